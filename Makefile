@@ -1,0 +1,40 @@
+# The two commands of Turnstile. `make run` opens the window, `make test` checks everything; both set up what they need.
+
+BIN := .venv/bin
+# Two processes of tests at once: one thread each, or they fight for the cores.
+TEST := QT_QPA_PLATFORM=offscreen OMP_NUM_THREADS=1 $(BIN)/python -m pytest
+
+.PHONY: run test ready-to-run ready-to-test lint types contracts tests format
+
+run: ready-to-run
+	@$(BIN)/turnstile
+
+# One after the other, cheapest first, whatever -j says.
+test: ready-to-test
+	@$(MAKE) --no-print-directory lint
+	@$(MAKE) --no-print-directory types
+	@$(MAKE) --no-print-directory contracts
+	@$(MAKE) --no-print-directory tests
+
+ready-to-run ready-to-test: ready-to-%:
+	@python="$$(sh packaging/find-python.sh)" && "$$python" packaging/bootstrap.py $*
+
+# The parts of `make test`, for work on one of them; they expect that it ran once.
+lint:
+	$(BIN)/python -m ruff check .
+	$(BIN)/python -m ruff format --check .
+
+types:
+	$(BIN)/python -m mypy
+
+contracts:
+	$(BIN)/lint-imports
+
+# What measures the event loop runs by itself, so that no neighbour slows it.
+tests:
+	$(TEST) -n 2 --dist worksteal -m "not alone"
+	$(TEST) -m alone
+
+format:
+	$(BIN)/python -m ruff check --fix .
+	$(BIN)/python -m ruff format .

@@ -1,0 +1,1 @@
+"""The window: what people see of the engine. `engine` never imports it."""

@@ -1,0 +1,70 @@
+"""Qt actions from the command table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import qtawesome
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QAction, QIcon, QKeySequence
+from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
+
+from app import theme
+from app.actions.table import COMMANDS, MENUS, Command
+
+
+def icon(name: str, role: theme.Role = theme.Role.TEXT) -> QIcon:
+    """An icon in the theme's colours; a disabled one is paler."""
+    colours = theme.current()
+    drawn: QIcon = qtawesome.icon(name, color=colours.hex(role), color_disabled=colours.hex(theme.Role.DISABLED))
+    return drawn
+
+
+class Actions(QObject):
+    """One `QAction` for each command."""
+
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(window)
+        self._actions = {command.id: self._make(command, window) for command in COMMANDS}
+        window.addActions(list(self._actions.values()))
+        theme.themes.changed.connect(self.recolour)
+
+    def __getitem__(self, command_id: str) -> QAction:
+        return self._actions[command_id]
+
+    def __iter__(self) -> Iterator[tuple[Command, QAction]]:
+        return ((command, self._actions[command.id]) for command in COMMANDS)
+
+    def connect_to(self, slots: dict[str, Callable[[], object]]) -> None:
+        """Say what each command does."""
+        for command_id, slot in slots.items():
+            self._actions[command_id].triggered.connect(lambda _checked=False, slot=slot: slot())
+
+    def fill(self, bar: QMenuBar) -> dict[str, QMenu]:
+        """Make the menus; returns them by name."""
+        menus = {name: bar.addMenu(f"&{name}") for name in MENUS}
+        for command, action in self:
+            if command.separated:
+                menus[command.menu].addSeparator()
+            menus[command.menu].addAction(action)
+        return menus
+
+    def recolour(self) -> None:
+        """Draw the icons in the current theme's colours."""
+        for command, action in self:
+            if command.icon:
+                action.setIcon(icon(command.icon))
+
+    def _make(self, command: Command, window: QWidget) -> QAction:
+        action = QAction(command.text, window)
+        action.setObjectName(command.id)
+        action.setCheckable(command.checkable)
+        action.setShortcuts([QKeySequence(keys) for keys in command.keys])
+        keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+        action.setToolTip(f"{command.tip} ({keys})" if keys else command.tip)
+        action.setStatusTip("")
+        if command.id == "file.quit":
+            action.setMenuRole(QAction.MenuRole.QuitRole)
+        elif command.id == "help.about":
+            action.setMenuRole(QAction.MenuRole.AboutRole)
+        return action

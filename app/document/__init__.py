@@ -1,0 +1,16 @@
+"""The open document, its file, its autosave and the gallery of examples."""
+
+from app.document.autosave import Autosave, Saved
+from app.document.document import Document
+from app.document.file import SUFFIX, DocumentError, DocumentFile, GrammarPart, ModelPart
+
+__all__ = [
+    "SUFFIX",
+    "Autosave",
+    "Document",
+    "DocumentError",
+    "DocumentFile",
+    "GrammarPart",
+    "ModelPart",
+    "Saved",
+]

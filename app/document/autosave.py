@@ -1,0 +1,115 @@
+"""Autosave, and what it gives back after a crash.
+
+Every window writes to a file of its own in the user's state folder, beside a lock
+that names its process. A clean end removes both. A file whose lock belongs to
+nobody alive is work that a crash left behind: the next start takes it over.
+
+Writing happens in a thread, because a disk may take longer than a frame.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import time
+import uuid
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import msgspec
+import platformdirs
+from PySide6.QtCore import QLockFile
+
+from app.document.file import DocumentError, DocumentFile, decode
+from app.settings import APPLICATION, write_atomically
+
+_log = logging.getLogger(__name__)
+
+_SUFFIX = ".autosave"
+
+
+class Saved(msgspec.Struct, frozen=True):
+    """An autosaved document and where it belongs."""
+
+    path: str
+    saved_at: float  # seconds since the epoch
+    document: DocumentFile
+
+
+class Autosave:
+    """One window's autosave file."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder or platformdirs.user_state_path(APPLICATION) / "autosave"
+        self._name = uuid.uuid4().hex
+        self._lock: QLockFile | None = None
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="autosave")
+
+    def save(self, document: DocumentFile, path: Path | None) -> None:
+        """Write the document in the background; a newer call wins."""
+        self._writer.submit(self._write, Saved(str(path or ""), time.time(), document))
+
+    def discard(self) -> None:
+        """Forget what was saved: the document is in its own file, or was thrown away."""
+        self._writer.submit(self._remove)
+
+    def close(self) -> None:
+        """End cleanly: nothing is left to recover."""
+        self._writer.submit(self._remove)
+        self._writer.shutdown(wait=True)
+
+    def recover(self) -> Saved | None:
+        """The latest work that a crash left behind, if any. It is taken from the folder: the next `save` keeps it."""
+        found: list[Saved] = []
+        with contextlib.suppress(OSError):
+            orphans = [self._take_over(file) for file in sorted(self._folder.glob(f"*{_SUFFIX}"))]
+            found = [saved for saved in orphans if saved is not None]
+        found.sort(key=lambda saved: saved.saved_at)
+        for older in found[:-1]:
+            self._keep(older)
+        return found[-1] if found else None
+
+    def _take_over(self, file: Path) -> Saved | None:
+        lock = self._lock_of(file)
+        if not lock.tryLock(0):
+            return None  # a window that is alive
+        try:
+            saved = msgspec.json.decode(file.read_bytes(), type=Saved)
+            decode(msgspec.json.encode(saved.document), file.name)
+            file.unlink()
+        except (OSError, msgspec.MsgspecError, DocumentError, ValueError) as error:
+            _log.warning("an autosave at %s cannot be recovered: %s", file, error)
+            with contextlib.suppress(OSError):
+                file.rename(file.with_suffix(".damaged"))
+            return None
+        finally:
+            lock.unlock()
+        return saved
+
+    def _keep(self, saved: Saved) -> None:
+        # More than one window crashed. The others wait under a lock of nobody for the next starts.
+        with contextlib.suppress(OSError):
+            write_atomically(self._folder / f"{uuid.uuid4().hex}{_SUFFIX}", msgspec.json.encode(saved))
+
+    def _lock_of(self, file: Path) -> QLockFile:
+        lock = QLockFile(str(file.with_suffix(".lock")))
+        lock.setStaleLockTime(0)  # only a dead process makes a lock stale, however long a window stays open
+        return lock
+
+    def _write(self, saved: Saved) -> None:
+        file = self._folder / f"{self._name}{_SUFFIX}"
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            if self._lock is None:
+                self._lock = self._lock_of(file)
+                self._lock.tryLock(0)
+            write_atomically(file, msgspec.json.encode(saved))
+        except OSError as error:
+            _log.warning("autosave cannot write to %s: %s", self._folder, error)
+
+    def _remove(self) -> None:
+        with contextlib.suppress(OSError):
+            (self._folder / f"{self._name}{_SUFFIX}").unlink(missing_ok=True)
+        if self._lock is not None:
+            self._lock.unlock()
+            self._lock = None

@@ -1,0 +1,169 @@
+"""The document that a window shows: its text, its revision, its file.
+
+The editor owns undo; the document owns the revision, which names a state of the
+text for every job that is made from it. Editing marks the document as modified;
+stepping does not, but is autosaved with the rest.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from app.document import file
+from app.document.autosave import Autosave, Saved
+from app.document.file import DocumentFile, GrammarPart, ModelPart
+from engine.decoding.values import Chat, SamplerSettings, Trace
+
+_AUTOSAVE_DELAY_MS = 800
+
+
+class Document(QObject):
+    """One open document.
+
+    Signals:
+        changed(revision): the grammar's text or its reading changed.
+        replaced(): another document was put in its place; panes read it anew.
+        title_changed(): its path, its title or its modified flag changed.
+    """
+
+    changed = Signal(int)
+    replaced = Signal()
+    title_changed = Signal()
+
+    def __init__(self, autosave: Autosave, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._autosave = autosave
+        self._content = DocumentFile()
+        self._revision = 0
+        self._path: Path | None = None
+        self._modified = False
+        self._timer = QTimer(self, singleShot=True, interval=_AUTOSAVE_DELAY_MS)
+        self._timer.timeout.connect(self._autosave_now)
+
+    @property
+    def content(self) -> DocumentFile:
+        """What would be saved."""
+        return self._content
+
+    @property
+    def revision(self) -> int:
+        """Counts the states of the grammar; never goes back."""
+        return self._revision
+
+    @property
+    def path(self) -> Path | None:
+        """Its file; None before it has one."""
+        return self._path
+
+    @property
+    def is_modified(self) -> bool:
+        """Whether closing it would lose an edit."""
+        return self._modified
+
+    @property
+    def title(self) -> str:
+        """What the window calls it."""
+        return self._path.stem if self._path else self._content.title or "Untitled"
+
+    def set_text(self, text: str) -> None:
+        """Take over an edit of the grammar."""
+        grammar = self._content.grammar
+        if text != grammar.text:
+            self._change(grammar=GrammarPart(grammar.notation, text, grammar.dialect))
+            self._touch_grammar()
+
+    def set_dialect(self, dialect: str) -> None:
+        """Read the grammar in another dialect."""
+        grammar = self._content.grammar
+        if dialect in ("python", "ecma") and dialect != grammar.dialect:
+            self._change(grammar=GrammarPart(grammar.notation, grammar.text, "ecma" if dialect == "ecma" else "python"))
+            self._touch_grammar()
+
+    def set_prompt(self, prompt: str | Chat) -> None:
+        """Take over an edit of the prompt."""
+        if prompt != self._content.prompt:
+            self._change(prompt=prompt)
+            self._set_modified(modified=True)
+
+    def set_sampler(self, sampler: SamplerSettings) -> None:
+        """Take over a change of the sampler."""
+        if sampler != self._content.sampler:
+            self._change(sampler=sampler)
+            self._set_modified(modified=True)
+
+    def set_model(self, model: ModelPart) -> None:
+        """Note which model the trace is of."""
+        if model != self._content.model:
+            self._change(model=model)
+
+    def set_trace(self, trace: Trace) -> None:
+        """Note where the session stands."""
+        if trace != self._content.trace:
+            self._change(trace=trace)
+
+    def replace(self, content: DocumentFile, path: Path | None = None, *, modified: bool = False) -> None:
+        """Show another document."""
+        self._timer.stop()
+        self._content, self._path = content, path
+        self._revision += 1
+        self._modified = modified
+        if modified:
+            self._timer.start()
+        else:
+            self._autosave.discard()
+        self.replaced.emit()
+        self.changed.emit(self._revision)
+        self.title_changed.emit()
+
+    def open(self, path: Path) -> None:
+        """Open a file in place of the present document.
+
+        Raises:
+            DocumentError: the present document stays as it is.
+        """
+        self.replace(file.read(path), path)
+
+    def save(self, path: Path) -> None:
+        """Write to a file, which becomes the document's own.
+
+        Raises:
+            DocumentError: the document stays open and modified.
+        """
+        file.write(path, self._content)
+        self._path = path
+        self._timer.stop()
+        self._autosave.discard()
+        self._modified = False
+        self.title_changed.emit()
+
+    def recover(self) -> Saved | None:
+        """Show what a crash left behind, if it left anything."""
+        saved = self._autosave.recover()
+        if saved is not None:
+            self.replace(saved.document, Path(saved.path) if saved.path else None, modified=True)
+        return saved
+
+    def close(self) -> None:
+        """End cleanly: nothing is to be recovered."""
+        self._timer.stop()
+        self._autosave.close()
+
+    def _change(self, **changes: object) -> None:
+        fields = {name: getattr(self._content, name) for name in DocumentFile.__struct_fields__}
+        self._content = DocumentFile(**{**fields, **changes})
+        self._timer.start()
+
+    def _touch_grammar(self) -> None:
+        self._revision += 1
+        self._set_modified(modified=True)
+        self.changed.emit(self._revision)
+
+    def _set_modified(self, *, modified: bool) -> None:
+        if modified != self._modified:
+            self._modified = modified
+            self.title_changed.emit()
+
+    def _autosave_now(self) -> None:
+        self._autosave.save(self._content, self._path)

@@ -1,0 +1,122 @@
+"""The `.turnstile` file: one JSON value that holds a whole piece of work.
+
+The version is read before anything else, so that a file of a later Turnstile is
+refused by name instead of by whichever field changed first. Within a version,
+fields are only added, with defaults.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from app.settings import write_atomically
+from engine.decoding.values import Chat, SamplerSettings, Trace
+
+FORMAT = "turnstile"
+VERSION = 1
+SUFFIX = ".turnstile"
+SIZE_LIMIT = 32 * 1024 * 1024  # bytes; a trace of 10,000 steps takes a tenth of it
+
+
+class GrammarPart(msgspec.Struct, frozen=True):
+    """The source and how it is read."""
+
+    notation: str = "regex"
+    text: str = ""
+    dialect: Literal["python", "ecma"] = "python"
+
+
+class ModelPart(msgspec.Struct, frozen=True):
+    """Which model a trace is of; fingerprints tell a model of the same name apart."""
+
+    spec: str = ""
+    name: str = ""
+    fingerprint: str = ""
+    vocabulary_fingerprint: str = ""
+
+
+class DocumentFile(msgspec.Struct, frozen=True):
+    """The content of a document."""
+
+    format: str = FORMAT
+    version: int = VERSION
+    title: str = ""
+    grammar: GrammarPart = GrammarPart()
+    model: ModelPart = ModelPart()
+    prompt: str | Chat = ""
+    sampler: SamplerSettings = SamplerSettings()
+    trace: Trace = Trace()
+    test_strings: list[str] = []
+    layout: dict[str, list[float]] = {}  # node name to x, y: positions that the user gave
+
+
+class _Head(msgspec.Struct):
+    format: str = ""
+    version: int = 0
+
+
+class DocumentError(Exception):
+    """A document cannot be read or written; the text says what, why and what to do."""
+
+
+def encode(document: DocumentFile) -> bytes:
+    """The file's bytes, indented for people who keep documents under version control."""
+    return msgspec.json.format(msgspec.json.encode(document), indent=1) + b"\n"
+
+
+def decode(data: bytes, name: str) -> DocumentFile:
+    """Read a file's bytes; `name` is for the message.
+
+    Raises:
+        DocumentError: it is no document, or one of a later version.
+    """
+    try:
+        head = msgspec.json.decode(data, type=_Head)
+    except msgspec.MsgspecError as error:
+        raise DocumentError(f"{name} is not a Turnstile document: {error}. Choose a {SUFFIX} file.") from None
+    if head.format != FORMAT:
+        raise DocumentError(f"{name} is JSON, but not a Turnstile document. Choose a {SUFFIX} file.")
+    if head.version > VERSION:
+        raise DocumentError(
+            f"{name} was written by a later Turnstile (format {head.version}; this one reads up to {VERSION}). "
+            "Update Turnstile to open it."
+        )
+    try:
+        return msgspec.json.decode(data, type=DocumentFile)
+    except (msgspec.MsgspecError, ValueError) as error:
+        raise DocumentError(f"{name} is damaged: {error}. Nothing was changed; restore a copy of it.") from None
+
+
+def read(path: Path) -> DocumentFile:
+    """Read a document.
+
+    Raises:
+        DocumentError: in every case in which there is no document to show.
+    """
+    try:
+        size = path.stat().st_size
+        if size > SIZE_LIMIT:
+            raise DocumentError(
+                f"{path.name} is too large ({size:,} bytes; the limit is {SIZE_LIMIT:,}). It is not opened."
+            )
+        data = path.read_bytes()
+    except OSError as error:
+        raise DocumentError(f"{path.name} cannot be read: {error.strerror or error}.") from None
+    return decode(data, path.name)
+
+
+def write(path: Path, document: DocumentFile) -> None:
+    """Write a document; a failure leaves the old file as it was.
+
+    Raises:
+        DocumentError: the file was not written.
+    """
+    try:
+        write_atomically(path, encode(document))
+    except OSError as error:
+        raise DocumentError(
+            f"{path.name} cannot be written: {error.strerror or error}. Your work is still open; save it elsewhere."
+        ) from None

@@ -1,0 +1,95 @@
+"""Shapes of the drawing as painter paths, many in one.
+
+Qt draws one path of a hundred shapes much faster than a hundred items, and a
+Python object for each would cost more still; see `scene`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtGui import QPainterPath, QPolygonF
+
+from app.graph.layout import Point
+
+_HEAD_LENGTH, _HEAD_WIDTH = 8.5, 7.0
+_ENTRY_LENGTH = 26.0
+_INSET = 3.5
+
+
+def curves(chains: Iterable[Sequence[Point]]) -> QPainterPath:
+    """Bezier chains, as lines that stop where the arrowhead begins."""
+    path = QPainterPath()
+    for chain in chains:
+        path.moveTo(*chain[0])
+        for index in range(1, len(chain) - 3, 3):
+            path.cubicTo(*chain[index], *chain[index + 1], *chain[index + 2])
+        (c1, c2, end) = chain[-3:]
+        dx, dy = _direction(chain)
+        # Half a head short, so that a thick line does not look out beside the tip.
+        path.cubicTo(*c1, *c2, end[0] - dx * _HEAD_LENGTH / 2, end[1] - dy * _HEAD_LENGTH / 2)
+    return path
+
+
+def heads(chains: Iterable[Sequence[Point]], scale: float = 1.0) -> QPainterPath:
+    """The arrowheads of Bezier chains."""
+    path = QPainterPath()
+    for chain in chains:
+        _add_head(path, chain[-1], _direction(chain), scale)
+    return path
+
+
+def entry(border: Point) -> QPainterPath:
+    """The arrow that comes from nowhere and ends at the left border of the start."""
+    path = QPainterPath(QPointF(border[0] - _ENTRY_LENGTH, border[1]))
+    path.lineTo(border[0] - _HEAD_LENGTH / 2, border[1])
+    return path
+
+
+def entry_head(border: Point) -> QPainterPath:
+    """The head of the entry arrow."""
+    path = QPainterPath()
+    _add_head(path, border, (1.0, 0.0), 1.0)
+    return path
+
+
+def pills(boxes: Iterable[QRectF]) -> QPainterPath:
+    """Rectangles with round ends; circles where they are square."""
+    path = QPainterPath()
+    for box in boxes:
+        radius = box.height() / 2
+        path.addRoundedRect(box, radius, radius)
+    return path
+
+
+def inner(boxes: Iterable[QRectF], inset: float = _INSET) -> QPainterPath:
+    """The second outline of states that accept."""
+    return pills(box.adjusted(inset, inset, -inset, -inset) for box in boxes)
+
+
+def _add_head(path: QPainterPath, tip: Point, direction: Point, scale: float) -> None:
+    (x, y), (dx, dy) = tip, direction
+    length, half = _HEAD_LENGTH * scale, _HEAD_WIDTH * scale / 2
+    back_x, back_y = x - dx * length, y - dy * length
+    path.addPolygon(
+        QPolygonF(
+            [
+                QPointF(x, y),
+                QPointF(back_x - dy * half, back_y + dx * half),
+                QPointF(back_x + dy * half, back_y - dx * half),
+                QPointF(x, y),
+            ]
+        )
+    )
+
+
+def _direction(chain: Sequence[Point]) -> Point:
+    """The unit vector in which a chain arrives."""
+    x, y = chain[-1]
+    for before in reversed(chain[:-1]):
+        length = math.hypot(x - before[0], y - before[1])
+        if length > 1e-6:
+            return (x - before[0]) / length, (y - before[1]) / length
+    return 1.0, 0.0

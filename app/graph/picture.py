@@ -1,0 +1,106 @@
+"""What is written on a drawing, and how much room it needs.
+
+A picture is an excerpt with its texts; measured with the fonts that the scene
+draws with, it becomes the request that the layout process answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from PySide6.QtGui import QFont, QFontMetricsF
+
+from app import theme
+from app.graph.layout import EdgeKey, LayoutRequest
+from app.graph.neighbourhood import Excerpt
+from engine.automata.byte_classes import ByteRanges
+from engine.automata.dfa import DfaEdge
+
+_LONGEST_LABEL = 22
+_NODE_HEIGHT = 32.0
+_NODE_MARGIN = 16.0
+_LABEL_MARGIN = 8.0
+_LABEL_LIFT = 5.0  # `dot` puts a label's room right beside its line
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """An excerpt with its texts.
+
+    Attributes:
+        excerpt: the states and edges.
+        start: the automaton's start, which gets the entry arrow if it is in the excerpt.
+        accepting: the states of the excerpt that accept.
+        labels: what is written on each edge.
+    """
+
+    excerpt: Excerpt
+    start: int | None
+    accepting: frozenset[int]
+    labels: Mapping[EdgeKey, str]
+
+    def stubs(self) -> dict[int, tuple[int, str]]:
+        """The nodes that stand for what is not drawn: their id to the state that they hang on, and their text."""
+        return {
+            stub_of(state): (state, "…" if count is None else f"+{count}")
+            for state, count in self.excerpt.hidden.items()
+        }
+
+
+def stub_of(state: int) -> int:
+    """The node id of a state's stub: negative, so that it never meets a state's id."""
+    return -1 - state
+
+
+def picture_of(
+    excerpt: Excerpt, *, start: int | None, accepting: frozenset[int], label_of_edge: Callable[[DfaEdge], str]
+) -> Picture:
+    """Write the texts of an excerpt."""
+    texts: dict[ByteRanges, str] = {}  # many edges read the same bytes
+    for edge in excerpt.edges:
+        if edge.ranges not in texts:
+            texts[edge.ranges] = written(label_of_edge(edge))
+    return Picture(
+        excerpt=excerpt,
+        start=start,
+        accepting=accepting & frozenset(excerpt.states),
+        labels={(edge.source, edge.target): texts[edge.ranges] for edge in excerpt.edges},
+    )
+
+
+def written(text: str) -> str:
+    """A label as it stands on an edge: short enough, and a lone full stop or comma in quotes, to be seen at all."""
+    if len(text) == 1 and not text.isalnum() and text != "␣":
+        return f"“{text}”"
+    return text if len(text) <= _LONGEST_LABEL else text[: _LONGEST_LABEL - 1].rstrip() + "…"
+
+
+def node_font() -> QFont:
+    """The font of a state's number."""
+    return theme.ui_font(-0.5)
+
+
+def label_font() -> QFont:
+    """The font of an edge's label."""
+    return theme.mono_font(-0.5)
+
+
+def request_of(picture: Picture, revision: int) -> LayoutRequest:
+    """The picture as sizes, for the layout process."""
+    node_metrics, label_metrics = QFontMetricsF(node_font()), QFontMetricsF(label_font())
+    stubs = picture.stubs()
+    nodes = [(state, *_pill(node_metrics, str(state))) for state in picture.excerpt.states]
+    nodes += [(stub, *_pill(node_metrics, text)) for stub, (_, text) in stubs.items()]
+    height = label_metrics.height() + _LABEL_LIFT
+    width = {text: label_metrics.horizontalAdvance(text) + _LABEL_MARGIN for text in set(picture.labels.values())}
+    edges = [(source, target, width[text], height) for (source, target), text in picture.labels.items()]
+    edges += [(state, stub, 0.0, 0.0) for stub, (state, _) in stubs.items()]
+    drawn = picture.excerpt.states
+    start = picture.start if picture.start is not None and picture.start in drawn else min(drawn, default=0)
+    return LayoutRequest(revision=revision, nodes=tuple(nodes), edges=tuple(edges), start=start)
+
+
+def _pill(metrics: QFontMetricsF, text: str) -> tuple[float, float]:
+    """The size of a node: a circle for a short number, longer for a long one."""
+    return max(_NODE_HEIGHT, metrics.horizontalAdvance(text) + _NODE_MARGIN), _NODE_HEIGHT

@@ -1,0 +1,195 @@
+"""A group of jobs that share one worker process.
+
+In an exclusive group a new request replaces the older ones of its type: typing
+makes every earlier compile pointless. A cancelled job is asked first; if it has
+begun and says nothing within the grace, the process is killed and restarted, and
+the jobs that still matter are sent again. The grace counts from the job's start,
+never from its submission: a process that is still importing is not late.
+
+A process that dies by itself is restarted too, unless it just did: then the
+group waits for `restart`, and the window offers a button.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from app.jobs.link import WorkerLink
+from app.workers.loop import Handler
+from app.workers.messages import Cancelled, Failed
+from app.workers.protocol import Began, Cancel, Reply, Submit
+
+_CRASH_LOOP_SECONDS = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """How a group treats its jobs.
+
+    Attributes:
+        exclusive: whether a request replaces the unfinished ones of its type.
+        grace_ms: how long a cancelled job may go on before its process is killed.
+        limit_ms: how long any job may take before it is cancelled; None for no limit.
+    """
+
+    exclusive: bool
+    grace_ms: int
+    limit_ms: int | None = None
+
+
+@dataclass(slots=True)
+class _Job:
+    request: Any
+    begun: bool = False
+    cancelled: bool = False
+
+
+class JobGroup(QObject):
+    """Sends requests to one worker process and tells what becomes of them.
+
+    Signals:
+        answered(request, answer): the job is done.
+        told(request, value): news of a job that goes on, such as `Progress`.
+        failed(request, Failed): the job hit a bug or its time limit.
+        cancelled(request): a job is over without an answer, as was asked.
+        died(exit code, lost requests, restarted): the process is gone.
+        changed(): the set of unfinished jobs changed.
+    """
+
+    answered = Signal(object, object)
+    told = Signal(object, object)
+    failed = Signal(object, object)
+    cancelled = Signal(object)
+    died = Signal(int, object, bool)
+    changed = Signal()
+
+    def __init__(
+        self, name: str, make_handler: Callable[[], Handler], policy: Policy, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.name = name
+        self._policy = policy
+        self._ids = itertools.count()
+        self._jobs: dict[int, _Job] = {}
+        self._last_death = -_CRASH_LOOP_SECONDS
+        self._link = WorkerLink(name, make_handler, self)
+        self._link.received.connect(self._on_received)
+        self._link.died.connect(self._on_died)
+
+    @property
+    def pid(self) -> int | None:
+        """The worker process's id; None while there is none."""
+        return self._link.pid
+
+    @property
+    def pending(self) -> tuple[Any, ...]:
+        """The unfinished requests that nobody cancelled, oldest first."""
+        return tuple(job.request for job in self._jobs.values() if not job.cancelled)
+
+    def start(self) -> None:
+        """Start the process ahead of the first request."""
+        self._link.start()
+
+    def submit(self, request: Any) -> None:
+        """Send a request; its answer comes by signal."""
+        if self._policy.exclusive:
+            self.cancel(lambda older: type(older) is type(request))
+        job_id = next(self._ids)
+        self._jobs[job_id] = _Job(request)
+        self._link.send(Submit(job_id, request))
+        self.changed.emit()
+
+    def cancel(self, matches: Callable[[Any], bool] = lambda _request: True) -> None:
+        """Cancel the unfinished jobs whose request matches; all of them by default."""
+        for job_id, job in list(self._jobs.items()):
+            if not job.cancelled and matches(job.request):
+                self._cancel(job_id, job)
+        self.changed.emit()
+
+    def restart(self) -> None:
+        """Start the process anew; unfinished jobs are sent again."""
+        self._link.restart()
+        self._resend()
+
+    def close(self) -> None:
+        """End the process and wait for it to be gone."""
+        self._jobs.clear()
+        self._link.close()
+
+    def _cancel(self, job_id: int, job: _Job) -> None:
+        job.cancelled = True
+        self._link.send(Cancel(job_id))
+        if job.begun:
+            QTimer.singleShot(self._policy.grace_ms, self, lambda: self._end_grace(job_id))
+
+    def _end_grace(self, job_id: int) -> None:
+        if job_id in self._jobs:
+            self._settle_cancelled()
+            self.restart()
+
+    def _on_received(self, message: Began | Reply) -> None:
+        job = self._jobs.get(message.job_id)
+        if job is None:
+            return
+        if isinstance(message, Began):
+            self._on_began(message.job_id, job)
+        elif not message.final:
+            if not job.cancelled:
+                self.told.emit(job.request, message.value)
+        else:
+            del self._jobs[message.job_id]
+            self._finish(job, message.value)
+            self.changed.emit()
+
+    def _on_began(self, job_id: int, job: _Job) -> None:
+        job.begun = True
+        if job.cancelled:
+            QTimer.singleShot(self._policy.grace_ms, self, lambda: self._end_grace(job_id))
+        elif self._policy.limit_ms is not None:
+            QTimer.singleShot(self._policy.limit_ms, self, lambda: self._end_limit(job_id))
+
+    def _end_limit(self, job_id: int) -> None:
+        job = self._jobs.pop(job_id, None)
+        if job is None:
+            return
+        self.restart()
+        if not job.cancelled:
+            self.failed.emit(job.request, Failed(f"stopped after {self._policy.limit_ms} ms", ""))
+        self.changed.emit()
+
+    def _finish(self, job: _Job, value: Any) -> None:
+        if job.cancelled:
+            self.cancelled.emit(job.request)
+        elif isinstance(value, Failed):
+            self.failed.emit(job.request, value)
+        elif not isinstance(value, Cancelled):
+            self.answered.emit(job.request, value)
+
+    def _settle_cancelled(self) -> None:
+        gone = [job_id for job_id, job in self._jobs.items() if job.cancelled]
+        requests = [self._jobs.pop(job_id).request for job_id in gone]
+        for request in requests:
+            self.cancelled.emit(request)
+
+    def _resend(self) -> None:
+        for job_id, job in self._jobs.items():
+            job.begun = False
+            self._link.send(Submit(job_id, job.request))
+        self.changed.emit()
+
+    def _on_died(self, exit_code: int) -> None:
+        lost = self.pending
+        self._jobs.clear()  # one of them may be what killed the process: sent again, it would kill the next one
+        now = time.monotonic()
+        restarts = now - self._last_death > _CRASH_LOOP_SECONDS
+        self._last_death = now
+        if restarts:
+            self._link.start()
+        self.died.emit(exit_code, lost, restarts)
+        self.changed.emit()

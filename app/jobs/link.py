@@ -1,0 +1,174 @@
+"""A worker process as the GUI thread sees it: send without waiting, hear through a queued signal.
+
+Each incarnation of the process has two threads here. One starts the process,
+then blocks in `recv` and hands every message to Qt's event queue; the other
+writes, because a full pipe blocks the writer. The GUI thread touches neither
+the pipe nor `Process.start`, both of which can take tens of milliseconds.
+
+Rejected: `QSocketNotifier` on the pipe (pipes are no sockets on Windows),
+`QProcess` (its child would not get multiprocessing's pickled target), and a
+`concurrent.futures` pool (cannot cancel what runs, nor survive a kill).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import queue
+import threading
+from collections.abc import Callable
+from multiprocessing.connection import wait
+from typing import Any
+
+from PySide6.QtCore import QObject, Qt, Signal
+
+from app.workers.loop import Handler, serve
+
+_CONTEXT = multiprocessing.get_context("spawn")  # the same on every platform, and never forks a Qt process
+
+
+class _Incarnation:
+    """One life of a worker process, with its pipe and its two threads."""
+
+    def __init__(
+        self, name: str, make_handler: Callable[[], Handler], deliver: Callable[[_Incarnation, Any], None]
+    ) -> None:
+        self._ours, self._theirs = _CONTEXT.Pipe(duplex=True)
+        self._deliver = deliver
+        self._process = _CONTEXT.Process(target=serve, args=(self._theirs, make_handler), name=name, daemon=True)
+        self._lock = threading.Lock()  # the reader's thread starts and closes the process, any thread kills it
+        self._running = False
+        self._ended = threading.Event()
+        self.pid: int | None = None
+        self._outbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._reader = threading.Thread(target=self._read, name=f"{name}-reader", daemon=True)
+        self._writer = threading.Thread(target=self._write, name=f"{name}-writer", daemon=True)
+        self._reader.start()
+        self._writer.start()
+
+    def send(self, message: Any) -> None:
+        """Queue a message for the process."""
+        self._outbox.put(message)
+
+    def end(self) -> None:
+        """Stop the process now and forget what it says; does not wait."""
+        with self._lock:
+            self._ended.set()
+            if self._running:
+                self._process.kill()
+        self._outbox.put(None)
+
+    def join(self, timeout: float) -> None:
+        """Wait until process and threads are gone."""
+        self._reader.join(timeout)
+        self._writer.join(timeout)
+
+    def _read(self) -> None:
+        with self._lock:
+            if self._ended.is_set():
+                return
+            self._process.start()
+            self._running, self.pid = True, self._process.pid
+        self._theirs.close()  # else our own copy would keep the pipe open after the process's death
+        with contextlib.suppress(EOFError, OSError):
+            while True:
+                # A grandchild can hold the pipe open, so the process's own end is awaited too.
+                if self._ours not in wait([self._ours, self._process.sentinel]):
+                    break
+                message = self._ours.recv()
+                if self._ended.is_set():
+                    break
+                self._deliver(self, message)
+        if not self._ended.is_set():
+            self._process.kill()  # a pipe that closes on its own leaves nothing to talk to
+        self._process.join()
+        self._outbox.put(None)
+        with self._lock:
+            self._running = False
+            exit_code = self._process.exitcode or 0
+            self._process.close()
+        if not self._ended.is_set():
+            self._deliver(self, _Death(exit_code))
+        with contextlib.suppress(OSError):
+            self._ours.close()
+
+    def _write(self) -> None:
+        while (message := self._outbox.get()) is not None:
+            try:
+                self._ours.send(message)
+            except (OSError, ValueError):
+                return  # the reader notices the same death and tells
+
+
+class _Death:
+    def __init__(self, exit_code: int) -> None:
+        self.exit_code = exit_code
+
+
+class WorkerLink(QObject):
+    """A worker process that can be restarted; what an earlier incarnation still says is dropped."""
+
+    received = Signal(object)
+    died = Signal(int)
+    _arrived = Signal(object, object)
+
+    def __init__(self, name: str, make_handler: Callable[[], Handler], parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._name = name
+        self._make_handler = make_handler
+        self._incarnation: _Incarnation | None = None
+        self._retired: list[_Incarnation] = []
+        self._arrived.connect(self._on_arrived, Qt.ConnectionType.QueuedConnection)
+
+    @property
+    def pid(self) -> int | None:
+        """The process's id; None while there is no process."""
+        return self._incarnation.pid if self._incarnation else None
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether a process runs or is being started."""
+        return self._incarnation is not None
+
+    def start(self) -> None:
+        """Start the process unless there is one."""
+        if self._incarnation is None:
+            self._incarnation = _Incarnation(self._name, self._make_handler, self._deliver)
+
+    def send(self, message: Any) -> None:
+        """Send a message; starts the process if there is none."""
+        self.start()
+        if self._incarnation is not None:
+            self._incarnation.send(message)
+
+    def restart(self) -> None:
+        """Kill the process and start another."""
+        self._retire()
+        self.start()
+
+    def close(self, timeout: float = 2.0) -> None:
+        """End the process and wait for it to be gone, at most `timeout` seconds."""
+        self._retire()
+        for incarnation in self._retired:
+            incarnation.join(timeout)
+        self._retired.clear()
+
+    def _retire(self) -> None:
+        if self._incarnation is not None:
+            self._incarnation.end()
+            self._retired.append(self._incarnation)
+            self._incarnation = None
+
+    def _deliver(self, incarnation: _Incarnation, message: Any) -> None:
+        with contextlib.suppress(RuntimeError):  # the window may be gone before its threads
+            self._arrived.emit(incarnation, message)
+
+    def _on_arrived(self, incarnation: _Incarnation, message: Any) -> None:
+        if incarnation is not self._incarnation:
+            return
+        if isinstance(message, _Death):
+            self._retired.append(incarnation)
+            self._incarnation = None
+            self.died.emit(message.exit_code)
+        else:
+            self.received.emit(message)

@@ -1,0 +1,1 @@
+"""Qt item models. They show values and decide nothing."""

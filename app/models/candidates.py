@@ -1,0 +1,237 @@
+"""The next step's candidates as a table.
+
+The order on opening is by weight: the larger of a token's probabilities before
+and after the mask. So what the model wanted and what it will get stand side by
+side at the top, however far apart they are in the model's own order, which the
+rank column still tells and sorts by.
+
+Rejected: the model's order alone. Where the grammar takes 12 tokens of 49,152,
+all that may be taken is far below the fold. And the allowed ones first: a
+newcomer never meets a struck-through token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from enum import IntEnum
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+
+from app.models.wording import candidate_text, change_column, percent, percent_column
+from engine.decoding.values import Candidate
+
+NOTHING = "–"
+CANDIDATE_ROLE = Qt.ItemDataRole.UserRole
+Index = QModelIndex | QPersistentModelIndex
+_ROOT = QModelIndex()
+
+
+class Column(IntEnum):
+    """What stands in a column."""
+
+    RANK = 0
+    TOKEN = 1
+    ID = 2
+    PROBABILITY = 3
+    CHANGE = 4
+    STATE = 5
+
+
+_TITLES = {
+    Column.RANK: "#",
+    Column.TOKEN: "Token",
+    Column.ID: "Id",
+    Column.PROBABILITY: "model → masked",
+    Column.CHANGE: "Change",
+    Column.STATE: "State",
+}
+_TITLE_TIPS = {
+    Column.RANK: "The token's place in the model's own order, before the mask",
+    Column.TOKEN: "The token, white space and control bytes made visible; struck through where it is not allowed",
+    Column.ID: "The token's id in the vocabulary",
+    Column.PROBABILITY: "The model's probability (outlined bar), and what the mask makes of it (solid bar).\n"
+    "Bars are drawn to the largest one of this step; the order is by the larger of the two.",
+    Column.CHANGE: "What the mask adds or takes, in percentage points",
+    Column.STATE: "The state of the drawn automaton that the token leads to; … where it is not drawn",
+}
+_LEFT = (Column.TOKEN,)
+_KEYS: dict[Column, Callable[[Candidate], tuple[float | str, ...]]] = {
+    Column.RANK: lambda c: (c.rank,),
+    Column.TOKEN: lambda c: (candidate_text(c).casefold(), c.rank),
+    Column.ID: lambda c: (c.token_id,),
+    Column.PROBABILITY: lambda c: (max(c.p, c.p_masked), -c.rank),
+    Column.CHANGE: lambda c: (c.p_masked - c.p, -c.rank),
+    Column.STATE: lambda c: (-1 if c.target is None else c.target, -c.rank),  # the same state, the same configuration
+}
+
+
+class CandidateModel(QAbstractTableModel):
+    """Rows of candidates; it shows, sorts and filters, and decides nothing."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._all: tuple[Candidate, ...] = ()
+        self._rows: list[Candidate] = []
+        self._peak = 0.0
+        self._allowed_only = False
+        self._states: Mapping[int, str] = {}
+        self._sorting = (Column.PROBABILITY, Qt.SortOrder.DescendingOrder)
+
+    def show_candidates(self, candidates: Iterable[Candidate], peak: float | None = None) -> None:
+        """Replace all rows.
+
+        Args:
+            candidates: what to show.
+            peak: the probability that fills a bar; by default the largest one among `candidates`.
+        """
+        self.beginResetModel()
+        self._all = tuple(candidates)
+        self._peak = peak if peak is not None else peak_of(self._all)
+        self._arrange()
+        self.endResetModel()
+
+    def set_allowed_only(self, allowed_only: bool) -> None:
+        """Leave out what is not allowed."""
+        if allowed_only == self._allowed_only:
+            return
+        self.beginResetModel()
+        self._allowed_only = allowed_only
+        self._arrange()
+        self.endResetModel()
+
+    def set_states(self, states: Mapping[int, str]) -> None:
+        """Name the drawn states that tokens lead to, by token id."""
+        self._states = states
+        if self._rows:
+            self.dataChanged.emit(self.index(0, Column.STATE), self.index(len(self._rows) - 1, Column.STATE))
+
+    @property
+    def peak(self) -> float:
+        """The probability that fills a bar."""
+        return self._peak
+
+    def candidate(self, row: int) -> Candidate | None:
+        """The candidate in a row; None outside of the table."""
+        return self._rows[row] if 0 <= row < len(self._rows) else None
+
+    def first_allowed(self) -> int:
+        """The first row that may be taken, -1 where there is none."""
+        return next((row for row, candidate in enumerate(self._rows) if candidate.allowed), -1)
+
+    def row_of(self, token_id: int) -> int:
+        """The row of a token, -1 where it is not shown."""
+        return next((row for row, candidate in enumerate(self._rows) if candidate.token_id == token_id), -1)
+
+    # --- QAbstractTableModel --------------------------------------------------------------------------------------
+
+    def rowCount(self, parent: Index = _ROOT) -> int:
+        """How many candidates are shown."""
+        return 0 if parent.isValid() else len(self._rows)
+
+    def columnCount(self, parent: Index = _ROOT) -> int:
+        """Always the same columns; a narrow view hides some."""
+        return 0 if parent.isValid() else len(Column)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """The text of a cell, for eyes and for screen readers, and the candidate itself for the delegate."""
+        candidate = self.candidate(index.row()) if index.isValid() else None
+        if candidate is None:
+            return None
+        match role:
+            case Qt.ItemDataRole.DisplayRole:
+                return self._text(candidate, Column(index.column()))
+            case Qt.ItemDataRole.TextAlignmentRole:
+                return _alignment(Column(index.column()))
+            case Qt.ItemDataRole.ToolTipRole:
+                return tool_tip(candidate)
+            case Qt.ItemDataRole.AccessibleDescriptionRole:
+                return "allowed" if candidate.allowed else "not allowed"
+            case _ if role == CANDIDATE_ROLE:
+                return candidate
+        return None
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> object:
+        """Column titles."""
+        if orientation is not Qt.Orientation.Horizontal or not 0 <= section < len(Column):
+            return None
+        match role:
+            case Qt.ItemDataRole.DisplayRole:
+                return _TITLES[Column(section)]
+            case Qt.ItemDataRole.ToolTipRole:
+                return _TITLE_TIPS[Column(section)]
+            case Qt.ItemDataRole.TextAlignmentRole:
+                return _alignment(Column(section))
+        return None
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        """Sort by a column; the order stays for the steps that follow."""
+        if not 0 <= column < len(Column):
+            return
+        self.layoutAboutToBeChanged.emit()
+        kept = [(index, self.candidate(index.row())) for index in self.persistentIndexList()]
+        self._sorting = (Column(column), order)
+        self._arrange()
+        rows = {candidate.token_id: row for row, candidate in enumerate(self._rows)}
+        for old, candidate in kept:
+            row = rows.get(candidate.token_id, -1) if candidate is not None else -1
+            self.changePersistentIndex(old, self.index(row, old.column()) if row >= 0 else QModelIndex())
+        self.layoutChanged.emit()
+
+    def _text(self, candidate: Candidate, column: Column) -> str:
+        match column:
+            case Column.RANK:
+                return f"{candidate.rank:,}"
+            case Column.TOKEN:
+                return candidate_text(candidate)
+            case Column.ID:
+                return str(candidate.token_id)
+            case Column.PROBABILITY:
+                return f"{percent_column(candidate.p)} → {masked_text(candidate)}"
+            case Column.CHANGE:
+                return change_column(candidate.p, candidate.p_masked)
+            case Column.STATE:
+                return self._state(candidate)
+
+    def _state(self, candidate: Candidate) -> str:
+        if not candidate.allowed:
+            return NOTHING
+        return "end" if candidate.is_eos else self._states.get(candidate.token_id, "…")
+
+    def _arrange(self) -> None:
+        column, order = self._sorting
+        rows = (c for c in self._all if c.allowed or not self._allowed_only)
+        self._rows = sorted(rows, key=_KEYS[column], reverse=order is Qt.SortOrder.DescendingOrder)
+
+
+def peak_of(candidates: Iterable[Candidate]) -> float:
+    """The largest probability among candidates, before or after the mask."""
+    return max((max(c.p, c.p_masked) for c in candidates), default=0.0)
+
+
+def tool_tip(candidate: Candidate) -> str:
+    """All that is known of a candidate, one fact a line."""
+    lines = [f"{candidate_text(candidate)}   id {candidate.token_id}, rank {candidate.rank:,}"]
+    if candidate.token:
+        lines.append("bytes " + candidate.token.hex(" "))
+    if candidate.allowed:
+        lines.append(f"model {percent(candidate.p)}, after the mask {percent(candidate.p_masked)}")
+        lines.append(f"the sampler draws it with {percent(candidate.p_sampled)}")
+        lines.append("Click takes it")
+    else:
+        lines.append(f"model {percent(candidate.p)}; the grammar does not allow it here")
+        lines.append("Click says why")
+    return "\n".join(lines)
+
+
+def masked_text(candidate: Candidate) -> str:
+    """The probability after the mask in its column; a dash where the grammar forbids the token."""
+    return percent_column(candidate.p_masked) if candidate.allowed else NOTHING
+
+
+def _alignment(column: Column) -> Qt.AlignmentFlag:
+    if column is Column.PROBABILITY:
+        return Qt.AlignmentFlag.AlignCenter
+    side = Qt.AlignmentFlag.AlignLeft if column in _LEFT else Qt.AlignmentFlag.AlignRight
+    return side | Qt.AlignmentFlag.AlignVCenter

@@ -1,0 +1,120 @@
+"""The outputs of many seeds as a table that grows while they are generated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import IntEnum
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+
+from app.models.wording import count, shown
+from engine.decoding.values import Finish, SampleOutcome
+
+OUTCOME_ROLE = Qt.ItemDataRole.UserRole
+Index = QModelIndex | QPersistentModelIndex
+_ROOT = QModelIndex()
+
+
+class OutcomeColumn(IntEnum):
+    """What stands in a column."""
+
+    SEED = 0
+    TEXT = 1
+    TOKENS = 2
+    FINISH = 3
+    MATCH = 4
+
+
+_TITLES = ("Seed", "Output", "Tokens", "Ended by", "Match")
+_FINISH = {Finish.STOP: "stop", Finish.LENGTH: "length", Finish.DEAD_END: "dead end"}
+
+
+class OutcomeModel(QAbstractTableModel):
+    """One row for each seed."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._outcomes: tuple[SampleOutcome, ...] = ()
+
+    def show_outcomes(self, outcomes: Sequence[SampleOutcome]) -> None:
+        """Show these; where they continue what is shown, rows are added and the view keeps its place."""
+        before = len(self._outcomes)
+        if before and len(outcomes) >= before and tuple(outcomes[:before]) == self._outcomes:
+            if len(outcomes) > before:
+                self.beginInsertRows(QModelIndex(), before, len(outcomes) - 1)
+                self._outcomes = tuple(outcomes)
+                self.endInsertRows()
+            return
+        self.beginResetModel()
+        self._outcomes = tuple(outcomes)
+        self.endResetModel()
+
+    @property
+    def outcomes(self) -> tuple[SampleOutcome, ...]:
+        """What is shown."""
+        return self._outcomes
+
+    def rowCount(self, parent: Index = _ROOT) -> int:
+        """How many outputs there are so far."""
+        return 0 if parent.isValid() else len(self._outcomes)
+
+    def columnCount(self, parent: Index = _ROOT) -> int:
+        """Always the same columns."""
+        return 0 if parent.isValid() else len(OutcomeColumn)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """The text of a cell, and the outcome itself for the view."""
+        if not index.isValid() or index.row() >= len(self._outcomes):
+            return None
+        outcome = self._outcomes[index.row()]
+        column = OutcomeColumn(index.column())
+        match role:
+            case Qt.ItemDataRole.DisplayRole:
+                return _text(outcome, column)
+            case Qt.ItemDataRole.TextAlignmentRole:
+                return _alignment(column)
+            case Qt.ItemDataRole.ToolTipRole:
+                return outcome.text if column is OutcomeColumn.TEXT else None
+            case _ if role == OUTCOME_ROLE:
+                return outcome
+        return None
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> object:
+        """Column titles."""
+        if orientation is not Qt.Orientation.Horizontal or not 0 <= section < len(OutcomeColumn):
+            return None
+        match role:
+            case Qt.ItemDataRole.DisplayRole:
+                return _TITLES[section]
+            case Qt.ItemDataRole.TextAlignmentRole:
+                return _alignment(OutcomeColumn(section))
+        return None
+
+
+def summary(outcomes: Sequence[SampleOutcome]) -> str:
+    """The outcomes in one line: "100 outputs · 97 finished · 97 match · 84 distinct"."""
+    finished = sum(outcome.finish is Finish.STOP for outcome in outcomes)
+    matching = sum(outcome.matches for outcome in outcomes)
+    distinct = len({outcome.text for outcome in outcomes})
+    return f"{count(len(outcomes), 'output')} · {finished:,} finished · {matching:,} match · {distinct:,} distinct"
+
+
+def _text(outcome: SampleOutcome, column: OutcomeColumn) -> str:
+    match column:
+        case OutcomeColumn.SEED:
+            return str(outcome.seed)
+        case OutcomeColumn.TEXT:
+            return shown(outcome.text.encode()).replace("␣", " ")
+        case OutcomeColumn.TOKENS:
+            return f"{outcome.tokens:,}"
+        case OutcomeColumn.FINISH:
+            return _FINISH[outcome.finish]
+        case OutcomeColumn.MATCH:
+            return "✓ full" if outcome.matches else "✗ no"
+
+
+def _alignment(column: OutcomeColumn) -> Qt.AlignmentFlag:
+    right = column in (OutcomeColumn.SEED, OutcomeColumn.TOKENS)
+    return (Qt.AlignmentFlag.AlignRight if right else Qt.AlignmentFlag.AlignLeft) | Qt.AlignmentFlag.AlignVCenter

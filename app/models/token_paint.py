@@ -1,0 +1,71 @@
+"""Painting a token: its text as it is, the marks for white space paler.
+
+A mark such as `␣` says "there is a space", and must not read as part of the word
+that it stands before.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
+
+from app import theme
+
+_RUNS = re.compile(r"[␣↵␍⇥]+|[^␣↵␍⇥]+")
+
+
+def tabular(font: QFont) -> QFont:
+    """A font whose digits all have one width, so that numbers stand in columns."""
+    font = QFont(font)
+    font.setFeature(QFont.Tag("tnum"), 1)
+    return font
+
+
+@dataclass(frozen=True, slots=True)
+class TokenColours:
+    """What a token is painted with."""
+
+    text: QColor
+    mark: QColor
+
+
+def token_colours(role: theme.Role = theme.Role.TEXT) -> TokenColours:
+    """The colours of a token in a role, with marks between it and the ground."""
+    text = theme.colour(role)
+    return TokenColours(text, mix(theme.colour(theme.Role.PANEL), text, 0.5))
+
+
+def mix(ground: QColor, colour: QColor, share: float) -> QColor:
+    """`share` of a colour over a ground, opaque."""
+    return QColor.fromRgbF(
+        ground.redF() + (colour.redF() - ground.redF()) * share,
+        ground.greenF() + (colour.greenF() - ground.greenF()) * share,
+        ground.blueF() + (colour.blueF() - ground.blueF()) * share,
+    )
+
+
+@lru_cache(maxsize=16_384)
+def runs(text: str) -> tuple[tuple[str, bool], ...]:
+    """A visible token in runs: text, and whether it is marks."""
+    return tuple((run, run[0] in "␣↵␍⇥") for run in _RUNS.findall(text))
+
+
+def draw_token(painter: QPainter, box: QRectF, text: str, colours: TokenColours, *, struck: bool = False) -> None:
+    """Draw a visible token at the left of a box with the painter's font, elided to fit."""
+    metrics = QFontMetricsF(painter.font())
+    if metrics.horizontalAdvance(text) > box.width():
+        text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, box.width())
+    baseline = box.center().y() + (metrics.ascent() - metrics.descent()) / 2
+    x = box.left()
+    for run, is_mark in runs(text):
+        painter.setPen(colours.mark if is_mark else colours.text)
+        painter.drawText(QPointF(x, baseline), run)
+        x += metrics.horizontalAdvance(run)
+    if struck:
+        painter.setPen(QPen(colours.text, 1.0))
+        middle = baseline - metrics.xHeight() / 2
+        painter.drawLine(QPointF(box.left() - 2, middle), QPointF(x + 2, middle))

@@ -1,0 +1,68 @@
+"""How numbers and tokens are written, in tables, headlines and tool tips alike."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+from engine.decoding.values import Candidate
+from engine.vocabulary.visible import visible
+
+MINUS = "\N{MINUS SIGN}"
+_LEAST_SHOWN = 0.00005  # what a column with two decimals of a percent would round to nothing
+
+shown = lru_cache(maxsize=65_536)(visible)  # a trace repeats its tokens, and a table its rows
+
+
+def percent(p: float) -> str:
+    """A probability in prose: two significant digits below 10%, never a false 0 or 100."""
+    if p <= 0:
+        return "0%"
+    if p >= 1:
+        return "100%"
+    value = p * 100
+    if value > 99.9:
+        return ">99.9%"
+    if value < 0.0001:
+        return "<0.0001%"
+    decimals = 1 if value >= 1 else 1 - math.floor(math.log10(value))
+    return f"{value:.{decimals}f}%"
+
+
+def percent_column(p: float) -> str:
+    """A probability in a column: always two decimals, so that the points stand under each other."""
+    if p <= 0:
+        return f"{0:.2f}%"
+    return "<0.01%" if p < _LEAST_SHOWN else f"{p * 100:.2f}%"
+
+
+def change_column(before: float, after: float) -> str:
+    """The way from one probability to another, in percentage points with its sign."""
+    points = (after - before) * 100
+    if abs(points) < 0.005:
+        return "0.0"
+    digits = f"{abs(points):.1f}" if abs(points) >= 0.05 else "0.0"
+    return ("+" if points > 0 else MINUS) + digits
+
+
+def token_text(token: bytes | None, name: str, token_id: int) -> str:
+    """A token for a table or a chip: its bytes made visible, or its name, or its id."""
+    if name:
+        return name
+    return shown(token) if token else f"#{token_id}"
+
+
+def candidate_text(candidate: Candidate) -> str:
+    """The same of a candidate."""
+    return token_text(candidate.token, candidate.name, candidate.token_id)
+
+
+def count(number: int, noun: str) -> str:
+    """A number with its noun: "1 token", "2,000 tokens"."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def megabytes(size: int) -> str:
+    """A size as users of a download read it, in decimal megabytes."""
+    value = size / 1_000_000
+    return f"{value:.1f}" if value < 10 else f"{value:.0f}"

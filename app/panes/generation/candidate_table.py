@@ -1,0 +1,189 @@
+"""The candidate table: a search field, the candidates, and the ends pinned under them.
+
+An end of the output is the one token that a debugger must never lose sight of,
+so its rows stand still at the bottom while the others scroll. A vocabulary
+without one says there how it stops instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QToolButton, QVBoxLayout, QWidget
+
+from app import theme
+from app.models.candidates import peak_of
+from app.models.wording import candidate_text, count
+from app.panes.generation.candidate_view import CandidateView
+from engine.decoding.values import Candidate, EosState, Position
+
+_LOOKUP_DELAY_MS = 150
+_MOST_ENDS = 3
+
+
+class CandidateTable(QWidget):
+    """Shows one position's candidates.
+
+    Signals:
+        token_taken(token id), why_wanted(token id): as in `CandidateView`.
+        lookup_wanted(text): find tokens among the whole vocabulary.
+    """
+
+    token_taken = Signal(int)
+    why_wanted = Signal(int)
+    lookup_wanted = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._position: Position | None = None
+        self._peak = 0.0
+        self._timer = QTimer(self, singleShot=True, interval=_LOOKUP_DELAY_MS)
+        self._timer.timeout.connect(self._ask)
+
+        self.search = QLineEdit(placeholderText="Find any token: text, #id or \"exact\"", clearButtonEnabled=True)
+        self.search.setAccessibleName("Find any token")
+        self.search.setToolTip('Part of a token, #id, or "exact text"; \\n, \\t, \\s and \\xNN stand for themselves')
+        self.search.textChanged.connect(self._on_search)
+        self.search.installEventFilter(self)
+        self.only_allowed = QToolButton(text="Allowed only", checkable=True)
+        self.only_allowed.setProperty("role", "outlined")
+        self.only_allowed.setToolTip("Leave out the tokens that the grammar does not allow")
+        self.found = QLabel()
+        self.found.setProperty("role", "muted")
+        self.found.hide()
+
+        self.table = CandidateView(self)
+        self.table.setAccessibleName("Candidates for the next token")
+        self.table.make_sortable()
+        self.ends = CandidateView(self)
+        self.ends.setAccessibleName("End of the output")
+        self.ends.horizontalHeader().hide()
+        self.rule = QFrame(frameShape=QFrame.Shape.HLine)
+        self.rule.setFixedHeight(1)
+        self.no_ends = QLabel("No end token in this vocabulary: it stops where the text matches and nothing may follow")
+        self.no_ends.setProperty("role", "muted")
+        self.no_ends.setWordWrap(True)
+        self.no_ends.setContentsMargins(theme.SPACE_S, theme.SPACE_XS, theme.SPACE_S, theme.SPACE_XS)
+        self.no_ends.hide()
+        self._build()
+        self._connect()
+        self._fit_ends()
+
+    def show_position(self, position: Position | None) -> None:
+        """Show what may come next; a search goes on with the new numbers."""
+        self._position = position
+        candidates = position.candidates if position else ()
+        self._peak = peak_of(candidates)
+        self.ends.show_candidates(tuple(c for c in candidates if c.is_eos), self._peak)
+        self.no_ends.setVisible(position is not None and position.eos is EosState.NO_EOS)
+        self._fit_ends()
+        if self.search.text():
+            self._timer.start()
+        else:
+            self._show(candidates)
+
+    def show_found(self, text: str, candidates: tuple[Candidate, ...]) -> None:
+        """Show what a search found; the answer to an older text is dropped."""
+        if text and text == self.search.text():
+            self._show(candidates, len(candidates))
+
+    def set_states(self, states: Mapping[int, str] | None) -> None:
+        """Name the drawn states that tokens lead to; None without a drawing."""
+        for view in (self.table, self.ends):
+            view.candidates.set_states(states or {})
+            view.show_state_column(states is not None)
+
+    def set_can_take(self, can_take: bool) -> None:
+        """Whether a click may take a token."""
+        self.table.set_can_take(can_take)
+        self.ends.set_can_take(can_take)
+
+    def chosen(self) -> Candidate | None:
+        """The selected candidate."""
+        return self.ends.chosen() if self.ends.hasFocus() else self.table.chosen() or self.ends.chosen()
+
+    def candidate(self, token_id: int) -> Candidate | None:
+        """A candidate that is shown, by its id."""
+        for view in (self.table, self.ends):
+            if (row := view.candidates.row_of(token_id)) >= 0:
+                return view.candidates.candidate(row)
+        return None
+
+    def _build(self) -> None:
+        bar = QHBoxLayout()
+        bar.setContentsMargins(0, 0, 0, 0)
+        bar.setSpacing(theme.SPACE_S)
+        bar.addWidget(self.search, 1)
+        bar.addWidget(self.found)
+        bar.addWidget(self.only_allowed)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addLayout(bar)
+        layout.addSpacing(theme.SPACE_XS)
+        layout.addWidget(self.table, 1)
+        layout.addWidget(self.rule)
+        layout.addWidget(self.ends)
+        layout.addWidget(self.no_ends)
+
+    def _connect(self) -> None:
+        for view, other in ((self.table, self.ends), (self.ends, self.table)):
+            view.token_taken.connect(self.token_taken)
+            view.why_wanted.connect(self.why_wanted)
+            view.clicked.connect(other.clearSelection)
+        self.only_allowed.toggled.connect(self.table.candidates.set_allowed_only)
+        self.table.left_upwards.connect(self.search.setFocus)
+        self.table.left_downwards.connect(lambda: self._enter(self.ends, 0))
+        self.ends.left_upwards.connect(lambda: self._enter(self.table, self.table.candidates.rowCount() - 1))
+
+    def _show(self, candidates: tuple[Candidate, ...], found: int | None = None) -> None:
+        pinned = {c.token_id for c in self._position.candidates if c.is_eos} if self._position else set()
+        self.table.show_candidates(tuple(c for c in candidates if c.token_id not in pinned), self._peak)
+        self.found.setVisible(found is not None)
+        self.found.setText(f"{found} found" if found != 1 else "1 found")
+
+    def _on_search(self, text: str) -> None:
+        if not text:
+            self._timer.stop()
+            self._show(self._position.candidates if self._position else ())
+            return
+        wanted = text.casefold()
+        shown = self._position.candidates if self._position else ()
+        self._show(tuple(c for c in shown if wanted in candidate_text(c).casefold()))
+        self._timer.start()
+
+    def _ask(self) -> None:
+        if self.search.text():
+            self.lookup_wanted.emit(self.search.text())
+
+    def _enter(self, view: CandidateView, row: int) -> None:
+        if not view.candidates.rowCount():
+            return
+        (self.table if view is self.ends else self.ends).clearSelection()
+        view.setFocus()
+        view.choose(row)
+
+    def _fit_ends(self) -> None:
+        rows = self.ends.candidates.rowCount()
+        self.ends.setVisible(rows > 0)
+        self.rule.setVisible(rows > 0 or self.no_ends.isVisibleTo(self))
+        self.ends.setFixedHeight(min(rows, _MOST_ENDS) * self.ends.verticalHeader().defaultSectionSize())
+        self.ends.setToolTip(f"{count(rows, 'end token')}, always shown")
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """In the search field, Down goes to the results and Escape clears, before it reaches the window's Cancel."""
+        if watched is self.search and isinstance(event, QKeyEvent):
+            clears = event.key() == Qt.Key.Key_Escape and bool(self.search.text())
+            if event.type() == QEvent.Type.ShortcutOverride and clears:
+                event.accept()
+                return True
+            if event.type() == QEvent.Type.KeyPress:
+                if clears:
+                    self.search.clear()
+                    return True
+                if event.key() in (Qt.Key.Key_Down, Qt.Key.Key_Return, Qt.Key.Key_Enter):
+                    self._enter(self.table, 0)
+                    return True
+        return super().eventFilter(watched, event)

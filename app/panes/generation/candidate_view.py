@@ -1,0 +1,195 @@
+"""The view of candidates: a table in which a click decides.
+
+A click or Enter takes an allowed token and asks about a forbidden one. Columns
+that a narrow pane has no room for are hidden, the least telling first; the tool
+tip of a row holds what they said.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QModelIndex, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableView, QWidget
+
+from app import theme
+from app.models.candidate_delegate import CandidateDelegate
+from app.models.candidates import CandidateModel, Column
+from engine.decoding.values import Candidate
+
+_FIRST_TO_GO = (Column.CHANGE, Column.ID, Column.STATE)
+_TAKE_KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+
+
+class CandidateView(QTableView):
+    """A table of candidates.
+
+    Signals:
+        token_taken(token id): the user decided for an allowed token.
+        why_wanted(token id): the user asked about a token.
+        left_upwards, left_downwards: the arrow keys went beyond the first or the last row.
+    """
+
+    token_taken = Signal(int)
+    why_wanted = Signal(int)
+    left_upwards = Signal()
+    left_downwards = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._model = CandidateModel(self)
+        self._delegate = CandidateDelegate(self)
+        self._with_state = False
+        self._can_take = True
+        self.setModel(self._model)
+        self.setItemDelegate(self._delegate)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.setTabKeyNavigation(False)
+        self.setMouseTracking(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.verticalHeader().hide()
+        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        header = self.horizontalHeader()
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        header.setHighlightSections(False)
+        header.setSortIndicatorShown(False)
+        self.clicked.connect(lambda index: self._decide(index.row()))
+        theme.themes.changed.connect(self._dress)
+        self._dress()
+
+    @property
+    def candidates(self) -> CandidateModel:
+        """The rows."""
+        return self._model
+
+    def make_sortable(self) -> None:
+        """Let a click on a column's title sort by it."""
+        header = self.horizontalHeader()
+        header.setSectionsClickable(True)
+        header.setSortIndicatorShown(True)
+        header.setSortIndicator(Column.PROBABILITY, Qt.SortOrder.DescendingOrder)
+        header.sortIndicatorChanged.connect(self._model.sort)
+
+    def show_candidates(self, candidates: tuple[Candidate, ...], peak: float) -> None:
+        """Replace the rows; with the focus here, the first row that may be taken is chosen, for the keyboard."""
+        self._model.show_candidates(candidates, peak)
+        self._delegate.peak = peak
+        self._delegate.hovered_row = -1
+        if self.hasFocus():
+            self.choose(max(self._model.first_allowed(), 0))
+
+    def set_can_take(self, can_take: bool) -> None:
+        """Whether a click may take a token; questions are always answered."""
+        self._can_take = can_take
+
+    def show_state_column(self, with_state: bool) -> None:
+        """Whether there is a drawn automaton whose states can be named."""
+        if with_state != self._with_state:
+            self._with_state = with_state
+            self._arrange()
+
+    def choose(self, row: int) -> None:
+        """Select a row and make it seen."""
+        index = self._model.index(row, Column.TOKEN)
+        if index.isValid():
+            self.setCurrentIndex(index)
+            self.scrollTo(index)
+
+    def chosen(self) -> Candidate | None:
+        """The selected candidate."""
+        rows = self.selectionModel().selectedRows()
+        return self._model.candidate(rows[0].row()) if rows else None
+
+    def _decide(self, row: int) -> None:
+        candidate = self._model.candidate(row)
+        if candidate is None:
+            return
+        if candidate.allowed and self._can_take:
+            self.token_taken.emit(candidate.token_id)
+        else:
+            self.why_wanted.emit(candidate.token_id)
+
+    def _dress(self) -> None:
+        self._delegate.refresh_fonts()
+        height = self._delegate.row_height
+        self.verticalHeader().setMinimumSectionSize(height)
+        self.verticalHeader().setDefaultSectionSize(height)
+        self._arrange()
+        self.viewport().update()
+
+    def _arrange(self) -> None:
+        """Share the width out: fixed columns as wide as they need, the token gets what is left."""
+        width = {column: self._delegate.width_of(column) for column in Column}
+        hidden = set() if self._with_state else {Column.STATE}
+        room = self.viewport().width()
+        for column in _FIRST_TO_GO:
+            if sum(width[c] for c in Column if c not in hidden) <= room:
+                break
+            hidden.add(column)
+        others = sum(width[c] for c in Column if c not in hidden and c is not Column.TOKEN)
+        width[Column.TOKEN] = max(room - others, width[Column.TOKEN] // 2)
+        for column in Column:
+            self.setColumnHidden(column, column in hidden)
+            self.setColumnWidth(column, width[column])
+
+    # --- Qt -------------------------------------------------------------------------------------------------------
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Share the new width out."""
+        super().resizeEvent(event)
+        self._arrange()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Share the width out once the fonts are final."""
+        super().showEvent(event)
+        self._arrange()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter decides, F1 asks; an arrow beyond the end leaves the table."""
+        row = self.currentIndex().row()
+        key = event.key()
+        if key in _TAKE_KEYS and event.modifiers() in (
+            Qt.KeyboardModifier.NoModifier,
+            Qt.KeyboardModifier.KeypadModifier,
+        ):
+            self._decide(row)
+        elif key == Qt.Key.Key_F1:
+            if (candidate := self.chosen()) is not None:
+                self.why_wanted.emit(candidate.token_id)
+        elif key == Qt.Key.Key_Up and row <= 0:
+            self.left_upwards.emit()
+        elif key == Qt.Key.Key_Down and row == self._model.rowCount() - 1:
+            self.left_downwards.emit()
+        else:
+            super().keyPressEvent(event)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Light the row under the pointer."""
+        super().mouseMoveEvent(event)
+        self._light(self.rowAt(round(event.position().y())))
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Light no row."""
+        super().leaveEvent(event)
+        self._light(-1)
+
+    def _light(self, row: int) -> None:
+        if row != self._delegate.hovered_row:
+            self._delegate.hovered_row = row
+            self.viewport().setCursor(
+                Qt.CursorShape.PointingHandCursor if row >= 0 else Qt.CursorShape.ArrowCursor
+            )
+            self.viewport().update()
+
+    def moveCursor(
+        self, action: QAbstractItemView.CursorAction, modifiers: Qt.KeyboardModifier
+    ) -> QModelIndex:
+        """The first arrow key chooses the first row."""
+        if not self.currentIndex().isValid():
+            return self._model.index(0, Column.TOKEN)
+        return super().moveCursor(action, modifiers)

@@ -1,0 +1,280 @@
+"""The output as chips, painted by one widget.
+
+The ground of a chip says how much the model wanted its token, and so does the
+length of the line under it; a forced one is framed instead, for there the model
+had no say. What lies ahead of the current step is pale, what the present grammar
+does not allow is struck through.
+
+Only chips in sight are painted, and a text's width is measured once, so an output
+of thousands of tokens costs what a screenful does. Rejected: a widget, or a
+graphics item, for each chip (2,000 of them take 0.3 s to make and lay out); and a
+`QTextDocument`, which cannot draw a line whose length is a probability.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontMetricsF,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QToolTip, QWidget
+
+from app import theme
+from app.models.token_paint import TokenColours, draw_token, mix
+from app.panes.generation.chip import Chip, ChipKind
+from app.panes.generation.chip_flow import ChipFlow, flow
+
+Role = theme.Role
+_GAP = 3.0
+_PADDING = 5.0
+_MARGIN = 4.0
+_RADIUS = 4.0
+_UNWANTED = 0.01  # below 1% the model did not want it
+_FIXED = {
+    ChipKind.FORCED: (Role.FORCED_FILL, Role.FORCED),
+    ChipKind.ILLEGAL: (Role.ERROR_FILL, Role.ERROR),
+    ChipKind.PLAIN: (Role.RAISED, Role.TEXT),
+}
+
+
+class ChipView(QAbstractScrollArea):
+    """Shows chips.
+
+    Signals:
+        chip_clicked(chip id): the user clicked a chip, or went to it with the arrow keys.
+    """
+
+    chip_clicked = Signal(int)
+
+    def __init__(self, placeholder: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._placeholder = placeholder
+        self._chips: tuple[Chip, ...] = ()
+        self._current: int | None = None
+        self._hovered: int | None = None
+        self._flow: ChipFlow = flow((), (), 1.0, _GAP)
+        self._font = theme.mono_font()
+        self._width_of = _measurer(self._font)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.viewport().setMouseTracking(True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        theme.themes.changed.connect(self._dress)
+        self._dress()
+
+    def show_chips(self, chips: tuple[Chip, ...], current: int | None) -> None:
+        """Show chips; `current` is the index of the one that was taken last."""
+        moved = (current, len(chips)) != (self._current, len(self._chips))
+        self._chips, self._current, self._hovered = chips, current, None
+        self._lay_out()
+        if moved and chips:
+            self._reveal(current if current is not None else 0)
+        self.setAccessibleDescription(" ".join(chip.text for chip in chips if not chip.ahead)[-2000:])
+        self.viewport().update()
+
+    def set_placeholder(self, placeholder: str) -> None:
+        """What stands there while there is no chip."""
+        self._placeholder = placeholder
+        self.viewport().update()
+
+    def rect_of(self, index: int) -> QRectF:
+        """Where a chip stands in the viewport."""
+        top = _MARGIN + self._flow.line[index] * self._line_height - self.verticalScrollBar().value()
+        return QRectF(_MARGIN + self._flow.left[index], top, self._flow.width[index], self._chip_height)
+
+    @property
+    def content_height(self) -> int:
+        """The height that all lines need, pixels."""
+        return round(self._flow.lines * self._line_height + 2 * _MARGIN)
+
+    # --- layout ---------------------------------------------------------------------------------------------------
+
+    def _dress(self) -> None:
+        self._font = theme.mono_font()
+        self._width_of = _measurer(self._font)
+        self._chip_height = round(QFontMetricsF(self._font).height()) + 7.0
+        self._line_height = self._chip_height + _GAP + 1
+        self.viewport().setBackgroundRole(self.backgroundRole())
+        self._lay_out()
+        self.viewport().update()
+
+    def _lay_out(self) -> None:
+        room = max(self.viewport().width() - 2 * _MARGIN, 20.0)
+        widths = [self._width_of(chip.text) for chip in self._chips]
+        self._flow = flow(widths, [chip.breaks for chip in self._chips], room, _GAP)
+        bar = self.verticalScrollBar()
+        bar.setSingleStep(round(self._line_height))
+        bar.setPageStep(self.viewport().height())
+        bar.setRange(0, max(0, self.content_height - self.viewport().height()))
+
+    def _reveal(self, index: int) -> None:
+        bar = self.verticalScrollBar()
+        box = self.rect_of(index).translated(0, bar.value())
+        if box.top() - _MARGIN < bar.value():
+            bar.setValue(round(box.top() - _MARGIN))
+        elif box.bottom() + _MARGIN > bar.value() + self.viewport().height():
+            bar.setValue(round(box.bottom() + _MARGIN - self.viewport().height()))
+
+    def _at(self, place: QPointF) -> int | None:
+        y = place.y() + self.verticalScrollBar().value() - _MARGIN
+        line, within = divmod(y, self._line_height)
+        if within > self._chip_height:
+            return None
+        return self._flow.at(place.x() - _MARGIN, int(line))
+
+    # --- painting -------------------------------------------------------------------------------------------------
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the chips that are in sight."""
+        painter = QPainter(self.viewport())
+        painter.fillRect(event.rect(), theme.colour(Role.PANEL))
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if not self._chips:
+            self._paint_placeholder(painter)
+            return
+        painter.setFont(self._font)
+        scrolled = self.verticalScrollBar().value() - _MARGIN
+        first = int((event.rect().top() + scrolled) // self._line_height)
+        last = int((event.rect().bottom() + scrolled) // self._line_height)
+        for index in self._flow.in_lines(first, last):
+            self._paint_chip(painter, index)
+
+    def _paint_placeholder(self, painter: QPainter) -> None:
+        painter.setFont(theme.ui_font())
+        painter.setPen(theme.colour(Role.MUTED))
+        box = QRectF(self.viewport().rect()).adjusted(_MARGIN, _MARGIN + 3, -_MARGIN, -_MARGIN)
+        painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextWordWrap, self._placeholder)
+
+    def _paint_chip(self, painter: QPainter, index: int) -> None:
+        chip, box = self._chips[index], self.rect_of(index)
+        painter.setOpacity(0.5 if chip.ahead else 1.0)
+        fill, text = _colours(chip)
+        frame = QPen(Qt.PenStyle.NoPen)
+        if index == self._hovered:
+            frame = QPen(theme.colour(Role.MUTED), 1)
+        elif chip.kind in (ChipKind.FORCED, ChipKind.ILLEGAL):
+            frame = QPen(text, 1)
+        painter.setPen(frame)
+        painter.setBrush(fill)
+        painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), _RADIUS, _RADIUS)
+        font = QFont(self._font)
+        font.setItalic(chip.is_name)
+        painter.setFont(font)
+        inner = box.adjusted(_PADDING, 0, -_PADDING + 1, -1)
+        colours = TokenColours(text, mix(fill, text, 0.5))
+        draw_token(painter, inner, chip.text, colours, struck=chip.kind is ChipKind.ILLEGAL)
+        if chip.kind is ChipKind.TAKEN:
+            self._paint_p(painter, box, chip.p)
+        if chip.by_user:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(theme.colour(Role.ACCENT))
+            painter.drawEllipse(QPointF(box.right() - 3, box.top() + 3), 2.0, 2.0)
+        if index == self._current:
+            painter.setPen(QPen(theme.colour(Role.ACCENT), 2))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(box.adjusted(1, 1, -1, -1), _RADIUS, _RADIUS)
+        painter.setOpacity(1.0)
+
+    def _paint_p(self, painter: QPainter, box: QRectF, p: float) -> None:
+        width = (box.width() - 2 * _RADIUS) * min(max(p, 0.0), 1.0)
+        role = Role.WARNING if p < _UNWANTED else Role.BAR_MASKED
+        line = QRectF(box.left() + _RADIUS, box.bottom() - 3.0, max(width, 2.0), 2.0)
+        painter.fillRect(line, theme.colour(role))
+
+    # --- Qt -------------------------------------------------------------------------------------------------------
+
+    def sizeHint(self) -> QSize:
+        """Room for three lines."""
+        return QSize(320, round(3 * self._line_height + 2 * _MARGIN))
+
+    def minimumSizeHint(self) -> QSize:
+        """Room for one line."""
+        return QSize(120, round(self._line_height + 2 * _MARGIN))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Wrap anew, and keep the current chip in sight."""
+        super().resizeEvent(event)
+        self._lay_out()
+        if self._current is not None and self._current < len(self._chips):
+            self._reveal(self._current)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Light the chip under the pointer."""
+        index = self._at(event.position())
+        if index != self._hovered:
+            self._hovered = index
+            clickable = index is not None and self._chips[index].kind is not ChipKind.PLAIN
+            shape = Qt.CursorShape.PointingHandCursor if clickable else Qt.CursorShape.ArrowCursor
+            self.viewport().setCursor(shape)
+            self.viewport().update()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Light no chip."""
+        super().leaveEvent(event)
+        self._hovered = None
+        self.viewport().update()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """A click goes to a step."""
+        index = self._at(event.position())
+        if index is not None and event.button() is Qt.MouseButton.LeftButton:
+            self._go(index)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Left and Right go along the steps."""
+        step = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()))
+        if step is None:
+            super().keyPressEvent(event)
+            return
+        index = (-1 if self._current is None else self._current) + step
+        if 0 <= index < len(self._chips):
+            self._go(index)
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        """Tool tips of chips."""
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            index = self._at(QPointF(event.pos()))
+            if index is not None:
+                QToolTip.showText(event.globalPos(), self._chips[index].tip, self.viewport())
+            else:
+                QToolTip.hideText()
+            return True
+        return super().viewportEvent(event)
+
+    def _go(self, index: int) -> None:
+        if self._chips[index].kind is not ChipKind.PLAIN:
+            self.chip_clicked.emit(self._chips[index].id)
+
+
+def _measurer(font: QFont) -> Callable[[str], float]:
+    """The width of a chip with a text, measured once for each text."""
+    metrics = QFontMetricsF(font)
+
+    @lru_cache(maxsize=65_536)
+    def width(text: str) -> float:
+        return metrics.horizontalAdvance(text) + 2 * _PADDING
+
+    return width
+
+
+def _colours(chip: Chip) -> tuple[QColor, QColor]:
+    """The ground and the text of a chip."""
+    if chip.kind in _FIXED:
+        fill, text = _FIXED[chip.kind]
+        return theme.colour(fill), theme.colour(text)
+    if chip.p < _UNWANTED:
+        return theme.colour(Role.WARNING_FILL), theme.colour(Role.TEXT)
+    share = 0.15 + 0.85 * min(chip.p, 1.0)
+    return mix(theme.colour(Role.RAISED), theme.colour(Role.ALLOWED_FILL), share), theme.colour(Role.TEXT)

@@ -1,0 +1,12 @@
+"""What the window knows of the work that goes on: the current compile result and the decode cursor.
+
+Panes listen to the signals here; nobody but the session talks to the workers.
+"""
+
+from app.session.alarm import Alarm
+from app.session.compiling import Compiling, Drawn
+from app.session.decoding import Decoding
+from app.session.groups import Groups
+from app.session.session import Session
+
+__all__ = ["Alarm", "Compiling", "Decoding", "Drawn", "Groups", "Session"]

@@ -1,0 +1,164 @@
+"""From an edit to a drawn automaton: debounced compiles, late answers dropped, the last good one kept.
+
+A broken text changes the diagnostics and marks the drawing as stale; the
+automaton stays, so that one can see what the edit was about to break.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from app.document import Document
+from app.graph.layout import LayoutRequest
+from app.jobs import JobGroup
+from app.workers.layout import PlainLayoutRequest
+from app.workers.messages import (
+    CompileAnswer,
+    CompileRequest,
+    ExportAnswer,
+    ExportRequest,
+    Failed,
+    NeighbourhoodAnswer,
+    NeighbourhoodRequest,
+)
+from engine.automata.dfa import ByteDfa
+from engine.compile.options import CompileOptions
+from engine.source import Severity, SourceText
+
+_DEBOUNCE_MS = 120  # between two keys of a quick typist
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A text that compiled, and the automaton that is drawn of it.
+
+    Attributes:
+        request: what was compiled.
+        dfa: the automaton, or a part of it around `output`.
+        output: the bytes around whose state a part was cut out.
+        compile_ms: the time of the compile.
+        too_large: why it is not whole; empty where it is.
+    """
+
+    request: CompileRequest
+    dfa: ByteDfa
+    output: bytes
+    compile_ms: float
+    too_large: str
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of the automaton is here."""
+        return not self.too_large
+
+
+class Compiling(QObject):
+    """The compile and layout side of a session.
+
+    Signals:
+        diagnosed(diagnostics, SourceText): findings about the text as it now stands.
+        compiled(Drawn): the text compiled; everything that depends on the grammar follows.
+        drawn(Drawn): another automaton, or another part of it, is to be drawn.
+        stale_changed(is stale, reason): whether the drawing is of an older text.
+        laid_out(LayoutAnswer): positions for the drawing.
+        exported(ExportAnswer): an export is ready.
+        failed(Failed): a job hit a bug.
+    """
+
+    diagnosed = Signal(object, object)
+    compiled = Signal(object)
+    drawn = Signal(object)
+    stale_changed = Signal(bool, str)
+    laid_out = Signal(object)
+    exported = Signal(object)
+    failed = Signal(object)
+
+    def __init__(self, document: Document, compile_group: JobGroup, layout_group: JobGroup, parent: QObject) -> None:
+        super().__init__(parent)
+        self._document = document
+        self._compile = compile_group
+        self._layout = layout_group
+        self._good: Drawn | None = None
+        self._stale = ""
+        self._timer = QTimer(self, singleShot=True, interval=_DEBOUNCE_MS)
+        self._timer.timeout.connect(self.compile_now)
+        document.changed.connect(lambda _revision: self._timer.start())
+        document.replaced.connect(self._forget)
+        compile_group.answered.connect(self._on_answer)
+        compile_group.failed.connect(lambda _request, failed: self.failed.emit(failed))
+        layout_group.answered.connect(lambda _request, answer: self.laid_out.emit(answer))
+        layout_group.failed.connect(self._on_layout_failed)
+
+    @property
+    def good(self) -> Drawn | None:
+        """The last text that compiled."""
+        return self._good
+
+    @property
+    def stale_reason(self) -> str:
+        """Why the drawing is of an older text; empty where it is of the present one."""
+        return self._stale
+
+    def compile_now(self) -> None:
+        """Compile the text as it stands, without waiting for more keys."""
+        self._timer.stop()
+        grammar = self._document.content.grammar
+        options = CompileOptions(dialect=grammar.dialect)
+        self._compile.submit(CompileRequest(self._document.revision, grammar.notation, grammar.text, options))
+
+    def draw_around(self, output: bytes) -> None:
+        """Draw the surroundings of the state that `output` leads to; for an automaton too large to draw whole."""
+        if self._good is not None and not self._good.is_whole and output != self._good.output:
+            self._compile.submit(NeighbourhoodRequest(self._good.request, output))
+
+    def lay_out(self, request: LayoutRequest) -> None:
+        """Ask for positions."""
+        self._layout.submit(request)
+
+    def export_graph(self, path: str) -> None:
+        """Ask for the last good automaton as a Graphviz graph; without a path, for how it would look."""
+        if self._good is not None:
+            self._compile.submit(ExportRequest(self._good.request, "dot", path))
+
+    def _forget(self) -> None:
+        self._good = None
+        self._set_stale("")
+        QTimer.singleShot(0, self, self.compile_now)  # after the panes took the new document in
+
+    def _on_answer(self, request: Any, answer: Any) -> None:
+        match answer:
+            case CompileAnswer():
+                if answer.revision == self._document.revision:
+                    self._take(request, answer)
+            case NeighbourhoodAnswer():
+                if self._good is not None and answer.revision == self._good.request.revision:
+                    good = self._good
+                    self._good = Drawn(good.request, answer.dfa, request.output, good.compile_ms, good.too_large)
+                    self.drawn.emit(self._good)
+            case ExportAnswer():
+                self.exported.emit(answer)
+
+    def _take(self, request: CompileRequest, answer: CompileAnswer) -> None:
+        self.diagnosed.emit(answer.diagnostics, SourceText(request.text))
+        if answer.dfa is None:
+            errors = sum(diagnostic.severity is Severity.ERROR for diagnostic in answer.diagnostics)
+            self._set_stale("The grammar has an error" if errors == 1 else f"The grammar has {errors} errors")
+            return
+        self._good = Drawn(request, answer.dfa, b"", answer.compile_ms, answer.too_large)
+        self._set_stale("")
+        self.drawn.emit(self._good)
+        self.compiled.emit(self._good)
+
+    def _set_stale(self, reason: str) -> None:
+        if reason != self._stale:
+            self._stale = reason
+            self.stale_changed.emit(bool(reason), reason)
+
+    def _on_layout_failed(self, request: Any, failed: Failed) -> None:
+        if isinstance(request, LayoutRequest):
+            self._layout.submit(PlainLayoutRequest(request))
+        else:
+            self.failed.emit(failed)

@@ -1,0 +1,293 @@
+"""The decode side of a session: the model, the trace, and running it.
+
+The worker owns the truth; here is the last `DecodeView` that it sent. Run is
+nothing but the next `StepOnce` after each answer, so that Pause takes effect at
+once and every step is drawn.
+
+A trace is restored (after a document was opened, or a worker died) once the
+worker holds both the model and the grammar that it was made with; until then the
+document's own trace is left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+
+from app.document import Document, ModelPart
+from app.jobs import JobGroup
+from app.session.compiling import Drawn
+from app.workers.messages import (
+    DecodeView,
+    ExportAnswer,
+    ExportRequest,
+    Failed,
+    LookupAnswer,
+    ManyAnswer,
+    OpenModel,
+    RestoreTrace,
+    SampleMany,
+    SetGrammar,
+    SetPrompt,
+    SetSampler,
+    StepOnce,
+    WhyAnswer,
+)
+from engine.decoding.values import Chat, SamplerSettings, Trace
+
+
+class Decoding(QObject):
+    """Sends decode requests and keeps the last view.
+
+    Signals:
+        viewed(DecodeView): what the generation panes show.
+        explained(WhyAnswer), found(LookupAnswer), sampled(ManyAnswer), exported(ExportAnswer): answers.
+        running_changed(is running): Run began or ended.
+        model_failed(spec, sentence): a model did not load; the old one still serves.
+        failed(Failed): a job hit a bug.
+    """
+
+    viewed = Signal(object)
+    explained = Signal(object)
+    found = Signal(object)
+    sampled = Signal(object)
+    exported = Signal(object)
+    running_changed = Signal(bool)
+    model_failed = Signal(str, str)
+    failed = Signal(object)
+
+    def __init__(self, document: Document, group: JobGroup, parent: QObject) -> None:
+        super().__init__(parent)
+        self._document = document
+        self._group = group
+        self._view = DecodeView()
+        self._spec = ""
+        self._drawn: Drawn | None = None
+        self._grammar: SetGrammar | None = None
+        self._to_restore: RestoreTrace | None = None
+        self._opening_steps = 0
+        self._running = False
+        group.answered.connect(self._on_answer)
+        group.told.connect(self._on_told)
+        group.failed.connect(self._on_failed)
+        group.cancelled.connect(self._on_cancelled)
+        document.replaced.connect(self._take_document)
+
+    @property
+    def view(self) -> DecodeView:
+        """What the worker said last."""
+        return self._view
+
+    @property
+    def is_running(self) -> bool:
+        """Whether steps follow one another by themselves."""
+        return self._running
+
+    @property
+    def spec(self) -> str:
+        """The model that was asked for last."""
+        return self._spec
+
+    @property
+    def model_is_loading(self) -> bool:
+        """Whether a model is on its way."""
+        return any(isinstance(request, OpenModel) for request in self._group.pending)
+
+    def open_model(self, spec: str) -> None:
+        """Load a model; one that was on its way is given up."""
+        self._group.cancel(lambda request: isinstance(request, OpenModel))
+        self._spec = spec
+        self._group.submit(OpenModel(spec))
+
+    def cancel_model(self) -> None:
+        """Keep the model that serves now."""
+        self._group.cancel(lambda request: isinstance(request, OpenModel))
+
+    def set_grammar(self, drawn: Drawn) -> None:
+        """Go on with a grammar that compiled."""
+        self._drawn, compiled = drawn, drawn.request
+        self._grammar = SetGrammar(compiled.revision, compiled.notation, compiled.text, compiled.options)
+        self._group.cancel(lambda request: isinstance(request, SetGrammar))
+        self._group.submit(self._grammar)
+
+    def set_prompt(self, prompt: str | Chat) -> None:
+        """Start anew from another prompt."""
+        if prompt != self._document.content.prompt:
+            self.pause()
+            self._document.set_prompt(prompt)
+            self._group.submit(SetPrompt(prompt))
+
+    def set_sampler(self, settings: SamplerSettings) -> None:
+        """Draw differently from now on."""
+        if settings != self._document.content.sampler:
+            self._document.set_sampler(settings)
+            self._group.submit(SetSampler(settings))
+
+    def ask(self, request: Any) -> None:
+        """Send any other request; what moves the session by hand ends a run."""
+        if not isinstance(request, StepOnce):
+            self.pause()
+        self._group.submit(request)
+
+    def step(self) -> None:
+        """Take one token, unless one is being taken already."""
+        if not any(isinstance(request, StepOnce) for request in self._group.pending):
+            self._group.submit(StepOnce())
+
+    def run(self) -> None:
+        """Step until the end, or until `pause`."""
+        if not self._running:
+            self._running = True
+            self.running_changed.emit(True)
+            self.step()
+
+    def pause(self) -> None:
+        """Stop stepping."""
+        if self._running:
+            self._running = False
+            self.running_changed.emit(False)
+
+    def step_when_ready(self, count: int) -> None:
+        """Take some steps as soon as there is a model and a grammar: the first run's greeting."""
+        self._opening_steps = count
+
+    def sample_many(self, count: int) -> None:
+        """Generate many outputs, seeded upwards from the sampler's seed."""
+        self.pause()
+        self._group.cancel(lambda request: isinstance(request, SampleMany))
+        self._group.submit(SampleMany(count, self._document.content.sampler.seed))
+
+    def export_index(self, path: str) -> None:
+        """Ask for the token index of the grammar and the model; without a path, for how it would look."""
+        if (drawn := self._drawn) is not None:
+            self._group.cancel(lambda request: isinstance(request, ExportRequest))
+            self._group.submit(ExportRequest(drawn.request, "json", path))
+
+    def revive(self) -> None:
+        """Tell a new process everything that the dead one knew."""
+        self.pause()
+        self._to_restore = self._to_restore or restore_request(self._view.trace)
+        self._view = DecodeView(prompt=self._document.content.prompt, sampler=self._document.content.sampler)
+        self.viewed.emit(self._view)
+        self._group.submit(SetPrompt(self._document.content.prompt))
+        self._group.submit(SetSampler(self._document.content.sampler))
+        if self._spec:
+            self.open_model(self._spec)
+        if self._grammar is not None:
+            self._group.submit(self._grammar)
+
+    def _take_document(self) -> None:
+        self.pause()
+        content = self._document.content
+        self._to_restore = restore_request(content.trace)
+        self._opening_steps = 0
+        self._grammar = None
+        self._group.submit(SetPrompt(content.prompt))
+        self._group.submit(SetSampler(content.sampler))
+        if content.model.spec and content.model.spec != self._spec:
+            self.open_model(content.model.spec)
+
+    def _on_answer(self, request: Any, answer: Any) -> None:
+        match answer:
+            case DecodeView():
+                self._show(request, answer)
+            case WhyAnswer():
+                self.explained.emit(answer)
+            case LookupAnswer():
+                self.found.emit(answer)
+            case ManyAnswer():
+                self.sampled.emit(answer)
+            case ExportAnswer():
+                self.exported.emit(answer)
+
+    def _show(self, request: Any, view: DecodeView) -> None:
+        self._view = view
+        if isinstance(request, OpenModel):
+            self._on_opened(request, view)
+        if not self._restore_if_ready():
+            self._note_in_document(view)
+        self.viewed.emit(view)
+        if isinstance(request, StepOnce):
+            self._go_on(view)
+        self._open_with_steps()
+
+    def _on_opened(self, request: OpenModel, view: DecodeView) -> None:
+        if view.model is not None and view.model.spec == request.spec:
+            if view.prompt != self._document.content.prompt:
+                self._document.set_prompt(view.prompt)
+            return
+        if request.spec == self._spec:
+            self._spec = view.model.spec if view.model else ""
+        self.model_failed.emit(request.spec, view.error)
+
+    def _note_in_document(self, view: DecodeView) -> None:
+        if view.model is None or self._to_restore is not None:
+            return
+        model = view.model
+        self._document.set_model(ModelPart(model.spec, model.name, model.fingerprint, model.vocabulary_fingerprint))
+        self._document.set_trace(view.trace)
+
+    def _restore_if_ready(self) -> bool:
+        ready = (
+            self._to_restore is not None
+            and self._view.model is not None
+            and not self.model_is_loading
+            and self._grammar is not None
+            and self._view.grammar_revision == self._document.revision
+        )
+        if ready and self._to_restore is not None:
+            request, self._to_restore = self._to_restore, None
+            self._group.submit(request)
+        return ready
+
+    def _go_on(self, view: DecodeView) -> None:
+        if self._running:
+            if view.error or view.position is None or view.position.finish is not None:
+                self.pause()
+            else:
+                self.step()
+
+    def _open_with_steps(self) -> None:
+        position = self._view.position
+        if self._opening_steps and position is not None and position.finish is None:
+            steps, self._opening_steps = self._opening_steps, 0
+            for _ in range(steps):
+                self._group.submit(StepOnce())
+
+    def _on_told(self, _request: Any, value: Any) -> None:
+        if isinstance(value, ManyAnswer):
+            self.sampled.emit(value)
+
+    def _on_failed(self, request: Any, failed: Failed) -> None:
+        self.pause()
+        if isinstance(request, OpenModel):
+            self._spec = self._view.model.spec if self._view.model else ""
+        self.failed.emit(failed)
+
+    def _on_cancelled(self, request: Any) -> None:
+        if isinstance(request, OpenModel) and request.spec == self._spec:
+            self._spec = self._view.model.spec if self._view.model else ""
+
+
+def restore_request(trace: Trace) -> RestoreTrace | None:
+    """What brings a trace back; None for one without steps."""
+    if not trace.nodes:
+        return None
+    steps = {node.id: node for node in trace.nodes}
+    parents = {node.parent for node in trace.nodes}
+    lines = [_line(steps.__getitem__, node.id) for node in trace.nodes if node.id not in parents]
+    shown = tuple(steps[node_id].step.token_id for node_id in trace.path)
+    current = trace.path.index(trace.current) + 1 if trace.current is not None else 0
+    return RestoreTrace((*(line for line in lines if line != shown), shown), current)
+
+
+def _line(node_of: Callable[[int], Any], leaf: int) -> tuple[int, ...]:
+    line = []
+    at: int | None = leaf
+    while at is not None:
+        node = node_of(at)
+        line.append(node.step.token_id)
+        at = node.parent
+    return tuple(reversed(line))

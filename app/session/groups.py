@@ -1,0 +1,41 @@
+"""The three worker processes of a window."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from PySide6.QtCore import QObject
+
+from app.jobs import JobGroup, Policy
+from app.workers.compile import CompileHandler
+from app.workers.decode import DecodeHandler
+from app.workers.layout import LayoutHandler
+
+_GRACE_MS = 200
+_DECODE_GRACE_MS = 10_000  # a kill loses the model, and loading it again takes longer than most waits
+_LAYOUT_LIMIT_MS = 1_500  # then the plain layout serves
+
+
+class Groups(QObject):
+    """Job groups by name."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.compile = JobGroup("compile", CompileHandler, Policy(exclusive=True, grace_ms=_GRACE_MS), self)
+        self.decode = JobGroup("decode", DecodeHandler, Policy(exclusive=False, grace_ms=_DECODE_GRACE_MS), self)
+        self.layout = JobGroup(
+            "layout", LayoutHandler, Policy(exclusive=True, grace_ms=_GRACE_MS, limit_ms=_LAYOUT_LIMIT_MS), self
+        )
+
+    def __iter__(self) -> Iterator[JobGroup]:
+        return iter((self.compile, self.decode, self.layout))
+
+    def start(self) -> None:
+        """Start the processes ahead of the first job."""
+        for group in self:
+            group.start()
+
+    def close(self) -> None:
+        """End the processes and wait for them to be gone."""
+        for group in self:
+            group.close()

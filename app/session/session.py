@@ -1,0 +1,189 @@
+"""A session: the document, its compile side and its decode side, joined.
+
+It knows where the match stands in the drawn automaton, whether a step is
+possible, and what the background does, and it turns trouble into alarms.
+"""
+
+from __future__ import annotations
+
+import signal
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+
+from app.document import Document
+from app.jobs import JobGroup
+from app.session.alarm import Alarm
+from app.session.compiling import Compiling, Drawn
+from app.session.decoding import Decoding
+from app.session.groups import Groups
+from app.workers.messages import DecodeView, ExportRequest, Failed, OpenModel, Progress, RestoreTrace, SampleMany
+from engine.decoding.values import Finish
+
+_PROCESS_NAMES = {"compile": "The compiler", "decode": "The model's", "layout": "The drawing"}
+
+
+class Session(QObject):
+    """Everything behind the panes.
+
+    Signals:
+        live_changed(states, spans): where the match stands, in the drawn automaton and in the source.
+        step_allowed_changed(reason): why no step is possible now; empty where one is.
+        activity_changed(text, done, total): what the background does; an empty text for nothing.
+        alarmed(Alarm): something went wrong.
+    """
+
+    live_changed = Signal(object, object)
+    step_allowed_changed = Signal(str)
+    activity_changed = Signal(str, object, object)
+    alarmed = Signal(object)
+
+    def __init__(self, document: Document, groups: Groups, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.document = document
+        self.groups = groups
+        self.compiling = Compiling(document, groups.compile, groups.layout, self)
+        self.decoding = Decoding(document, groups.decode, self)
+        self._progress: dict[type, Progress] = {}
+        self.compiling.compiled.connect(self.decoding.set_grammar)
+        self.compiling.drawn.connect(lambda _drawn: self._update_live())
+        self.compiling.stale_changed.connect(self._on_stale)
+        self.decoding.viewed.connect(self._on_view)
+        for failures in (self.compiling.failed, self.decoding.failed):
+            failures.connect(self._on_failed)
+        self.decoding.model_failed.connect(self._on_model_failed)
+        for group in groups:
+            group.died.connect(lambda code, lost, restarted, group=group: self._on_died(group, code, lost, restarted))
+            group.changed.connect(self._update_activity)
+            group.told.connect(self._on_told)
+
+    @property
+    def step_refusal(self) -> str:
+        """Why no step is possible now; empty where one is."""
+        view = self.decoding.view
+        if self.compiling.stale_reason:
+            return f"{self.compiling.stale_reason}: mend it to go on"
+        if view.model is None:
+            return "The model is still loading" if self.decoding.model_is_loading else "Choose a model first"
+        if view.position is None:
+            return view.error or "The grammar is still compiling"
+        match view.position.finish:
+            case Finish.STOP:
+                return "The text is complete: go back, or restart"
+            case Finish.LENGTH:
+                return "The budget of tokens is used up: go back, or restart"
+            case Finish.DEAD_END:
+                return "No token of this vocabulary can follow: go back, or change the grammar"
+        return ""
+
+    def start(self) -> None:
+        """Start the worker processes."""
+        self.groups.start()
+
+    def close(self) -> None:
+        """End cleanly: processes gone, nothing to recover."""
+        self.groups.close()
+        self.document.close()
+
+    def cancel_background(self) -> None:
+        """Stop whatever the user waits for, and a run."""
+        self.decoding.pause()
+        for group in (self.groups.decode, self.groups.compile):
+            group.cancel(lambda request: isinstance(request, OpenModel | SampleMany | RestoreTrace | ExportRequest))
+
+    def restart_workers(self) -> None:
+        """Start all processes anew and tell them what the old ones knew."""
+        for group in self.groups:
+            group.cancel()
+            group.restart()
+        self.compiling.compile_now()
+        self.decoding.revive()
+
+    def _on_view(self, view: DecodeView) -> None:
+        if view.position is not None:
+            self.compiling.draw_around(view.position.output)
+        self._update_live()
+        self.step_allowed_changed.emit(self.step_refusal)
+
+    def _on_stale(self, _is_stale: bool, _reason: str) -> None:
+        self.decoding.pause()
+        self.step_allowed_changed.emit(self.step_refusal)
+
+    def _update_live(self) -> None:
+        drawn, view = self.compiling.good, self.decoding.view
+        state = None
+        if drawn is not None and view.position is not None:
+            state = live_state(drawn, view.position.output)
+        if state is None or drawn is None:
+            self.live_changed.emit(frozenset(), ())
+        else:
+            self.live_changed.emit(frozenset({state}), drawn.dfa.states[state].spans)
+
+    def _on_told(self, request: Any, value: Any) -> None:
+        if isinstance(value, Progress):
+            self._progress[type(request)] = value
+            self._update_activity()
+
+    def _update_activity(self) -> None:
+        pending = [request for group in self.groups for request in group.pending]
+        for kind, text in (
+            (OpenModel, "Loading {}"),
+            (SampleMany, "Sampling"),
+            (RestoreTrace, "Replaying the trace"),
+            (ExportRequest, "Exporting"),
+        ):
+            request = next((request for request in pending if isinstance(request, kind)), None)
+            if request is None:
+                self._progress.pop(kind, None)
+                continue
+            progress = self._progress.get(kind, Progress("", 0, None))
+            name = text.format(request.spec) if isinstance(request, OpenModel) else text
+            stage = f"{name} · {progress.what}" if progress.what and progress.what != name else name
+            self.activity_changed.emit(stage, progress.done, progress.total)
+            return
+        self.activity_changed.emit("", 0, None)
+
+    def _on_model_failed(self, spec: str, sentence: str) -> None:
+        served = self.decoding.view.model
+        still = f" {served.name} still serves." if served else ""
+        text = f"{sentence or 'The model did not load.'}{still}"
+        self.alarmed.emit(Alarm("generation", text, button="Try again", action=lambda: self.decoding.open_model(spec)))
+
+    def _on_failed(self, failed: Failed) -> None:
+        self.alarmed.emit(Alarm("window", f"Turnstile met a bug of its own: {failed.summary}", failed.traceback))
+
+    def _on_died(self, group: JobGroup, exit_code: int, _lost: Any, restarted: bool) -> None:
+        name = f"{_PROCESS_NAMES[group.name]} process"
+        if restarted:
+            text = f"{name} stopped ({_cause(exit_code)}) and was restarted."
+            self._revive(group)
+            self.alarmed.emit(Alarm("window", text, severity="warning"))
+        else:
+            text = f"{name} stopped again ({_cause(exit_code)}). What it did last may be the reason."
+            self.alarmed.emit(Alarm("window", text, button="Restart", action=lambda: self._restart(group)))
+
+    def _restart(self, group: JobGroup) -> None:
+        group.restart()
+        self._revive(group)
+
+    def _revive(self, group: JobGroup) -> None:
+        if group is self.groups.decode:
+            self.decoding.revive()
+        else:
+            self.compiling.compile_now()
+
+
+def live_state(drawn: Drawn, output: bytes) -> int | None:
+    """The drawn state that an output leads to; None where it is not drawn."""
+    if drawn.is_whole:
+        return drawn.dfa.run(output)
+    return drawn.dfa.start if output == drawn.output else None
+
+
+def _cause(exit_code: int) -> str:
+    if exit_code < 0:
+        try:
+            return f"signal {-exit_code}, {signal.Signals(-exit_code).name}"
+        except ValueError:
+            return f"signal {-exit_code}"
+    return f"exit code {exit_code}"

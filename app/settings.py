@@ -1,0 +1,101 @@
+"""What the window remembers from one start to the next: typed preferences in one JSON file.
+
+A preferences file is a convenience and is treated as one: a missing, damaged or
+newer file gives the defaults, and a home that cannot be written costs one line
+in the log.
+
+Rejected: `QSettings`. It is untyped, goes to the registry on Windows, and cannot
+say whether it wrote anything.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import tempfile
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+import platformdirs
+
+_log = logging.getLogger(__name__)
+
+APPLICATION = "turnstile"
+RECENT_FILES = 10
+
+ThemeChoice = Literal["system", "light", "dark"]
+
+
+class Preferences(msgspec.Struct, forbid_unknown_fields=False):
+    """Everything that is remembered.
+
+    Attributes:
+        theme: which theme, or the desktop's.
+        model: the spec of the model that a new window opens.
+        recent: documents, the latest first.
+        geometry, splitters: Qt's own byte strings for the window and its splitters, by name.
+        bottom_open: whether the tabs under the panes are unfolded.
+        welcomed: whether the line of the first run was dismissed.
+    """
+
+    theme: ThemeChoice = "system"
+    model: str = "shakespeare"
+    recent: list[str] = []
+    geometry: bytes = b""
+    splitters: dict[str, bytes] = {}
+    bottom_open: bool = True
+    welcomed: bool = False
+
+
+class Settings:
+    """Reads preferences once; writes them when told to."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        self._path = path or platformdirs.user_config_path(APPLICATION) / "preferences.json"
+        self.preferences = self._read()
+
+    def change(self, **changes: Any) -> None:
+        """Change preferences by name and write them."""
+        self.preferences = msgspec.structs.replace(self.preferences, **changes)
+        self._write()
+
+    def remember_file(self, path: Path) -> None:
+        """Put a document at the head of the recent ones."""
+        name = str(path)
+        others = [other for other in self.preferences.recent if other != name]
+        self.change(recent=[name, *others][:RECENT_FILES])
+
+    def _read(self) -> Preferences:
+        try:
+            return msgspec.json.decode(self._path.read_bytes(), type=Preferences)
+        except FileNotFoundError:
+            return Preferences()
+        except (OSError, msgspec.MsgspecError) as error:
+            _log.warning("preferences at %s are not readable, so the defaults hold: %s", self._path, error)
+            return Preferences()
+
+    def _write(self) -> None:
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(self._path, msgspec.json.format(msgspec.json.encode(self.preferences)))
+        except OSError as error:
+            _log.warning("preferences cannot be written to %s: %s", self._path, error)
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Replace a file's content so that a crash leaves either the old one or the new one.
+
+    Raises:
+        OSError: the file is as it was.
+    """
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,174 @@
+"""Colours by role, in a light and a dark theme.
+
+A widget asks for what a colour *means* ("live", "forbidden"), never for a value,
+so that both themes, and any later one, serve every pane. Foreground roles keep a
+contrast of at least 4.5:1 against `WINDOW`, `PANEL` and their own `*_FILL` in
+both themes (tests compute it, by WCAG 2.1). No colour is the only cue: a
+forbidden token is also struck through, a live state also has a thicker outline.
+
+Rejected: deriving one theme from the other by inverting lightness. Tints on dark
+ground need more chroma than an inversion leaves them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Literal
+
+from PySide6.QtGui import QColor
+
+ThemeName = Literal["light", "dark"]
+
+
+class Role(StrEnum):
+    """What a colour is for."""
+
+    WINDOW = "window"  # behind everything: toolbar, status bar, gaps
+    PANEL = "panel"  # a pane's own ground: editor, tables, canvas
+    RAISED = "raised"  # buttons, chips, headers, nodes at rest
+    BORDER = "border"
+    TEXT = "text"
+    MUTED = "muted"  # secondary text, labels, empty states
+    DISABLED = "disabled"
+    ACCENT = "accent"  # the primary button, focus, links
+    ON_ACCENT = "on-accent"
+    LIVE = "live"  # where the match stands now
+    LIVE_FILL = "live-fill"
+    ALLOWED = "allowed"
+    ALLOWED_FILL = "allowed-fill"
+    FORBIDDEN = "forbidden"
+    FORBIDDEN_FILL = "forbidden-fill"
+    FORCED = "forced"  # the grammar left no choice
+    FORCED_FILL = "forced-fill"
+    ERROR = "error"
+    ERROR_FILL = "error-fill"
+    WARNING = "warning"
+    WARNING_FILL = "warning-fill"
+    HINT = "hint"
+    HINT_FILL = "hint-fill"
+    HOVER = "hover"  # fill under the pointer, and of the span that it points at
+    SELECTION = "selection"  # fill of a selection; text stays TEXT
+    BAR_MODEL = "bar-model"  # the model's probability, before the mask
+    BAR_MASKED = "bar-masked"  # the probability after the mask
+    GRID = "grid"
+    SYNTAX_LITERAL = "syntax-literal"
+    SYNTAX_CLASS = "syntax-class"
+    SYNTAX_ESCAPE = "syntax-escape"
+    SYNTAX_QUANTIFIER = "syntax-quantifier"
+    SYNTAX_GROUP = "syntax-group"
+    SYNTAX_OPERATOR = "syntax-operator"
+    SYNTAX_ANCHOR = "syntax-anchor"
+    SYNTAX_NAME = "syntax-name"
+    SYNTAX_COMMENT = "syntax-comment"
+
+
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """A complete set of colours."""
+
+    name: ThemeName
+    values: Mapping[Role, str]
+
+    def colour(self, role: Role | str) -> QColor:
+        """The colour of a role, given as `Role.LIVE` or as `"live"`."""
+        return QColor(self.values[Role(role)])
+
+    def hex(self, role: Role | str) -> str:
+        """The same as `#rrggbb`, for style sheets and HTML."""
+        return self.values[Role(role)]
+
+
+LIGHT = Theme(
+    "light",
+    MappingProxyType(
+        {
+            Role.WINDOW: "#f3f4f7",
+            Role.PANEL: "#ffffff",
+            Role.RAISED: "#f8f9fb",
+            Role.BORDER: "#d5d9e2",
+            Role.TEXT: "#1a1e27",
+            Role.MUTED: "#586173",
+            Role.DISABLED: "#9aa2b1",
+            Role.ACCENT: "#2f54c8",
+            Role.ON_ACCENT: "#ffffff",
+            Role.LIVE: "#9a4a00",
+            Role.LIVE_FILL: "#ffe9c9",
+            Role.ALLOWED: "#17694a",
+            Role.ALLOWED_FILL: "#dcf3e7",
+            Role.FORBIDDEN: "#a3323f",
+            Role.FORBIDDEN_FILL: "#fbe6e8",
+            Role.FORCED: "#6b3aa8",
+            Role.FORCED_FILL: "#eee4fa",
+            Role.ERROR: "#b3261e",
+            Role.ERROR_FILL: "#fce8e6",
+            Role.WARNING: "#7f5300",
+            Role.WARNING_FILL: "#fff1cf",
+            Role.HINT: "#1f5d96",
+            Role.HINT_FILL: "#e2effa",
+            Role.HOVER: "#e4eafb",
+            Role.SELECTION: "#cbd8fb",
+            Role.BAR_MODEL: "#8b96ab",
+            Role.BAR_MASKED: "#2f8f68",
+            Role.GRID: "#e6e9ef",
+            Role.SYNTAX_LITERAL: "#1a1e27",
+            Role.SYNTAX_CLASS: "#17694a",
+            Role.SYNTAX_ESCAPE: "#1f5d96",
+            Role.SYNTAX_QUANTIFIER: "#9a4a00",
+            Role.SYNTAX_GROUP: "#6b3aa8",
+            Role.SYNTAX_OPERATOR: "#a3323f",
+            Role.SYNTAX_ANCHOR: "#0b6a74",
+            Role.SYNTAX_NAME: "#2f54c8",
+            Role.SYNTAX_COMMENT: "#626b7c",
+        }
+    ),
+)
+
+DARK = Theme(
+    "dark",
+    MappingProxyType(
+        {
+            Role.WINDOW: "#16181d",
+            Role.PANEL: "#1d2026",
+            Role.RAISED: "#262a32",
+            Role.BORDER: "#363b46",
+            Role.TEXT: "#e6e8ee",
+            Role.MUTED: "#a0a8b8",
+            Role.DISABLED: "#646c7b",
+            Role.ACCENT: "#8fabff",
+            Role.ON_ACCENT: "#10131a",
+            Role.LIVE: "#ffb95e",
+            Role.LIVE_FILL: "#47341a",
+            Role.ALLOWED: "#6fd3a4",
+            Role.ALLOWED_FILL: "#1b3a2d",
+            Role.FORBIDDEN: "#f1929b",
+            Role.FORBIDDEN_FILL: "#40242a",
+            Role.FORCED: "#c9a6f7",
+            Role.FORCED_FILL: "#35284a",
+            Role.ERROR: "#ff9a92",
+            Role.ERROR_FILL: "#452523",
+            Role.WARNING: "#f0c262",
+            Role.WARNING_FILL: "#3f341a",
+            Role.HINT: "#8cc3f5",
+            Role.HINT_FILL: "#1e3346",
+            Role.HOVER: "#2b3347",
+            Role.SELECTION: "#34466f",
+            Role.BAR_MODEL: "#7d8799",
+            Role.BAR_MASKED: "#57b98b",
+            Role.GRID: "#2b2f38",
+            Role.SYNTAX_LITERAL: "#e6e8ee",
+            Role.SYNTAX_CLASS: "#6fd3a4",
+            Role.SYNTAX_ESCAPE: "#8cc3f5",
+            Role.SYNTAX_QUANTIFIER: "#ffb95e",
+            Role.SYNTAX_GROUP: "#c9a6f7",
+            Role.SYNTAX_OPERATOR: "#f1929b",
+            Role.SYNTAX_ANCHOR: "#6cc9d4",
+            Role.SYNTAX_NAME: "#8fabff",
+            Role.SYNTAX_COMMENT: "#98a0b0",
+        }
+    ),
+)
+
+THEMES: Mapping[str, Theme] = MappingProxyType({theme.name: theme for theme in (LIGHT, DARK)})

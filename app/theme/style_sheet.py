@@ -1,0 +1,128 @@
+"""The application's one style sheet, generated from a theme.
+
+Panes set no style sheets of their own; they set a dynamic property that is
+styled here, so that both themes reach them:
+
+* `QLabel[role="title" | "heading" | "muted" | "code"]`
+* `QPushButton[role="primary" | "link" | "flat"]`
+* `QFrame[role="panel" | "bar" | "card" | "banner"]`; a banner also has
+  `severity="error" | "warning" | "hint" | "allowed"`
+* `QToolButton[role="chip"]`
+"""
+
+from __future__ import annotations
+
+from app.theme.roles import Role, Theme
+
+SPACE_XS, SPACE_S, SPACE_M, SPACE_L = 4, 8, 12, 16  # the only gaps in the window, in pixels
+
+_SHEET = """
+QWidget { color: {text}; }
+QMainWindow, QDialog, QStatusBar, QToolBar, QMenuBar { background: {window}; }
+QToolTip { background: {raised}; color: {text}; border: 1px solid {border}; padding: 4px 8px; }
+
+QMenuBar { padding: 2px 4px; }
+QMenuBar::item { padding: 4px 8px; border-radius: 4px; background: transparent; }
+QMenuBar::item:selected { background: {hover}; }
+QMenu { background: {panel}; border: 1px solid {border}; padding: 4px; }
+QMenu::item { padding: 6px 28px 6px 12px; border-radius: 4px; }
+QMenu::item:selected { background: {hover}; color: {text}; }
+QMenu::item:disabled { color: {disabled}; }
+QMenu::icon { padding-left: 8px; }
+QMenu::separator { height: 1px; background: {border}; margin: 4px 8px; }
+
+QToolBar { border: none; border-bottom: 1px solid {border}; padding: 6px 8px; spacing: 4px; }
+QToolBar::separator { width: 1px; background: {border}; margin: 4px 8px; }
+QToolButton { border: 1px solid transparent; border-radius: 6px; padding: 5px 9px; background: transparent; }
+QToolButton:hover { background: {hover}; }
+QToolButton:pressed, QToolButton:checked { background: {selection}; }
+QToolButton:disabled { color: {disabled}; }
+QToolButton:focus { border-color: {accent}; }
+QToolButton[popupMode="2"] { padding-right: 20px; }
+QToolButton[role="primary"] { background: {accent}; color: {on-accent}; font-weight: 600; }
+QToolButton[role="primary"]:hover { border-color: {text}; }
+QToolButton[role="primary"]:focus { border: 2px solid {text}; padding: 4px 8px; }
+QToolButton[role="primary"]:disabled { background: {raised}; color: {disabled}; border-color: {border}; }
+QToolButton[role="outlined"] { border-color: {border}; background: {panel}; }
+QToolButton[role="outlined"]:hover { background: {hover}; }
+QToolButton[role="outlined"]:focus { border-color: {accent}; }
+QToolButton[role="chip"] { background: {raised}; border-color: {border}; padding: 2px 6px; border-radius: 5px; }
+QToolButton[role="chip"]:hover { background: {hover}; }
+
+QPushButton { background: {raised}; border: 1px solid {border}; border-radius: 6px; padding: 5px 12px; }
+QPushButton:hover { background: {hover}; }
+QPushButton:pressed, QPushButton:checked { background: {selection}; }
+QPushButton:focus { border-color: {accent}; }
+QPushButton:disabled { color: {disabled}; }
+QPushButton[role="primary"] { background: {accent}; color: {on-accent}; border-color: {accent}; font-weight: 600; }
+QPushButton[role="primary"]:hover, QPushButton[role="primary"]:focus { border-color: {text}; }
+QPushButton[role="primary"]:disabled { background: {raised}; color: {disabled}; border-color: {border}; }
+QPushButton[role="flat"], QPushButton[role="link"] { background: transparent; border-color: transparent; }
+QPushButton[role="flat"]:hover { background: {hover}; }
+QPushButton[role="link"] { color: {accent}; padding: 2px 4px; }
+QPushButton[role="flat"]:focus, QPushButton[role="link"]:focus { border-color: {accent}; }
+
+QLabel { background: transparent; }
+QLabel[role="title"] { font-size: 13pt; font-weight: 600; }
+QLabel[role="heading"] { font-weight: 600; }
+QLabel[role="muted"] { color: {muted}; }
+
+QFrame[role="panel"] { background: {panel}; border: none; }
+QFrame[role="bar"] { background: {raised}; border: none; border-bottom: 1px solid {border}; }
+QFrame[role="card"] { background: {raised}; border: 1px solid {border}; border-radius: 6px; }
+QFrame[role="banner"] { border: none; border-left: 3px solid {hint}; background: {hint-fill}; }
+QFrame[role="banner"][severity="error"] { border-left-color: {error}; background: {error-fill}; }
+QFrame[role="banner"][severity="warning"] { border-left-color: {warning}; background: {warning-fill}; }
+QFrame[role="banner"][severity="allowed"] { border-left-color: {allowed}; background: {allowed-fill}; }
+
+QPlainTextEdit, QTextEdit, QTextBrowser, QLineEdit, QSpinBox, QDoubleSpinBox, QComboBox,
+QAbstractItemView { background: {panel}; selection-background-color: {selection}; selection-color: {text}; }
+QPlainTextEdit, QTextEdit, QTextBrowser, QAbstractItemView, QGraphicsView { border: none; }
+QGraphicsView { background: {panel}; }
+QLineEdit, QSpinBox, QDoubleSpinBox, QComboBox { border: 1px solid {border}; border-radius: 6px; padding: 4px 8px; }
+QSpinBox, QDoubleSpinBox { padding-right: 0px; }
+QLineEdit:focus, QSpinBox:focus, QDoubleSpinBox:focus, QComboBox:focus { border-color: {accent}; }
+QPlainTextEdit[role="field"] { border: 1px solid {border}; border-radius: 6px; padding: 2px 4px; }
+QPlainTextEdit[role="field"]:focus { border-color: {accent}; }
+QComboBox::drop-down { border: none; width: 20px; }
+QHeaderView { background: {panel}; }
+QHeaderView::section { background: {panel}; color: {muted}; border: none;
+  border-bottom: 1px solid {border}; padding: 5px 8px; }
+QTableView { gridline-color: {grid}; }
+QTableView::item, QTreeView::item, QListView::item { padding: 3px 6px; }
+QAbstractItemView::item:hover { background: {hover}; }
+QAbstractItemView::item:selected { background: {selection}; color: {text}; }
+
+QTabWidget::pane { border: none; }
+QTabBar { background: transparent; }
+QTabBar::tab { padding: 6px 12px; background: transparent; color: {muted}; border-bottom: 2px solid transparent; }
+QTabBar::tab:hover { color: {text}; }
+QTabBar::tab:selected { color: {text}; border-bottom-color: {accent}; }
+QTabBar::tab:focus { background: {hover}; }
+
+QSplitter::handle { background: {border}; }
+QSplitter::handle:hover { background: {accent}; }
+QSplitter::handle:horizontal { width: 1px; }
+QSplitter::handle:vertical { height: 1px; }
+QStatusBar { border-top: 1px solid {border}; }
+QStatusBar::item { border: none; }
+QProgressBar { background: {grid}; border: none; border-radius: 3px; max-height: 6px; }
+QProgressBar::chunk { background: {accent}; border-radius: 3px; }
+
+QScrollBar:vertical { background: transparent; width: 10px; margin: 0; }
+QScrollBar:horizontal { background: transparent; height: 10px; margin: 0; }
+QScrollBar::handle { background: {border}; border-radius: 4px; margin: 1px; }
+QScrollBar::handle:hover { background: {disabled}; }
+QScrollBar::handle:vertical { min-height: 28px; }
+QScrollBar::handle:horizontal { min-width: 28px; }
+QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; }
+QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
+"""
+
+
+def style_sheet(theme: Theme) -> str:
+    """The style sheet in a theme's colours."""
+    sheet = _SHEET
+    for role in Role:
+        sheet = sheet.replace("{" + role.value + "}", theme.hex(role))
+    return sheet

@@ -1,0 +1,140 @@
+"""The parts of the automaton pane around its drawing: the bar above it, and the table."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QAbstractTableModel, Signal
+from PySide6.QtGui import QFontMetrics
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QButtonGroup,
+    QFrame,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QSizePolicy,
+    QTableView,
+    QToolButton,
+)
+
+from app import theme
+from app.models.states import ACCEPTS, HERE, LEADS_TO, READS, STATE
+from app.widgets.labels import ElidedLabel
+
+
+class AutomatonHeader(QFrame):
+    """Title and counts on the left; graph or table, how much, and how near on the right.
+
+    Signals:
+        table_toggled: the other of graph and table was chosen.
+        all_toggled: whether all states are to be drawn, though they are many.
+        fit_clicked, zoom_in_clicked, zoom_out_clicked: the buttons.
+    """
+
+    table_toggled = Signal()
+    all_toggled = Signal(bool)
+    fit_clicked = Signal()
+    zoom_in_clicked = Signal()
+    zoom_out_clicked = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setProperty("role", "bar")
+        title = QLabel("Automaton")
+        title.setProperty("role", "heading")
+        self.counts = ElidedLabel()
+        self.counts.setContentsMargins(0, 0, 0, 0)
+        self.counts.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.counts.setMinimumWidth(0)
+        self.all_button = _button("Draw all", "Draw every state instead of those around the live one", checkable=True)
+        self.graph_button = _button("Graph", "Show the automaton as a graph", checkable=True)
+        self.table_button = _button("Table", "Show the states and edges as a table", checkable=True)
+        self.graph_button.setChecked(True)
+        self._views = QButtonGroup(self)
+        for button in (self.graph_button, self.table_button):
+            self._views.addButton(button)
+        self.zoom_out_button = _button("−", "Zoom out (Ctrl+−)")
+        self.zoom_in_button = _button("+", "Zoom in (Ctrl++)")
+        self.fit_button = _button("Fit", "Show the whole drawing (Ctrl+0)")
+        self._graph_tools = (self.zoom_out_button, self.fit_button, self.zoom_in_button)
+
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(theme.SPACE_M, theme.SPACE_XS, theme.SPACE_XS, theme.SPACE_XS)
+        layout.setSpacing(theme.SPACE_XS)
+        layout.addWidget(title)
+        layout.addSpacing(theme.SPACE_XS)
+        layout.addWidget(self.counts, 1)
+        for button in (self.all_button, *self._graph_tools, self.graph_button, self.table_button):
+            layout.addWidget(button)
+        self.all_button.hide()
+
+        self._views.buttonClicked.connect(self._switch)
+        self.all_button.toggled.connect(self.all_toggled)
+        self.fit_button.clicked.connect(self.fit_clicked)
+        self.zoom_in_button.clicked.connect(self.zoom_in_clicked)
+        self.zoom_out_button.clicked.connect(self.zoom_out_clicked)
+
+    @property
+    def shows_table(self) -> bool:
+        """Whether the table is chosen."""
+        return self.table_button.isChecked()
+
+    def show_counts(self, text: str, *, whole: bool, total: int, limit: int) -> None:
+        """Say how much is drawn of how much; offer to draw all where not all is, and not too much."""
+        self.counts.say(text)
+        was_blocked = self.all_button.blockSignals(True)
+        self.all_button.setChecked(whole and self.all_button.isChecked())
+        self.all_button.blockSignals(was_blocked)
+        self.all_button.setVisible(not whole or self.all_button.isChecked())
+        self.all_button.setEnabled(total <= limit)
+        self.all_button.setText(f"Draw all {total:,}" if total <= limit else f"Draw all (up to {limit:,})")
+
+    def show_zoom(self, zoom: float) -> None:
+        """Tell how near the drawing is."""
+        self.fit_button.setToolTip(f"Show the whole drawing (Ctrl+0); now at {zoom:.0%}")
+
+    def set_enabled(self, enabled: bool) -> None:
+        """Enable what needs an automaton."""
+        for button in (*self._graph_tools, self.graph_button, self.table_button):
+            button.setEnabled(enabled)
+        if not enabled:
+            self.counts.say("")
+            self.all_button.hide()
+
+    def _switch(self) -> None:
+        for button in self._graph_tools:
+            button.setVisible(not self.shows_table)
+        self.table_toggled.emit()
+
+
+def states_table(model: QAbstractTableModel) -> QTableView:
+    """The table of states and edges."""
+    table = QTableView()
+    table.setModel(model)
+    table.setAccessibleName("Automaton table")
+    table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+    table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+    table.setShowGrid(False)
+    table.setAlternatingRowColors(True)
+    table.setTabKeyNavigation(False)
+    table.setWordWrap(False)
+    table.verticalHeader().hide()
+    # Rows of one height and columns of a width guessed once: measuring 20,000 rows would block the window.
+    metrics = QFontMetrics(theme.ui_font())
+    table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+    table.verticalHeader().setDefaultSectionSize(metrics.height() + theme.SPACE_S)
+    for column, sample in ((STATE, "12345 (start)"), (HERE, "● here"), (ACCEPTS, "◎ accepts")):
+        table.setColumnWidth(column, metrics.horizontalAdvance(sample) + 2 * theme.SPACE_M)
+    table.setColumnWidth(LEADS_TO, metrics.horizontalAdvance("x" * 36))
+    table.horizontalHeader().setSectionResizeMode(READS, QHeaderView.ResizeMode.Stretch)
+    table.horizontalHeader().setDefaultAlignment(table.horizontalHeader().defaultAlignment().AlignLeft)
+    table.horizontalHeader().setHighlightSections(False)
+    return table
+
+
+def _button(text: str, tip: str, *, checkable: bool = False) -> QToolButton:
+    button = QToolButton()
+    button.setText(text)
+    button.setToolTip(tip)
+    button.setCheckable(checkable)
+    button.setAutoRaise(True)
+    return button

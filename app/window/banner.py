@@ -1,0 +1,122 @@
+"""Banners over a pane or the window: what happened, why, and one button."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPlainTextEdit,
+    QPushButton,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import theme
+from app.actions.build import icon
+from app.session import Alarm
+
+_ICONS = {
+    "error": ("ph.warning-circle", theme.Role.ERROR),
+    "warning": ("ph.warning", theme.Role.WARNING),
+    "hint": ("ph.info", theme.Role.HINT),
+}
+_MOST = 3  # older ones make room: a wall of banners hides the work
+
+
+class AlarmBanner(QFrame):
+    """One alarm, until it is dismissed or acted on."""
+
+    def __init__(self, alarm: Alarm) -> None:
+        super().__init__()
+        self.alarm = alarm
+        self.setProperty("role", "banner")
+        self.setProperty("severity", alarm.severity)
+        self._icon = QLabel()
+        text = QLabel(alarm.text)
+        text.setTextFormat(Qt.TextFormat.PlainText)
+        text.setWordWrap(True)
+        text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        row = QHBoxLayout()
+        row.setSpacing(theme.SPACE_S)
+        row.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(text, 1)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(theme.SPACE_M, theme.SPACE_S, theme.SPACE_S, theme.SPACE_S)
+        outer.setSpacing(theme.SPACE_S)
+        outer.addLayout(row)
+        if alarm.details:
+            outer.addWidget(self._add_details(row))
+        if alarm.button:
+            button = QPushButton(alarm.button)
+            button.clicked.connect(self._act)
+            row.addWidget(button)
+        self.close_button = QToolButton()
+        self.close_button.setToolTip("Dismiss")
+        self.close_button.setAccessibleName("Dismiss")
+        self.close_button.setAutoRaise(True)
+        self.close_button.clicked.connect(self.dismiss)
+        row.addWidget(self.close_button)
+        self.recolour()
+
+    def recolour(self) -> None:
+        """Draw the icons in the current theme's colours."""
+        name, role = _ICONS[self.alarm.severity]
+        self._icon.setPixmap(icon(name, role).pixmap(16, 16))
+        self.close_button.setIcon(icon("ph.x"))
+
+    def dismiss(self) -> None:
+        """Go away."""
+        self.hide()
+        self.deleteLater()
+
+    def _act(self) -> None:
+        self.dismiss()
+        if self.alarm.action is not None:
+            self.alarm.action()
+
+    def _add_details(self, row: QHBoxLayout) -> QWidget:
+        details = QPlainTextEdit(self.alarm.details)
+        details.setReadOnly(True)
+        details.setFont(theme.mono_font())
+        details.setMaximumHeight(180)
+        details.hide()
+        toggle = QPushButton("Details")
+        toggle.setProperty("role", "flat")
+        toggle.setCheckable(True)
+        toggle.toggled.connect(details.setVisible)
+        row.addWidget(toggle)
+        return details
+
+
+class BannerStack(QWidget):
+    """The alarms of one place, the latest below; hidden while there are none."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._layout = QVBoxLayout(self)
+        self._layout.setContentsMargins(0, 0, 0, 0)
+        self._layout.setSpacing(1)
+        theme.themes.changed.connect(self._recolour)
+
+    @property
+    def banners(self) -> list[AlarmBanner]:
+        """What is shown, oldest first."""
+        items = (self._layout.itemAt(i) for i in range(self._layout.count()))
+        widgets = [item.widget() for item in items if item is not None]
+        return [widget for widget in widgets if isinstance(widget, AlarmBanner) and not widget.isHidden()]
+
+    def show_alarm(self, alarm: Alarm) -> AlarmBanner:
+        """Add an alarm; one of the same text is replaced."""
+        shown = self.banners
+        for banner in [other for other in shown if other.alarm.text == alarm.text] or shown[: len(shown) + 1 - _MOST]:
+            banner.dismiss()
+        banner = AlarmBanner(alarm)
+        self._layout.addWidget(banner)
+        return banner
+
+    def _recolour(self) -> None:
+        for banner in self.banners:
+            banner.recolour()

@@ -1,0 +1,87 @@
+"""The gallery: every example with its pattern and what there is to see in it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QFrame,
+    QLabel,
+    QListWidget,
+    QListWidgetItem,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import theme
+from app.document.gallery import Example, examples
+
+
+class GalleryDialog(QDialog):
+    """Choose an example; `chosen` has it after `accepted`."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Gallery")
+        self.resize(720, 620)
+        self._examples = examples()
+        title = QLabel("Start from an example")
+        title.setProperty("role", "title")
+        hint = QLabel("It opens as a new document, with the model and the sampler that show it best.")
+        hint.setProperty("role", "muted")
+        self.list = QListWidget()
+        self.list.setAccessibleName("Examples")
+        self.list.setSpacing(2)
+        self.list.setVerticalScrollMode(QListWidget.ScrollMode.ScrollPerPixel)
+        self.list.itemActivated.connect(lambda _item: self.accept())
+        for example in self._examples:
+            self._add(example)
+        self.list.setCurrentRow(0)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+        self.open_button = QPushButton("Open example")
+        self.open_button.setProperty("role", "primary")
+        self.open_button.setDefault(True)
+        buttons.addButton(self.open_button, QDialogButtonBox.ButtonRole.AcceptRole)
+        buttons.accepted.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(theme.SPACE_L, theme.SPACE_L, theme.SPACE_L, theme.SPACE_M)
+        layout.setSpacing(theme.SPACE_S)
+        for widget in (title, hint, self.list, buttons):
+            layout.addWidget(widget)
+        self.list.setFocus()
+
+    @property
+    def chosen(self) -> Example:
+        """The example that is selected."""
+        return self._examples[self.list.currentRow()]
+
+    def _add(self, example: Example) -> None:
+        card = _card(example)
+        item = QListWidgetItem()
+        item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{example.title}: {example.description}")
+        self.list.addItem(item)
+        item.setSizeHint(card.sizeHint())
+        self.list.setItemWidget(item, card)
+
+
+def _card(example: Example) -> QWidget:
+    card = QFrame()
+    heading = QLabel(example.title)
+    heading.setProperty("role", "heading")
+    pattern = QLabel(example.source)
+    pattern.setFont(theme.mono_font())
+    pattern.setTextFormat(Qt.TextFormat.PlainText)
+    description = QLabel(example.description)
+    description.setProperty("role", "muted")
+    description.setWordWrap(True)
+    description.setMinimumWidth(620)
+    layout = QVBoxLayout(card)
+    layout.setContentsMargins(theme.SPACE_M, theme.SPACE_S, theme.SPACE_M, theme.SPACE_S)
+    layout.setSpacing(theme.SPACE_XS)
+    for label in (heading, pattern, description):
+        label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        layout.addWidget(label)
+    return card

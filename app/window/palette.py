@@ -1,0 +1,76 @@
+"""The command palette: type a few letters of any command, press Return."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+
+from app import theme
+from app.actions import Actions
+
+_ACTION = Qt.ItemDataRole.UserRole
+
+
+class CommandPalette(QDialog):
+    """Lists the commands that match; runs the one that is chosen."""
+
+    def __init__(self, actions: Actions, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Command palette")
+        self.setWindowFlag(Qt.WindowType.FramelessWindowHint)
+        self._actions = actions
+        self.field = QLineEdit()
+        self.field.setPlaceholderText("Type a command")
+        self.field.setClearButtonEnabled(True)
+        self.field.textChanged.connect(self._filter)
+        self.field.installEventFilter(self)
+        self.list = QListWidget()
+        self.list.setAccessibleName("Commands")
+        self.list.itemActivated.connect(lambda _item: self._run())
+        self.list.itemClicked.connect(lambda _item: self._run())
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(theme.SPACE_S, theme.SPACE_S, theme.SPACE_S, theme.SPACE_S)
+        layout.addWidget(self.field)
+        layout.addWidget(self.list)
+        self._filter("")
+        self.resize(520, 380)
+        corner = parent.mapToGlobal(parent.rect().center())
+        self.move(corner.x() - self.width() // 2, parent.mapToGlobal(parent.rect().topLeft()).y() + 64)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Let the arrows and Return in the field work on the list."""
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            if event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down):
+                step = 1 if event.key() == Qt.Key.Key_Down else -1
+                self.list.setCurrentRow((self.list.currentRow() + step) % max(self.list.count(), 1))
+                return True
+            if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+                self._run()
+                return True
+        return super().eventFilter(watched, event)
+
+    def _filter(self, text: str) -> None:
+        self.list.clear()
+        for command, action in self._actions:
+            title = f"{command.menu}: {command.text.rstrip('…')}"
+            if action.isEnabled() and command.id != "edit.palette" and matches(text, title):
+                keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+                item = QListWidgetItem(action.icon(), f"{title}    {keys}" if keys else title)
+                item.setToolTip(command.tip)
+                item.setData(_ACTION, action)
+                self.list.addItem(item)
+        self.list.setCurrentRow(0)
+
+    def _run(self) -> None:
+        item = self.list.currentItem()
+        self.accept()
+        if item is not None:
+            action: QAction = item.data(_ACTION)
+            action.trigger()
+
+
+def matches(typed: str, title: str) -> bool:
+    """Whether the typed letters occur in the title in this order, spaces aside."""
+    rest = iter(title.lower())
+    return all(letter in rest for letter in typed.lower() if not letter.isspace())

@@ -1,0 +1,117 @@
+"""The status bar: the automaton's size, what the grammar allows, whether it may end, and what the background does."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QLabel, QProgressBar, QStatusBar, QToolButton
+
+from app import theme
+from app.actions.build import icon
+from app.session import Drawn
+from app.workers.messages import DecodeView
+from engine.automata.labels import label
+from engine.decoding.values import EosState, Position
+
+_BYTES_FROM = 100_000  # a total beyond this is a size in bytes, and read best in megabytes
+
+
+class StatusLine(QStatusBar):
+    """Shows; decides nothing.
+
+    Signals:
+        cancel_clicked: the ⨯ beside the progress.
+    """
+
+    cancel_clicked = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setSizeGripEnabled(False)
+        self.setContentsMargins(theme.SPACE_S, 2, theme.SPACE_S, 2)
+        self._automaton, self._allowed, self._eos = QLabel(), QLabel(), QLabel()
+        for text in (self._automaton, self._allowed, self._eos):
+            text.setProperty("role", "muted")
+            text.setContentsMargins(theme.SPACE_XS, 0, theme.SPACE_M, 0)
+            self.addWidget(text)
+        self._job = QLabel()
+        self._bar = QProgressBar()
+        self._bar.setTextVisible(False)
+        self._bar.setFixedWidth(120)
+        self._cancel = QToolButton()
+        self._cancel.setAutoRaise(True)
+        self._cancel.setToolTip("Cancel (Esc)")
+        self._cancel.setAccessibleName("Cancel the background job")
+        self._cancel.clicked.connect(self.cancel_clicked)
+        for widget in (self._job, self._bar, self._cancel):
+            self.addPermanentWidget(widget)
+        self.show_activity("", 0, None)
+        theme.themes.changed.connect(self.recolour)
+
+    @property
+    def texts(self) -> tuple[str, str, str, str]:
+        """What it says: of the automaton, the mask, the end, and the background."""
+        return self._automaton.text(), self._allowed.text(), self._eos.text(), self._job.text()
+
+    def recolour(self) -> None:
+        """Draw the icon in the current theme's colours."""
+        self._cancel.setIcon(icon("ph.x"))
+
+    def show_automaton(self, drawn: Drawn | None, stale_reason: str) -> None:
+        """Tell the automaton's size, or why it is not of the present text."""
+        if stale_reason:
+            self._automaton.setText(stale_reason)
+        elif drawn is not None:
+            states, edges = _count(len(drawn.dfa.states), "state"), _count(len(drawn.dfa.edges), "edge")
+            size = f"{states} · {edges}" if drawn.is_whole else drawn.too_large.partition(":")[0]
+            self._automaton.setText(f"{size} · compiled in {drawn.compile_ms:.1f} ms")
+
+    def show_view(self, view: DecodeView, drawn: Drawn | None, live: frozenset[int]) -> None:
+        """Tell what may come next."""
+        position = view.position
+        if position is None:
+            self._allowed.clear()
+            self._eos.clear()
+            return
+        counts = f"{position.allowed:,} of {position.vocabulary_size:,} allowed"
+        self._allowed.setText(f"{counts} · Z {_percent(position.z)} · mask {position.mask_us:,.0f} µs")
+        self._eos.setText(_end(position, _expected(drawn, live)))
+
+    def show_activity(self, text: str, done: int, total: int | None) -> None:
+        """Tell what the background does; an empty text hides it."""
+        for widget in (self._job, self._bar, self._cancel):
+            widget.setVisible(bool(text))
+        amount = ""
+        if total is not None and total > _BYTES_FROM:
+            amount = f" · {done / 1e6:,.0f} of {total / 1e6:,.0f} MB"
+        elif total:
+            amount = f" · {done:,} of {total:,}"
+        self._job.setText(text + amount)
+        # Qt counts in 32 bits, and a model may have more bytes than that.
+        self._bar.setRange(0, 1000 if total else 0)
+        self._bar.setValue(round(1000 * min(done / total, 1)) if total else 0)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def _percent(share: float) -> str:
+    if 0 < share < 0.0005:
+        return "<0.1%"
+    return f"{share:.1%}"
+
+
+def _expected(drawn: Drawn | None, live: frozenset[int]) -> str:
+    if drawn is None or len(live) != 1:
+        return ""
+    (state,) = live
+    return " or ".join(label(edge.ranges, 16) for edge in drawn.dfa.edges if edge.source == state)
+
+
+def _end(position: Position, expected: str) -> str:
+    if position.finish is not None:
+        return f"Ended: {position.finish}"
+    if position.accepting:
+        return "The text matches: it may end here" if position.eos is EosState.ALLOWED else "The text matches"
+    shown = expected if len(expected) <= 48 else expected[:47] + "…"
+    return f"No end yet, expects {shown}" if shown else "No end yet"

@@ -1,0 +1,143 @@
+"""The toolbar: document, notation and model as menus; then the steps; then the export."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtWidgets import QMenu, QSizePolicy, QToolBar, QToolButton, QWidget
+
+from app import theme
+from app.actions import Actions
+from app.actions.build import icon
+
+_DIALECTS = {"python": "Regex · Python", "ecma": "Regex · ECMAScript"}
+_DIALECT_TIPS = {
+    "python": "As in Python's re module",
+    "ecma": "As in ECMAScript with the u flag, which JSON Schema's pattern uses",
+}
+_LONGEST_TITLE = 28
+
+
+class Toolbar(QToolBar):
+    """Shows the present document, dialect and model; `model_menu` is filled by the window.
+
+    Signals:
+        dialect_chosen(dialect): another reading of the regex.
+    """
+
+    dialect_chosen = Signal(str)
+
+    def __init__(self, actions: Actions) -> None:
+        super().__init__("Toolbar")
+        self.setObjectName("toolbar")
+        self.setMovable(False)
+        self.setFloatable(False)
+        self.setIconSize(QSize(16, 16))
+        self.toggleViewAction().setEnabled(False)
+        self._actions = actions
+        self.document_button = _menu_button("Document")
+        document_menu = QMenu(self.document_button)
+        for command_id in ("file.new", "file.open", "file.gallery", "file.save", "file.save_as"):
+            document_menu.addAction(actions[command_id])
+        self.document_button.setMenu(document_menu)
+        self.notation_button = _menu_button("Notation of the grammar")
+        self.notation_button.setMenu(self._dialect_menu())
+        self.model_button = _menu_button("Model")
+        self.model_menu = QMenu(self.model_button)
+        self.model_menu.setToolTipsVisible(True)
+        self.model_button.setMenu(self.model_menu)
+        self.step_button = self._command_button("run.step", "primary")
+        self.run_button = self._command_button("run.run", "outlined")
+        for widget in (self.document_button, self.notation_button):
+            self.addWidget(widget)
+        self.addSeparator()
+        self.addWidget(self.model_button)
+        self.addSeparator()
+        self.addWidget(self._command_button("run.restart", ""))
+        self.addWidget(self._command_button("run.back", ""))
+        self.addWidget(self.step_button)
+        self.addWidget(self.run_button)
+        self.addSeparator()
+        self.addWidget(self._command_button("file.export", ""))
+        spacer = QWidget()
+        spacer.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.addWidget(spacer)
+        self.addWidget(self._command_button("edit.palette", "", has_text=False))
+        theme.themes.changed.connect(self.recolour)
+
+    def recolour(self) -> None:
+        """Draw the icons in the current theme's colours."""
+        self.document_button.setIcon(icon("ph.file-text"))
+        self.model_button.setIcon(icon("ph.cpu"))
+        self.notation_button.setIcon(icon("ph.code"))
+        self.step_button.setIcon(icon("ph.play", theme.Role.ON_ACCENT))
+
+    def show_document(self, title: str, *, is_modified: bool) -> None:
+        """Name the document; a dot marks it as modified."""
+        self.document_button.setText(_shortened(title) + (" •" if is_modified else ""))
+        self.document_button.setToolTip(f"{title} (modified)" if is_modified else title)
+
+    def show_dialect(self, dialect: str) -> None:
+        """Name the notation."""
+        self.notation_button.setText(_DIALECTS[dialect])
+        for action in self.notation_button.menu().actions():
+            action.setChecked(action.data() == dialect)
+
+    def show_model(self, text: str, tip: str) -> None:
+        """Name the model, or how far it is loaded."""
+        self.model_button.setText(_shortened(text))
+        self.model_button.setToolTip(tip)
+
+    def show_running(self, is_running: bool) -> None:
+        """Make Run a Pause while it runs."""
+        self._actions["run.run"].setText("Pause" if is_running else "Run")
+        self._actions["run.run"].setIcon(icon("ph.pause" if is_running else "ph.fast-forward"))
+
+    def _dialect_menu(self) -> QMenu:
+        menu = QMenu(self.notation_button)
+        menu.setToolTipsVisible(True)
+        group = QActionGroup(menu)
+        for dialect, text in _DIALECTS.items():
+            action = QAction(text, group, checkable=True)
+            action.setData(dialect)
+            action.setToolTip(_DIALECT_TIPS[dialect])
+            menu.addAction(action)
+        group.triggered.connect(lambda action: self.dialect_chosen.emit(action.data()))
+        return menu
+
+    def _command_button(self, command_id: str, role: str, *, has_text: bool = True) -> QToolButton:
+        """A button that mirrors a command; unlike a default action, it may have an icon colour of its own."""
+        action = self._actions[command_id]
+        button = QToolButton()
+        button.setObjectName(f"button:{command_id}")
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        style = Qt.ToolButtonStyle.ToolButtonTextBesideIcon if has_text else Qt.ToolButtonStyle.ToolButtonIconOnly
+        button.setToolButtonStyle(style)
+        if role:
+            button.setProperty("role", role)
+        button.clicked.connect(action.trigger)
+
+        def mirror() -> None:
+            button.setText(action.text().rstrip("…"))
+            button.setToolTip(action.toolTip())
+            button.setAccessibleName(action.text())
+            button.setEnabled(action.isEnabled())
+            if role != "primary":
+                button.setIcon(action.icon())
+
+        action.changed.connect(mirror)
+        mirror()
+        return button
+
+
+def _menu_button(name: str) -> QToolButton:
+    button = QToolButton()
+    button.setAccessibleName(name)
+    button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+    button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+    button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+    return button
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST_TITLE else text[: _LONGEST_TITLE - 1] + "…"

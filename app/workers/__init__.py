@@ -1,0 +1,1 @@
+"""What runs in the worker processes, and the values that cross to them and back."""

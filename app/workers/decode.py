@@ -1,0 +1,298 @@
+"""The decode group: a model, a grammar and where the user stands between them.
+
+The window holds no state of its own about a trace: after every request it gets a
+whole `DecodeView` and shows that. A request that the engine refuses answers with
+the view as it was and the refusal in `error`; nothing is half done.
+
+A model loads beside the other jobs, so that the old one serves until the new one
+is ready; the lock is taken for the exchange alone. The trace does not survive
+another model, since its tokens mean something else there.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from app.workers.exporting import export, sentence
+from app.workers.messages import (
+    Back,
+    DecodeView,
+    ExportAnswer,
+    ExportRequest,
+    GoTo,
+    Lookup,
+    LookupAnswer,
+    ManyAnswer,
+    ModelSummary,
+    OpenModel,
+    Progress,
+    Restart,
+    RestoreTrace,
+    SampleMany,
+    SetGrammar,
+    SetPrompt,
+    SetSampler,
+    StepOnce,
+    Take,
+    Why,
+    WhyAnswer,
+)
+from engine.decoding.values import Chat, SamplerSettings
+from engine.source import CancelledError, CancelToken, EngineError, SourceText
+
+if TYPE_CHECKING:
+    from app.workers.loop import Emit
+    from engine.compile import CompiledGrammar
+    from engine.decoding.session import DecodeSession
+    from engine.models import LogitSource
+
+Loader = Callable[[str, CancelToken], "LogitSource"]
+
+PROMPT_TOKENS = 512  # more are summed up by the window, not shown
+NO_MODEL = "No model is loaded yet; choose one from the model menu"
+
+
+def _load(spec: str, cancel: CancelToken) -> LogitSource:
+    from engine.models import load_model
+
+    return load_model(spec, cancel=cancel)
+
+
+class DecodeHandler:
+    """Answers decode requests. `loader` is replaced in tests."""
+
+    def __init__(self, loader: Loader = _load) -> None:
+        self._loader = loader
+        self._lock = threading.RLock()
+        self._session: DecodeSession | None = None
+        self._summary: ModelSummary | None = None
+        self._grammar: CompiledGrammar | None = None
+        self._grammar_revision = -1
+        self._prompt: str | Chat = ""
+        self._sampler = SamplerSettings()
+
+    def warm(self) -> None:
+        """Import what loading a model takes and compile the kernels, while the user still looks around."""
+        import engine
+        import engine.decoding.generate
+        import engine.models
+
+        engine.warm(wait=False)
+
+    def runs_beside(self, request: Any) -> bool:
+        """A model loads while the old one serves."""
+        return isinstance(request, OpenModel)
+
+    def handle(self, request: Any, cancel: CancelToken, emit: Emit) -> Any:
+        """Answer a decode request."""
+        if isinstance(request, OpenModel):
+            return self._open_model(request.spec, cancel)
+        with self._lock:
+            try:
+                return self._dispatch(request, cancel, emit)
+            except CancelledError:
+                raise
+            except EngineError as error:
+                return self._view(error=sentence(error))
+
+    def _dispatch(self, request: Any, cancel: CancelToken, emit: Emit) -> Any:
+        match request:
+            case SetGrammar():
+                return self._set_grammar(request, cancel)
+            case SetPrompt(prompt):
+                if self._session is not None:
+                    self._session.set_prompt(prompt)
+                self._prompt = prompt
+            case SetSampler(settings):
+                if self._session is not None:
+                    self._session.set_sampler(settings)
+                self._sampler = settings
+            case _:
+                return self._dispatch_in_session(self._need_session(), request, cancel, emit)
+        return self._view()
+
+    def _dispatch_in_session(self, session: DecodeSession, request: Any, cancel: CancelToken, emit: Emit) -> Any:
+        match request:
+            case StepOnce():
+                if session.finish is None:
+                    session.step()
+            case Take(token_id):
+                return self._take(session, token_id)
+            case Back():
+                session.back()
+            case Restart():
+                session.restart()
+            case GoTo(node_id):
+                session.go_to(node_id)
+            case Why(token_id):
+                return self._why(session, token_id)
+            case Lookup(text):
+                return LookupAnswer(text, session.lookup(text))
+            case SampleMany(n, first_seed):
+                return self._sample_many(session, range(first_seed, first_seed + n), cancel, emit)
+            case ExportRequest():
+                return self._export(session, request, cancel)
+            case RestoreTrace():
+                return self._restore(session, request, cancel)
+            case _:
+                raise TypeError(f"the decode group does not know {type(request).__name__}")
+        return self._view()
+
+    def _need_session(self) -> DecodeSession:
+        if self._session is None:
+            raise EngineError(NO_MODEL)
+        return self._session
+
+    def _open_model(self, spec: str, cancel: CancelToken) -> DecodeView:
+        from engine.decoding.session import DecodeSession
+
+        try:
+            model = self._loader(spec, cancel)
+        except CancelledError:
+            raise
+        except EngineError as error:
+            with self._lock:
+                return self._view(error=sentence(error))
+        with self._lock:
+            cancel.check()
+            note = ""
+            try:
+                session = DecodeSession(self._grammar, model, prompt=self._prompt, sampler=self._sampler)
+            except EngineError as error:  # the prompt means nothing to this model: it starts without one
+                session = DecodeSession(self._grammar, model, sampler=self._sampler)
+                self._prompt = ""
+                note = f"The prompt was emptied: {sentence(error)}"
+            self._session, self._summary = session, _summary_of(model, spec)
+            return self._view(note=note)
+
+    def _set_grammar(self, request: SetGrammar, cancel: CancelToken) -> DecodeView:
+        from engine.compile import compile_grammar
+
+        grammar = compile_grammar(request.notation, request.text, request.options, cancel=cancel)
+        note = ""
+        if self._session is not None:
+            before = len(self._session.steps)
+            replay = self._session.replace_grammar(grammar)
+            if replay.illegal is not None and before > replay.kept:
+                note = f"The new grammar allows {replay.kept} of {before} steps; the rest stays as a branch"
+        self._grammar, self._grammar_revision = grammar, request.revision
+        return self._view(note=note)
+
+    def _take(self, session: DecodeSession, token_id: int) -> DecodeView | WhyAnswer:
+        from engine.decoding.errors import NotAllowedError
+
+        try:
+            session.take(token_id)
+        except NotAllowedError:
+            return self._why(session, token_id)
+        return self._view()
+
+    def _why(self, session: DecodeSession, token_id: int) -> WhyAnswer:
+        from engine.diagnosis import explain
+
+        explanation = session.explain(token_id)
+        source = self._grammar.source if self._grammar is not None else SourceText("")
+        return WhyAnswer(
+            token_id, explanation, explain(explanation, source, session.model.vocabulary, token_id=token_id)
+        )
+
+    def _sample_many(self, session: DecodeSession, seeds: range, cancel: CancelToken, emit: Emit) -> ManyAnswer:
+        from engine.decoding.generate import sample_many
+
+        outcomes = []
+        runs = sample_many(
+            session.grammar,
+            session.model,
+            prompt=session.prompt,
+            sampler=self._sampler,
+            max_tokens=session.max_tokens,
+            seeds=seeds,
+            cancel=cancel,
+        )
+        for outcome in runs:
+            outcomes.append(outcome)
+            emit(Progress("Sampling", len(outcomes), len(seeds)))
+            emit(ManyAnswer(tuple(outcomes), len(seeds), done=False))
+        return ManyAnswer(tuple(outcomes), len(seeds), done=True)
+
+    def _export(self, session: DecodeSession, request: ExportRequest, cancel: CancelToken) -> ExportAnswer:
+        def make() -> str:
+            from engine.export.token_index import build_token_index, to_json
+
+            grammar, vocabulary = session.grammar, session.model.vocabulary
+            if grammar is None:
+                raise EngineError("no grammar has compiled yet")
+            return to_json(build_token_index(grammar, vocabulary, cancel=cancel), grammar, vocabulary)
+
+        return export(request, make)
+
+    def _restore(self, session: DecodeSession, request: RestoreTrace, cancel: CancelToken) -> DecodeView:
+        from engine.decoding.errors import DeadEndError, FinishedError, NotAllowedError
+
+        lost = 0
+        for branch in request.branches:
+            session.restart()
+            for done, token_id in enumerate(branch):
+                cancel.report("Replaying the trace", done, len(branch))
+                try:
+                    session.take(token_id)
+                except (NotAllowedError, DeadEndError, FinishedError):
+                    lost += len(branch) - done
+                    break
+        path = session.trace.path[: request.current]
+        session.go_to(path[-1] if path else None)
+        return self._view(note=f"{lost} saved steps are not possible any more" if lost else "")
+
+    def _view(self, *, note: str = "", error: str = "") -> DecodeView:
+        session = self._session
+        if session is None:
+            return DecodeView(
+                sampler=self._sampler,
+                prompt=self._prompt,
+                grammar_revision=self._grammar_revision,
+                note=note,
+                error=error,
+            )
+        position = None
+        if self._grammar is not None:
+            try:
+                position = session.position()
+            except EngineError as failure:
+                error = error or sentence(failure)
+        return DecodeView(
+            model=self._summary,
+            trace=session.trace,
+            position=position,
+            sampler=self._sampler,
+            prompt=self._prompt,
+            prompt_tokens=_shown(session),
+            grammar_revision=self._grammar_revision,
+            note=note,
+            error=error,
+        )
+
+
+def _summary_of(model: LogitSource, spec: str) -> ModelSummary:
+    vocabulary = model.vocabulary
+    return ModelSummary(
+        name=model.name,
+        spec=spec,
+        vocabulary_size=vocabulary.size,
+        has_eos=bool(vocabulary.eos_ids),
+        has_chat=bool(model.chat_template),
+        context_length=model.context_length,
+        fingerprint=model.fingerprint,
+        vocabulary_fingerprint=vocabulary.fingerprint,
+    )
+
+
+def _shown(session: DecodeSession) -> tuple[tuple[int, str], ...]:
+    from engine.vocabulary.visible import visible
+
+    vocabulary = session.model.vocabulary
+    return tuple(
+        (token_id, vocabulary.special.get(token_id) or visible(vocabulary.token_bytes(token_id) or b""))
+        for token_id in session.prompt_ids[:PROMPT_TOKENS]
+    )

@@ -1,0 +1,55 @@
+"""The layout group: sizes in, positions out.
+
+No layout library can be asked to stop, so a late job costs the process, which
+keeps nothing; the window then asks for the plain layout, whose time is linear.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from app.graph.layered import place_by_layers
+from app.graph.layout import LayoutAnswer, LayoutRequest, lay_out
+from engine.source import CancelToken
+
+if TYPE_CHECKING:
+    from app.workers.loop import Emit
+
+
+@dataclass(frozen=True, slots=True)
+class PlainLayoutRequest:
+    """Lay a graph out plainly, whatever its size: a better method took too long, or crashed."""
+
+    graph: LayoutRequest
+
+
+class LayoutHandler:
+    """Lays graphs out."""
+
+    def warm(self) -> None:
+        """Load the libraries by laying out the smallest graph."""
+        lay_out(LayoutRequest(-1, ((0, 1.0, 1.0),), (), 0))
+
+    def runs_beside(self, _request: Any) -> bool:
+        """Layouts follow one another."""
+        return False
+
+    def handle(self, request: Any, _cancel: CancelToken, _emit: Emit) -> LayoutAnswer:
+        """Answer a `LayoutRequest` or a `PlainLayoutRequest`."""
+        match request:
+            case LayoutRequest():
+                return lay_out(request)
+            case PlainLayoutRequest(graph):
+                return _lay_out_plainly(graph)
+        raise TypeError(f"the layout group does not know {type(request).__name__}")
+
+
+def _lay_out_plainly(graph: LayoutRequest) -> LayoutAnswer:
+    started = time.perf_counter()
+    placement = place_by_layers(graph)
+    elapsed_ms = (time.perf_counter() - started) * 1000
+    return LayoutAnswer(
+        graph.revision, placement.positions, placement.curves, placement.label_positions, "layered", elapsed_ms
+    )

@@ -1,0 +1,111 @@
+"""The main loop of a worker process.
+
+The process's main thread does one job after the other. A second thread listens
+to the pipe, so that a cancel reaches a job while it runs, and so that the
+process ends at once when the window is gone, however it went: a closed pipe
+means a dead parent. Jobs that a handler calls *beside* (a model that loads while
+the old one serves) get a thread of their own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from typing import Any, Protocol
+
+from app.workers.messages import Cancelled, Failed, Progress
+from app.workers.protocol import Began, Cancel, Message, Reply, Submit
+from engine.source import CancelledError, CancelToken
+
+Emit = Callable[[Any], None]
+
+_NICENESS = 5  # the window's own process comes first when cores are few
+
+
+class Handler(Protocol):
+    """What a group of jobs does; a plain object that tests call without any process."""
+
+    def warm(self) -> None:
+        """Load what the first job would wait for. Runs in a thread beside the first jobs."""
+
+    def runs_beside(self, request: Any) -> bool:
+        """Whether other jobs go on while this one runs; such a handler guards its own state."""
+
+    def handle(self, request: Any, cancel: CancelToken, emit: Emit) -> Any:
+        """Do a job and return its answer; `emit` sends what there is to tell before."""
+
+
+class _Loop:
+    def __init__(self, connection: Connection, handler: Handler) -> None:
+        self._connection = connection
+        self._handler = handler
+        self._jobs: queue.SimpleQueue[Submit] = queue.SimpleQueue()
+        self._tokens: dict[int, CancelToken] = {}
+        self._send_lock = threading.Lock()
+
+    def listen(self) -> None:
+        """Take commands from the pipe until it closes; then end the process."""
+        while True:
+            try:
+                command = self._connection.recv()
+            except (EOFError, OSError):
+                os._exit(0)  # nobody is left to tell, and a job may never come to its next check
+            if isinstance(command, Submit):
+                self._tokens[command.job_id] = CancelToken(self._progress_of(command.job_id))
+                self._jobs.put(command)
+            elif isinstance(command, Cancel) and (token := self._tokens.get(command.job_id)) is not None:
+                token.cancel()
+
+    def work(self) -> None:
+        """Do jobs, for ever."""
+        while True:
+            job = self._jobs.get()
+            if self._handler.runs_beside(job.request):
+                threading.Thread(target=self._do, args=(job,), daemon=True, name=f"job-{job.job_id}").start()
+            else:
+                self._do(job)
+
+    def _do(self, job: Submit) -> None:
+        token = self._tokens[job.job_id]
+        self._send(Began(job.job_id))
+        try:
+            token.check()
+            answer = self._handler.handle(job.request, token, lambda value: self._send(Reply(job.job_id, value, False)))
+        except CancelledError:
+            answer = Cancelled()
+        except Exception as error:  # noqa: BLE001 - a bug in one job is told to the window and costs no other job
+            answer = Failed(f"{type(error).__name__}: {error}", traceback.format_exc())
+        finally:
+            self._tokens.pop(job.job_id, None)
+        self._send(Reply(job.job_id, answer, True))
+
+    def _progress_of(self, job_id: int) -> Callable[[str, int, int | None], None]:
+        return lambda what, done, total: self._send(Reply(job_id, Progress(what, done, total), False))
+
+    def _send(self, message: Message) -> None:
+        with self._send_lock:
+            try:
+                self._connection.send(message)
+            except (BrokenPipeError, ConnectionError):
+                os._exit(0)
+
+
+def serve(connection: Connection, make_handler: Callable[[], Handler]) -> None:
+    """Be a worker process: the target that `app.jobs` spawns."""
+    with contextlib.suppress(ValueError, OSError):
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C in the terminal ends the window, and so the workers
+    if sys.platform != "win32":
+        with contextlib.suppress(OSError):
+            os.nice(_NICENESS)
+    handler = make_handler()
+    loop = _Loop(connection, handler)
+    threading.Thread(target=loop.listen, daemon=True, name="listen").start()
+    threading.Thread(target=handler.warm, daemon=True, name="warm").start()
+    loop.work()

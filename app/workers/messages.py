@@ -1,0 +1,302 @@
+"""The requests and answers that cross between the window and its worker processes.
+
+All are frozen and picklable, and importing them loads neither torch nor numpy.
+A request captures all that its work needs, so that no lock is ever held; its
+answer carries the revision that it was made for, so that a late one is dropped.
+
+The layout group's values live in `app.graph.layout`, which needs no Qt either.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from engine.decoding.values import Candidate, Chat, Position, SampleOutcome, SamplerSettings, Trace
+
+if TYPE_CHECKING:
+    from engine.automata.dfa import ByteDfa
+    from engine.compile.options import CompileOptions
+    from engine.masking.explanation import Explanation
+    from engine.source import Diagnostic
+
+# --- compile ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class CompileRequest:
+    """Compile a text and draw up its automaton."""
+
+    revision: int
+    notation: str
+    text: str
+    options: CompileOptions
+
+
+@dataclass(frozen=True, slots=True)
+class CompileAnswer:
+    """What a text compiled to.
+
+    Attributes:
+        diagnostics: every finding; the compile failed where one is an error.
+        dfa: the minimal automaton, or its start's neighbourhood where the whole is too large; None on failure.
+        too_large: why the automaton is not whole; empty where it is.
+        compile_ms: the time of the compile and the drawing-up together.
+    """
+
+    revision: int
+    diagnostics: tuple[Diagnostic, ...]
+    dfa: ByteDfa | None
+    too_large: str
+    compile_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class NeighbourhoodRequest:
+    """Draw up the surroundings of the configuration that `output` leads to, for an automaton too large to draw."""
+
+    compiled: CompileRequest
+    output: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class NeighbourhoodAnswer:
+    """The part of an automaton around where the match stands, which is its start."""
+
+    revision: int
+    dfa: ByteDfa
+
+
+@dataclass(frozen=True, slots=True)
+class ExportRequest:
+    """Write what was compiled as `target`; without a path, show how it would look.
+
+    "dot" needs the automaton alone and goes to the compile group; "json" is the token index of
+    the loaded model's vocabulary and goes to the decode group.
+    """
+
+    compiled: CompileRequest
+    target: str
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportAnswer:
+    """How an export begins and how long it is, or one sentence that says why there is none."""
+
+    target: str
+    path: str
+    preview: str = ""
+    size: int = 0  # bytes
+    error: str = ""
+
+
+CompileGroupRequest = CompileRequest | NeighbourhoodRequest | ExportRequest
+
+# --- decode: requests ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class OpenModel:
+    """Load a model; the present one serves until it is ready."""
+
+    spec: str
+
+
+@dataclass(frozen=True, slots=True)
+class SetGrammar:
+    """Replace the grammar and replay the trace under it, without the model."""
+
+    revision: int
+    notation: str
+    text: str
+    options: CompileOptions
+
+
+@dataclass(frozen=True, slots=True)
+class SetPrompt:
+    """Start anew from another prompt."""
+
+    prompt: str | Chat
+
+
+@dataclass(frozen=True, slots=True)
+class SetSampler:
+    """Draw differently from the next step on."""
+
+    settings: SamplerSettings
+
+
+@dataclass(frozen=True, slots=True)
+class StepOnce:
+    """Let the sampler take the next token."""
+
+
+@dataclass(frozen=True, slots=True)
+class Take:
+    """Take this token instead of sampling one."""
+
+    token_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Back:
+    """Undo the last step; its branch stays in the tree."""
+
+
+@dataclass(frozen=True, slots=True)
+class Restart:
+    """Go back to before the first step."""
+
+
+@dataclass(frozen=True, slots=True)
+class GoTo:
+    """Stand right after a step of the tree; None stands before the first one."""
+
+    node_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """Explain what the grammar says of a token here."""
+
+    token_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """Find tokens by text or by id, however improbable they are here."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SampleMany:
+    """Generate `n` outputs from the prompt, with seeds counted up from `first_seed`."""
+
+    n: int
+    first_seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreTrace:
+    """Take a saved trace's steps again, as far as the grammar and the model allow.
+
+    Attributes:
+        branches: token ids from the start to each leaf; the shown branch is the last one.
+        current: how many steps of the shown branch are taken.
+    """
+
+    branches: tuple[tuple[int, ...], ...]
+    current: int
+
+
+DecodeRequest = (
+    OpenModel
+    | SetGrammar
+    | SetPrompt
+    | SetSampler
+    | StepOnce
+    | Take
+    | Back
+    | Restart
+    | GoTo
+    | Why
+    | Lookup
+    | SampleMany
+    | RestoreTrace
+    | ExportRequest
+)
+
+# --- decode: answers -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSummary:
+    """What the window needs to know of a loaded model."""
+
+    name: str
+    spec: str
+    vocabulary_size: int
+    has_eos: bool
+    has_chat: bool
+    context_length: int | None
+    fingerprint: str
+    vocabulary_fingerprint: str
+
+
+@dataclass(frozen=True, slots=True)
+class DecodeView:
+    """Everything that the generation panes show, after each decode request.
+
+    Attributes:
+        model: the loaded model; None before the first one is ready.
+        trace: the tree of steps.
+        position: what stands before the next decision; None without a model or a grammar.
+        prompt: the prompt as typed.
+        prompt_tokens: how the model sees the prompt: pairs of token id and its shown text.
+        grammar_revision: the revision of the grammar in force; -1 before the first one.
+        note: one sentence about what a replay kept and lost; empty otherwise.
+        error: why the last request failed, one sentence and a way on; empty where it did not.
+    """
+
+    model: ModelSummary | None = None
+    trace: Trace = field(default_factory=Trace)
+    position: Position | None = None
+    sampler: SamplerSettings = field(default_factory=SamplerSettings)
+    prompt: str | Chat = ""
+    prompt_tokens: tuple[tuple[int, str], ...] = ()
+    grammar_revision: int = -1
+    note: str = ""
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WhyAnswer:
+    """Why a token is or is not allowed, as data and as prose."""
+
+    token_id: int
+    explanation: Explanation
+    prose: str
+
+
+@dataclass(frozen=True, slots=True)
+class LookupAnswer:
+    """Tokens that a look-up found."""
+
+    text: str
+    candidates: tuple[Candidate, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ManyAnswer:
+    """Outcomes of many seeds so far, out of `total`; the last one has `done` set."""
+
+    outcomes: tuple[SampleOutcome, ...]
+    total: int
+    done: bool
+
+
+# --- every group -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a job is; `total` is None where it is unknown."""
+
+    what: str
+    done: int
+    total: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A request failed in a way that its handler did not foresee: a bug, told with its traceback."""
+
+    summary: str
+    traceback: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cancelled:
+    """A request was cancelled before it had an answer."""

@@ -1,0 +1,76 @@
+"""Turnstile's engine: grammars to automata, automata to token masks. It knows no Qt.
+
+What is exported here stays stable. Everything is loaded with its first use, so
+that `import engine` costs nothing and brings no torch and no numba.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from engine.compile import NOTATIONS, CompiledGrammar, CompileOptions, compile_grammar
+    from engine.masking import Explanation, Matcher, clear_caches, warm
+    from engine.source import (
+        CancelledError,
+        CancelToken,
+        Diagnostic,
+        EngineError,
+        GrammarError,
+        LimitExceededError,
+        Limits,
+        Severity,
+        SourceText,
+        Span,
+    )
+    from engine.vocabulary import Vocabulary
+
+_HOMES = {
+    "engine.compile": ("NOTATIONS", "CompileOptions", "CompiledGrammar", "compile_grammar"),
+    "engine.masking": ("Explanation", "Matcher", "clear_caches", "warm"),
+    "engine.source": (
+        "CancelToken",
+        "CancelledError",
+        "Diagnostic",
+        "EngineError",
+        "GrammarError",
+        "LimitExceededError",
+        "Limits",
+        "Severity",
+        "SourceText",
+        "Span",
+    ),
+    "engine.vocabulary": ("Vocabulary",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "NOTATIONS",
+    "CancelToken",
+    "CancelledError",
+    "CompileOptions",
+    "CompiledGrammar",
+    "Diagnostic",
+    "EngineError",
+    "Explanation",
+    "GrammarError",
+    "LimitExceededError",
+    "Limits",
+    "Matcher",
+    "Severity",
+    "SourceText",
+    "Span",
+    "Vocabulary",
+    "clear_caches",
+    "compile_grammar",
+    "warm",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'engine' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOME_OF[name]), name)
+    globals()[name] = value
+    return value

@@ -1,0 +1,236 @@
+"""The runtime: configurations interned as they are met, steps as rows of an integer table.
+
+A row is computed when it is first asked for, so a grammar costs what its use
+touches; kernels read the table and come back only where an entry is missing.
+
+Only live configurations have an id, those that some string completes. Without
+conditions every thread is live by construction. With conditions a search for
+an accepting configuration decides, and its findings are kept.
+
+Rejected: determinising ahead of time. `.{1,255}` over Unicode has thousands of
+states and a first mask needs five of them.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.automata.byte_classes import ByteClasses, ByteRanges, join_ranges
+from engine.automata.program import Atom, Program
+from engine.automata.threads import NOTHING, Past, ThreadMachine, Threads
+from engine.source import CancelToken, Limits, Span
+
+DEAD = 0
+"""The configuration that nothing completes."""
+
+MISS = -1
+"""A table entry that is not computed yet."""
+
+_Key: TypeAlias = tuple[Threads, tuple[Threads, ...]]
+
+
+class LazyAutomaton:
+    """A byte automaton that determinises itself step by step.
+
+    Attributes:
+        class_of_byte: uint8[256], the byte class of each byte.
+        n_classes: how many byte classes there are.
+        start: the configuration before the first byte; `DEAD` where the language is empty.
+        rows: int32[capacity, n_classes], the next configuration; `MISS` where it is not computed,
+            `DEAD` where the byte cannot stand. Growth replaces the array: read it anew after a step.
+        accepting: uint8[capacity], 1 where the text may end.
+        size: configurations interned so far, `DEAD` included.
+    """
+
+    def __init__(self, program: Program | None, limits: Limits, cancel: CancelToken | None = None) -> None:
+        self.classes = ByteClasses.of(program.automata if program else ())
+        self.class_of_byte = np.frombuffer(self.classes.of_byte, dtype=np.uint8)
+        self.n_classes = len(self.classes)
+        self._limits = limits
+        self._keys: list[_Key] = [(NOTHING, ())]
+        self._ids: dict[_Key, int] = {self._keys[0]: DEAD}
+        # What is found out about each configuration: live (True), dead (False), or open (None).
+        self._live: list[bool | None] = [False]
+        self.rows: npt.NDArray[np.int32] = np.full((16, self.n_classes), MISS, dtype=np.int32)
+        self.rows[DEAD] = DEAD
+        self.accepting: npt.NDArray[np.uint8] = np.zeros(16, dtype=np.uint8)
+        self.start = DEAD
+        if program is not None:
+            self._machine = ThreadMachine(program, self.classes, limits)
+            self._program = program
+            self._has_past = any(not look.ahead for look in program.looks)
+            trackers, past = self._track((), None)
+            start = self._intern((self._machine.closure(program.start, (), past), trackers))
+            self.start = start if self._is_live(start, cancel) else DEAD
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing matches."""
+        return self.start == DEAD
+
+    @property
+    def size(self) -> int:
+        """Configurations interned so far, `DEAD` included."""
+        return len(self._keys)
+
+    # ------------------------------------------------------------------ steps
+
+    def step(self, configuration: int, byte_class: int) -> int:
+        """The configuration after a byte of the class; `DEAD` where nothing completes it."""
+        following = int(self.rows[configuration, byte_class])
+        if following == MISS:
+            following = self._step(configuration, byte_class)
+            if not self._is_live(following):
+                following = DEAD
+            self.rows[configuration, byte_class] = following
+        return following
+
+    def fill_row(self, configuration: int) -> None:
+        """Compute a whole row."""
+        for byte_class in range(self.n_classes):
+            self.step(configuration, byte_class)
+
+    def run(self, configuration: int, data: bytes) -> int:
+        """The configuration after all bytes."""
+        classes = self.classes.of_byte
+        for byte in data:
+            if configuration == DEAD:
+                break
+            configuration = self.step(configuration, classes[byte])
+        return configuration
+
+    def accepts(self, configuration: int) -> bool:
+        """Whether the text may end here."""
+        return bool(self.accepting[configuration])
+
+    # ------------------------------------------------------------------ what a configuration means
+
+    def spans(self, configuration: int) -> tuple[Span, ...]:
+        """Where in the source the match stands: the atoms that may come next, conditions on the rest included."""
+        found: set[Span] = set()
+        todo, seen = [self._keys[configuration][0]], set[int]()
+        while todo:
+            for number in todo.pop() - seen:
+                seen.add(number)
+                thread = self._machine[number]
+                instruction = self._program.instructions[thread.pc]
+                if isinstance(instruction, Atom):
+                    found.add(instruction.span)
+                todo += [duty.threads for duty in thread.obligations]
+        return tuple(sorted(found))
+
+    def edge_spans(self, configuration: int, byte_class: int) -> tuple[Span, ...]:
+        """The atoms that read a byte of the class."""
+        byte = self.classes.representatives[byte_class]
+        found = set()
+        for number in self._keys[configuration][0]:
+            thread = self._machine[number]
+            instruction = self._program.instructions[thread.pc]
+            if isinstance(instruction, Atom) and instruction.automaton.step(thread.node, byte) is not None:
+                found.add(instruction.span)
+        return tuple(sorted(found))
+
+    def expected(self, configuration: int) -> ByteRanges:
+        """The bytes that may come next, as inclusive ranges."""
+        self.fill_row(configuration)
+        row = self.rows[configuration].tolist()
+        return join_ranges(self.classes.ranges[i] for i, following in enumerate(row) if following != DEAD)
+
+    # ------------------------------------------------------------------ interning and stepping, dead ends included
+
+    def _intern(self, key: _Key) -> int:
+        number = self._ids.get(key)
+        if number is None:
+            number = len(self._keys)
+            self._limits.check("configurations", number, self._limits.configurations)
+            if number == len(self.rows):
+                self._grow()
+            self._ids[key] = number
+            self._keys.append(key)
+            self.accepting[number] = self._machine.accepts(key[0])
+            self._live.append(self._is_plainly_live(number, key[0]))
+        return number
+
+    def _grow(self) -> None:
+        rows = np.full((2 * len(self.rows), self.n_classes), MISS, dtype=np.int32)
+        rows[: len(self.rows)] = self.rows
+        accepting = np.zeros(len(rows), dtype=np.uint8)
+        accepting[: len(self.accepting)] = self.accepting
+        self.rows, self.accepting = rows, accepting
+
+    def _step(self, configuration: int, byte_class: int) -> int:
+        threads, trackers = self._keys[configuration]
+        if not threads:
+            return DEAD
+        if not self._has_past:
+            after = self._machine.step(threads, byte_class, ())
+            return self._intern((after, ())) if after else DEAD
+        tracked, past = self._track(trackers, byte_class)
+        after = self._machine.step(threads, byte_class, past)
+        return self._intern((after, tracked)) if after else DEAD
+
+    def _track(self, trackers: tuple[Threads, ...], byte_class: int | None) -> tuple[tuple[Threads, ...], Past]:
+        """What every look-behind has seen after a byte (None: before the first), and what it comes to."""
+        if not self._has_past:
+            return (), ()
+        following: list[Threads] = []
+        past: list[Threads] = []
+        machine = self._machine
+        for index, look in enumerate(self._program.looks):
+            if look.ahead:
+                following.append(NOTHING)
+                past.append(NOTHING)
+                continue
+            known = tuple(past)
+            threads = machine.closure(look.start, (), known)
+            if byte_class is not None:
+                threads |= machine.step(trackers[index], byte_class, known)
+            verdict = machine.ended(threads)
+            following.append(threads - verdict)
+            past.append(verdict)
+        return tuple(following), tuple(past)
+
+    # ------------------------------------------------------------------ liveness
+
+    def _is_plainly_live(self, configuration: int, threads: Threads) -> bool | None:
+        if self.accepting[configuration]:
+            return True
+        certain = self._program.certain
+        for number in threads:
+            thread = self._machine[number]
+            if not thread.obligations and certain[thread.pc]:
+                return True
+        return None if threads else False
+
+    def _is_live(self, configuration: int, cancel: CancelToken | None = None) -> bool:
+        verdict = self._live[configuration]
+        if verdict is None:
+            verdict = self._search(configuration, cancel)
+        return verdict
+
+    def _search(self, configuration: int, cancel: CancelToken | None) -> bool:
+        """Depth first for a live configuration; what leads to one is live, what leads to none is dead."""
+        seen = {configuration}
+        path = [(configuration, iter(range(self.n_classes)))]
+        while path:
+            if cancel is not None:
+                cancel.report("looking for a match", len(seen))
+            current, classes = path[-1]
+            for byte_class in classes:
+                following = self._step(current, byte_class)
+                if self._live[following]:
+                    for on_path, _ in path:
+                        self._live[on_path] = True
+                    return True
+                if self._live[following] is None and following not in seen:
+                    seen.add(following)
+                    path.append((following, iter(range(self.n_classes))))
+                    break
+            else:
+                path.pop()
+        for number in seen:
+            self._live[number] = False
+        return False

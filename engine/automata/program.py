@@ -1,0 +1,252 @@
+"""A grammar as a program for a nondeterministic byte machine.
+
+Thompson's construction (CACM 11(6), 1968) with three additions: an atom is a
+whole character (its UTF-8 automaton is a field of the thread, not a part of the
+program), a bounded repetition counts instead of being unrolled, and a look is
+one instruction. So the program is linear in the source, whatever the counts.
+
+Source map: every atom keeps the span that it was written at.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from engine.automata.utf8 import ANY_BYTE, Utf8Automaton, utf8_automaton
+from engine.grammar import Chars, CharSet, Choice, Empty, Look, Never, Node, Repeat, Sequence
+from engine.grammar.simplify import matches_empty
+from engine.source import InvariantError, Limits, Span
+
+Pc: TypeAlias = int
+"""An index into the instructions."""
+
+_EVERY_SCALAR = CharSet(((0, 0xD7FF), (0xE000, 0x10FFFF)))
+
+
+@dataclass(frozen=True, slots=True)
+class Accept:
+    """The match ends here; nothing may follow."""
+
+
+@dataclass(frozen=True, slots=True)
+class Anything:
+    """Whatever follows is accepted: the end of what a look-ahead looks for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """Read one character, then go on at `to`."""
+
+    automaton: Utf8Automaton
+    to: Pc
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Go on at every target."""
+
+    targets: tuple[Pc, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CountStart:
+    """Begin to count at 0, then go on at `to`."""
+
+    to: Pc
+
+
+@dataclass(frozen=True, slots=True)
+class CountPass:
+    """One more pass is over: again at `body`, or stop counting and go on at `to`.
+
+    Attributes:
+        hollow: whether a pass may be empty where a condition holds; an empty pass then stands for all that are missing.
+    """
+
+    minimum: int
+    maximum: int | None
+    body: Pc
+    to: Pc
+    hollow: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """Go on at `to` where the look holds."""
+
+    look: int
+    to: Pc
+
+
+Instruction: TypeAlias = Accept | Anything | Atom | Split | CountStart | CountPass | Condition
+
+
+@dataclass(frozen=True, slots=True)
+class LookProgram:
+    """What a condition looks for. A look within a look has the smaller index."""
+
+    start: Pc
+    ahead: bool
+    negated: bool
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """All instructions of one grammar.
+
+    Attributes:
+        start: where the match begins.
+        looks: the conditions, inner ones first.
+        certain: of each instruction whether no condition can be met from it on.
+        minima: of each instruction the least counts of the counting loops around it, outermost first.
+    """
+
+    instructions: tuple[Instruction, ...]
+    start: Pc
+    looks: tuple[LookProgram, ...]
+    certain: tuple[bool, ...]
+    minima: tuple[tuple[int, ...], ...]
+
+    @property
+    def automata(self) -> list[Utf8Automaton]:
+        """The UTF-8 automata of all atoms."""
+        return [i.automaton for i in self.instructions if isinstance(i, Atom)]
+
+
+def assemble(node: Node, limits: Limits) -> Program | None:
+    """The program of a simplified node; None where it matches nothing."""
+    if isinstance(node, Never):
+        return None
+    assembler = _Assembler(limits)
+    accept = assembler.emit(Accept())
+    start = assembler.node(node, accept)
+    code = tuple(assembler.code)
+    return Program(code, start, tuple(assembler.looks), _certain(code), tuple(assembler.minima))
+
+
+class _Assembler:
+    """Emits a node before the instruction that follows it, so that every target is known but a loop's."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.code: list[Instruction] = []
+        self.looks: list[LookProgram] = []
+        self.minima: list[tuple[int, ...]] = []
+        self._around: tuple[int, ...] = ()
+        self._limits = limits
+        self._look_ids: dict[object, int] = {}
+
+    def emit(self, instruction: Instruction) -> Pc:
+        self._limits.check("instructions", len(self.code) + 1, self._limits.instructions)
+        self.code.append(instruction)
+        self.minima.append(self._around)
+        return len(self.code) - 1
+
+    def node(self, node: Node, to: Pc) -> Pc:
+        """Emit a node that goes on at `to`; where it begins."""
+        match node:
+            case Empty():
+                return to
+            case Never():
+                raise InvariantError("an impossible part is left in a simplified grammar")
+            case Chars():
+                return self.emit(Atom(utf8_automaton(node.set), to, node.span))
+            case Sequence():
+                for item in reversed(node.items):
+                    to = self.node(item, to)
+                return to
+            case Choice():
+                targets = [self.node(alternative, to) for alternative in node.alternatives]
+                return self.emit(Split(tuple(dict.fromkeys(targets))))
+            case Repeat():
+                return self._repeat(node, to)
+            case Look():
+                return self.emit(Condition(self._look(node), to))
+
+    def _repeat(self, node: Repeat, to: Pc) -> Pc:
+        empty = matches_empty(node.node, None, None)
+        # An empty pass adds nothing where it is always possible: zero passes will do.
+        minimum = 0 if empty is True else node.minimum
+        loop = to
+        if node.maximum != 1:
+            body = self.emit(Split(()))  # the target of the loop; patched below
+            if node.maximum is None and minimum <= 1:
+                loop = self.emit(Split((body, to)))
+                self._patch(body, self.node(node.node, loop))
+                loop = body
+            else:
+                around, self._around = self._around, (*self._around, max(minimum, 1))
+                count = self.emit(CountPass(max(minimum, 1), node.maximum, body, to, hollow=empty is None))
+                self._patch(body, self.node(node.node, count))
+                self._around = around
+                loop = self.emit(CountStart(body))
+        else:
+            loop = self.node(node.node, to)
+        return loop if minimum > 0 else self.emit(Split((loop, to)))
+
+    def _patch(self, pc: Pc, target: Pc) -> None:
+        self.code[pc] = Split((target,))
+
+    def _look(self, node: Look) -> int:
+        key = (_shape(node.node), node.ahead, node.negated)
+        if key not in self._look_ids:
+            around, self._around = self._around, ()
+            end = self.emit(Anything())
+            if isinstance(node.node, Chars) and node.node.set == _EVERY_SCALAR:
+                # Within valid text a byte stands for the whole character.
+                start = self.emit(Atom(ANY_BYTE, end, node.node.span))
+            else:
+                start = self.node(node.node, end)
+            self._around = around
+            self._look_ids[key] = len(self.looks)
+            self.looks.append(LookProgram(start, node.ahead, node.negated, node.span))
+        return self._look_ids[key]
+
+
+def _shape(node: Node) -> object:
+    """A node without its places: equal for conditions that are written twice."""
+    match node:
+        case Empty() | Never():
+            return type(node)
+        case Chars():
+            return node.set
+        case Sequence():
+            return (Sequence, *[_shape(item) for item in node.items])
+        case Choice():
+            return (Choice, *[_shape(item) for item in node.alternatives])
+        case Repeat():
+            return (Repeat, _shape(node.node), node.minimum, node.maximum)
+        case Look():
+            return (Look, _shape(node.node), node.ahead, node.negated)
+
+
+def successors(instruction: Instruction) -> tuple[Pc, ...]:
+    """Where an instruction may go on."""
+    match instruction:
+        case Accept() | Anything():
+            return ()
+        case Atom() | CountStart() | Condition():
+            return (instruction.to,)
+        case Split():
+            return instruction.targets
+        case CountPass():
+            return (instruction.body, instruction.to)
+
+
+def _certain(code: tuple[Instruction, ...]) -> tuple[bool, ...]:
+    if not any(isinstance(instruction, Condition) for instruction in code):
+        return (True,) * len(code)
+    sources: list[list[Pc]] = [[] for _ in code]
+    for pc, instruction in enumerate(code):
+        for target in successors(instruction):
+            sources[target].append(pc)
+    doubtful = [pc for pc, instruction in enumerate(code) if isinstance(instruction, Condition)]
+    certain = [True] * len(code)
+    while doubtful:
+        pc = doubtful.pop()
+        if certain[pc]:
+            certain[pc] = False
+            doubtful += sources[pc]
+    return tuple(certain)

@@ -1,0 +1,56 @@
+"""What goes where: results to stdout, all else to stderr."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+import time
+
+from engine.source import CancelToken, EngineError
+
+PAUSE_S = 0.1
+
+
+class CommandError(EngineError):
+    """A command cannot do what it was asked: one sentence that says what and why."""
+
+
+def use_utf8() -> None:
+    """Results are UTF-8 with `\\n` on every system, whatever the terminal's code page."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8", errors="replace", newline="\n")
+    if isinstance(sys.stderr, io.TextIOWrapper):
+        sys.stderr.reconfigure(errors="backslashreplace")
+
+
+def complain(message: str) -> None:
+    """One line on stderr."""
+    print("turnstile:", " ".join(message.split("\n")), file=sys.stderr)
+
+
+def print_json(document: object) -> None:
+    """One line of JSON on stdout."""
+    print(json.dumps(document, ensure_ascii=False, allow_nan=False))
+
+
+class ProgressLine:
+    """A line on stderr that is written over, where that is a terminal; nothing elsewhere."""
+
+    def __init__(self) -> None:
+        self._shown_at = 0.0
+        self.cancel = CancelToken(self._show if sys.stderr.isatty() else None)
+
+    def __enter__(self) -> CancelToken:
+        return self.cancel
+
+    def __exit__(self, *_: object) -> None:
+        if self._shown_at:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+    def _show(self, what: str, done: int, total: int | None) -> None:
+        if time.monotonic() - self._shown_at < PAUSE_S:
+            return
+        self._shown_at = time.monotonic()
+        of = f" of {total:,}" if total else ""
+        print(f"\r\x1b[K{what}: {done:,}{of}", end="", file=sys.stderr, flush=True)

@@ -1,0 +1,70 @@
+"""A grammar that compiled."""
+
+from __future__ import annotations
+
+from engine.automata.dfa import ByteDfa
+from engine.automata.lazy import DEAD, LazyAutomaton
+from engine.automata.materialise import minimal_dfa, neighbourhood
+from engine.compile.options import CompileOptions
+from engine.source import CancelToken, Diagnostic, SourceText
+
+DRAWABLE_STATES = 20_000
+"""How many configurations `materialise` explores unless told otherwise."""
+
+
+class CompiledGrammar:
+    """What `compile_grammar` returns: the source, the findings, and the automaton that runs.
+
+    Attributes:
+        notation: `regex`.
+        source: the text that was compiled.
+        options: what the compile was told.
+        diagnostics: warnings and hints, in source order.
+        automaton: the runtime, shared by every matcher of this grammar. It grows as it is used, in one thread.
+        is_regular: whether a finite automaton suffices.
+    """
+
+    def __init__(
+        self,
+        notation: str,
+        source: SourceText,
+        options: CompileOptions,
+        diagnostics: tuple[Diagnostic, ...],
+        automaton: LazyAutomaton,
+    ) -> None:
+        self.notation = notation
+        self.source = source
+        self.options = options
+        self.diagnostics = diagnostics
+        self.automaton = automaton
+        self.is_regular = True
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no string matches."""
+        return self.automaton.start == DEAD
+
+    def fullmatch(self, data: bytes | str) -> bool:
+        """Whether the whole of `data` matches; a `str` is taken as UTF-8, and a lone surrogate matches nothing."""
+        if isinstance(data, str):
+            data = data.encode("utf-8", "surrogatepass")
+        return self.automaton.accepts(self.automaton.run(self.automaton.start, data))
+
+    def materialise(self, limit: int = DRAWABLE_STATES, *, cancel: CancelToken | None = None) -> ByteDfa:
+        """The minimal automaton, to draw and to export.
+
+        Raises:
+            LimitExceededError: more than `limit` configurations can be reached.
+            CancelledError: `cancel` was used.
+        """
+        return minimal_dfa(self.automaton, limit, cancel)
+
+    def neighbourhood(self, data: bytes, *, radius: int = 2, limit: int = 60) -> ByteDfa:
+        """A part of the automaton around where `data` leads, for one that is too large to draw whole.
+
+        The place itself is the start of the result. It is empty where `data` is no prefix of a match.
+        """
+        configuration = self.automaton.run(self.automaton.start, data)
+        if configuration == DEAD:
+            return ByteDfa(None, (), ())
+        return neighbourhood(self.automaton, configuration, radius, limit)

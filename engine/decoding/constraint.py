@@ -1,0 +1,165 @@
+"""What a session asks of a grammar, and of its absence.
+
+A session without a grammar steps through the same code with a constraint that
+allows all, so that constrained and free generation cannot drift apart.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.compile import CompiledGrammar
+from engine.masking import Matcher
+from engine.masking.explanation import Explanation, Reason
+from engine.vocabulary import Vocabulary
+
+
+class Constraint(Protocol):
+    """Where a text stands: what may follow, and steps forth and back."""
+
+    @property
+    def configuration(self) -> int:
+        """The id of the automaton's configuration; 0 without one."""
+
+    @property
+    def is_accepting(self) -> bool:
+        """Whether the text matches in full."""
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether an EOS was taken."""
+
+    @property
+    def stops_itself(self) -> bool:
+        """Whether a match says that a text without EOS may end."""
+
+    def allowed(self) -> NDArray[np.bool_]:
+        """The mask, bool[V]."""
+
+    def accept(self, token_id: int) -> bool:
+        """Take a token; False, and no change, where it is not allowed."""
+
+    def rollback(self, count: int) -> None:
+        """Undo the last accepts."""
+
+    def forced_bytes(self) -> bytes:
+        """What every continuation begins with."""
+
+    def explain(self, token: int | bytes) -> Explanation:
+        """Why a token is or is not allowed here."""
+
+    def target(self, token_id: int) -> int | None:
+        """The configuration that an allowed token leads to; None for an end."""
+
+
+class GrammarConstraint:
+    """A grammar's matcher, its mask unpacked."""
+
+    stops_itself = True
+
+    def __init__(self, grammar: CompiledGrammar, vocabulary: Vocabulary) -> None:
+        self._automaton = grammar.automaton
+        self._vocabulary = vocabulary
+        self._matcher = Matcher(grammar, vocabulary)
+
+    @property
+    def configuration(self) -> int:
+        """The id of the automaton's configuration."""
+        return self._matcher.configuration
+
+    @property
+    def is_accepting(self) -> bool:
+        """Whether the text matches in full."""
+        return self._matcher.is_accepting
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether an EOS was taken."""
+        return self._matcher.is_finished
+
+    def allowed(self) -> NDArray[np.bool_]:
+        """The mask, bool[V]."""
+        words = self._matcher.bitmask().astype("<i4", copy=False)
+        bits = np.unpackbits(words.view(np.uint8), bitorder="little", count=self._vocabulary.size)
+        return bits.astype(np.bool_)
+
+    def accept(self, token_id: int) -> bool:
+        """Take a token; False, and no change, where it is not allowed."""
+        return self._matcher.accept(token_id)
+
+    def rollback(self, count: int) -> None:
+        """Undo the last accepts."""
+        self._matcher.rollback(count)
+
+    def forced_bytes(self) -> bytes:
+        """What every continuation begins with."""
+        return self._matcher.forced_bytes()
+
+    def explain(self, token: int | bytes) -> Explanation:
+        """Why a token is or is not allowed here."""
+        return self._matcher.explain(token)
+
+    def target(self, token_id: int) -> int | None:
+        """The configuration that an allowed token leads to; None for an end."""
+        token = self._vocabulary.token_bytes(token_id)
+        if token_id in self._vocabulary.eos_ids or not token:
+            return None
+        return self._automaton.run(self.configuration, token) or None
+
+
+class Unconstrained:
+    """No grammar: every id may follow until an EOS."""
+
+    configuration = 0
+    is_accepting = True
+    stops_itself = False  # whatever matches, so a match says nothing about the end
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
+        self._taken: list[int] = []
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether an EOS was taken."""
+        return bool(self._taken) and self._taken[-1] in self._vocabulary.eos_ids
+
+    def allowed(self) -> NDArray[np.bool_]:
+        """The mask, bool[V]: all, until the end."""
+        return np.full(self._vocabulary.size, not self.is_finished)
+
+    def accept(self, token_id: int) -> bool:
+        """Take a token; False, and no change, after the end or beyond the vocabulary."""
+        if self.is_finished or not 0 <= token_id < self._vocabulary.size:
+            return False
+        self._taken.append(token_id)
+        return True
+
+    def rollback(self, count: int) -> None:
+        """Undo the last accepts."""
+        del self._taken[len(self._taken) - count :]
+
+    def forced_bytes(self) -> bytes:
+        """Nothing is forced."""
+        return b""
+
+    def explain(self, token: int | bytes) -> Explanation:
+        """Allowed, but for ids that are not there and what comes after the end."""
+        if self.is_finished:
+            return Explanation(Reason.FINISHED, None)
+        if isinstance(token, bytes):
+            return Explanation(Reason.ALLOWED, token, accepting=True)
+        if not 0 <= token < self._vocabulary.size:
+            return Explanation(Reason.UNKNOWN_ID, None)
+        return Explanation(Reason.ALLOWED, self._vocabulary.token_bytes(token), accepting=True)
+
+    def target(self, token_id: int) -> int | None:
+        """There is no automaton to go to."""
+        return None
+
+
+def constraint_for(grammar: CompiledGrammar | None, vocabulary: Vocabulary) -> Constraint:
+    """A fresh constraint at the start of a text."""
+    return Unconstrained(vocabulary) if grammar is None else GrammarConstraint(grammar, vocabulary)

@@ -1,0 +1,115 @@
+"""One decision: what the model wanted, what the mask makes of it, and the draw.
+
+Masking keeps the ratio of any two allowed tokens as the model had it. All is
+reckoned in float64 logarithms, so a step whose allowed tokens all underflow is
+still drawn in their true proportions.
+
+A draw depends on the seed and the step's index alone: so going back and stepping
+again gives the same token, and a branch does not change what comes after it.
+Rejected: one random stream per session, which every detour would shift.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.decoding.processors import Logits, log_sum_exp, mask, process, sanitise, softmax
+from engine.decoding.values import SamplerSettings
+
+Allowed = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Decision:
+    """The three distributions of a step; W is the larger of the widths of logits and vocabulary.
+
+    Attributes:
+        logits: the model's, float64[W], without NaN or `+inf`.
+        allowed: bool[W].
+        p: the model's probabilities, float64[W].
+        p_masked: after the mask; sums to 1, or is all zero where nothing is allowed.
+        p_sampled: after mask and sampler; likewise.
+        z: the allowed mass before the mask.
+        kl: the divergence of `p_masked` from `p`, nats.
+    """
+
+    logits: Logits
+    allowed: Allowed
+    p: Logits
+    p_masked: Logits
+    p_sampled: Logits
+    z: float
+    kl: float
+
+    @property
+    def wanted_id(self) -> int:
+        """The model's favourite; the lowest id among equals."""
+        return int(np.argmax(self.logits))
+
+    def draw(self, seed: int, index: int) -> int:
+        """The token that the sampler takes at this step.
+
+        Raises:
+            ValueError: nothing is allowed.
+        """
+        if not self.allowed.any():
+            raise ValueError("nothing is allowed, so nothing can be drawn")
+        cumulative = np.cumsum(self.p_sampled)
+        point = np.random.default_rng((seed, index)).random() * cumulative[-1]
+        drawn = int(np.searchsorted(cumulative, point, side="right"))
+        # Rounding may put the point on the very end, behind the last token with mass.
+        return min(drawn, int(np.flatnonzero(self.p_sampled)[-1]))
+
+
+def decide(
+    logits: NDArray[np.floating], allowed: Allowed, history: Sequence[int], settings: SamplerSettings
+) -> Decision:
+    """Weigh one step.
+
+    Args:
+        logits: the model's, float[any width].
+        allowed: bool[V], the mask; ids beyond it are not allowed.
+        history: the ids so far, prompt included.
+        settings: the sampler's.
+    """
+    clean = sanitise(logits, allowed.shape[0])
+    wide = np.zeros(clean.shape[0], dtype=np.bool_)
+    wide[: allowed.shape[0]] = allowed
+    masked = _masked(clean, wide)
+    # Z and the divergence are about the model's own opinion, so they take the unrepaired logits.
+    log_z = min(log_sum_exp(np.where(wide, clean, -np.inf)) - _finite(log_sum_exp(clean)), 0.0)
+    return Decision(
+        logits=clean,
+        allowed=wide,
+        p=softmax(clean),
+        p_masked=softmax(masked),
+        p_sampled=_sampled(process(masked, history, settings), greedy=settings.temperature == 0),
+        z=float(np.exp(log_z)),
+        kl=-log_z + 0.0,
+    )
+
+
+def _masked(logits: Logits, allowed: Allowed) -> Logits:
+    """Masked logits; allowed tokens that the model rules out altogether are equals if there are no others."""
+    masked = mask(logits, allowed)
+    if np.isneginf(masked).all():
+        return np.where(allowed, 0.0, -np.inf)
+    return masked
+
+
+def _finite(logarithm: float) -> float:
+    """A model that rules out every token leaves no mass to divide by: then Z is 0, not NaN."""
+    return logarithm if logarithm > -np.inf else 0.0
+
+
+def _sampled(processed: Logits, *, greedy: bool) -> Logits:
+    if not greedy:
+        return softmax(processed)
+    best = np.zeros_like(processed)
+    if not np.isneginf(processed).all():
+        best[int(np.argmax(processed))] = 1.0
+    return best

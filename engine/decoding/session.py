@@ -1,0 +1,382 @@
+"""A decode session: a model stepped through a grammar, as a tree of decisions.
+
+The session owns where one stands; the model, the matcher and the sampler are asked,
+never told. Going back, branching and editing the grammar ask the model nothing that
+it said already: its logits are kept for the last positions, by node of the tree.
+"""
+
+from __future__ import annotations
+
+import time
+from itertools import takewhile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.compile import CompiledGrammar
+from engine.decoding import candidates
+from engine.decoding.constraint import constraint_for
+from engine.decoding.errors import DeadEndError, FinishedError, NotAllowedError
+from engine.decoding.memo import Memo
+from engine.decoding.replay import replay
+from engine.decoding.sampler import Decision, decide
+from engine.decoding.tree import StepTree
+from engine.decoding.values import (
+    Candidate,
+    Chat,
+    EosState,
+    Finish,
+    Position,
+    Replay,
+    SamplerSettings,
+    Step,
+    StopRule,
+    Trace,
+)
+from engine.masking.explanation import Explanation
+from engine.models import LogitSource
+from engine.source import InvariantError
+
+KEPT_LOGITS = 64
+KEPT_POSITIONS = 256
+EMPTY_IDS = np.empty(0, dtype=np.int64)
+
+
+class DecodeSession:
+    """Steps, back, branches; not thread-safe.
+
+    Args:
+        grammar: what the output must match; None for free generation.
+        model: where logits come from.
+        prompt: text, or a chat for a model with a template. The grammar starts after it.
+        sampler: how a token is drawn.
+        max_tokens: the budget; the model's context may end it sooner.
+        stop_at: where to stop if the vocabulary has no EOS.
+        kept_logits: for how many positions the model's full answer is kept.
+
+    Raises:
+        ModelError: the prompt cannot be encoded.
+    """
+
+    def __init__(
+        self,
+        grammar: CompiledGrammar | None,
+        model: LogitSource,
+        *,
+        prompt: str | Chat = "",
+        sampler: SamplerSettings = SamplerSettings(),  # noqa: B008 - frozen
+        max_tokens: int = 256,
+        stop_at: StopRule | str = StopRule.MAXIMAL,
+        kept_logits: int = KEPT_LOGITS,
+    ) -> None:
+        self._model = model
+        self._vocabulary = model.vocabulary
+        self._stop_at = StopRule(stop_at)
+        self._sampler = sampler
+        self._prompt, self._prompt_ids = prompt, self._encode(prompt)
+        self._logits: Memo[int | None, NDArray[np.floating]] = Memo(kept_logits)
+        self._positions: Memo[int | None, Position] = Memo(KEPT_POSITIONS)
+        self._decision: tuple[int | None, Decision] | None = None
+        self._tree = StepTree()
+        self._resume = 0  # how deep the user stood before a grammar cut the path short
+        self._grammar = grammar
+        self._constraint = constraint_for(grammar, self._vocabulary)
+        self.set_max_tokens(max_tokens)
+
+    # What is.
+
+    @property
+    def grammar(self) -> CompiledGrammar | None:
+        """What the output must match."""
+        return self._grammar
+
+    @property
+    def model(self) -> LogitSource:
+        """Where the logits come from."""
+        return self._model
+
+    @property
+    def prompt(self) -> str | Chat:
+        """As it was given."""
+        return self._prompt
+
+    @property
+    def prompt_ids(self) -> tuple[int, ...]:
+        """What the model sees before the first step."""
+        return self._prompt_ids
+
+    @property
+    def sampler(self) -> SamplerSettings:
+        """How a token is drawn."""
+        return self._sampler
+
+    @property
+    def max_tokens(self) -> int:
+        """The budget."""
+        return self._max_tokens
+
+    @property
+    def trace(self) -> Trace:
+        """The tree of steps."""
+        return self._tree.trace()
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The steps taken, from the start to the current one."""
+        return self._tree.taken()
+
+    @property
+    def output(self) -> bytes:
+        """The bytes generated so far; EOS and special tokens have none."""
+        return b"".join(self._text_of(step.token_id) for step in self._tree.taken())
+
+    @property
+    def text(self) -> str:
+        """The output as text, with U+FFFD where it is not UTF-8."""
+        return self.output.decode("utf-8", errors="replace")
+
+    @property
+    def finish(self) -> Finish | None:
+        """Why the generation is over; None while it is not. Asks the model nothing."""
+        constraint = self._constraint
+        if constraint.is_finished:
+            return Finish.STOP
+        stops = constraint.stops_itself and constraint.is_accepting and not self._vocabulary.eos_ids
+        if stops and self._stop_at is StopRule.FIRST:
+            return Finish.STOP
+        if not constraint.allowed().any():
+            return Finish.STOP if constraint.is_accepting else Finish.DEAD_END
+        if self._tree.depth >= self._max_tokens or self._context_is_full():
+            return Finish.LENGTH
+        return None
+
+    def position(self) -> Position:
+        """What stands before the next decision; asks the model where it has not answered yet."""
+        return self._positions.get(self._tree.current, self._look)
+
+    def explain(self, token: int | bytes) -> Explanation:
+        """Why a token is or is not allowed here."""
+        return self._constraint.explain(token)
+
+    def lookup(self, text: str) -> tuple[Candidate, ...]:
+        """Any token, by id (`#123`), by exact bytes (`"…"`) or by a part of it, with its numbers here."""
+        asks = self._asks_model(self.finish)
+        decision = self._decide() if asks else self._weigh(np.full(self._vocabulary.size, -np.inf))
+        found = candidates.find(text, self._vocabulary, decision.logits)
+        return candidates.rows(decision, found, self._vocabulary, self._constraint.target)
+
+    # What the user does.
+
+    def step(self) -> Step:
+        """Draw a token and take it.
+
+        Raises:
+            DeadEndError: the text is not complete and nothing may follow.
+            FinishedError: the generation is over.
+        """
+        self._refuse_if_over()
+        decision = self._decide()
+        drawn = decision.draw(self._sampler.seed, self._tree.depth)
+        return self._commit(decision, drawn, "sampler")
+
+    def take(self, token_id: int) -> Step:
+        """Take a token of the user's choice.
+
+        Raises:
+            NotAllowedError: the grammar does not allow it.
+            DeadEndError, FinishedError: as `step`.
+        """
+        self._refuse_if_over()
+        if not (0 <= token_id < self._vocabulary.size and self._constraint.allowed()[token_id]):
+            raise NotAllowedError(self._constraint.explain(token_id))
+        return self._commit(self._decide(), token_id, "user")
+
+    def back(self) -> bool:
+        """Undo the last step; False at the start. What was undone stays in the trace."""
+        if self._tree.depth == 0:
+            return False
+        self._constraint.rollback(1)
+        self._tree.stand_at(self._tree.depth - 1)
+        self._resume = self._tree.depth
+        return True
+
+    def restart(self) -> None:
+        """Go to the start; the steps stay in the trace."""
+        self.go_to(None)
+
+    def go_to(self, node_id: int | None) -> None:
+        """Stand after a step of the trace, on whichever branch; None is the start.
+
+        Raises:
+            NotAllowedError: the present grammar does not allow the way there; nothing changes.
+            InvariantError: there is no such step.
+        """
+        line = () if node_id is None else self._tree.line_to(node_id)
+        self._walk(line)
+        self._tree.go_to(node_id)
+        self._resume = self._tree.depth
+
+    def replace_grammar(self, grammar: CompiledGrammar | None) -> Replay:
+        """Go on with another grammar: the longest legal prefix of the path stays. The model is not asked.
+
+        Steps that the grammar does not allow stay in the trace, marked; when a later grammar allows
+        them again before anything else was done, the session stands where it stood.
+
+        Raises:
+            LimitExceededError: the grammar outgrew a limit on the way; nothing changes.
+        """
+        constraint = constraint_for(grammar, self._vocabulary)
+        stand = max(self._resume, self._tree.depth)
+        illegal, anew = replay(self._tree, constraint, self._logits.peek)
+        legal = next((i for i, node in enumerate(self._tree.path) if node in illegal), len(self._tree.path))
+        depth = min(stand, legal)
+        for node_id in self._tree.path[:depth]:
+            constraint.accept(self._tree.node(node_id).step.token_id)
+        self._grammar, self._constraint, self._resume = grammar, constraint, stand
+        self._tree.illegal = illegal
+        self._tree.stand_at(depth)
+        self._forget_positions()
+        for node_id, step in anew.items():
+            self._tree.refresh(node_id, step)
+        return Replay(legal, self._tree.path[legal] if legal < len(self._tree.path) else None)
+
+    def set_sampler(self, settings: SamplerSettings) -> None:
+        """Draw otherwise from now on; steps taken stay."""
+        if settings != self._sampler:
+            self._sampler = settings
+            self._forget_positions()
+
+    def set_max_tokens(self, max_tokens: int) -> None:
+        """Change the budget; steps beyond a smaller one stay."""
+        if max_tokens < 0:
+            raise InvariantError(f"a budget is 0 tokens or more, not {max_tokens}")
+        self._max_tokens = max_tokens
+        self._forget_positions()
+
+    def set_prompt(self, prompt: str | Chat) -> Trace:
+        """Start over with another prompt; returns the old trace, to keep as a read-only branch.
+
+        Raises:
+            ModelError: the prompt cannot be encoded; nothing changes.
+        """
+        self._prompt_ids = self._encode(prompt)
+        old, self._prompt = self._tree.trace(), prompt
+        self._constraint.rollback(self._tree.depth)
+        self._tree = StepTree()
+        self._resume = 0
+        self._logits.clear()
+        self._forget_positions()
+        return old
+
+    # How.
+
+    def _encode(self, prompt: str | Chat) -> tuple[int, ...]:
+        if isinstance(prompt, Chat):
+            return tuple(self._model.encode_chat(prompt.messages, prompt.assistant_prefix))
+        return tuple(self._model.encode(prompt))
+
+    def _text_of(self, token_id: int) -> bytes:
+        if token_id in self._vocabulary.eos_ids or token_id in self._vocabulary.special:
+            return b""
+        return self._vocabulary.token_bytes(token_id) or b""
+
+    def _context_is_full(self) -> bool:
+        limit = self._model.context_length
+        return limit is not None and len(self._prompt_ids) + self._tree.depth > limit
+
+    def _asks_model(self, finish: Finish | None) -> bool:
+        return finish is not Finish.STOP and not self._context_is_full()
+
+    def _refuse_if_over(self) -> None:
+        finish = self.finish
+        if finish is Finish.DEAD_END:
+            raise DeadEndError
+        if finish is not None:
+            raise FinishedError(finish)
+
+    def _forget_positions(self) -> None:
+        self._positions.clear()
+        self._decision = None
+
+    def _history(self) -> list[int]:
+        return [*self._prompt_ids, *(step.token_id for step in self._tree.taken())]
+
+    def _decide(self) -> Decision:
+        """The distributions at the current node; the last ones are kept, since a step follows a look."""
+        at = self._tree.current
+        if self._decision is None or self._decision[0] != at:
+            self._decision = at, self._weigh(self._logits.get(at, lambda: self._model.logits(self._history())))
+        return self._decision[1]
+
+    def _weigh(self, logits: NDArray[np.floating]) -> Decision:
+        return decide(logits, self._constraint.allowed(), self._history(), self._sampler)
+
+    def _commit(self, decision: Decision, token_id: int, chosen_by: str) -> Step:
+        if not self._constraint.accept(token_id):
+            raise InvariantError(f"the matcher refuses token {token_id}, which its own mask allows")
+        allowed = int(np.count_nonzero(decision.allowed))
+        step = Step(
+            token_id=token_id,
+            token=candidates.token_bytes(self._vocabulary, token_id),
+            name=self._vocabulary.special.get(token_id, ""),
+            p=float(decision.p[token_id]),
+            p_masked=float(decision.p_masked[token_id]),
+            z=decision.z,
+            allowed=allowed,
+            forced=allowed == 1,
+            wanted_id=decision.wanted_id,
+            chosen_by=chosen_by,
+            configuration=self._constraint.configuration,
+        )
+        self._tree.push(step)
+        self._resume = self._tree.depth
+        return step
+
+    def _walk(self, line: tuple[int, ...]) -> None:
+        """Bring the constraint from the current path to another; on refusal it is back where it was."""
+        here = self._tree.path[: self._tree.depth]
+        shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(here, line, strict=False)))
+        self._constraint.rollback(len(here) - shared)
+        for done, node_id in enumerate(line[shared:]):
+            token_id = self._tree.node(node_id).step.token_id
+            if not self._constraint.accept(token_id):
+                refusal = self._constraint.explain(token_id)
+                self._constraint.rollback(done)
+                for known in here[shared:]:
+                    self._constraint.accept(self._tree.node(known).step.token_id)
+                raise NotAllowedError(refusal)
+
+    def _look(self) -> Position:
+        constraint = self._constraint
+        begun = time.perf_counter()
+        allowed = int(np.count_nonzero(constraint.allowed()))
+        mask_us = (time.perf_counter() - begun) * 1e6
+        finish = self.finish
+        begun, known = time.perf_counter(), self._tree.current in self._logits
+        decision = self._decide() if self._asks_model(finish) else None
+        logits_ms = 0.0 if known or decision is None else (time.perf_counter() - begun) * 1e3
+        shown = EMPTY_IDS if decision is None else candidates.shown_ids(decision, self._vocabulary.eos_ids)
+        table = () if decision is None else candidates.rows(decision, shown, self._vocabulary, constraint.target)
+        return Position(
+            output=self.output,
+            index=self._tree.depth,
+            configuration=constraint.configuration,
+            allowed=allowed,
+            vocabulary_size=self._vocabulary.size,
+            z=decision.z if decision else 0.0,
+            kl=decision.kl if decision else float("inf"),
+            forced=allowed == 1,
+            forced_bytes=constraint.forced_bytes(),
+            eos=self._eos_state(),
+            accepting=constraint.is_accepting,
+            finish=finish,
+            wanted=table[0] if table else None,
+            candidates=table,
+            mask_us=mask_us,
+            logits_ms=logits_ms,
+        )
+
+    def _eos_state(self) -> EosState:
+        if not self._vocabulary.eos_ids:
+            return EosState.NO_EOS
+        return EosState.ALLOWED if self._constraint.is_accepting else EosState.NOT_YET

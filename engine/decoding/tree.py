@@ -1,0 +1,119 @@
+"""The tree of steps, and where in it one stands.
+
+Equal tokens after the same node are one node, so stepping again along a known
+path makes no copies. The shown path may reach beyond the current step: what was
+taken back stays in view until another step replaces it, and then becomes a branch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from engine.decoding.values import Step, Trace, TraceNode
+from engine.source import InvariantError
+
+
+class StepTree:
+    """Steps with parents, a shown path, and a depth on it.
+
+    Attributes:
+        illegal: ids of nodes that the present grammar does not allow.
+    """
+
+    def __init__(self) -> None:
+        self._nodes: list[TraceNode] = []
+        self._children: dict[int | None, dict[int, int]] = {None: {}}  # node -> token id -> node
+        self._path: list[int] = []
+        self._depth = 0
+        self.illegal: frozenset[int] = frozenset()
+
+    def __len__(self) -> int:
+        return len(self._nodes)
+
+    @property
+    def path(self) -> tuple[int, ...]:
+        """Node ids of the shown branch."""
+        return tuple(self._path)
+
+    @property
+    def depth(self) -> int:
+        """How many steps of the path are taken."""
+        return self._depth
+
+    @property
+    def current(self) -> int | None:
+        """The last step taken; None at the start."""
+        return self._path[self._depth - 1] if self._depth else None
+
+    def taken(self) -> tuple[Step, ...]:
+        """The steps from the start to the current one."""
+        return tuple(self._nodes[i].step for i in self._path[: self._depth])
+
+    def node(self, node_id: int) -> TraceNode:
+        """A node by its id.
+
+        Raises:
+            InvariantError: there is none.
+        """
+        if not 0 <= node_id < len(self._nodes):
+            raise InvariantError(f"the trace has no step {node_id}")
+        return self._nodes[node_id]
+
+    def children(self, node_id: int | None) -> Iterator[TraceNode]:
+        """The steps that follow a node, in order of creation."""
+        return (self._nodes[i] for i in self._children[node_id].values())
+
+    def line_to(self, node_id: int) -> tuple[int, ...]:
+        """Node ids from the first step to this one."""
+        line: list[int] = []
+        at: int | None = node_id
+        while at is not None:
+            line.append(at)
+            at = self.node(at).parent
+        return tuple(reversed(line))
+
+    def push(self, step: Step) -> TraceNode:
+        """Take a step: along the tree where it is known, else as a new node."""
+        siblings = self._children[self.current]
+        known = siblings.get(step.token_id)
+        if known is None:
+            known = len(self._nodes)
+            self._nodes.append(TraceNode(known, self.current, step))
+            siblings[step.token_id] = known
+            self._children[known] = {}
+        else:
+            self.refresh(known, step)
+        if self._depth >= len(self._path) or self._path[self._depth] != known:
+            self._path[self._depth :] = [known]
+        self._depth += 1
+        return self._nodes[known]
+
+    def refresh(self, node_id: int, step: Step) -> None:
+        """Put a newer account of the same decision in a node."""
+        node = self._nodes[node_id]
+        self._nodes[node_id] = TraceNode(node.id, node.parent, step)
+
+    def stand_at(self, depth: int) -> None:
+        """Move along the shown path."""
+        if not 0 <= depth <= len(self._path):
+            raise InvariantError(f"the path has {len(self._path)} steps, not {depth}")
+        self._depth = depth
+
+    def go_to(self, node_id: int | None) -> None:
+        """Stand at a node. On another branch, that branch is shown, down to its newest end."""
+        if node_id is None:
+            self._depth = 0
+            return
+        line = self.line_to(node_id)
+        if tuple(self._path[: len(line)]) != line:
+            self._path = [*line, *self._newest_below(node_id)]
+        self._depth = len(line)
+
+    def _newest_below(self, node_id: int) -> Iterator[int]:
+        while below := self._children[node_id]:
+            node_id = max(below.values())
+            yield node_id
+
+    def trace(self) -> Trace:
+        """The tree as a value."""
+        return Trace(tuple(self._nodes), tuple(self._path), self.current, self.illegal)

@@ -1,0 +1,254 @@
+"""What a decode session says: values that cross to the window, to JSON and to documents.
+
+Nothing here imports torch, so that the window may hold these values.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+
+from engine.source import InvariantError
+
+
+class Finish(StrEnum):
+    """Why a generation ended."""
+
+    STOP = "stop"  # an EOS token, or the stop rule of a vocabulary without one
+    LENGTH = "length"  # the budget or the model's context is used up
+    DEAD_END = "dead end"  # the text is not complete, and no token of the vocabulary continues it
+
+
+class StopRule(StrEnum):
+    """Where a vocabulary without EOS stops."""
+
+    MAXIMAL = "maximal"  # where the text matches and nothing may follow
+    FIRST = "first"  # as soon as the text matches
+
+
+class EosState(StrEnum):
+    """What the grammar says of an end here."""
+
+    ALLOWED = "allowed"
+    NOT_YET = "not yet"
+    NO_EOS = "no eos"  # the vocabulary has no end-of-generation token
+
+
+@dataclass(frozen=True, slots=True)
+class SamplerSettings:
+    """How a token is drawn from the allowed ones.
+
+    The filters apply in the order in which they stand here, to the masked
+    distribution, as Hugging Face's processors do. A temperature of 0 is greedy.
+
+    Attributes:
+        repetition_penalty: 1.0 is off; divides positive logits of tokens that occurred, multiplies negative ones.
+        temperature: divides the logits; 0 takes the most probable token.
+        top_k: keeps the k most probable; 0 is off.
+        top_p: keeps the smallest set whose mass reaches p; 1.0 is off.
+        min_p: keeps tokens of at least this share of the best one's probability; 0.0 is off.
+        seed: of the random draws; a step's draw depends on the seed and on its index alone.
+    """
+
+    repetition_penalty: float = 1.0
+    temperature: float = 1.0
+    top_k: int = 0
+    top_p: float = 1.0
+    min_p: float = 0.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        # The comparisons are written so that a NaN fails them too.
+        if not 0 < self.repetition_penalty < math.inf:
+            raise InvariantError(f"a repetition penalty is above 0, not {self.repetition_penalty}")
+        if not 0 <= self.temperature < math.inf:
+            raise InvariantError(f"a temperature is 0 or more, not {self.temperature}")
+        if self.top_k < 0:
+            raise InvariantError(f"top-k is 0 or more, not {self.top_k}")
+        if not 0 < self.top_p <= 1:
+            raise InvariantError(f"top-p is above 0 and at most 1, not {self.top_p}")
+        if not 0 <= self.min_p <= 1:
+            raise InvariantError(f"min-p is between 0 and 1, not {self.min_p}")
+        if self.seed < 0:
+            raise InvariantError(f"a seed is 0 or more, not {self.seed}")
+
+
+@dataclass(frozen=True, slots=True)
+class Chat:
+    """A prompt for a model with a chat template.
+
+    Attributes:
+        messages: pairs of a role (`system`, `user` or `assistant`) and its text.
+        assistant_prefix: what the assistant's answer begins with; the grammar starts after it.
+    """
+
+    messages: tuple[tuple[str, str], ...]
+    assistant_prefix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One row of the candidate table.
+
+    Attributes:
+        token_id: the id in the vocabulary.
+        token: its bytes; None where it matches no text.
+        name: the name of a special token, else empty.
+        rank: 1 for the model's favourite.
+        p: the model's probability, before the mask and the sampler.
+        p_masked: the probability after the mask: `p / z` where allowed, else 0.
+        p_sampled: the probability with which the sampler would draw it.
+        allowed: whether the grammar allows it here.
+        is_eos: whether it ends the generation.
+        target: the configuration that it leads to; None where it is not allowed or ends.
+    """
+
+    token_id: int
+    token: bytes | None
+    name: str
+    rank: int
+    p: float
+    p_masked: float
+    p_sampled: float
+    allowed: bool
+    is_eos: bool
+    target: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One decision that was taken.
+
+    Attributes:
+        token_id, token, name: the token taken, as in `Candidate`.
+        p, p_masked: as in `Candidate`.
+        z: the allowed mass before the mask, 0 to 1.
+        allowed: how many tokens the grammar allowed.
+        forced: whether it allowed only one.
+        wanted_id: the model's favourite token at this step.
+        chosen_by: "sampler" or "user".
+        configuration: where the match stands after it.
+    """
+
+    token_id: int
+    token: bytes | None
+    name: str
+    p: float
+    p_masked: float
+    z: float
+    allowed: int
+    forced: bool
+    wanted_id: int
+    chosen_by: str
+    configuration: int
+
+
+@dataclass(frozen=True, slots=True)
+class TraceNode:
+    """A step in the tree of steps; `parent` is None under the root."""
+
+    id: int
+    parent: int | None
+    step: Step
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """The tree of all steps of a session.
+
+    Attributes:
+        nodes: in order of creation; a parent precedes its children.
+        path: ids from the first step to the last of the shown branch (it may reach beyond `current`).
+        current: the id of the last step taken on the path; None at the start.
+        illegal: ids of steps that the present grammar does not allow.
+    """
+
+    nodes: tuple[TraceNode, ...] = ()
+    path: tuple[int, ...] = ()
+    current: int | None = None
+    illegal: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """What stands before the next decision.
+
+    Attributes:
+        output: the bytes generated so far.
+        index: how many steps were taken.
+        configuration: where the match stands.
+        allowed: how many tokens the grammar allows.
+        vocabulary_size: of how many.
+        z: the allowed mass before the mask, 0 to 1; 1.0 minus it is what the mask removes.
+        kl: the divergence of the masked distribution from the model's, in nats: `-ln z`, reckoned in logarithms,
+            so finite even where z underflows; infinite where the model gave the allowed tokens nothing at all.
+        forced: whether only one token is allowed.
+        forced_bytes: the bytes that every continuation begins with.
+        eos: what the grammar says of an end here.
+        accepting: whether the output matches in full.
+        finish: why the generation is over; None while it is not. After `STOP` and where the context is full, the
+            model is not asked: no candidates, `wanted` None, z 0.
+        wanted: the model's favourite token; None without logits.
+        candidates: the model's top tokens and the best allowed ones, by rank; EOS tokens are always among them.
+        mask_us: the time of the mask, microseconds.
+        logits_ms: the time of the model, milliseconds; 0 from the cache.
+    """
+
+    output: bytes
+    index: int
+    configuration: int
+    allowed: int
+    vocabulary_size: int
+    z: float
+    kl: float
+    forced: bool
+    forced_bytes: bytes
+    eos: EosState
+    accepting: bool
+    finish: Finish | None
+    wanted: Candidate | None
+    candidates: tuple[Candidate, ...]
+    mask_us: float
+    logits_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class SampleOutcome:
+    """One of many seeded generations: its text, how it ended, and whether it matches the grammar in full."""
+
+    seed: int
+    text: str
+    finish: Finish
+    matches: bool
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """One finished generation.
+
+    Attributes:
+        text: the output, with U+FFFD where its bytes are not UTF-8.
+        output: the same as bytes.
+        finish: how it ended.
+        steps: the decisions, an EOS included.
+    """
+
+    text: str
+    output: bytes
+    finish: Finish
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """What another grammar made of a trace.
+
+    Attributes:
+        kept: how many steps of the shown path the grammar allows.
+        illegal: the id of the first one that it does not; None where it allows all.
+    """
+
+    kept: int
+    illegal: int | None

@@ -1,0 +1,126 @@
+"""Why a token is or is not allowed, in sentences.
+
+The engine says it as data (`engine.masking.explanation`); here it becomes what a
+person reads: which token, where it died, what could have stood there, and the
+place in the source that wanted it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from engine.diagnosis.byte_prose import byte_name, byte_prose
+from engine.masking.explanation import Explanation, Reason
+from engine.source import SourceText, Span
+from engine.vocabulary import Vocabulary, visible
+
+LONGEST_EXCERPT = 48
+
+
+def explain(
+    explanation: Explanation,
+    source: SourceText | None = None,
+    vocabulary: Vocabulary | None = None,
+    *,
+    token_id: int | None = None,
+) -> str:
+    """The verdict in a few sentences.
+
+    Args:
+        explanation: the verdict as data.
+        source: the grammar's text; None where there is no grammar.
+        vocabulary: where names of special tokens come from.
+        token_id: the token that was asked about, if it was one.
+    """
+    token = _token_name(explanation, vocabulary, token_id)
+    match explanation.reason:
+        case Reason.ALLOWED:
+            sentences = _allowed(explanation, token)
+        case Reason.DEAD_BYTE:
+            sentences = _dead(explanation, token)
+        case Reason.NOT_ACCEPTING:
+            sentences = ["The text cannot end here.", _wanted(explanation, "here")]
+        case Reason.SPECIAL:
+            sentences = [f"{token} is a special token: it stands for no text, so the grammar never allows it."]
+        case Reason.NO_BYTES:
+            sentences = [f"{token} stands for no text, so the grammar never allows it."]
+        case Reason.FINISHED:
+            sentences = ["The generation is over: nothing may follow."]
+        case Reason.UNKNOWN_ID:
+            sentences = [f"{token} is not in the vocabulary."]
+    place = "" if source is None else stands_at(explanation.spans, source)
+    return " ".join(filter(None, [*sentences, f"The match stands at {place}." if place else ""]))
+
+
+def stands_at(spans: Sequence[Span], source: SourceText) -> str:
+    """Places in the source: "line 1, column 3: `[a-z]+`, and 2 other places"; empty where there are none."""
+    if not spans:
+        return ""
+    line, column = source.line_column(spans[0].start)
+    # In one line and without blanks at the ends, but the blanks between words stay blanks.
+    excerpt = visible(source.excerpt(spans[0]).encode("utf-8", "replace")).replace("␣", " ")
+    if len(excerpt) > LONGEST_EXCERPT:
+        excerpt = excerpt[: LONGEST_EXCERPT - 1] + "…"
+    quoted = f": {_quoted(excerpt)}" if excerpt else ""
+    others = len(spans) - 1
+    more = f", and {others} other place{'s' if others > 1 else ''}" if others else ""
+    return f"line {line}, column {column}{quoted}{more}"
+
+
+def _allowed(explanation: Explanation, token: str) -> list[str]:
+    ending = ["The text may end after it."] if explanation.accepting and explanation.token else []
+    return [f"{token} is allowed here.", *ending]
+
+
+def _dead(explanation: Explanation, token: str) -> list[str]:
+    data, offset = explanation.token or b"", explanation.offset or 0
+    culprit = _culprit(data, offset)
+    if offset == 0:
+        refusal = f"{token} is not allowed here: it begins with {culprit}."
+        return [refusal, _wanted(explanation, "here")]
+    fits = _quoted(visible(data[:offset]))
+    return [f"{token} is not allowed here: {fits} fits, but not {culprit} after it.", _wanted(explanation, "there")]
+
+
+def _wanted(explanation: Explanation, where: str) -> str:
+    if not explanation.expected:
+        return f"The text is complete {where}: nothing may follow." if explanation.accepting else ""
+    ending = ", or the end of the text" if explanation.accepting else ""
+    return f"Expected {where}: {byte_prose(explanation.expected)}{ending}."
+
+
+def _culprit(data: bytes, offset: int) -> str:
+    """The byte at which a token died, as the character that it belongs to where there is one."""
+    byte = data[offset]
+    if byte < 0x80:
+        return byte_name(byte)
+    start = offset
+    while start > 0 and 0x80 <= data[start] < 0xC0:
+        start -= 1
+    for end in range(offset + 1, len(data) + 1):
+        try:
+            char = data[start:end].decode()
+        except UnicodeDecodeError:
+            continue
+        if len(char) == 1:
+            part = "" if start == offset else f" (its byte {offset - start + 1}, {byte:02X})"
+            return f"{_quoted(visible(char.encode()))}{part}"
+        break
+    return byte_name(byte)
+
+
+def _token_name(explanation: Explanation, vocabulary: Vocabulary | None, token_id: int | None) -> str:
+    if explanation.token:
+        return _quoted(visible(explanation.token))
+    if token_id is None:
+        return "This token"
+    name = vocabulary.special.get(token_id) if vocabulary else None
+    return _quoted(name) if name else f"Token #{token_id}"
+
+
+def _quoted(text: str) -> str:
+    """Between backticks, or between more of them where the text has some, as in Markdown."""
+    fence = "`"
+    while fence in text:
+        fence += "`"
+    return f"{fence}{text}{fence}" if fence == "`" else f"{fence} {text} {fence}"

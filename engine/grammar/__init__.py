@@ -1,0 +1,29 @@
+"""The one intermediate form that every notation compiles to."""
+
+from engine.grammar.charset import CharSet
+from engine.grammar.nodes import (
+    EMPTY,
+    NEVER,
+    Chars,
+    Choice,
+    Empty,
+    Look,
+    Never,
+    Node,
+    Repeat,
+    Sequence,
+)
+
+__all__ = [
+    "EMPTY",
+    "NEVER",
+    "CharSet",
+    "Chars",
+    "Choice",
+    "Empty",
+    "Look",
+    "Never",
+    "Node",
+    "Repeat",
+    "Sequence",
+]

@@ -1,0 +1,90 @@
+"""Sets of Unicode code points, as sorted ranges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from engine.source import InvariantError
+
+LAST_CODE_POINT = 0x10FFFF
+
+
+@dataclass(frozen=True, slots=True)
+class CharSet:
+    """An immutable set of code points.
+
+    Attributes:
+        ranges: inclusive `(first, last)` pairs, sorted, disjoint, not adjacent.
+    """
+
+    ranges: tuple[tuple[int, int], ...] = ()
+
+    def __post_init__(self) -> None:
+        previous = -2
+        for first, last in self.ranges:
+            if not previous + 1 < first <= last <= LAST_CODE_POINT:
+                raise InvariantError(f"the ranges of a character set are not in normal form at {first:#x}")
+            previous = last
+
+    @classmethod
+    def of(cls, pairs: Iterable[tuple[int, int]]) -> CharSet:
+        """The union of inclusive ranges in any order."""
+        merged: list[tuple[int, int]] = []
+        for first, last in sorted(pairs):
+            if merged and first <= merged[-1][1] + 1:
+                merged[-1] = (merged[-1][0], max(merged[-1][1], last))
+            else:
+                merged.append((first, last))
+        return cls(tuple(merged))
+
+    @classmethod
+    def chars(cls, text: str) -> CharSet:
+        """The characters of a string."""
+        return cls.of((ord(char), ord(char)) for char in text)
+
+    def __or__(self, other: CharSet) -> CharSet:
+        return CharSet.of((*self.ranges, *other.ranges))
+
+    def __invert__(self) -> CharSet:
+        gaps, following = [], 0
+        for first, last in self.ranges:
+            if following < first:
+                gaps.append((following, first - 1))
+            following = last + 1
+        if following <= LAST_CODE_POINT:
+            gaps.append((following, LAST_CODE_POINT))
+        return CharSet(tuple(gaps))
+
+    def __and__(self, other: CharSet) -> CharSet:
+        common: list[tuple[int, int]] = []
+        mine, theirs = self.ranges, other.ranges
+        i = j = 0
+        while i < len(mine) and j < len(theirs):
+            first, last = max(mine[i][0], theirs[j][0]), min(mine[i][1], theirs[j][1])
+            if first <= last:
+                common.append((first, last))
+            if mine[i][1] < theirs[j][1]:
+                i += 1
+            else:
+                j += 1
+        return CharSet(tuple(common))
+
+    def __sub__(self, other: CharSet) -> CharSet:
+        return self & ~other
+
+    def __bool__(self) -> bool:
+        return bool(self.ranges)
+
+    def __contains__(self, code_point: int) -> bool:
+        return any(first <= code_point <= last for first, last in self.ranges)
+
+    def __len__(self) -> int:
+        return sum(last - first + 1 for first, last in self.ranges)
+
+    def __iter__(self) -> Iterator[int]:
+        for first, last in self.ranges:
+            yield from range(first, last + 1)
+
+
+ANY = CharSet(((0, LAST_CODE_POINT),))

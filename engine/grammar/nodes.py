@@ -1,0 +1,89 @@
+"""Grammar nodes: frozen, and each knows its place in the source.
+
+A node describes a language over Unicode scalar values; the automata spell it
+in UTF-8 bytes. Laziness and capture do not change a language, so no node
+carries them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from engine.grammar.charset import CharSet
+from engine.source import InvariantError, Span
+
+_NOWHERE = Span(0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Empty:
+    """The empty string."""
+
+    span: Span = _NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Never:
+    """No string at all."""
+
+    span: Span = _NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Chars:
+    """One code point out of a set."""
+
+    set: CharSet
+    span: Span = _NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """One item after the other."""
+
+    items: tuple[Node, ...]
+    span: Span = _NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Any one of the alternatives."""
+
+    alternatives: tuple[Node, ...]
+    span: Span = _NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """Between `minimum` and `maximum` times; `None` is without end."""
+
+    node: Node
+    minimum: int
+    maximum: int | None
+    span: Span = _NOWHERE
+
+    def __post_init__(self) -> None:
+        if self.minimum < 0 or (self.maximum is not None and self.maximum < self.minimum):
+            raise InvariantError(f"a repetition cannot run from {self.minimum} to {self.maximum}")
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A condition on what surrounds a position; it consumes nothing.
+
+    Ahead: some prefix of what follows matches `node`. Behind: some suffix of
+    what precedes does. Negated: none does. Anchors and word boundaries are
+    built from these: the start of the text is "nothing precedes".
+    """
+
+    node: Node
+    ahead: bool
+    negated: bool
+    span: Span = _NOWHERE
+
+
+Node: TypeAlias = Empty | Never | Chars | Sequence | Choice | Repeat | Look
+
+EMPTY = Empty()
+NEVER = Never()

@@ -1,0 +1,169 @@
+"""Loop regions: what a loop over characters allows, found once per vocabulary.
+
+Inside a JSON string or `[a-z]*` nearly every token leads back to where it
+started, and a walk visits most of the trie to find that out. But which tokens
+stay in a loop depends on the loop's bytes alone. So each distinct loop is
+walked once per vocabulary: its mask is kept, with the nodes at which tokens
+leave it, grouped by the byte with which they do. A mask is then a copy of the
+loop's and a walk below the exits that are alive, which are few.
+
+A loop here is a configuration (its home), the bytes that lead from it back to
+it, and the configurations inside a character (UTF-8) that can only come back to
+it. The table of these states over bytes is the loop's canonical form.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import TypeAlias
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.automata.lazy import DEAD, LazyAutomaton
+from engine.masking.runtime import Kernels
+from engine.vocabulary import Trie
+
+_OUTSIDE = -1
+_FEWEST_BYTES = 8  # a smaller loop is walked faster than looked up
+_MOST_INNER = 16  # "any character" needs 7; a loop with more is walked at its lead bytes
+_DEEPEST = 3  # continuation bytes of a character
+_REGIONS_KEPT = 32  # per vocabulary; each holds up to a trie's nodes
+
+Targets: TypeAlias = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Region:
+    """A loop's tokens and exits; the empty loop's exits are all the tokens' first bytes.
+
+    Attributes:
+        mask: uint32[words], the tokens that stay.
+        roots: int32[R], the nodes at which tokens leave, grouped by byte.
+        group_start: int32[257], where each byte's group begins in `roots`.
+    """
+
+    mask: npt.NDArray[np.uint32]
+    roots: npt.NDArray[np.int32]
+    group_start: npt.NDArray[np.int32]
+
+    @classmethod
+    def of(cls, trie: Trie, mask: npt.NDArray[np.uint32], exits: npt.NDArray[np.int32]) -> Region:
+        """Group the exits by their bytes."""
+        labels = trie.byte[exits]
+        roots = exits[np.argsort(labels, kind="stable")]
+        group_start = np.zeros(257, np.int32)
+        np.cumsum(np.bincount(labels, minlength=256), out=group_start[1:])
+        for array in (mask, roots, group_start):
+            array.setflags(write=False)
+        return cls(mask, roots, group_start)
+
+
+class Regions:
+    """The regions of one vocabulary, the last used ones."""
+
+    def __init__(self, trie: Trie) -> None:
+        self._by_loop: OrderedDict[bytes, Region] = OrderedDict()
+        self.whole = Region.of(trie, np.zeros(trie.words, np.uint32), trie.top[trie.top >= 0])
+
+    def region(self, kernels: Kernels, trie: Trie, loop: Targets) -> Region:
+        """The region of a loop in canonical form."""
+        key = loop.tobytes()
+        region = self._by_loop.get(key)
+        if region is None:
+            region = self._by_loop[key] = _find(kernels, trie, loop)
+            if len(self._by_loop) > _REGIONS_KEPT:
+                self._by_loop.popitem(last=False)
+        else:
+            self._by_loop.move_to_end(key)
+        return region
+
+
+_regions: WeakKeyDictionary[Trie, Regions] = WeakKeyDictionary()
+
+
+def regions_of(trie: Trie) -> Regions:
+    """The regions of a vocabulary; they are forgotten with it."""
+    regions = _regions.get(trie)
+    if regions is None:
+        regions = _regions[trie] = Regions(trie)
+    return regions
+
+
+def _find(kernels: Kernels, trie: Trie, loop: Targets) -> Region:
+    mask, exits = np.zeros(trie.words, np.uint32), np.empty(len(trie.byte), np.int32)
+    stack = np.zeros(trie.height + 1, np.int32)
+    count = kernels.circle(trie.arrays, loop, stack, exits, mask)
+    return Region.of(trie, mask, exits[:count])
+
+
+class LoopFinder:
+    """Finds the loops of one automaton, and remembers them by their homes."""
+
+    def __init__(self) -> None:
+        self._loops: dict[int, Targets | None] = {}
+
+    def loop_at(self, automaton: LazyAutomaton, configuration: int) -> tuple[int, Targets] | None:
+        """The loop that a configuration is the home of, or one byte away from.
+
+        In `[a-z]+` the first byte leads into the loop from outside. Where that configuration reads the loop's
+        bytes as the home does, their masks differ in the other bytes only.
+
+        Returns:
+            The home and the loop's table, int32[states, 256]; None where there is no loop worth a region.
+        """
+        targets = targets_of(automaton, configuration)
+        alive = targets[targets != DEAD]
+        if len(alive) < _FEWEST_BYTES:
+            return None
+        home = int(np.bincount(alive).argmax())
+        if home not in self._loops:
+            self._loops[home] = _loop(automaton, home)
+        loop = self._loops[home]
+        if loop is None:
+            return None
+        if home != configuration:
+            within = loop[0] != _OUTSIDE
+            if not np.array_equal(targets[within], targets_of(automaton, home)[within]):
+                return None
+        return home, loop
+
+
+def targets_of(automaton: LazyAutomaton, configuration: int) -> Targets:
+    """int32[256]: where each byte leads; fills the row."""
+    automaton.fill_row(configuration)
+    targets: Targets = automaton.rows[configuration][automaton.class_of_byte]
+    return targets
+
+
+def _loop(automaton: LazyAutomaton, home: int) -> Targets | None:
+    targets = targets_of(automaton, home)
+    inner: dict[int, Targets] = {home: targets}
+    for lead in dict.fromkeys(targets[0xC2:0xF5].tolist()):
+        if lead not in (DEAD, home):
+            found = _returning(automaton, lead, inner, _DEEPEST)
+            inner = found or inner
+    states = {configuration: index for index, configuration in enumerate(inner)}
+    loop = np.full((len(inner), 256), _OUTSIDE, np.int32)
+    for configuration, index in states.items():
+        for following, state in states.items():
+            loop[index][inner[configuration] == following] = state
+    return loop if np.count_nonzero(loop[0] != _OUTSIDE) >= _FEWEST_BYTES else None
+
+
+def _returning(
+    automaton: LazyAutomaton, configuration: int, inner: dict[int, Targets], deepest: int
+) -> dict[int, Targets] | None:
+    """`inner` with a configuration and what it leads to, if all of that can only come back to the loop."""
+    if configuration in inner:
+        return inner
+    if deepest == 0 or len(inner) > _MOST_INNER:
+        return None
+    targets = targets_of(automaton, configuration)
+    found: dict[int, Targets] | None = {**inner, configuration: targets}
+    for following in dict.fromkeys(targets.tolist()):
+        if following != DEAD and found is not None:
+            found = _returning(automaton, following, found, deepest - 1)
+    return found

@@ -1,0 +1,125 @@
+"""Kernels: compiled once per machine, kept in the user's cache, loaded when somebody warms them.
+
+Until then, and where numba cannot run, the plain twin serves: the masks are the
+same. Loading takes a fraction of a second, the first compile a few seconds.
+
+A process that forks while another thread compiles would inherit locks that
+nobody releases; so a fork waits until the compile is over.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import tempfile
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from engine.masking import kernels
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Kernels:
+    """The compiled functions of `engine.masking.kernels`."""
+
+    walk: Callable[..., int]
+    circle: Callable[..., int]
+
+
+class _Runtime:
+    """The kernels of this process, and the lock under which they are compiled."""
+
+    def __init__(self) -> None:
+        self.kernels: Kernels | None = None
+        self.lock = threading.RLock()
+        self.thread: threading.Thread | None = None
+
+    def load(self) -> None:
+        with self.lock:
+            if self.kernels is None:
+                self.kernels = _load()
+
+
+_runtime = _Runtime()
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_runtime.lock.acquire,
+        after_in_parent=_runtime.lock.release,
+        after_in_child=_runtime.lock.release,
+    )
+
+
+def ready() -> Kernels | None:
+    """The kernels, if they are loaded."""
+    return _runtime.kernels
+
+
+def warm(wait: bool = True) -> None:
+    """Load the kernels, or compile them where no cache has them.
+
+    Args:
+        wait: return when they are ready; otherwise at once, and masks are plain until a thread has them.
+    """
+    if wait:
+        _runtime.load()
+    elif _runtime.kernels is None and (_runtime.thread is None or not _runtime.thread.is_alive()):
+        _runtime.thread = threading.Thread(target=_runtime.load, name="turnstile-kernels")
+        _runtime.thread.start()
+
+
+def _load() -> Kernels:
+    directory = _cache_directory()
+    if directory is not None:
+        try:
+            return _compile(directory)
+        except (OSError, RuntimeError) as error:  # a full disk, or a cache that another version wrote
+            _log.warning("the kernels cannot be cached in %s: %s", directory, error)
+    return _compile(None)
+
+
+def _cache_directory() -> Path | None:
+    """Where compiled kernels are kept; None where nothing can be written."""
+    import platformdirs
+
+    directory = Path(platformdirs.user_cache_dir("turnstile", appauthor=False)) / "kernels"
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=directory) as probe:
+            probe.write(b"\0")
+    except OSError as error:
+        _log.info("the kernels are compiled anew, since %s cannot be written: %s", directory, error)
+        return None
+    return directory
+
+
+def _compile(directory: Path | None) -> Kernels:
+    import numba
+    from numba import types
+
+    def array(dtype: Any, dimensions: int = 1, *, readonly: bool = False) -> Any:
+        return types.Array(dtype, dimensions, "C", readonly=readonly)
+
+    ints, bytes_ = array(types.int32, readonly=True), array(types.uint8, readonly=True)
+    scratch, words, number = array(types.int32), array(types.uint32), types.int64
+    tuple_of: Any = types.Tuple
+    trie, exits = tuple_of((bytes_, ints, ints, ints, ints)), tuple_of((ints, ints))
+    table = tuple_of((array(types.int32, 2), bytes_))
+    walk = number(trie, exits, table, number, number, scratch, array(number), words)
+    circle = number(trie, array(types.int32, 2), scratch, scratch, words)
+
+    cache, settings = directory is not None, vars(numba.config)
+    before = settings["CACHE_DIR"]
+    settings["CACHE_DIR"] = str(directory or "")  # numba reads it when a function is decorated, and only then
+    try:
+        return Kernels(
+            walk=numba.njit(walk, cache=cache, nogil=True)(kernels.walk),
+            circle=numba.njit(circle, cache=cache, nogil=True)(kernels.circle),
+        )
+    finally:
+        settings["CACHE_DIR"] = before

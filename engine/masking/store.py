@@ -1,0 +1,60 @@
+"""Masks of all grammars, shared where they are equal, and bounded.
+
+A mask of 131,072 tokens is 16 KB, and many configurations have the same one.
+When the bound is reached, all masks are forgotten at once, as lazy automata do
+with their states: what is in use is soon back.
+
+Rejected: forgetting the least recently used. It would book every use, and a
+use is a copy of half a microsecond.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from weakref import WeakSet
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from engine.masking.token_automaton import TokenAutomaton
+
+Mask = memoryview
+"""int32[words], read only. Copying a memory view takes less than copying an array."""
+
+BUDGET_BYTES = 256 * 1024 * 1024
+
+
+class MaskStore:
+    """Equal masks once, and a bound on all of them."""
+
+    def __init__(self, budget: int = BUDGET_BYTES) -> None:
+        self._budget = budget
+        self._masks: dict[int, Mask] = {}
+        self._held = 0
+        self.users: WeakSet[TokenAutomaton] = WeakSet()
+
+    def share(self, words: npt.NDArray[np.uint32]) -> Mask:
+        """The mask with this content; `words` becomes it where there is none yet."""
+        content = words.tobytes()
+        key = hash(content)
+        mask = self._masks.get(key)
+        if mask is not None and mask.tobytes() == content:
+            return mask
+        if self._held + len(content) > self._budget:
+            self.clear()
+        words.setflags(write=False)
+        mask = words.view(np.int32).data
+        self._masks.setdefault(key, mask)
+        self._held += len(content)
+        return mask
+
+    def clear(self) -> None:
+        """Forget all masks, those of the states too."""
+        self._masks.clear()
+        self._held = 0
+        for user in list(self.users):
+            user.forget_masks()
+
+
+store = MaskStore()

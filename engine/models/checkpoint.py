@@ -1,0 +1,159 @@
+"""A model and its tokenizer from a local folder or a GGUF file, and every way in which that fails as a sentence.
+
+Only safetensors and GGUF are read: a pickle can run any code as it loads, and so can a
+folder's own Python, which is never trusted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from engine.models.errors import ModelError
+from engine.models.runtime import libraries
+from engine.source import CancelledError, CancelToken, EngineError
+
+_FULL_PRECISION_BYTES = 4 << 30  # files up to this size are computed in float32, which every CPU does at full speed
+_HASHED_WHOLE = 16 << 20
+_HASHED_END = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """What was loaded: a transformers model in evaluation mode, its tokenizer, and a hash of its files."""
+
+    model: Any
+    tokenizer: Any
+    fingerprint: str
+
+
+def load_checkpoint(path: Path, cancel: CancelToken) -> Checkpoint:
+    """Load a transformers folder or a GGUF file.
+
+    Raises:
+        ModelError: it is neither, is broken, is not supported, or does not fit into memory.
+        CancelledError: the work was cancelled.
+    """
+    files = _gguf_files(path) if path.is_file() else _folder_files(path)
+    size = sum(file.stat().st_size for file in files)
+    _check_memory(path, size)
+    torch, transformers = libraries(cancel)
+    options: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+    folder = path
+    if path.is_file():
+        folder = path.parent
+        options["gguf_file"] = path.name
+    with _sentences(path):
+        cancel.report("reading the tokenizer", 0)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **options)
+        cancel.report("reading the weights", 0, size)
+        if path.is_dir():
+            options["use_safetensors"] = True
+        dtype = torch.float32 if size <= _FULL_PRECISION_BYTES else "auto"
+        model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=dtype, **options).eval()
+        cancel.report("reading the weights", size, size)
+    return Checkpoint(model, tokenizer, _fingerprint(files))
+
+
+def _folder_files(folder: Path) -> list[Path]:
+    if not folder.exists():
+        raise ModelError(f"there is no model at {folder}; give a transformers folder, a .gguf file or a Hub id")
+    if not (folder / "config.json").is_file():
+        raise ModelError(f"{folder} has no config.json, so it is no transformers folder; give the folder that has it")
+    weights = sorted(folder.glob("*.safetensors"))
+    if weights:
+        return [folder / "config.json", *weights]
+    if any(folder.glob("*.bin")) or any(folder.glob("*.pt")):
+        raise ModelError(
+            f"{folder} has its weights only as a pickle (.bin), which can run code as it loads; "
+            "convert it to safetensors (save_pretrained does) and load that"
+        )
+    raise ModelError(f"{folder} has no .safetensors file; download the weights too")
+
+
+def _gguf_files(path: Path) -> list[Path]:
+    with path.open("rb") as file:
+        magic = file.read(4)
+    if magic != b"GGUF":
+        raise ModelError(
+            f"{path} is not a GGUF file; give a .gguf file, or the folder that a transformers model was saved in"
+        )
+    return [path]
+
+
+def _check_memory(path: Path, size: int) -> None:
+    """Refuse before Linux kills the process: it grants memory that it does not have."""
+    available = available_memory()
+    if available is not None and size > available:
+        raise ModelError(
+            f"{path.name} needs at least {size / 1e9:.1f} GB of memory and {available / 1e9:.1f} GB are free; "
+            "close something, or choose a smaller model"
+        )
+
+
+def available_memory() -> int | None:
+    """The bytes that the system can give; None where it does not tell."""
+    try:
+        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return None
+
+
+@contextmanager
+def _sentences(path: Path) -> Iterator[None]:
+    """Whatever a library raises over a file, as a `ModelError`; the cause stays attached."""
+    try:
+        yield
+    except (CancelledError, EngineError):
+        raise
+    except MemoryError as error:
+        raise _no_memory(path) from error
+    except Exception as error:
+        raise _sentence(path, error) from error
+
+
+def _sentence(path: Path, error: Exception) -> ModelError:
+    kind, text = type(error).__name__, " ".join(str(error).split())
+    if "allocate memory" in text or "not enough memory" in text:
+        return _no_memory(path)
+    if kind == "SafetensorError" or "safetensors" in kind.lower():
+        return ModelError(f"the weights of {path} are damaged or incomplete ({text}); download them again")
+    if "trust_remote_code" in text:
+        return ModelError(f"{path} needs Python code of its own, which Turnstile does not run; choose another model")
+    if "does not recognize this architecture" in text or "Unrecognized configuration class" in text:
+        return ModelError(f"transformers does not know the architecture of {path}; update it, or choose another model")
+    if "GGUF" in text and "not supported" in text:
+        return ModelError(f"transformers cannot read this kind of GGUF file ({text}); choose another model")
+    return ModelError(f"{path} cannot be loaded ({_short(text) or kind}); check that it is a complete language model")
+
+
+def _no_memory(path: Path) -> ModelError:
+    return ModelError(f"there is not enough memory for {path.name}; close something, or choose a smaller model")
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 240 else text[:240] + "…"
+
+
+def _fingerprint(files: list[Path]) -> str:
+    """A hash of names, sizes and contents; of large files only of both ends, which change with any training."""
+    digest = hashlib.sha256(b"turnstile-model-1\0")
+    for path in files:
+        size = path.stat().st_size
+        digest.update(f"{path.suffix}:{size}\0".encode())
+        with path.open("rb") as file:
+            if size <= _HASHED_WHOLE:
+                digest.update(file.read())
+            else:
+                digest.update(file.read(_HASHED_END))
+                file.seek(-_HASHED_END, os.SEEK_END)
+                digest.update(file.read())
+    return digest.hexdigest()

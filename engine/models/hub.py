@@ -1,0 +1,88 @@
+"""Models of the Hugging Face Hub: what its cache holds is used, the rest is fetched.
+
+A fetch leaves a local folder with configuration, tokenizer and safetensors, and no more:
+no pickle and no Python travels here.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from engine.models.child import ChildResult, bytes_under, run_child
+from engine.models.errors import ModelError
+from engine.source import CancelToken
+
+_WANTED = ["*.json", "*.safetensors", "*.jinja", "*.txt", "*.model", "*.tiktoken"]
+_FETCH = """
+import sys
+from huggingface_hub import snapshot_download
+print(snapshot_download(sys.argv[1], allow_patterns=sys.argv[2:]))
+"""
+
+
+def hub_folder(repository: str, cancel: CancelToken) -> Path:
+    """The local folder of a Hub model (`owner/name`), fetched where the Hub's cache does not hold it.
+
+    Raises:
+        ModelError: the Hub cannot be reached, or does not give the model.
+        CancelledError: the work was cancelled; the Hub's cache goes on from there the next time.
+    """
+    cached = _cached(repository)
+    if cached is not None:
+        return cached
+    from huggingface_hub import constants
+
+    folder = Path(constants.HF_HUB_CACHE) / f"models--{repository.replace('/', '--')}"
+    before = bytes_under(folder)
+    stage = f"downloading {repository}"
+
+    def report() -> None:
+        cancel.report(stage, max(0, bytes_under(folder) - before))
+
+    report()
+    quiet = {"HF_HUB_DISABLE_PROGRESS_BARS": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
+    result = run_child([sys.executable, "-c", _FETCH, repository, *_WANTED], {**os.environ, **quiet}, cancel, report)
+    if result.status != 0:
+        raise _sentence(repository, result)
+    cached = _cached(repository)
+    if cached is None:
+        raise ModelError(
+            f"{repository} has no weights in safetensors; choose another model, or convert it (save_pretrained does)"
+        )
+    return cached
+
+
+def _cached(repository: str) -> Path | None:
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
+
+    try:
+        folder = Path(snapshot_download(repository, local_files_only=True))
+    except LocalEntryNotFoundError:
+        return None
+    except HFValidationError as error:
+        raise ModelError(f"“{repository}” is no Hub id; one looks like owner/name") from error
+    complete = (folder / "config.json").is_file() and any(folder.glob("*.safetensors"))
+    return folder if complete else None
+
+
+def _sentence(repository: str, result: ChildResult) -> ModelError:
+    output = result.output
+    if "GatedRepoError" in output:
+        return ModelError(f"{repository} is gated: accept its terms on the Hub, run `hf auth login`, and try again")
+    if "RepositoryNotFoundError" in output:
+        return ModelError(
+            f"the Hub has no model “{repository}”, or it is private; check the id, or run `hf auth login`"
+        )
+    if "No space left" in output:
+        return ModelError(f"the disk is full before {repository} is all here; free some space and try again")
+    if "LocalEntryNotFoundError" in output or "ConnectError" in output or "OfflineModeIsEnabled" in output:
+        return ModelError(
+            f"the Hugging Face Hub cannot be reached and {repository} is not in its local cache; "
+            "check the network, or give a local folder or .gguf file"
+        )
+    return ModelError(
+        f"{repository} could not be fetched ({result.last_line()[:200]}); try again, or choose another model"
+    )

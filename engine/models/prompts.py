@@ -1,0 +1,103 @@
+"""Prompts to ids, by a transformers tokenizer.
+
+The beginning-of-text token stands there exactly once, whoever puts it: the tokenizer,
+the chat template, or the user who typed it. Nothing ends a prompt: a tokenizer that
+adds an end of text would have the model start another one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from engine.models.errors import ModelError
+from engine.models.source import Message
+from engine.vocabulary import Vocabulary
+
+
+def alphabet_of(vocabulary: Vocabulary) -> frozenset[str] | None:
+    """The characters of a vocabulary of single characters, whose tokenizer drops others silently; None for any other.
+
+    256 single bytes spell everything, so a vocabulary with as many tokens is none of these.
+    """
+    texts = [token.decode("utf-8", errors="replace") for token in vocabulary.tokens if token is not None]
+    return frozenset(texts) if len(texts) < 256 and all(len(text) == 1 for text in texts) else None
+
+
+def encode_text(tokenizer: Any, vocabulary: Vocabulary, alphabet: frozenset[str] | None, text: str) -> list[int]:
+    """The ids of a prompt.
+
+    An empty one becomes the beginning of a text: BOS, or an end (what came before is over), or a new line.
+
+    Raises:
+        ModelError: the vocabulary cannot spell the text.
+    """
+    if alphabet is not None:
+        _check_alphabet(alphabet, text)
+    plain: list[int] = list(tokenizer(text, add_special_tokens=False)["input_ids"])
+    unknown = tokenizer.unk_token_id
+    if unknown is not None and unknown in plain and tokenizer.unk_token not in text:
+        raise ModelError(f"the vocabulary cannot spell {_culprit(tokenizer, text)}; take it out of the prompt")
+    ids: list[int] = list(tokenizer(text)["input_ids"])
+    if tokenizer.eos_token_id != tokenizer.bos_token_id:
+        ids = _without_added_end(ids, plain, tokenizer.eos_token_id)
+    ids = _once(ids, tokenizer.bos_token_id)
+    return ids or _beginning(tokenizer, vocabulary)
+
+
+def encode_messages(tokenizer: Any, messages: Sequence[Message], assistant_prefix: str) -> list[int]:
+    """The ids of a conversation, by the tokenizer's chat template (which transformers runs in a sandbox).
+
+    Raises:
+        ModelError: there is no template, or it refuses the messages.
+    """
+    if not tokenizer.chat_template:
+        raise ModelError("this model has no chat template; use a plain prompt")
+    import jinja2  # here, since only a model with a template needs it
+
+    conversation = [{"role": role, "content": content} for role, content in messages]
+    try:
+        text = tokenizer.apply_chat_template(conversation, tokenize=False, add_generation_prompt=True)
+    except (jinja2.TemplateError, ValueError, TypeError) as error:
+        raise ModelError(f"the model's chat template refuses these messages ({error}); change their roles") from error
+    ids = list(tokenizer(text + assistant_prefix, add_special_tokens=False)["input_ids"])
+    return _once(ids, tokenizer.bos_token_id)
+
+
+def _check_alphabet(alphabet: frozenset[str], text: str) -> None:
+    for position, character in enumerate(text, start=1):
+        if character not in alphabet:
+            raise ModelError(
+                f"this model knows {len(alphabet)} characters, and {_named(character)} at position {position} "
+                "of the prompt is not one of them; take it out, or choose another model"
+            )
+
+
+def _named(character: str) -> str:
+    return f"“{character}”" if character.isprintable() else f"U+{ord(character):04X}"
+
+
+def _culprit(tokenizer: Any, text: str) -> str:
+    for position, character in enumerate(text, start=1):
+        if tokenizer.unk_token_id in tokenizer(character, add_special_tokens=False)["input_ids"]:
+            return f"{_named(character)} at position {position}"
+    return "a part of the prompt"
+
+
+def _without_added_end(ids: list[int], plain: list[int], end: int | None) -> list[int]:
+    added = end is not None and ids[-1:] == [end] and plain[-1:] != [end]
+    return ids[:-1] if added else ids
+
+
+def _once(ids: list[int], bos: int | None) -> list[int]:
+    while bos is not None and ids[:2] == [bos, bos]:
+        ids = ids[1:]
+    return ids
+
+
+def _beginning(tokenizer: Any, vocabulary: Vocabulary) -> list[int]:
+    if tokenizer.bos_token_id is not None:
+        return [tokenizer.bos_token_id]
+    if vocabulary.eos_ids:
+        return [min(vocabulary.eos_ids)]
+    return list(tokenizer("\n", add_special_tokens=False)["input_ids"]) or [0]

@@ -1,0 +1,47 @@
+"""torch and transformers, imported with their first use and told to be quiet.
+
+Their progress bars and log lines would land in a terminal that the user is not
+looking at, or in the JSON of a command; progress is told through `CancelToken`.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from importlib import import_module
+from types import ModuleType
+
+from engine.models.errors import ModelError
+from engine.source import CancelToken
+
+_THREADS = 4  # more cores than this gain nothing at these sizes, and take the window's
+
+
+@cache
+def _libraries() -> tuple[ModuleType, ModuleType]:
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # the tokenizer's threads warn at every fork
+    os.environ.setdefault("TRANSFORMERS_NO_ADVISORY_WARNINGS", "1")
+    try:
+        torch, transformers = import_module("torch"), import_module("transformers")
+    except ImportError as error:
+        raise ModelError(
+            f"torch and transformers cannot be imported ({error}); install Turnstile again, "
+            "or use a tokenizer alone (uniform:PATH)"
+        ) from error
+    if "OMP_NUM_THREADS" not in os.environ:
+        torch.set_num_threads(max(1, min(_THREADS, torch.get_num_threads())))
+    transformers.logging.set_verbosity(transformers.logging.CRITICAL)
+    transformers.logging.disable_progress_bar()
+    return torch, transformers
+
+
+def libraries(cancel: CancelToken) -> tuple[ModuleType, ModuleType]:
+    """The modules torch and transformers.
+
+    Raises:
+        ModelError: the installation lacks one.
+    """
+    cancel.report("starting torch", 0)
+    found = _libraries()
+    cancel.check()
+    return found

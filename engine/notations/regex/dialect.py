@@ -1,0 +1,119 @@
+"""The two dialects, the flags of a place in a pattern, and what the shorthands mean there.
+
+`python` is the syntax of CPython's `re` with Unicode properties added; `ecma`
+is ECMAScript with the u flag, which is what JSON Schema's `pattern` means.
+
+In `python`, `\\d \\w \\s \\b` are ASCII unless `(?u)` is given: whoever writes
+`\\d` for a model's output means the ten digits, and a Unicode `\\w` makes an
+automaton of thousands of byte transitions out of a word. Case is another
+matter: `(?i)` folds as `re` folds a `str`, over all of Unicode, unless `(?a)`
+is given.
+
+| flags | `\\d \\w \\s \\b` | `(?i)` |
+|---|---|---|
+| none | ASCII | Unicode |
+| `(?u)` | Unicode | Unicode |
+| `(?a)` | ASCII | ASCII |
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from typing import Final
+
+from engine.grammar import CharSet
+from engine.grammar.charset import ANY
+from engine.notations.regex.case import Fold, close
+from engine.notations.regex.codepoints import matched_by
+
+
+class Dialect(StrEnum):
+    """Whose syntax and shorthands a pattern follows."""
+
+    PYTHON = "python"
+    ECMA = "ecma"
+
+
+@dataclass(frozen=True, slots=True)
+class Flags:
+    """What is switched on at a place in a pattern.
+
+    Attributes:
+        ignore_case: `i`.
+        multiline: `m`, `^` and `$` also match at line ends.
+        dot_all: `s`, `.` matches line ends too.
+        verbose: `x`, white space and comments are skipped.
+        unicode_shorthands: `u`, `\\d \\w \\s \\b` are Unicode.
+        ascii_case: `a`, `i` knows ASCII letters only.
+    """
+
+    ignore_case: bool = False
+    multiline: bool = False
+    dot_all: bool = False
+    verbose: bool = False
+    unicode_shorthands: bool = False
+    ascii_case: bool = False
+
+
+NEWLINE: Final = CharSet.chars("\n")
+ECMA_LINE_ENDS: Final = CharSet.chars("\n\r\u2028\u2029")
+
+_ASCII_DIGIT: Final = CharSet(((0x30, 0x39),))
+_ASCII_WORD: Final = CharSet.of(((0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A)))
+_ASCII_SPACE: Final = CharSet.chars(" \t\n\r\f\v")
+# ECMAScript's WhiteSpace and LineTerminator: Zs, TAB, VT, FF, ZWNBSP and the line ends.
+_ECMA_SPACE: Final = CharSet.of(
+    (
+        (0x09, 0x0D),
+        (0x20, 0x20),
+        (0xA0, 0xA0),
+        (0x1680, 0x1680),
+        (0x2000, 0x200A),
+        (0x2028, 0x2029),
+        (0x202F, 0x202F),
+        (0x205F, 0x205F),
+        (0x3000, 0x3000),
+        (0xFEFF, 0xFEFF),
+    )
+)
+
+
+@cache
+def shorthand(letter: str, dialect: Dialect, flags: Flags) -> CharSet:
+    """The set that `\\d \\D \\w \\W \\s \\S` stands for.
+
+    Python leaves a shorthand alone under `(?i)`. In ECMAScript `\\w` with u and i also holds the two characters that
+    fold to an ASCII letter, and `\\W` is its complement.
+    """
+    if letter.isupper():
+        return ~shorthand(letter.lower(), dialect, flags)
+    if dialect is Dialect.ECMA:
+        if letter == "w" and flags.ignore_case:
+            return close(_ASCII_WORD, Fold.SIMPLE)
+        return {"d": _ASCII_DIGIT, "w": _ASCII_WORD, "s": _ECMA_SPACE}[letter]
+    if flags.unicode_shorthands:
+        return matched_by(re.compile(rf"\{letter}+"))
+    return {"d": _ASCII_DIGIT, "w": _ASCII_WORD, "s": _ASCII_SPACE}[letter]
+
+
+def line_ends(dialect: Dialect) -> CharSet:
+    """What ends a line for `.`, and for `^` and `$` in multiline mode."""
+    return ECMA_LINE_ENDS if dialect is Dialect.ECMA else NEWLINE
+
+
+@cache
+def dot(dialect: Dialect, *, dot_all: bool) -> CharSet:
+    """What `.` matches."""
+    return ANY if dot_all else ~line_ends(dialect)
+
+
+def fold_of(dialect: Dialect, flags: Flags) -> Fold | None:
+    """How literals and ranges are widened here; `None` where case counts."""
+    if not flags.ignore_case:
+        return None
+    if dialect is Dialect.ECMA:
+        return Fold.SIMPLE
+    return Fold.ASCII if flags.ascii_case else Fold.PYTHON

@@ -1,0 +1,108 @@
+"""Escapes of CPython's `re` (`Lib/re/_parser.py`), and `\\p{…}`."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Final
+
+from engine.notations.regex.anchors import Anchor
+from engine.notations.regex.dialect import Dialect, Flags, shorthand
+from engine.notations.regex.escapes import (
+    DEFAULT_ADVICE,
+    FOREIGN,
+    SHORTHANDS,
+    Escape,
+    read_hex,
+    read_property,
+    refuse,
+    within_unicode,
+)
+from engine.notations.regex.reader import DIGITS, OCTAL_DIGITS, Reader
+
+_CONTROLS: Final = {"a": 7, "b": 8, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11}
+_ANCHORS: Final = {
+    "A": Anchor.TEXT_START,
+    "Z": Anchor.TEXT_END,
+    "b": Anchor.WORD_BOUNDARY,
+    "B": Anchor.NOT_WORD_BOUNDARY,
+}
+_FORMS: Final = {"x": (2, r"\x41"), "u": (4, r"\u0041"), "U": (8, r"\U00000041")}
+_ADVICE: Final = {
+    **FOREIGN,
+    "z": r"Write `\Z` for the end of the text",
+    "k": "Write `(?P=name)`; backreferences themselves are not supported",
+    "c": r"Write a control character by its code, as `\x03`",
+}
+_LAST_OCTAL: Final = 0o377
+
+
+def read_python_escape(reader: Reader, flags: Flags, *, in_class: bool) -> Escape:
+    """Read an escape; the backslash comes next."""
+    start = reader.position
+    reader.take()
+    letter = reader.take()
+    if not letter:
+        reader.report("regex-trailing-backslash", start)
+        return None
+    if letter in SHORTHANDS:
+        return shorthand(letter, Dialect.PYTHON, flags)
+    if letter in _ANCHORS and not in_class:
+        return _ANCHORS[letter]
+    if letter in _CONTROLS:
+        return _CONTROLS[letter]
+    if letter in "pP":
+        return read_property(reader, flags, start, complement=letter == "P")
+    if letter in DIGITS:
+        return _read_octal(reader, start, letter) if in_class else _read_number(reader, start, letter)
+    return _read_character(reader, start, letter)
+
+
+def _read_character(reader: Reader, start: int, letter: str) -> int | None:
+    if letter in _FORMS:
+        code = read_hex(reader, start, *_FORMS[letter])
+        return None if code is None else within_unicode(reader, start, code)
+    if letter == "N":
+        return _read_name(reader, start)
+    if letter.isascii() and letter.isalpha():
+        refuse(reader, start, _ADVICE.get(letter, DEFAULT_ADVICE))
+        return None
+    return ord(letter)
+
+
+def _read_name(reader: Reader, start: int) -> int | None:
+    name = reader.take_until("}") if reader.accept("{") else None
+    if not name:
+        reader.report("regex-incomplete-escape", start, escape=reader.text_since(start), form=r"\N{EM DASH}")
+        return None
+    try:
+        return ord(unicodedata.lookup(name))
+    except (KeyError, TypeError):  # TypeError: the name of a sequence of characters
+        reader.report("regex-unknown-character-name", start, name=name)
+        return None
+
+
+def _read_octal(reader: Reader, start: int, first: str) -> int | None:
+    if first not in OCTAL_DIGITS:
+        refuse(reader, start, r"Write a character by its code, as `\x08`")
+        return None
+    return _octal(reader, start, first + reader.take_while(OCTAL_DIGITS, 2))
+
+
+def _octal(reader: Reader, start: int, digits: str) -> int | None:
+    code = int(digits, 8)
+    if code <= _LAST_OCTAL:
+        return code
+    reader.report("regex-escape-too-large", start, escape=reader.text_since(start), last=r"\377, of octal escapes")
+    return None
+
+
+def _read_number(reader: Reader, start: int, first: str) -> int | None:
+    # `\0` and three octal digits are a character; all else refers to a group.
+    if first == "0":
+        return _octal(reader, start, first + reader.take_while(OCTAL_DIGITS, 2))
+    number = first + reader.take_while(DIGITS, 1)
+    if len(number) == 2 and set(number) <= OCTAL_DIGITS and reader.peek() in OCTAL_DIGITS:
+        return _octal(reader, start, number + reader.take())
+    known = int(number) <= reader.groups_opened
+    reader.report("regex-backreference" if known else "regex-bad-reference", start, reference=reader.text_since(start))
+    return None

@@ -1,0 +1,27 @@
+"""What every other room speaks of: text, places in it, findings about it, limits and cancellation."""
+
+from engine.source.cancel import CancelToken
+from engine.source.diagnostic import Diagnostic, Severity
+from engine.source.errors import (
+    CancelledError,
+    EngineError,
+    GrammarError,
+    InvariantError,
+    LimitExceededError,
+)
+from engine.source.limits import Limits
+from engine.source.text import SourceText, Span
+
+__all__ = [
+    "CancelToken",
+    "CancelledError",
+    "Diagnostic",
+    "EngineError",
+    "GrammarError",
+    "InvariantError",
+    "LimitExceededError",
+    "Limits",
+    "Severity",
+    "SourceText",
+    "Span",
+]

@@ -1,0 +1,57 @@
+"""The errors that the engine raises on purpose. Anything else is a bug and is left to raise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from engine.source.diagnostic import Diagnostic
+    from engine.source.text import SourceText
+
+
+class EngineError(Exception):
+    """Whatever the engine refuses on purpose."""
+
+
+class InvariantError(EngineError):
+    """A value was built that contradicts itself."""
+
+
+class CancelledError(EngineError):
+    """The work was cancelled by whoever asked for it."""
+
+    def __init__(self) -> None:
+        super().__init__("cancelled")
+
+
+class LimitExceededError(EngineError):
+    """A compile or a step outgrew a configured limit."""
+
+    def __init__(self, what: str, *, given: int, limit: int) -> None:
+        super().__init__(f"{what}: {given:,} exceeds the limit of {limit:,}")
+        self.what, self.given, self.limit = what, given, limit
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _limit_exceeded, (self.what, self.given, self.limit)
+
+
+def _limit_exceeded(what: str, given: int, limit: int) -> LimitExceededError:
+    return LimitExceededError(what, given=given, limit=limit)
+
+
+class GrammarError(EngineError):
+    """A grammar does not compile.
+
+    Attributes:
+        diagnostics: every finding, at least one of them an error, in source order.
+        source: the text that they are about.
+    """
+
+    def __init__(self, diagnostics: Sequence[Diagnostic], source: SourceText) -> None:
+        super().__init__("\n".join(d.render(source) for d in diagnostics))
+        self.diagnostics = tuple(diagnostics)
+        self.source = source
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return GrammarError, (self.diagnostics, self.source)

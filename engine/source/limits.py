@@ -1,0 +1,33 @@
+"""How far a compile or a step may go before it is refused with its numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.source.errors import LimitExceededError
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The bounds of one compiled grammar.
+
+    Attributes:
+        source_length: code points of source text.
+        nesting: depth of nested groups.
+        repetition: the largest count in `{m,n}`, and the product of nested counts.
+        instructions: size of the compiled program, before any repetition is unrolled.
+        configurations: interned configurations, all steps and look-aheads together.
+        threads: alternatives that one configuration may hold.
+    """
+
+    source_length: int = 1_000_000
+    nesting: int = 200
+    repetition: int = 100_000
+    instructions: int = 1_000_000
+    configurations: int = 200_000
+    threads: int = 20_000
+
+    def check(self, what: str, given: int, limit: int) -> None:
+        """Raise `LimitExceededError` where `given` exceeds `limit`."""
+        if given > limit:
+            raise LimitExceededError(what, given=given, limit=limit)

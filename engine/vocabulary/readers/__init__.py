@@ -1,0 +1,27 @@
+"""Readers of tokenizers: each takes token bytes from the tokenizer's own tables.
+
+Rejected: decoding every id by the tokenizer itself. It drops leading blanks,
+replaces halves of characters, and differs between versions.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from engine.vocabulary.readers.files import read_path
+from engine.vocabulary.readers.objects import read_object
+from engine.vocabulary.readers.table import TokenTable
+
+__all__ = ["TokenTable", "read_tokenizer"]
+
+
+def read_tokenizer(tokenizer: object) -> TokenTable:
+    """Read a tokenizer from a path (a string or a path object) or from an object.
+
+    Raises:
+        VocabularyError: it is unknown, broken, or has no bytes per token.
+    """
+    if isinstance(tokenizer, str | os.PathLike):
+        return read_path(Path(tokenizer).expanduser())
+    return read_object(tokenizer)

@@ -1,0 +1,58 @@
+"""Sentencepiece models: pieces with a type, in which a blank is written as ▁ (U+2581)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engine.vocabulary.errors import VocabularyError
+from engine.vocabulary.readers.spelling import byte_fallback
+from engine.vocabulary.readers.table import TokenTable
+
+if TYPE_CHECKING:
+    from sentencepiece import SentencePieceProcessor
+
+
+def read_model(path: Path) -> TokenTable:
+    """Read a sentencepiece model file.
+
+    Raises:
+        VocabularyError: the file is none, or sentencepiece is not installed.
+    """
+    try:
+        from sentencepiece import SentencePieceProcessor
+    except ImportError as error:
+        raise VocabularyError(
+            f"reading {path.name} needs sentencepiece, which is not installed: pip install sentencepiece"
+        ) from error
+    try:
+        processor = SentencePieceProcessor(model_file=str(path))
+    except (RuntimeError, OSError, ValueError) as error:
+        raise VocabularyError(
+            f"{path} is no tokenizer that Turnstile knows: it reads tokenizer.json, tekken.json, tiktoken ranks and"
+            " sentencepiece models"
+        ) from error
+    return read_processor(processor)
+
+
+def read_processor(processor: SentencePieceProcessor) -> TokenTable:
+    """Read a loaded sentencepiece model."""
+    pieces = {index: processor.IdToPiece(index) for index in range(processor.GetPieceSize())}
+    table = read_pieces(pieces, processor)
+    return table.ending_with({processor.eos_id()} - {-1}).with_usual_ends()
+
+
+def read_pieces(pieces: Mapping[int, str], processor: SentencePieceProcessor) -> TokenTable:
+    """The bytes of pieces, whose ids may differ from those of the model that tells their types."""
+    texts: dict[int, bytes] = {}
+    special: dict[int, str] = {}
+    for index, piece in pieces.items():
+        inner = processor.PieceToId(piece)
+        if processor.IsControl(inner) or processor.IsUnknown(inner):
+            special[index] = piece
+        elif processor.IsByte(inner):
+            texts[index] = byte_fallback(piece) or b""
+        else:
+            texts[index] = piece.replace("▁", " ").encode()
+    return TokenTable(texts, special)

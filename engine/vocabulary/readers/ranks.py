@@ -1,0 +1,77 @@
+"""Tokenizers that are lists of ranked byte strings: tiktoken's ranks and Mistral's tekken."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from engine.vocabulary.errors import VocabularyError
+from engine.vocabulary.readers.table import TokenTable
+
+if TYPE_CHECKING:
+    import tiktoken
+
+RANKS_LINE = re.compile(rb"[A-Za-z0-9+/]+=* \d+\r?(\n|$)")
+
+# What a tekken file of before version 7 means by its first ids; later ones carry their names.
+_TEKKEN_SPECIAL = (
+    *("<unk>", "<s>", "</s>", "[INST]", "[/INST]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]", "[TOOL_RESULTS]"),
+    *("[/TOOL_RESULTS]", "[TOOL_CALLS]", "[IMG]", "<pad>", "[IMG_BREAK]", "[IMG_END]", "[PREFIX]", "[MIDDLE]"),
+    *("[SUFFIX]", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]", "[TOOL_CONTENT]"),
+)
+
+
+def read_ranks(content: bytes) -> TokenTable:
+    """Read a tiktoken file: one token in base64 and its rank, which is its id, on each line.
+
+    Such a file names no special tokens, so it names no end either.
+    """
+    texts = {}
+    for number, line in enumerate(content.splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            token, rank = line.split()
+            texts[int(rank)] = base64.b64decode(token, validate=True)
+        except (ValueError, binascii.Error) as error:
+            raise VocabularyError(f"line {number} of the tiktoken ranks is not a token and its rank") from error
+    return TokenTable(texts)
+
+
+def read_encoding(encoding: tiktoken.Encoding) -> TokenTable:
+    """Read a tiktoken encoding. Its ids have holes, which tiktoken answers with a KeyError."""
+    special = {encoding.encode_single_token(name): name for name in encoding.special_tokens_set}
+    texts = {}
+    for index in range(encoding.n_vocab):
+        if index not in special:
+            try:
+                texts[index] = encoding.decode_single_token_bytes(index)
+            except KeyError:
+                continue
+    return TokenTable(texts, special).with_usual_ends()
+
+
+def read_tekken(document: Mapping[str, Any]) -> TokenTable:
+    """Read a parsed `tekken.json`: special tokens come first, then the first of the ranked tokens that fit."""
+    try:
+        config = document["config"]
+        reserved = config["default_num_special_tokens"]
+        ordinary = config["default_vocab_size"] - reserved
+        names = {index: f"<SPECIAL_{index}>" for index in range(reserved)}
+        named = document.get("special_tokens")
+        if named is None:
+            names |= dict(enumerate(_TEKKEN_SPECIAL))
+        else:
+            names |= {entry["rank"]: entry["token_str"] for entry in named}
+        texts = {
+            entry["rank"] + reserved: base64.b64decode(entry["token_bytes"])
+            for entry in document["vocab"]
+            if entry["rank"] < ordinary
+        }
+    except (KeyError, TypeError, ValueError) as error:
+        raise VocabularyError(f"this tekken.json is malformed: {type(error).__name__} at {error}") from error
+    table = TokenTable(texts, names)
+    return table.ending_with(table.id_of("</s>"))

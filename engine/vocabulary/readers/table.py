@@ -1,0 +1,79 @@
+"""What every reader gives: token bytes, names of special tokens, and the ids that end the output."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from engine.vocabulary.errors import VocabularyError
+
+_USUAL_ENDS = (
+    "</s>",
+    "<eos>",
+    "[EOS]",
+    "<|endoftext|>",
+    "<|end_of_text|>",
+    "<|eot_id|>",
+    "<|im_end|>",
+    "<|end|>",
+    "<|return|>",
+    "<end_of_turn>",
+)
+
+Columns = tuple[list[bytes | None], frozenset[int], dict[int, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class TokenTable:
+    """A tokenizer as tables.
+
+    Attributes:
+        texts: id → the bytes that it stands for.
+        special: id → name, of ids that stand for no text.
+        eos_ids: the ids that end the output; empty where the tokenizer does not say.
+    """
+
+    texts: Mapping[int, bytes]
+    special: Mapping[int, str] = field(default_factory=dict)
+    eos_ids: frozenset[int] = frozenset()
+
+    def id_of(self, name: str | None) -> frozenset[int]:
+        """The id of a token by its name, as a set: empty where there is none."""
+        if not name:
+            return frozenset()
+        named = frozenset(index for index, text in self.special.items() if text == name)
+        return named or frozenset(index for index, text in self.texts.items() if text == name.encode())
+
+    def ending_with(self, eos_ids: Iterable[int]) -> TokenTable:
+        """The same table with these ends."""
+        return replace(self, eos_ids=frozenset(eos_ids))
+
+    def with_usual_ends(self) -> TokenTable:
+        """The same table; where nothing names an end, special tokens whose name says that they are one."""
+        if self.eos_ids:
+            return self
+        return self.ending_with(index for index, name in self.special.items() if name in _USUAL_ENDS)
+
+    def columns(self, width: int | None, eos_ids: Iterable[int] | None) -> Columns:
+        """The arguments of a vocabulary.
+
+        Args:
+            width: how many ids there are; None is as many as the tokenizer has.
+            eos_ids: the ends, instead of the table's own.
+
+        Raises:
+            VocabularyError: tokens with text do not fit into `width`.
+        """
+        needed = max(self.texts, default=-1) + 1
+        if width is None:
+            width = max(needed, max(self.special, default=-1) + 1)
+        if width < needed:
+            raise VocabularyError(
+                f"the tokenizer has ids up to {needed - 1:,}, but the logits have only {width:,} values:"
+                " they do not belong to the same model"
+            )
+        # An id that the logits cannot hold can never come. Models often lack their tokenizer's last special tokens.
+        special = {index: name for index, name in self.special.items() if index < width}
+        ends = self.eos_ids if eos_ids is None else frozenset(eos_ids)
+        tokens = [self.texts.get(index) for index in range(width)]
+        return tokens, (frozenset(index for index in ends if index < width) if eos_ids is None else ends), special

@@ -1,0 +1,139 @@
+"""A vocabulary's tokens as one byte trie, laid out depth first in flat arrays.
+
+Tokens that share a prefix share the work of stepping through it. In depth-first
+order a subtree is a range of nodes, so a walk that dies at a node jumps to
+`skip[node]`, and no pointer is ever chased.
+
+The build sorts the distinct tokens and takes the longest common prefix of each
+neighbouring pair; both order and shape of the trie follow from those two. Every
+pass is one numpy expression per byte of depth, over only the tokens that are
+that long.
+
+Rejected: a trie of dicts (seconds for 131,072 tokens, and nothing that a kernel
+could read), and numpy's own byte strings, which drop trailing NUL bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int32]
+Bytes = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Trie:
+    """A byte trie with N nodes (the root is not one of them) over T token ids.
+
+    Attributes:
+        byte: uint8[N], the byte on the edge into the node.
+        depth: int32[N], the length of the node's prefix, from 1.
+        skip: int32[N], the first node after the node's subtree.
+        token_start: int32[N + 1]; a node's tokens are `token_ids[token_start[n] : token_start[n + 1]]`.
+        token_ids: int32[T], ids in the order of their bytes; ids that share bytes are neighbours.
+        top: int32[256], the node of each one-byte prefix; -1 where no token begins with that byte.
+        height: the length of the longest token.
+        size: how many ids the vocabulary has, those without bytes included.
+    """
+
+    byte: Bytes
+    depth: Ints
+    skip: Ints
+    token_start: Ints
+    token_ids: Ints
+    top: Ints
+    height: int
+    size: int
+
+    @property
+    def arrays(self) -> tuple[Bytes, Ints, Ints, Ints, Ints]:
+        """What a walk reads: byte, depth, skip, token_start and token_ids."""
+        return self.byte, self.depth, self.skip, self.token_start, self.token_ids
+
+    @property
+    def words(self) -> int:
+        """How many int32 words a mask over this vocabulary has."""
+        return (self.size + 31) // 32
+
+
+def build_trie(tokens: Sequence[bytes | None]) -> Trie:
+    """The trie of all tokens that have bytes; `None` and `b""` are left out."""
+    ids = [index for index, token in enumerate(tokens) if token]
+    ids.sort(
+        key=cast("Callable[[int], bytes]", tokens.__getitem__)
+    )  # stable: ids that share bytes stay in ascending order
+    texts = [tokens[index] or b"" for index in ids]
+    lengths = np.fromiter(map(len, texts), np.int32, len(texts))
+    shared = _common_prefixes(texts, lengths)
+    same = np.zeros(len(texts), bool)
+    same[1:] = shared[1:] == np.maximum(lengths[1:], lengths[:-1])
+
+    distinct = np.flatnonzero(~same)
+    lengths, shared = lengths[distinct], shared[distinct]
+    text = np.frombuffer(b"".join([texts[index] for index in distinct.tolist()]), np.uint8)
+    byte, depth, node_end = _nodes(text, lengths, shared)
+    last_node = node_end - 1
+
+    token_start = np.zeros(len(byte) + 1, np.int32)
+    token_start[last_node + 1] = np.diff(np.append(distinct, len(texts)))
+    np.cumsum(token_start, out=token_start)
+    top = np.full(256, -1, np.int32)
+    first_level = np.flatnonzero(depth == 1)
+    top[byte[first_level]] = first_level
+    arrays = (byte, depth, _skips(lengths, shared, node_end), token_start, np.array(ids, np.int32), top)
+    for array in arrays:
+        array.setflags(write=False)
+    return Trie(*arrays, height=int(lengths.max(initial=0)), size=len(tokens))
+
+
+def _common_prefixes(texts: Sequence[bytes], lengths: Ints) -> Ints:
+    """int32[n]: how many leading bytes each sorted text shares with the one before it."""
+    shared = np.zeros(len(texts), np.int32)
+    if not texts:
+        return shared
+    text = np.frombuffer(b"".join(texts), np.uint8)
+    begin = np.cumsum(lengths) - lengths
+    shorter = np.minimum(lengths[1:], lengths[:-1])
+    pairs = np.arange(1, len(texts))
+    depth = 0
+    while pairs.size:
+        pairs = pairs[shorter[pairs - 1] > depth]
+        pairs = pairs[text[begin[pairs] + depth] == text[begin[pairs - 1] + depth]]
+        shared[pairs] += 1
+        depth += 1
+    return shared
+
+
+def _nodes(text: Bytes, lengths: Ints, shared: Ints) -> tuple[Bytes, Ints, Ints]:
+    """The byte and depth of every node, and for each text the end of the nodes that it adds."""
+    added = lengths - shared
+    node_end = np.cumsum(added, dtype=np.int32)
+    within = np.arange(int(added.sum()), dtype=np.int32) - np.repeat(node_end - added, added)
+    depth = within + np.repeat(shared, added) + 1
+    begin = np.cumsum(lengths) - lengths
+    byte = text[np.repeat(begin, added) + depth - 1]
+    return byte, depth.astype(np.int32), node_end
+
+
+def _skips(lengths: Ints, shared: Ints, node_end: Ints) -> Ints:
+    """The end of every node's subtree.
+
+    A text shorter than a depth has no node there and ends every subtree of it, so
+    at each depth only the texts at least that long are looked at: a group is a run
+    of texts that share that many bytes.
+    """
+    skip = np.empty(int(node_end[-1]) if len(node_end) else 0, np.int32)
+    tall = np.arange(len(lengths))
+    depth = 1
+    while (tall := tall[lengths[tall] >= depth]).size:
+        heads = np.flatnonzero(shared[tall] < depth)
+        last_members = tall[np.append(heads[1:], len(tall)) - 1]
+        head = tall[heads]
+        skip[node_end[head] - lengths[head] + depth - 1] = node_end[last_members]
+        depth += 1
+    return skip

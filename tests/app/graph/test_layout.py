@@ -1,0 +1,169 @@
+"""Layouts, without a screen: every method keeps its promises on every shape of graph."""
+
+from __future__ import annotations
+
+import pickle
+import random
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pytest
+
+from app.graph import layout
+from app.graph.graphviz import place_by_dot
+from app.graph.layered import place_by_layers
+from app.graph.layout import LayoutRequest, Placement, lay_out
+from app.graph.sugiyama import place_by_sugiyama
+from engine.source import InvariantError
+
+Place = Callable[[LayoutRequest], Placement]
+METHODS = [place_by_dot, place_by_sugiyama, place_by_layers]
+SIZE = 34.0
+
+
+def request_of(pairs: list[tuple[int, int]], *, count: int, size: float = SIZE, start: int = 0) -> LayoutRequest:
+    return LayoutRequest(
+        revision=7,
+        nodes=tuple((node, size + 10 * (node % 3 == 1), size) for node in range(count)),
+        edges=tuple((source, target, 20.0 + source % 5 * 12, 14.0) for source, target in pairs),
+        start=start,
+    )
+
+
+def random_pairs(count: int, seed: int) -> list[tuple[int, int]]:
+    choose = random.Random(seed)
+    pairs = {(choose.randrange(node), node) for node in range(1, count)}
+    pairs |= {(choose.randrange(count), choose.randrange(count)) for _ in range(count // 2)}
+    return sorted(pairs)
+
+
+GRAPHS = {
+    "one state": request_of([], count=1),
+    "one loop": request_of([(0, 0)], count=1),
+    "chain": request_of([(node, node + 1) for node in range(9)], count=10),
+    "there and back": request_of([(0, 1), (1, 0), (1, 2), (2, 0), (2, 2)], count=3),
+    "diamond with skips": request_of([(0, 1), (0, 2), (1, 3), (2, 3), (0, 3), (3, 4), (0, 4)], count=5),
+    "two parts": request_of([(0, 1), (2, 3), (3, 2)], count=5),
+    "start in the middle": request_of([(0, 1), (1, 2), (2, 0), (2, 3)], count=4, start=2),
+    "random 30": request_of(random_pairs(30, 1), count=30),
+}
+
+
+@pytest.mark.parametrize("place", METHODS)
+@pytest.mark.parametrize("name", GRAPHS)
+def test_every_node_and_edge_gets_a_place(place: Place, name: str) -> None:
+    request = GRAPHS[name]
+    placed = place(request)
+    keys = {(source, target) for source, target, _, _ in request.edges}
+    assert set(placed.positions) == {node for node, _, _ in request.nodes}
+    assert set(placed.curves) == keys
+    assert set(placed.label_positions) == keys
+    assert all(len(curve) >= 4 and len(curve) % 3 == 1 for curve in placed.curves.values())
+
+
+@pytest.mark.parametrize("place", METHODS)
+@pytest.mark.parametrize("name", GRAPHS)
+def test_no_two_nodes_overlap(place: Place, name: str) -> None:
+    assert overlaps(GRAPHS[name], place(GRAPHS[name])) == []
+
+
+@pytest.mark.parametrize("place", METHODS)
+@pytest.mark.parametrize("name", GRAPHS)
+def test_an_edge_runs_from_its_source_to_its_target(place: Place, name: str) -> None:
+    request = GRAPHS[name]
+    placed = place(request)
+    sizes = {node: (width, height) for node, width, height in request.nodes}
+    for (source, target), curve in placed.curves.items():
+        for node, point in ((source, curve[0]), (target, curve[-1])):
+            x, y = placed.positions[node]
+            width, height = sizes[node]
+            assert abs(point[0] - x) <= width / 2 + 2
+            assert abs(point[1] - y) <= height / 2 + 2
+
+
+@pytest.mark.parametrize("place", METHODS)
+@pytest.mark.parametrize("name", GRAPHS)
+def test_the_same_request_is_answered_the_same_way(place: Place, name: str) -> None:
+    assert place(GRAPHS[name]) == place(GRAPHS[name])
+
+
+@pytest.mark.parametrize("place", METHODS)
+def test_a_chain_reads_from_left_to_right(place: Place) -> None:
+    request = GRAPHS["chain"]
+    positions = place(request).positions
+    assert [node for node, _ in sorted(positions.items(), key=lambda item: item[1])] == list(range(10))
+
+
+@pytest.mark.parametrize("place", METHODS)
+def test_the_start_is_leftmost(place: Place) -> None:
+    positions = place(GRAPHS["start in the middle"]).positions
+    assert min(positions, key=lambda node: positions[node]) == 2
+
+
+@pytest.mark.parametrize("place", METHODS)
+def test_a_label_has_room_between_its_nodes(place: Place) -> None:
+    request = LayoutRequest(1, ((0, SIZE, SIZE), (1, SIZE, SIZE)), ((0, 1, 130.0, 14.0),), 0)
+    positions = place(request).positions
+    assert positions[1][0] - positions[0][0] - SIZE >= 130
+
+
+@pytest.mark.parametrize(("count", "method"), [(40, "dot"), (41, "sugiyama"), (500, "sugiyama"), (2_000, "layered")])
+def test_the_size_chooses_the_method(count: int, method: str) -> None:
+    request = request_of(random_pairs(count, 3), count=count)
+    answer = lay_out(request)
+    assert answer.method == method
+    assert answer.revision == 7
+    assert overlaps(request, Placement(answer.positions, {}, {})) == []
+
+
+def test_a_dense_graph_is_not_given_to_a_method_that_it_would_hang() -> None:
+    pairs = [(source, target) for source in range(80) for target in range(80)]
+    assert lay_out(request_of(pairs, count=80)).method == "layered"
+
+
+def test_a_graph_without_nodes_has_an_empty_layout() -> None:
+    assert lay_out(LayoutRequest(1, (), (), 0)).positions == {}
+
+
+def test_values_cross_a_process_border() -> None:
+    request = GRAPHS["there and back"]
+    assert pickle.loads(pickle.dumps(request)) == request
+    answer = lay_out(request)
+    assert pickle.loads(pickle.dumps(answer)) == answer
+
+
+@pytest.mark.parametrize(
+    ("nodes", "edges", "start"),
+    [
+        (((0, 1.0, 1.0), (0, 1.0, 1.0)), (), 0),
+        (((0, 1.0, 1.0),), (), 3),
+        (((0, 1.0, 1.0),), ((0, 1, 0.0, 0.0),), 0),
+        (((0, 1.0, 1.0),), ((0, 0, 0.0, 0.0), (0, 0, 0.0, 0.0)), 0),
+    ],
+)
+def test_a_request_refuses_nonsense(
+    nodes: tuple[tuple[int, float, float], ...], edges: tuple[tuple[int, int, float, float], ...], start: int
+) -> None:
+    with pytest.raises(InvariantError):
+        LayoutRequest(1, nodes, edges, start)
+
+
+def test_speaking_of_layouts_loads_neither_qt_nor_a_layout_library() -> None:
+    heavy = ("PySide6", "pygraphviz", "fast_sugiyama", "numpy", "torch")
+    code = f"import sys, {layout.__name__}; print([name for name in {heavy!r} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def overlaps(request: LayoutRequest, placed: Placement) -> list[tuple[int, int]]:
+    boxes = [(node, *placed.positions[node], width, height) for node, width, height in request.nodes]
+    boxes.sort(key=lambda box: box[1])
+    found = []
+    for index, (a, ax, ay, aw, ah) in enumerate(boxes):
+        for b, bx, by, bw, bh in boxes[index + 1 :]:
+            if bx - ax >= 200:
+                break
+            if bx - ax < (aw + bw) / 2 - 0.01 and abs(by - ay) < (ah + bh) / 2 - 0.01:
+                found.append((a, b))
+    return found

@@ -1,0 +1,141 @@
+import os
+import signal
+
+import psutil
+import pytest
+from tests.app.jobs.worker_doubles import Beside, Die, DoubleHandler, Echo, Fail, Sleep
+
+from app.jobs import JobGroup, Policy
+
+
+@pytest.fixture
+def group(qtbot):
+    group = JobGroup("double", DoubleHandler, Policy(exclusive=False, grace_ms=100))
+    yield group
+    group.close()
+    assert group.pid is None
+
+
+@pytest.fixture
+def exclusive(qtbot):
+    group = JobGroup("double", DoubleHandler, Policy(exclusive=True, grace_ms=100))
+    yield group
+    group.close()
+
+
+def answers(group):
+    got = []
+    group.answered.connect(lambda _request, answer: got.append(answer))
+    return got
+
+
+def test_answers_come_in_order(group, qtbot):
+    got = answers(group)
+    for i in range(3):
+        group.submit(Echo(i))
+    qtbot.waitUntil(lambda: got == [0, 1, 2])
+    assert group.pending == ()
+
+
+def test_a_bug_in_a_job_is_told_and_costs_no_other_job(group, qtbot):
+    got = answers(group)
+    with qtbot.waitSignal(group.failed) as blocker:
+        group.submit(Fail())
+    assert "ZeroDivisionError: as asked" in blocker.args[1].summary
+    assert "Traceback" in blocker.args[1].traceback
+    group.submit(Echo("still here"))
+    qtbot.waitUntil(lambda: got == ["still here"])
+
+
+def test_a_job_can_run_beside_others_and_is_cancelled(group, qtbot):
+    got = answers(group)
+    with qtbot.waitSignal(group.told):
+        group.submit(Beside())
+    group.submit(Echo(1))
+    qtbot.waitUntil(lambda: got == [1])
+    with qtbot.waitSignal(group.cancelled):
+        group.cancel(lambda request: isinstance(request, Beside))
+    assert group.pending == ()
+
+
+def test_a_new_request_cancels_the_older_one_politely(exclusive, qtbot):
+    got = answers(exclusive)
+    with qtbot.waitSignal(exclusive.told):
+        exclusive.submit(Sleep("old"))
+    pid = exclusive.pid
+    with qtbot.waitSignal(exclusive.cancelled) as blocker:
+        exclusive.submit(Sleep("new"))
+    assert blocker.args == [Sleep("old")]
+    with qtbot.waitSignal(exclusive.cancelled):
+        exclusive.cancel()
+    exclusive.submit(Echo("after"))
+    qtbot.waitUntil(lambda: got == ["after"])
+    assert exclusive.pid == pid
+
+
+def test_a_stubborn_job_costs_the_process_and_the_new_request_is_sent_again(exclusive, qtbot):
+    got = answers(exclusive)
+    with qtbot.waitSignal(exclusive.told):
+        exclusive.submit(Sleep("stubborn", stubborn=True))
+    first = exclusive.pid
+    exclusive.submit(Echo("different type, not replaced"))
+    with qtbot.waitSignal(exclusive.cancelled):
+        exclusive.submit(Sleep("polite"))
+    qtbot.waitUntil(lambda: got == ["different type, not replaced"])
+    assert exclusive.pid != first
+    assert not psutil.pid_exists(first) or psutil.Process(first).status() != psutil.STATUS_RUNNING
+    assert exclusive.pending == (Sleep("polite"),)
+
+
+def test_a_cancelled_job_that_has_not_begun_is_skipped(group, qtbot):
+    got = answers(group)
+    with qtbot.waitSignal(group.told):
+        group.submit(Sleep("first"))
+    group.submit(Echo("never"))
+    group.cancel()
+    group.submit(Echo("last"))
+    qtbot.waitUntil(lambda: got == ["last"])
+
+
+def test_a_killed_process_is_told_restarted_and_serves_again(group, qtbot):
+    got = answers(group)
+    with qtbot.waitSignal(group.told):
+        group.submit(Sleep("lost"))
+    with qtbot.waitSignal(group.died) as blocker:
+        os.kill(group.pid, signal.SIGKILL)
+    exit_code, lost, restarted = blocker.args
+    assert (exit_code, lost, restarted) == (-signal.SIGKILL, (Sleep("lost"),), True)
+    group.submit(Echo("again"))
+    qtbot.waitUntil(lambda: got == ["again"])
+
+
+def test_a_process_that_dies_at_once_again_waits_for_the_user(group, qtbot):
+    got = answers(group)
+    with qtbot.waitSignal(group.died):
+        group.submit(Die())
+    with qtbot.waitSignal(group.died) as blocker:
+        group.submit(Die())
+    assert blocker.args[2] is False
+    assert group.pid is None
+    group.restart()
+    group.submit(Echo("back"))
+    qtbot.waitUntil(lambda: got == ["back"])
+
+
+def test_a_job_beyond_the_limit_fails_and_the_next_is_served(qtbot):
+    group = JobGroup("double", DoubleHandler, Policy(exclusive=True, grace_ms=100, limit_ms=100))
+    got = answers(group)
+    with qtbot.waitSignal(group.failed) as blocker:
+        group.submit(Sleep("late", stubborn=True))
+    assert blocker.args[0] == Sleep("late", stubborn=True)
+    group.submit(Echo("next"))
+    qtbot.waitUntil(lambda: got == ["next"])
+    group.close()
+
+
+def test_closing_leaves_no_process(group, qtbot):
+    with qtbot.waitSignal(group.told):
+        group.submit(Sleep("forever", stubborn=True))
+    pid = group.pid
+    group.close()
+    assert not psutil.pid_exists(pid)

@@ -1,0 +1,64 @@
+"""A handler for worker processes that does what a test tells it to. A module of its own, so that a child finds it."""
+
+import os
+import signal
+import time
+from dataclasses import dataclass
+
+from app.workers.messages import Progress
+
+
+@dataclass(frozen=True)
+class Echo:
+    value: object
+
+
+@dataclass(frozen=True)
+class Sleep:
+    """Spins until cancelled; a stubborn one never looks."""
+
+    tag: str
+    stubborn: bool = False
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Runs beside other jobs until cancelled."""
+
+
+@dataclass(frozen=True)
+class Fail:
+    pass
+
+
+@dataclass(frozen=True)
+class Die:
+    pass
+
+
+class DoubleHandler:
+    def warm(self):
+        pass
+
+    def runs_beside(self, request):
+        return isinstance(request, Beside)
+
+    def handle(self, request, cancel, emit):
+        match request:
+            case Echo(value):
+                return value
+            case Sleep(tag, stubborn):
+                emit(Progress(tag, 0, None))
+                while stubborn or not cancel.is_cancelled:
+                    time.sleep(0.005)
+                cancel.check()
+            case Beside():
+                emit(Progress("beside", 0, None))
+                while True:
+                    cancel.report("beside", 1)
+                    time.sleep(0.005)
+            case Fail():
+                raise ZeroDivisionError("as asked")
+            case Die():
+                os.kill(os.getpid(), signal.SIGTERM)
+        return None

@@ -1,0 +1,72 @@
+"""The lazy automaton against the obvious matcher, over every short text."""
+
+from __future__ import annotations
+
+from itertools import product
+
+from hypothesis import HealthCheck, given, settings
+from language import ALPHABET, matches, nodes
+
+from engine.automata.lazy import DEAD, LazyAutomaton
+from engine.automata.materialise import minimal_dfa, neighbourhood
+from engine.automata.program import assemble
+from engine.grammar import Node
+from engine.grammar.simplify import simplify
+from engine.source import Limits
+
+TEXTS = ["".join(chars) for length in range(5) for chars in product(ALPHABET, repeat=length)]
+SLOW = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+def automaton_of(node: Node) -> LazyAutomaton:
+    return LazyAutomaton(assemble(simplify(node), Limits()), Limits())
+
+
+def accepts(automaton: LazyAutomaton, text: str) -> bool:
+    return automaton.accepts(automaton.run(automaton.start, text.encode()))
+
+
+@SLOW
+@given(nodes(looks=False))
+def test_every_short_text_without_looks(node: Node) -> None:
+    automaton = automaton_of(node)
+    for text in TEXTS:
+        assert accepts(automaton, text) == matches(node, text), text
+
+
+@SLOW
+@given(nodes(looks=True))
+def test_every_short_text_with_looks(node: Node) -> None:
+    automaton = automaton_of(node)
+    for text in TEXTS:
+        assert accepts(automaton, text) == matches(node, text), text
+
+
+@SLOW
+@given(nodes(looks=True))
+def test_the_minimal_automaton_is_the_same_language_and_has_no_dead_end(node: Node) -> None:
+    automaton = automaton_of(node)
+    dfa = minimal_dfa(automaton, 5_000)
+    for text in TEXTS:
+        assert dfa.accepts(text.encode()) == matches(node, text), text
+    alive = {state.id for state in dfa.states if state.accepting}
+    grown = True
+    while grown:
+        more = {edge.source for edge in dfa.edges if edge.target in alive} - alive
+        alive |= more
+        grown = bool(more)
+    assert alive == {state.id for state in dfa.states}
+
+
+@SLOW
+@given(nodes(looks=True))
+def test_a_neighbourhood_agrees_with_the_whole(node: Node) -> None:
+    automaton = automaton_of(node)
+    for text in ("", "a", "ab"):
+        centre = automaton.run(automaton.start, text.encode())
+        if centre == DEAD:
+            continue
+        part = neighbourhood(automaton, centre, 2, 60)
+        for end in TEXTS:
+            state = part.run(end.encode()[:1])
+            assert (state is None) == (automaton.run(centre, end.encode()[:1]) == DEAD) or 0 in part.boundary

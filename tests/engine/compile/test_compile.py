@@ -1,0 +1,166 @@
+"""From text to automaton: what compiles, what is refused and how, and the source map."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from engine import (
+    CancelledError,
+    CancelToken,
+    CompileOptions,
+    GrammarError,
+    LimitExceededError,
+    Limits,
+    compile_grammar,
+)
+from engine.automata.lazy import DEAD
+
+
+@pytest.mark.parametrize(
+    ("pattern", "yes", "no"),
+    [
+        ("[A-Z]+: [a-z]+\n", ["A: a\n", "AB: xyz\n"], ["", "A: a", "a: a\n", "A:a\n"]),
+        ("(a|a)*b", ["b", "aab"], ["", "a", "ba"]),
+        (r"(?=.*[0-9])(?=.*[a-z]).{8,64}", ["abcdefg1", "1" * 63 + "a"], ["abcdefgh", "12345678", "a1", "a1" * 33]),
+        (r"\bfoo\b.*\bbar\b", ["foo bar", "foo-bar"], ["foobar", "foo barx"]),
+        (r"(?<=a)b|c", ["c"], ["b", "ab"]),
+        (r"a(?<=a)b", ["ab"], ["b"]),
+        (r"(?<!a)b", ["b"], ["ab"]),
+        (r"(?:(?<!a)b|a)+", ["a", "b", "ba", "bba"], ["ab", ""]),
+        (r"(?<=\bfoo)-x|foo-x", ["foo-x"], ["-x"]),
+        (r".{2,3}", ["ab", "éü", "日本語"], ["a", "abcd", "a\nb"]),
+        (r"(?m)(^\w+$\n?)+", ["ab", "ab\ncd", "ab\n"], ["", "\nab"]),
+        (r"(?!.*foo).*", ["", "fo", "bar"], ["foo", "xfoox"]),
+        (r"(a?b?){3}", ["", "ab", "ababab", "bbb"], ["bbbb", "abababa"]),
+        (r"(?:\b|a){3}-?", ["a-", "aaa", "a"], ["aaaa"]),
+    ],
+)
+def test_whole_texts(pattern: str, yes: list[str], no: list[str]) -> None:
+    grammar = compile_grammar("regex", pattern)
+    assert [text for text in yes if not grammar.fullmatch(text)] == []
+    assert [text for text in no if grammar.fullmatch(text)] == []
+    for text in (*yes, *no):
+        assert bool(re.fullmatch(pattern, text)) == grammar.fullmatch(text), text
+
+
+def test_bytes_that_are_no_text_never_match() -> None:
+    grammar = compile_grammar("regex", r"[^a]*")
+    assert grammar.fullmatch(b"\xc3\xa9")
+    assert not grammar.fullmatch(b"\xc3")
+    assert not grammar.fullmatch(b"\xff")
+    assert not grammar.fullmatch("\ud800")
+
+
+@pytest.mark.parametrize("pattern", ["(a|a)*b", r"\p{L}{1,500}", r"(?=.*[0-9])(?=.*[a-z]).{8,64}", "(a{1,300}){1,300}"])
+def test_what_must_compile(pattern: str) -> None:
+    grammar = compile_grammar("regex", pattern)
+    assert not grammar.is_empty
+    assert grammar.is_regular
+    assert grammar.diagnostics == ()
+
+
+def test_only_what_can_be_completed_may_come_next() -> None:
+    automaton = compile_grammar("regex", "(?!ab)a[a-c]|x(?=y)z").automaton
+    after_a = automaton.run(automaton.start, b"a")
+    assert automaton.expected(after_a) == ((ord("a"), ord("a")), (ord("c"), ord("c")))
+    assert automaton.run(automaton.start, b"x") == DEAD
+
+
+def test_an_empty_language_compiles_with_a_warning() -> None:
+    grammar = compile_grammar("regex", "a(?!b)(?=b)")
+    assert grammar.is_empty
+    assert [d.code for d in grammar.diagnostics] == ["matches-nothing"]
+    assert grammar.materialise().start is None
+    assert grammar.neighbourhood(b"").start is None
+
+
+def test_a_limit_is_a_diagnostic_with_its_numbers() -> None:
+    with pytest.raises(GrammarError, match=r"instructions: 11 exceeds the limit of 10"):
+        compile_grammar("regex", "abcdefghijkl", CompileOptions(limits=Limits(instructions=10)))
+    grammar = compile_grammar("regex", ".{1,255}")
+    with pytest.raises(LimitExceededError, match=r"states of the automaton: 101 exceeds the limit of 100"):
+        grammar.materialise(100)
+
+
+def test_a_million_repetitions_meet_a_limit_and_do_not_hang() -> None:
+    with pytest.raises(GrammarError, match=r"1,000,000"):
+        compile_grammar("regex", "(x{1000}){1000}")
+
+
+def test_a_step_that_outgrows_a_limit_says_so() -> None:
+    grammar = compile_grammar("regex", "(?:a|b)*a(?:a|b){30}", CompileOptions(limits=Limits(configurations=500)))
+    with pytest.raises(LimitExceededError, match="configurations"):
+        grammar.materialise()
+
+
+def test_cancelling() -> None:
+    cancel = CancelToken()
+    cancel.cancel()
+    with pytest.raises(CancelledError):
+        compile_grammar("regex", "a", cancel=cancel)
+    grammar = compile_grammar("regex", "a")
+    with pytest.raises(CancelledError):
+        grammar.materialise(cancel=cancel)
+
+
+def test_progress_is_told() -> None:
+    heard = []
+    compile_grammar("regex", "a", cancel=CancelToken(lambda what, _done, _total: heard.append(what)))
+    assert heard[:2] == ["parsing", "assembling"]
+
+
+def test_there_is_no_such_notation() -> None:
+    with pytest.raises(ValueError, match="regex"):
+        compile_grammar("prolog", "a")
+
+
+def excerpts(grammar, spans) -> list[str]:  # type: ignore[no-untyped-def]
+    return [grammar.source.excerpt(span) for span in spans]
+
+
+def test_the_source_map_of_configurations_and_edges() -> None:
+    grammar = compile_grammar("regex", "[A-Z]+: [a-z]+")
+    automaton = grammar.automaton
+    assert excerpts(grammar, automaton.spans(automaton.start)) == ["[A-Z]"]
+    after = automaton.run(automaton.start, b"A")
+    assert excerpts(grammar, automaton.spans(after)) == ["[A-Z]", ":"]
+    colon = automaton.classes.of_byte[ord(":")]
+    assert excerpts(grammar, automaton.edge_spans(after, colon)) == [":"]
+
+
+def test_a_merged_state_carries_every_place() -> None:
+    grammar = compile_grammar("regex", "xb|yb")
+    dfa = grammar.materialise()
+    state = dfa.run(b"x")
+    assert state is not None
+    assert state == dfa.run(b"y")
+    assert [span.start for span in dfa.states[state].spans] == [1, 4]
+    (edge,) = [e for e in dfa.edges if e.source == state]
+    assert [span.start for span in edge.spans] == [1, 4]
+
+
+def test_a_condition_points_at_itself() -> None:
+    grammar = compile_grammar("regex", "(?=.*7)[0-9]+")
+    dfa = grammar.materialise()
+    assert dfa.start is not None
+    assert "7" in excerpts(grammar, dfa.states[dfa.start].spans)
+
+
+def test_a_neighbourhood_knows_its_rim() -> None:
+    grammar = compile_grammar("regex", "abcdef")
+    part = grammar.neighbourhood(b"ab", radius=2)
+    assert len(part.states) == 3
+    assert part.boundary == {2}
+    assert part.run(b"cd") == 2
+
+
+def test_deep_nesting_is_refused_with_its_number_or_compiles() -> None:
+    assert compile_grammar("regex", "(" * 150 + "a" + ")*" * 150).fullmatch("aaa")
+    with pytest.raises(GrammarError, match="200"):
+        compile_grammar("regex", "(" * 5000 + "a" + ")" * 5000)
+
+
+def test_a_long_pattern_compiles() -> None:
+    assert compile_grammar("regex", "(?:abc|[d-f]x)" * 5_000).automaton.start != DEAD

@@ -1,0 +1,93 @@
+"""Which tokens the table shows, and what a search means."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.decoding import candidates
+from engine.decoding.sampler import decide
+from engine.decoding.values import SamplerSettings
+from engine.vocabulary import Vocabulary
+
+WORDS = Vocabulary([b"a", b" the", b"the", b"then", b"\n", b"\xc3", b"#1", None, b"", b"lathe"], [7], {7: "<|end|>"})
+FLAT = np.zeros(WORDS.size)
+
+
+def found(text: str, logits: np.ndarray = FLAT) -> list[int]:
+    return candidates.find(text, WORDS, logits).tolist()
+
+
+@given(st.lists(st.integers(-3, 3), min_size=1, max_size=50), st.integers(0, 60))
+def test_best_and_ranks_agree_with_a_full_sort(values, count):
+    logits = np.array(values, dtype=np.float64)
+    order = sorted(range(len(values)), key=lambda i: (-values[i], i))
+    assert candidates.best(logits, count).tolist() == order[:count]
+    ids = np.arange(len(values))
+    assert candidates.ranks(logits, ids).tolist() == [order.index(i) + 1 for i in range(len(values))]
+
+
+def test_the_table_has_favourites_best_allowed_and_every_end():
+    size = 2000
+    logits = np.linspace(10, -10, size)
+    allowed = np.zeros(size, dtype=np.bool_)
+    allowed[1000:1500] = True
+    vocabulary = Vocabulary([b"%d" % i for i in range(size)], [1998, 1999])
+    decision = decide(logits, allowed, (), SamplerSettings())
+    ids = candidates.shown_ids(decision, vocabulary.eos_ids)
+    assert ids.tolist() == [*range(256), *range(1000, 1064), 1998, 1999]
+    rows = candidates.rows(decision, ids, vocabulary, lambda token_id: token_id + 1)
+    assert [row.rank for row in rows] == [i + 1 for i in ids]
+    assert [row.token_id for row in rows if row.is_eos] == [1998, 1999]
+    assert rows[0].target is None
+    assert rows[256].target == 1001
+    assert rows[256].p_masked == pytest.approx(rows[256].p / decision.z)
+
+
+def test_ids_beyond_the_vocabulary_have_no_bytes():
+    decision = decide(np.zeros(WORDS.size + 2), np.ones(WORDS.size, dtype=np.bool_), (), SamplerSettings())
+    row = candidates.rows(decision, np.array([WORDS.size + 1]), WORDS, lambda _: None)[0]
+    assert (row.token, row.name, row.allowed, row.p_masked) == (None, "", False, 0)
+
+
+def test_equal_ones_come_first_then_beginnings_then_parts():
+    assert found("the") == [2, 3, 1, 9]
+
+
+def test_within_a_kind_the_model_decides():
+    logits = FLAT.copy()
+    logits[9] = 1
+    assert found("the", logits) == [2, 3, 9, 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [
+        ("#3", [3]),
+        (" #3 ", [3]),
+        ("#99", []),
+        ('"the"', [2]),
+        ('"#1"', [6]),
+        ('"\\n"', [4]),
+        ("\\x0a", [4]),
+        ("↵", [4]),
+        ("␣the", [1]),
+        ("\\xc3", [5]),
+        ("\\u000a", [4]),
+        ("end", [7]),
+        ("zzz", []),
+        ("", []),
+        ("\\", []),
+        ("\udc80", []),
+    ],
+)
+def test_a_search(text, ids):
+    assert found(text) == ids
+
+
+def test_halves_of_a_character_can_be_searched_together():
+    assert candidates.unescape("\\xc3\\xa9") == "é".encode()
+    assert candidates.unescape("\\ud800x") == b"\\ud800x"
+    assert candidates.unescape("\\q") == b"\\q"

@@ -1,0 +1,75 @@
+"""The tree of steps by itself."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.decoding.tree import StepTree
+from engine.decoding.values import Step
+from engine.source import InvariantError
+
+
+def step(token_id: int) -> Step:
+    return Step(token_id, b"x", "", 0.5, 0.5, 1.0, 2, forced=False, wanted_id=0, chosen_by="user", configuration=1)
+
+
+def grown(*token_ids: int) -> StepTree:
+    tree = StepTree()
+    for token_id in token_ids:
+        tree.push(step(token_id))
+    return tree
+
+
+def test_steps_form_a_path():
+    tree = grown(4, 5, 6)
+    assert tree.path == (0, 1, 2)
+    assert tree.current == 2
+    assert [taken.token_id for taken in tree.taken()] == [4, 5, 6]
+
+
+def test_what_is_taken_back_stays_in_view_until_another_step_replaces_it():
+    tree = grown(4, 5, 6)
+    tree.stand_at(1)
+    assert tree.path == (0, 1, 2)
+    assert tree.current == 0
+    tree.push(step(7))
+    assert tree.path == (0, 3)
+    assert tree.node(1).parent == 0
+    assert [node.id for node in tree.children(0)] == [1, 3]
+
+
+def test_stepping_again_along_a_known_path_makes_no_copies():
+    tree = grown(4, 5, 6)
+    tree.stand_at(0)
+    tree.push(step(4))
+    assert len(tree) == 3
+    assert tree.path == (0, 1, 2)
+    assert tree.depth == 1
+
+
+def test_going_to_another_branch_shows_it_to_its_newest_end():
+    tree = grown(4, 5, 6)
+    tree.stand_at(1)
+    tree.push(step(7))
+    tree.go_to(1)
+    assert tree.path == (0, 1, 2)
+    assert tree.current == 1
+    tree.go_to(None)
+    assert tree.current is None
+    assert tree.path == (0, 1, 2)
+
+
+def test_a_trace_is_a_value_with_parents_before_children():
+    tree = grown(4, 5)
+    trace = tree.trace()
+    tree.push(step(6))
+    assert len(trace.nodes) == 2
+    assert all(node.parent is None or node.parent < node.id for node in trace.nodes)
+
+
+def test_places_that_are_not_there_are_refused():
+    tree = grown(4)
+    with pytest.raises(InvariantError):
+        tree.go_to(9)
+    with pytest.raises(InvariantError):
+        tree.stand_at(2)

@@ -1,0 +1,57 @@
+"""Graphviz text that Graphviz itself reads back."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.automata.dfa import ByteDfa
+from engine.compile import compile_grammar
+from engine.export import to_dot
+from engine.source import SourceText
+
+HOSTILE = [r'"\\n\"+"', "a\nb", "[\x00-\x1f]é<b>&amp;", r"\N\G\l", "x" * 1000, "\u202e\u2028", "}"]
+
+
+def dot(pattern: str) -> str:
+    grammar = compile_grammar("regex", pattern)
+    return to_dot(grammar.materialise(), grammar.source)
+
+
+def test_the_whole_text_of_a_small_automaton():
+    assert dot('a*"') == (
+        "digraph grammar {\n"
+        "  rankdir=LR;\n"
+        '  label="a*\\"";\n'
+        "  labelloc=t;\n"
+        "  node [shape=circle];\n"
+        "  edge [arrowsize=0.7];\n"
+        '  start [shape=point, label=""];\n'
+        "  start -> s0;\n"
+        '  s0 [label="0"];\n'
+        '  s1 [label="1", shape=doublecircle];\n'
+        '  s0 -> s0 [label="a"];\n'
+        '  s0 -> s1 [label="\\""];\n'
+        "}\n"
+    )
+
+
+def test_an_empty_language_has_a_title_and_no_states():
+    text = to_dot(ByteDfa(None, (), ()), SourceText(""))
+    assert "->" not in text
+    assert text.endswith("}\n")
+
+
+@pytest.mark.parametrize("source", HOSTILE)
+def test_graphviz_reads_any_source_back(source):
+    pygraphviz = pytest.importorskip("pygraphviz")
+    text = to_dot(compile_grammar("regex", 'a"b[^"]|\n').materialise(), SourceText(source))
+    graph = pygraphviz.AGraph(string=text)
+    assert graph.is_directed()
+    assert {"start", "s0"} <= set(graph.nodes())
+    assert all(char.isprintable() or char == "\n" for char in text)
+    graph.close()
+
+
+def test_the_rim_of_a_part_is_dashed():
+    grammar = compile_grammar("regex", "abcdef")
+    assert "style=dashed" in to_dot(grammar.neighbourhood(b"a", radius=1), grammar.source)

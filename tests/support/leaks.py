@@ -1,0 +1,54 @@
+"""Finds the threads and processes that a test leaves running.
+
+Turnstile works in processes, and a worker that outlives its test slows the
+next one or holds the whole run open. What ends by itself within the grace is
+no leak: a worker that was told to stop needs a moment.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+
+import psutil
+
+# The standard library's own helpers live until the interpreter ends.
+HELPERS = ("multiprocessing.resource_tracker", "multiprocessing.forkserver")
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """The threads and child processes of this process, at one moment."""
+
+    threads: frozenset[threading.Thread]
+    processes: frozenset[psutil.Process]
+
+    @classmethod
+    def now(cls) -> Running:
+        return cls(frozenset(threading.enumerate()), frozenset(psutil.Process().children(recursive=True)))
+
+
+def leaks(before: Running, grace: float = 3.0) -> list[str]:
+    """What runs now, did not run before, and does not end within `grace` seconds; one line each."""
+    now = Running.now()
+    found = []
+    for thread in now.threads - before.threads:
+        thread.join(grace)
+        if thread.is_alive():
+            found.append(f"thread {thread.name!r}")
+    fresh = [process for process in now.processes - before.processes if not is_helper(process)]
+    _, alive = psutil.wait_procs(fresh, timeout=grace)
+    found += [f"process {process.pid}: {' '.join(command_line(process))[:200]}" for process in alive]
+    return found
+
+
+def is_helper(process: psutil.Process) -> bool:
+    words = " ".join(command_line(process))
+    return any(name in words for name in HELPERS)
+
+
+def command_line(process: psutil.Process) -> list[str]:
+    try:
+        return process.cmdline()
+    except psutil.Error:  # it ended, or is a zombie
+        return []
