@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from app.graph.layout import Point
 
@@ -38,7 +39,7 @@ class Box:
 def through(points: Sequence[Point]) -> tuple[Point, ...]:
     """A chain through `points` that leaves and arrives horizontally at each of them."""
     chain = [points[0]]
-    for (x0, y0), (x1, y1) in zip(points, points[1:], strict=False):
+    for (x0, y0), (x1, y1) in pairwise(points):
         bend = (x1 - x0) / 2
         chain += [(x0 + bend, y0), (x1 - bend, y1), (x1, y1)]
     return tuple(chain)

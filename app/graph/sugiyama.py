@@ -98,9 +98,9 @@ def _routes(pieces: list[EdgeKey], nodes: set[int]) -> dict[EdgeKey, tuple[int, 
     for source, target in pieces:
         if source not in nodes:
             continue
-        bends = []
-        while target not in nodes:
-            bends.append(target)
-            target = following[target]
-        routes[source, target] = tuple(bends)
+        bends, end = [], target
+        while end not in nodes:
+            bends.append(end)
+            end = following[end]
+        routes[source, end] = tuple(bends)
     return routes

@@ -149,8 +149,8 @@ class Compiling(QObject):
             return
         self._good = Drawn(request, answer.dfa, b"", answer.compile_ms, answer.too_large)
         self._set_stale("")
-        self.drawn.emit(self._good)
         self.compiled.emit(self._good)
+        self.drawn.emit(self._good)
 
     def _set_stale(self, reason: str) -> None:
         if reason != self._stale:

@@ -27,12 +27,14 @@ class Session(QObject):
     """Everything behind the panes.
 
     Signals:
+        drawn(Drawn): another automaton, or another part of it, is to be drawn; `live_changed` follows.
         live_changed(states, spans): where the match stands, in the drawn automaton and in the source.
         step_allowed_changed(reason): why no step is possible now; empty where one is.
         activity_changed(text, done, total): what the background does; an empty text for nothing.
         alarmed(Alarm): something went wrong.
     """
 
+    drawn = Signal(object)
     live_changed = Signal(object, object)
     step_allowed_changed = Signal(str)
     activity_changed = Signal(str, object, object)
@@ -46,7 +48,7 @@ class Session(QObject):
         self.decoding = Decoding(document, groups.decode, self)
         self._progress: dict[type, Progress] = {}
         self.compiling.compiled.connect(self.decoding.set_grammar)
-        self.compiling.drawn.connect(lambda _drawn: self._update_live())
+        self.compiling.drawn.connect(self._on_drawn)
         self.compiling.stale_changed.connect(self._on_stale)
         self.decoding.viewed.connect(self._on_view)
         for failures in (self.compiling.failed, self.decoding.failed):
@@ -104,6 +106,10 @@ class Session(QObject):
             self.compiling.draw_around(view.position.output)
         self._update_live()
         self.step_allowed_changed.emit(self.step_refusal)
+
+    def _on_drawn(self, drawn: Drawn) -> None:
+        self.drawn.emit(drawn)
+        self._update_live()
 
     def _on_stale(self, _is_stale: bool, _reason: str) -> None:
         self.decoding.pause()

@@ -35,7 +35,7 @@ def _add_generate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--model", required=True, help="shakespeare, records, smollm2, or the path of a model folder or GGUF file"
     )
-    parser.add_argument("--prompt", default="", help="what the model reads first; the grammar starts after it")
+    parser.add_argument("--prompt", type=_text, default="", help="what the model reads first; the grammar starts after it")
     parser.add_argument("--max-tokens", type=_count, default=256, metavar="N", help="stop after N tokens (256)")
     parser.add_argument(
         "--stop",
@@ -86,10 +86,18 @@ def _add_grammar(parser: argparse.ArgumentParser) -> None:
         "--dialect", choices=["python", "ecma"], default="python", help="of a regular expression (python)"
     )
     grammar = parser.add_mutually_exclusive_group(required=True)
-    grammar.add_argument("--grammar", metavar="TEXT", help="the grammar itself")
+    grammar.add_argument("--grammar", type=_text, metavar="TEXT", help="the grammar itself")
     grammar.add_argument(
         "--grammar-file", metavar="FILE", help="a file with the grammar, - is stdin; its last line end does not count"
     )
+
+
+def _text(argument: str) -> str:
+    """An argument as it was typed: in an ASCII locale Python hands over UTF-8 as escaped bytes."""
+    try:
+        return argument.encode("utf-8", "surrogateescape").decode("utf-8")
+    except UnicodeError as error:
+        raise argparse.ArgumentTypeError("it is not UTF-8 text") from error
 
 
 def _natural(text: str) -> int:

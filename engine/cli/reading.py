@@ -19,7 +19,7 @@ def read_grammar(arguments: argparse.Namespace) -> SourceText:
         CommandError: the file cannot be read, or is not UTF-8.
     """
     if arguments.grammar is not None:
-        return _checked(arguments.grammar, "<grammar>")
+        return SourceText(arguments.grammar)
     name = arguments.grammar_file
     try:
         data = sys.stdin.buffer.read() if name == STDIN else Path(name).read_bytes()
@@ -28,17 +28,9 @@ def read_grammar(arguments: argparse.Namespace) -> SourceText:
         raise CommandError(f"cannot read {name}: {error.strerror or error}") from error
     except ValueError as error:
         raise CommandError(f"cannot read {name}: it is not UTF-8 text ({error})") from error
-    return _checked(_without_last_line_end(text), "<stdin>" if name == STDIN else name)
+    return SourceText(_without_last_line_end(text), "<stdin>" if name == STDIN else name)
 
 
 def _without_last_line_end(text: str) -> str:
     """Editors and `echo` end a file with a line end that nobody means as part of the grammar."""
     return text.removesuffix("\n").removesuffix("\r") if text.endswith("\n") else text
-
-
-def _checked(text: str, name: str) -> SourceText:
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError as error:  # how Python hands over arguments that are not UTF-8
-        raise CommandError(f"cannot read {name}: it is not UTF-8 text") from error
-    return SourceText(text, name)

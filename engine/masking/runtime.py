@@ -87,7 +87,8 @@ def _cache_directory() -> Path | None:
     """Where compiled kernels are kept; None where nothing can be written."""
     import platformdirs
 
-    directory = Path(platformdirs.user_cache_dir("turnstile", appauthor=False)) / "kernels"
+    asked = os.environ.get("NUMBA_CACHE_DIR")
+    directory = Path(asked or Path(platformdirs.user_cache_dir("turnstile", appauthor=False)) / "kernels")
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=directory) as probe:

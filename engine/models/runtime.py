@@ -21,6 +21,7 @@ _THREADS = 4  # more cores than this gain nothing at these sizes, and take the w
 def _libraries() -> tuple[ModuleType, ModuleType]:
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # the tokenizer's threads warn at every fork
     os.environ.setdefault("TRANSFORMERS_NO_ADVISORY_WARNINGS", "1")
+    os.environ.setdefault("TQDM_DISABLE", "1")  # the GGUF reader's bar asks nobody else
     try:
         torch, transformers = import_module("torch"), import_module("transformers")
     except ImportError as error:

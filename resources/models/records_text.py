@@ -44,6 +44,7 @@ NUMBER_WORDS = "zero one two three four five six seven eight nine ten eleven twe
 THINGS = ("The soup", "The film", "The hotel", "The book", "The coffee", "The lamp", "The service", "The room")
 PRAISE = ("was lovely", "was excellent", "arrived on time", "made my day", "works very well", "was worth every penny")
 BLAME = ("was cold", "was terrible", "never arrived", "broke after a day", "was far too loud", "was a waste of money")
+LEVELS = ("INFO", "WARNING", "ERROR")
 LOG = (
     "server started",
     "connection closed",

@@ -170,13 +170,13 @@ def save_folder(
 ) -> None:
     """Write the Hugging Face folder, weights in float16, which halves them and moves no loss by 0.001."""
     model.train(mode=False)
-    model.half()
+    model.half()  # type: ignore[no-untyped-call] # transformers wraps torch's method
     model.generation_config.bos_token_id = end_id
     model.generation_config.eos_token_id = end_id
     model.save_pretrained(folder)
     (folder / "model.safetensors").chmod(0o644)  # safetensors writes it for its owner alone
     tokenizer.save_pretrained(folder)
-    model.float()
+    model.float()  # type: ignore[no-untyped-call] # the same
     (folder / "README.md").write_text(card, encoding="utf-8")
 
 

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.models.states import ACCEPTS, HERE, LEADS_TO, READS, STATE
-from app.widgets.labels import ElidedLabel
+from app.panes.automaton.labels import ElidedLabel
 
 
 class AutomatonHeader(QFrame):

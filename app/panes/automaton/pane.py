@@ -20,8 +20,8 @@ from app.graph.picture import Picture, picture_of, request_of, written
 from app.graph.scene import AutomatonScene
 from app.graph.view import GraphView
 from app.models.states import StatesModel, excerpts
-from app.widgets.automaton import AutomatonHeader, states_table
-from app.widgets.labels import Banner, ElidedLabel, empty_page
+from app.panes.automaton.parts import AutomatonHeader, states_table
+from app.panes.automaton.labels import Banner, ElidedLabel, empty_page
 from engine.automata.dfa import ByteDfa, DfaEdge
 from engine.automata.labels import label as bytes_label
 from engine.source import SourceText, Span

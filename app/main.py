@@ -1,0 +1,122 @@
+"""The composition root: the only place that builds services, and what `turnstile` without a subcommand runs.
+
+Importing this module must stay cheap and free of Qt: a spawned worker imports
+the main module again before it does anything else.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import os
+import signal
+import sys
+import tempfile
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QApplication
+
+    from app.window.main_window import MainWindow
+
+DEFAULT_SCREENSHOT = "turnstile.png"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Open the window; without a display, play the session offscreen. Returns the exit code."""
+    multiprocessing.freeze_support()
+    options = _parser().parse_args(sys.argv[1:] if argv is None else argv)
+    if options.screenshot is None and not has_display():
+        _say(f"There is no display: the session runs offscreen, and its window is drawn to {DEFAULT_SCREENSHOT}.")
+        options.screenshot = Path(DEFAULT_SCREENSHOT)
+    if options.screenshot is not None:
+        os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl+C ends the window; the autosave keeps the work
+    with ExitStack() as stack:
+        return _run(options, stack)
+
+
+def has_display() -> bool:
+    """Whether a window can be shown; only X11 and Wayland desktops can lack a display."""
+    if os.name == "nt" or sys.platform == "darwin":
+        return True
+    named = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
+    return any(os.environ.get(name) for name in named)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser("turnstile", description="Step a language model through a grammar, in a window.")
+    parser.add_argument("document", nargs="?", type=Path, help="a .turnstile document to open")
+    parser.add_argument(
+        "--screenshot",
+        type=Path,
+        metavar="PATH",
+        help="play the first steps without a display, draw the window to PATH, and end",
+    )
+    parser.add_argument("--theme", choices=("system", "light", "dark"), help="use this theme, this time")
+    parser.add_argument("--size", default="1600x1000", help="the window's size for --screenshot, as WIDTHxHEIGHT")
+    parser.add_argument("--exit-after-paint", action="store_true", help=argparse.SUPPRESS)  # for the start benchmark
+    return parser
+
+
+def _run(options: argparse.Namespace, stack: ExitStack) -> int:
+    app = _application()
+    window = _window(app, options, stack)
+    if options.screenshot is not None:
+        from app.window.offscreen import play
+
+        width, _, height = options.size.partition("x")
+        window.resize(int(width), int(height))
+        return play(app, window, options.document, options.screenshot, _say)
+    window.show()
+    if options.exit_after_paint:
+        window.painted.connect(lambda: (_say("painted"), window.close_without_asking()))
+    # The workers start once the window stands, so that nothing competes with its first paint.
+    window.painted.connect(lambda: window.begin(options.document))
+    return app.exec()
+
+
+def _application() -> QApplication:
+    from PySide6.QtGui import QIcon
+    from PySide6.QtWidgets import QApplication
+
+    from app.window.icon import icon_path
+
+    app = QApplication(sys.argv[:1])
+    app.setApplicationName("turnstile")
+    app.setApplicationDisplayName("Turnstile")
+    app.setDesktopFileName("turnstile")
+    app.setWindowIcon(QIcon(str(icon_path())))
+    return app
+
+
+def _window(app: QApplication, options: argparse.Namespace, stack: ExitStack) -> MainWindow:
+    from app import theme
+    from app.document import Autosave, Document
+    from app.session import Groups, Session
+    from app.settings import Settings
+    from app.window.main_window import MainWindow
+    from app.window.trouble import tell_uncaught
+
+    scratch: Path | None = None
+    if options.screenshot is not None:  # a picture is of a first start, whatever this home remembers
+        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="turnstile-")))
+    settings = Settings(scratch / "preferences.json" if scratch else None)
+    theme.apply(app, options.theme or settings.preferences.theme)
+    app.styleHints().colorSchemeChanged.connect(lambda _scheme: theme.apply(app, settings.preferences.theme))
+    document = Document(Autosave(scratch / "autosave" if scratch else None), app)
+    window = MainWindow(Session(document, Groups(app), app), settings)
+    stack.callback(tell_uncaught(window.show_alarm))
+    return window
+
+
+def _say(text: str) -> None:
+    if sys.stdout is not None:  # there is none under pythonw
+        print(text, flush=True)  # noqa: T201
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,155 @@
+"""The headline of a step: what the grammar allows, what the model gave it, what it wanted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+
+from app import theme
+from app.models.token_paint import tabular
+from app.models.wording import candidate_text, count, percent, shown
+from app.panes.generation.rich import code, words
+from engine.decoding.values import Candidate, EosState, Finish, Position
+
+Role = theme.Role
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of a headline.
+
+    Attributes:
+        text: what it says.
+        is_code: whether it is a token.
+        strong: whether it carries the number or the verdict.
+        struck: whether it is a token that is not allowed.
+        role: its colour.
+    """
+
+    text: str
+    is_code: bool = False
+    strong: bool = False
+    struck: bool = False
+    role: Role = Role.TEXT
+
+    def html(self) -> str:
+        """The piece as HTML."""
+        if self.is_code:
+            return code(self.text, self.role, struck=self.struck)
+        return words(self.text, self.role, strong=self.strong)
+
+
+Parts = tuple[Part, ...]
+
+
+def headline_of(position: Position) -> Parts:
+    """The one line that says what a position is about."""
+    if position.finish is not None:
+        return _finished(position.finish, accepting=position.accepting)
+    if position.allowed == 0:
+        return (Part("Dead end", strong=True, role=Role.ERROR), Part(": no token of this vocabulary may come next"))
+    if position.forced:
+        return _forced(position)
+    return (
+        Part(f"{position.allowed:,}", strong=True),
+        Part(f" of {position.vocabulary_size:,} allowed · the model gave them "),
+        Part(percent(position.z), strong=True),
+        *_wanted(position.wanted),
+    )
+
+
+def second_line_of(position: Position) -> str:
+    """What else matters: whether the output may end here, and what must follow."""
+    if position.finish is not None:
+        return ""
+    facts = []
+    if position.eos is EosState.NO_EOS:
+        facts.append("✓ Matches so far" if position.accepting else "Not complete yet")
+    else:
+        facts.append("✓ It may end here" if position.eos is EosState.ALLOWED else "Not complete: it may not end here")
+    if position.forced_bytes and not position.forced:
+        facts.append(f"whatever follows begins with “{shown(position.forced_bytes)}”")
+    return " · ".join(facts)
+
+
+def _finished(finish: Finish, *, accepting: bool) -> Parts:
+    match finish:
+        case Finish.STOP if accepting:
+            return (Part("✓ Finished", strong=True, role=Role.ALLOWED), Part(": the output matches in full"))
+        case Finish.STOP:
+            return (Part("Finished", strong=True), Part(", though the output is no full match"))
+        case Finish.LENGTH:
+            match_ = ", but the output matches in full" if accepting else " before the output was complete"
+            return (Part("Out of budget", strong=True, role=Role.WARNING), Part(f": the tokens are used up{match_}"))
+        case Finish.DEAD_END:
+            return (
+                Part("Dead end", strong=True, role=Role.ERROR),
+                Part(": the output is not complete, and no token of this vocabulary continues it"),
+            )
+
+
+def _forced(position: Position) -> Parts:
+    only = next((c for c in position.candidates if c.allowed), None)
+    if only is None:
+        return (Part("Forced", strong=True, role=Role.FORCED), Part(": only one token may come next"))
+    return (
+        Part("Forced", strong=True, role=Role.FORCED),
+        Part(": only "),
+        Part(candidate_text(only), is_code=True),
+        Part(" may come next · the model gave it "),
+        Part(percent(position.z), strong=True),
+        *(_wanted(position.wanted) if position.wanted and not position.wanted.allowed else ()),
+    )
+
+
+def _wanted(wanted: Candidate | None) -> Parts:
+    if wanted is None:
+        return ()
+    role = Role.TEXT if wanted.allowed else Role.FORBIDDEN
+    token = Part(candidate_text(wanted), is_code=True, struck=not wanted.allowed, role=role)
+    return (Part(" · it wanted "), token, *((Part(" ✓", role=Role.ALLOWED),) if wanted.allowed else ()))
+
+
+class Headline(QWidget):
+    """The headline and the line under it."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._parts: Parts = ()
+        self._first = QLabel(textFormat=Qt.TextFormat.RichText, wordWrap=True)
+        self._second = QLabel(textFormat=Qt.TextFormat.PlainText, wordWrap=True)
+        self._second.setProperty("role", "muted")
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(2)
+        layout.addWidget(self._first)
+        layout.addWidget(self._second)
+        theme.themes.changed.connect(self._render)
+
+    def show_position(self, position: Position) -> None:
+        """Show what a position is about."""
+        self._parts = headline_of(position)
+        self._second.setText(second_line_of(position))
+        timing = f"mask {position.mask_us:,.1f} µs, model {position.logits_ms:,.1f} ms"
+        self.setToolTip(f"{count(position.index, 'step')} taken · {timing} · KL {position.kl:.3f} nats")
+        self._render()
+
+    def show_text(self, text: str) -> None:
+        """Say why there is no position."""
+        self._parts = (Part(text, role=Role.MUTED),)
+        self._second.setText("")
+        self.setToolTip("")
+        self._render()
+
+    @property
+    def text(self) -> str:
+        """Both lines as plain text."""
+        first = "".join(part.text for part in self._parts)
+        return f"{first}\n{self._second.text()}".strip()
+
+    def _render(self) -> None:
+        self._first.setFont(tabular(theme.ui_font(1.0)))
+        self._first.setText("".join(part.html() for part in self._parts))
+        self._first.setAccessibleName("".join(part.text for part in self._parts))

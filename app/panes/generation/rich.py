@@ -1,0 +1,38 @@
+"""A little rich text for labels: words, and code in the theme's colours."""
+
+from __future__ import annotations
+
+import html
+import re
+
+from app import theme
+
+_CODE = re.compile(r"`([^`]+)`|`(`)`")
+
+
+def code(text: str, role: theme.Role = theme.Role.TEXT, *, struck: bool = False) -> str:
+    """Text as code, as HTML."""
+    decoration = "text-decoration: line-through;" if struck else ""
+    family = ", ".join(f"'{name}'" for name in theme.mono_font().families())
+    style = (
+        f"font-family: {family}; color: {theme.current().hex(role)};"
+        f" background-color: {theme.current().hex(theme.Role.GRID)}; {decoration}"
+    )
+    inner = html.escape(text).replace(" ", "&nbsp;")
+    return f'<span style="{style}">&nbsp;{inner}&nbsp;</span>'
+
+
+def words(text: str, role: theme.Role = theme.Role.TEXT, *, strong: bool = False) -> str:
+    """Text as words, as HTML."""
+    weight = " font-weight: 600;" if strong else ""
+    return f'<span style="color: {theme.current().hex(role)};{weight}">{html.escape(text)}</span>'
+
+
+def prose(text: str) -> str:
+    """Prose in which backticks hold code, as HTML."""
+    parts, at = [], 0
+    for found in _CODE.finditer(text):
+        parts += [html.escape(text[at : found.start()]), code(found[1] or found[2])]
+        at = found.end()
+    parts.append(html.escape(text[at:]))
+    return "".join(parts).replace("\n", "<br>")

@@ -1,0 +1,172 @@
+"""*Why not?*: what happened to a token, byte by byte, and where in the grammar."""
+
+from __future__ import annotations
+
+import html
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+
+from app import theme
+from app.models.wording import percent, shown, token_text
+from app.panes.generation.rich import code, prose, words
+from app.workers.messages import WhyAnswer
+from engine.automata.labels import label
+from engine.decoding.values import Candidate
+from engine.masking.explanation import Explanation, Reason
+from engine.source import Span
+
+Role = theme.Role
+_MOST_SPANS = 3
+_EXPECTED_WIDTH = 60
+_EXCERPT = 28
+
+
+class WhyPanel(QFrame):
+    """Opens under the candidates with an answer; closed by its cross or with Escape.
+
+    Signals:
+        span_wanted(Span): show this place of the grammar.
+        closed: the panel was closed.
+    """
+
+    span_wanted = Signal(object)
+    closed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("role", "card")
+        self.setAccessibleName("Why not?")
+        self._answer: WhyAnswer | None = None
+        self._candidate: Candidate | None = None
+        self._source = ""
+        self._title = QLabel(textFormat=Qt.TextFormat.RichText, wordWrap=True)
+        self._prose = QLabel(textFormat=Qt.TextFormat.RichText, wordWrap=True)
+        self._prose.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.close_button = QToolButton(text="✕")
+        self.close_button.setToolTip("Close")
+        self.close_button.setAccessibleName("Close")
+        self.close_button.clicked.connect(self.close_panel)
+        self._facts = QGridLayout()
+        self._facts.setHorizontalSpacing(theme.SPACE_M)
+        self._facts.setVerticalSpacing(theme.SPACE_XS)
+        self._facts.setColumnStretch(1, 1)
+        head = QHBoxLayout()
+        head.addWidget(self._title, 1)
+        head.addWidget(self.close_button, 0, Qt.AlignmentFlag.AlignTop)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(theme.SPACE_M, theme.SPACE_S, theme.SPACE_S, theme.SPACE_S)
+        layout.setSpacing(theme.SPACE_XS)
+        layout.addLayout(head)
+        layout.addLayout(self._facts)
+        layout.addWidget(self._prose)
+        theme.themes.changed.connect(self._render)
+        self.hide()
+
+    def show_answer(self, answer: WhyAnswer, candidate: Candidate | None, source: str) -> None:
+        """Open with an answer.
+
+        Args:
+            answer: the verdict on a token.
+            candidate: the token's row in the table; None where it is not shown.
+            source: the text of the grammar that the answer is about, for excerpts; may be empty.
+        """
+        self._answer, self._candidate, self._source = answer, candidate, source
+        self._render()
+        self.show()
+
+    def close_panel(self) -> None:
+        """Close."""
+        if self.isVisibleTo(self.parentWidget()):
+            self.hide()
+            self.closed.emit()
+
+    def _render(self) -> None:
+        if self._answer is None:
+            return
+        explanation = self._answer.explanation
+        self._title.setText(self._title_html(explanation))
+        self._clear_facts()
+        if explanation.reason is Reason.DEAD_BYTE and explanation.token and explanation.offset is not None:
+            self._add_fact("Stops at", _label(_dead_html(explanation.token, explanation.offset)))
+        if explanation.expected and explanation.reason is not Reason.ALLOWED:
+            self._add_fact("Expected", _label(code(label(explanation.expected, _EXPECTED_WIDTH), Role.ALLOWED)))
+        if explanation.spans:
+            self._add_fact("In the grammar", self._span_buttons(explanation.spans))
+        self._prose.setText(prose(self._answer.prose))
+        self._prose.setVisible(bool(self._answer.prose))
+
+    def _title_html(self, explanation: Explanation) -> str:
+        allowed = explanation.allowed
+        name = self._candidate.name if self._candidate else ""
+        text = token_text(explanation.token, name, self._answer.token_id if self._answer else 0)
+        role = Role.TEXT if allowed else Role.FORBIDDEN
+        verdict = " may come next" if allowed else " may not come next"
+        model = ""
+        if self._candidate is not None:
+            model = words(f" · the model gave it {percent(self._candidate.p)}", Role.MUTED)
+        return code(text, role, struck=not allowed) + words(verdict, strong=True) + model
+
+    def _span_buttons(self, spans: tuple[Span, ...]) -> QWidget:
+        row = QWidget()
+        layout = QHBoxLayout(row)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(theme.SPACE_XS)
+        for span in spans[:_MOST_SPANS]:
+            button = QToolButton(text=self._excerpt(span).replace("&", "&&"))
+            button.setProperty("role", "chip")
+            button.setFont(theme.mono_font())
+            button.setToolTip("Show this place in the grammar")
+            button.clicked.connect(lambda _checked=False, span=span: self.span_wanted.emit(span))
+            layout.addWidget(button)
+        if len(spans) > _MOST_SPANS:
+            layout.addWidget(_label(words(f"and {len(spans) - _MOST_SPANS} more", Role.MUTED)))
+        layout.addStretch(1)
+        return row
+
+    def _excerpt(self, span: Span) -> str:
+        text = self._source[span.start : span.end]
+        if not text:
+            return f"{span.start}–{span.end}" if span.end > span.start else f"at {span.start}"
+        text = shown(text.encode("utf-8", "replace")).replace("␣", " ")
+        return text if len(text) <= _EXCERPT else text[: _EXCERPT - 1] + "…"
+
+    def _add_fact(self, name: str, value: QWidget) -> None:
+        row = self._facts.rowCount()
+        caption = QLabel(name)
+        caption.setProperty("role", "muted")
+        self._facts.addWidget(caption, row, 0, Qt.AlignmentFlag.AlignVCenter)
+        self._facts.addWidget(value, row, 1)
+
+    def _clear_facts(self) -> None:
+        while (item := self._facts.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.hide()
+                widget.deleteLater()
+
+
+def _label(text: str) -> QLabel:
+    made = QLabel(text, textFormat=Qt.TextFormat.RichText)
+    made.setWordWrap(True)
+    return made
+
+
+def _dead_html(token: bytes, offset: int) -> str:
+    """A token with the byte at which it died marked: what came before it was fine, the rest never mattered."""
+    before, dead, after = token[:offset], token[offset : offset + 1], token[offset + 1 :]
+    theme_now = theme.current()
+    family = ", ".join(f"'{name}'" for name in theme.mono_font().families())
+    pieces = (
+        (before, f"color: {theme_now.hex(Role.ALLOWED)};"),
+        (
+            dead,
+            f"color: {theme_now.hex(Role.ERROR)}; background-color: {theme_now.hex(Role.ERROR_FILL)};"
+            " text-decoration: underline; font-weight: 600;",
+        ),
+        (after, f"color: {theme_now.hex(Role.MUTED)};"),
+    )
+    spelled = "".join(
+        f'<span style="font-family: {family}; {style}">{html.escape(shown(piece))}</span>' for piece, style in pieces
+    )
+    place = f"byte {offset + 1} of {len(token)}" if len(token) > 1 else "its only byte"
+    return f"{spelled} {words(place, Role.MUTED)}"

@@ -1,1 +1,0 @@
-"""Small parts that several panes are made of, or that one pane would be too long with."""

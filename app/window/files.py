@@ -1,0 +1,120 @@
+"""Opening, saving and closing documents, with the dialogs that it takes. The only modal ones are about unsaved work."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QDialog, QFileDialog, QMenu, QMessageBox, QWidget
+
+from app.document import SUFFIX, DocumentError, DocumentFile, ModelPart
+from app.document.gallery import examples
+from app.session import Alarm, Session
+from app.settings import Settings
+from app.window.gallery_dialog import GalleryDialog
+
+_FILTER = f"Turnstile documents (*{SUFFIX})"
+_OPENING_STEPS = 3
+
+
+class Files(QObject):
+    """What the File menu does."""
+
+    def __init__(self, session: Session, settings: Settings, window: QWidget) -> None:
+        super().__init__(window)
+        self._session = session
+        self._document = session.document
+        self._settings = settings
+        self._window = window
+
+    def begin(self, path: Path | None) -> None:
+        """Show the first document: what a crash left behind, the file that was asked for, or the first example."""
+        saved = self._document.recover()
+        if saved is not None:
+            clock = datetime.fromtimestamp(saved.saved_at).astimezone().strftime("%H:%M")
+            text = f"Turnstile did not end cleanly. This is your work as of {clock}; save it to keep it."
+            self._session.alarmed.emit(Alarm("window", text, severity="warning"))
+        elif path is None or not self.open(path):
+            self._document.replace(examples()[0].document())
+            self._session.decoding.step_when_ready(_OPENING_STEPS)
+
+    def new(self) -> None:
+        """Start an empty document with the present model."""
+        if self.may_leave():
+            spec = self._session.decoding.spec or self._settings.preferences.model
+            self._document.replace(DocumentFile(model=ModelPart(spec=spec)))
+
+    def open_chosen(self) -> None:
+        """Ask for a file and open it."""
+        if self.may_leave():
+            path, _ = QFileDialog.getOpenFileName(self._window, "Open", self._folder(), _FILTER)
+            if path:
+                self.open(Path(path))
+
+    def open(self, path: Path) -> bool:
+        """Open a file; a failure is told and costs nothing."""
+        try:
+            self._document.open(path)
+        except DocumentError as error:
+            self._session.alarmed.emit(Alarm("window", str(error)))
+            return False
+        self._settings.remember_file(path)
+        return True
+
+    def open_gallery(self) -> None:
+        """Choose an example."""
+        dialog = GalleryDialog(self._window)
+        if dialog.exec() == QDialog.DialogCode.Accepted and self.may_leave():
+            self._document.replace(dialog.chosen.document())
+
+    def save(self) -> bool:
+        """Save to the document's file, or ask for one. Whether it was saved."""
+        return self._save(self._document.path) if self._document.path else self.save_as()
+
+    def save_as(self) -> bool:
+        """Ask for a file and save to it."""
+        suggestion = str(Path(self._folder(), self._document.title + SUFFIX))
+        name, _ = QFileDialog.getSaveFileName(self._window, "Save as", suggestion, _FILTER)
+        if not name:
+            return False
+        path = Path(name)
+        return self._save(path if path.suffix else path.with_suffix(SUFFIX))
+
+    def may_leave(self) -> bool:
+        """Whether the present document may go: it is saved, or the user says so."""
+        if not self._document.is_modified:
+            return True
+        choice = QMessageBox.question(
+            self._window,
+            "Unsaved work",
+            f"“{self._document.title}” has changes that are not saved.",
+            QMessageBox.StandardButton.Save | QMessageBox.StandardButton.Discard | QMessageBox.StandardButton.Cancel,
+            QMessageBox.StandardButton.Save,
+        )
+        if choice == QMessageBox.StandardButton.Save:
+            return self.save()
+        return choice == QMessageBox.StandardButton.Discard
+
+    def fill_recent(self, menu: QMenu) -> None:
+        """List the recent documents."""
+        menu.clear()
+        for name in self._settings.preferences.recent:
+            action = menu.addAction(Path(name).stem)
+            action.setToolTip(name)
+            action.triggered.connect(lambda _checked=False, name=name: self.may_leave() and self.open(Path(name)))
+        if menu.isEmpty():
+            menu.addAction("No recent documents").setEnabled(False)
+
+    def _save(self, path: Path) -> bool:
+        try:
+            self._document.save(path)
+        except DocumentError as error:
+            alarm = Alarm("window", str(error), button="Save as…", action=self.save_as)
+            self._session.alarmed.emit(alarm)
+            return False
+        self._settings.remember_file(path)
+        return True
+
+    def _folder(self) -> str:
+        return str(self._document.path.parent) if self._document.path else str(Path.home())

@@ -1,0 +1,297 @@
+"""The main window: toolbar, panes, status bar, banners and commands around one session."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QByteArray, QEvent, Qt, QTimer, Signal
+from PySide6.QtGui import QAction, QCloseEvent, QKeySequence
+from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QMessageBox, QPlainTextEdit, QVBoxLayout, QWidget
+
+from app import theme
+from app.actions import Actions
+from app.session import Alarm, Session
+from app.settings import Settings
+from app.window.arrangement import Arrangement
+from app.window.banner import BannerStack
+from app.window.export_dialog import ExportDialog
+from app.window.files import Files
+from app.window.model_menu import ModelMenu
+from app.window.palette import CommandPalette
+from app.window.panes import Panes
+from app.window.status import StatusLine
+from app.window.toolbar import Toolbar
+from app.workers.messages import Back, Restart
+from engine.source import Diagnostic
+
+WELCOME = "Press Step. Click a struck-through token to see why."
+
+
+class MainWindow(QMainWindow):
+    """One window on one session.
+
+    Signals:
+        painted(): the window has been drawn for the first time; what can wait begins now.
+    """
+
+    painted = Signal()
+
+    def __init__(self, session: Session, settings: Settings) -> None:
+        super().__init__()
+        self.session = session
+        self._settings = settings
+        self._live: frozenset[int] = frozenset()
+        self._is_painted = False
+        self._asks_to_save = True
+        self.commands = Actions(self)
+        self.panes = Panes(session, self)
+        self.files = Files(session, settings, self)
+        self.banners = BannerStack()
+        self.toolbar = Toolbar(self.commands)
+        self.arrangement = Arrangement(self.panes.editor, self.panes.automaton, self.panes.generation_column)
+        self.arrangement.add_bottom(self.panes.probabilities, "Probabilities")
+        self.arrangement.add_bottom(self.panes.problems, "Problems")
+        self.status_line = StatusLine()
+        self.model_menu = ModelMenu(self.toolbar, session, settings, self)
+        self._build()
+        self._wire()
+        self._connect_commands()
+        self._restore_layout()
+        theme.themes.changed.connect(self._check_theme)
+        self.commands.recolour()
+        self.toolbar.recolour()
+        self.status_line.recolour()
+        self._check_theme()
+
+    # --- life --------------------------------------------------------------------------------------------------------
+
+    def begin(self, path: Path | None = None) -> None:
+        """Show the first document and start the workers."""
+        self.session.start()
+        self.files.begin(path)
+        if not self._settings.preferences.welcomed:
+            banner = self.banners.show_alarm(Alarm("window", WELCOME, severity="hint"))
+            banner.close_button.clicked.connect(lambda: self._settings.change(welcomed=True))
+        self.toolbar.step_button.setFocus()
+
+    def close_without_asking(self) -> None:
+        """Close; unsaved work is lost."""
+        self._asks_to_save = False
+        self.close()
+
+    def event(self, event: QEvent) -> bool:
+        """Notice the first paint."""
+        done = super().event(event)
+        if event.type() == QEvent.Type.Paint and not self._is_painted:
+            self._is_painted = True
+            QTimer.singleShot(0, self, self._after_first_paint)
+        return done
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Ask about unsaved work, then remember the layout and end the workers."""
+        if self._asks_to_save and not self.files.may_leave():
+            event.ignore()
+            return
+        self._settings.change(
+            geometry=bytes(self.saveGeometry().data()),
+            splitters={**self._settings.preferences.splitters, **self.arrangement.save()},
+            bottom_open=self.arrangement.bottom_is_open,
+        )
+        self.session.close()
+        event.accept()
+
+    def _after_first_paint(self) -> None:
+        self.painted.emit()
+        QTimer.singleShot(0, self, self.panes.add_probabilities)
+
+    # --- building ----------------------------------------------------------------------------------------------------
+
+    def _build(self) -> None:
+        self.setWindowTitle("Turnstile")
+        self.setMinimumSize(960, 600)
+        self.resize(1600, 1000)
+        self.addToolBar(self.toolbar)
+        self.setStatusBar(self.status_line)
+        centre = QWidget()
+        column = QVBoxLayout(centre)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.banners)
+        column.addWidget(self.arrangement, 1)
+        self.setCentralWidget(centre)
+        menus = self.commands.fill(self.menuBar())
+        recent = QMenu("Open recent", self)
+        recent.setToolTipsVisible(True)
+        recent.aboutToShow.connect(lambda: self.files.fill_recent(recent))
+        menus["File"].insertMenu(self.commands["file.gallery"], recent)
+
+    def _wire(self) -> None:
+        session, document = self.session, self.session.document
+        document.title_changed.connect(self._show_title)
+        document.replaced.connect(self._show_title)
+        document.replaced.connect(lambda: self.toolbar.show_dialect(document.content.grammar.dialect))
+        session.drawn.connect(lambda _drawn: self._show_status())
+        session.compiling.stale_changed.connect(lambda _stale, _reason: self._show_status())
+        session.compiling.diagnosed.connect(self._show_problem_count)
+        session.live_changed.connect(self._on_live)
+        session.decoding.viewed.connect(lambda _view: self._show_status())
+        session.decoding.running_changed.connect(self._on_running)
+        session.step_allowed_changed.connect(self._on_step_allowed)
+        session.activity_changed.connect(self.status_line.show_activity)
+        session.alarmed.connect(self.show_alarm)
+        self.status_line.cancel_clicked.connect(session.cancel_background)
+        self.toolbar.dialect_chosen.connect(self._choose_dialect)
+        self.arrangement.bottom_toggled.connect(self.commands["view.bottom"].setChecked)
+        self._show_title()
+        self.toolbar.show_dialect(document.content.grammar.dialect)
+        self._on_step_allowed(session.step_refusal)
+
+    def _connect_commands(self) -> None:
+        panes, decoding, reveal = self.panes, self.session.decoding, self.arrangement.reveal
+        self.commands.connect_to(
+            {
+                "file.new": self.files.new,
+                "file.open": self.files.open_chosen,
+                "file.gallery": self.files.open_gallery,
+                "file.save": self.files.save,
+                "file.save_as": self.files.save_as,
+                "file.export": self.open_export,
+                "file.quit": self.close,
+                "edit.undo": lambda: self._text_edit().undo(),
+                "edit.redo": lambda: self._text_edit().redo(),
+                "edit.problem": panes.problems.go_to_next,
+                "edit.palette": lambda: CommandPalette(self.commands, self).open(),
+                "view.editor": lambda: reveal(panes.editor),
+                "view.automaton": lambda: reveal(panes.automaton),
+                "view.generation": lambda: reveal(panes.generation_column),
+                "view.problems": lambda: reveal(panes.problems),
+                "view.probabilities": lambda: reveal(panes.probabilities),
+                "view.bottom": lambda: self.arrangement.open_bottom(not self.arrangement.bottom_is_open),
+                "view.light": lambda: self._choose_theme("light"),
+                "view.dark": lambda: self._choose_theme("dark"),
+                "view.system": lambda: self._choose_theme("system"),
+                "run.step": decoding.step,
+                "run.back": lambda: decoding.ask(Back()),
+                "run.run": panes.toggle_run,
+                "run.restart": lambda: decoding.ask(Restart()),
+                "run.why": panes.generation.explain_selected,
+                "run.cancel": self.session.cancel_background,
+                "run.workers": self.session.restart_workers,
+                "help.keys": self._show_keys,
+                "help.about": self._show_about,
+            }
+        )
+
+    def _restore_layout(self) -> None:
+        preferences = self._settings.preferences
+        if preferences.geometry:
+            self.restoreGeometry(QByteArray(preferences.geometry))
+        self.arrangement.restore(preferences.splitters)
+        self.commands["view.bottom"].setChecked(self.arrangement.bottom_is_open)
+        self.arrangement.open_bottom(preferences.bottom_open)
+
+    # --- showing -----------------------------------------------------------------------------------------------------
+
+    def show_alarm(self, alarm: Alarm) -> None:
+        """Open a banner where it belongs."""
+        stack = self.panes.generation_banners if alarm.place == "generation" else self.banners
+        stack.show_alarm(alarm)
+
+    def _show_title(self) -> None:
+        document = self.session.document
+        self.setWindowTitle(f"{document.title}[*] – Turnstile")
+        self.setWindowModified(document.is_modified)
+        self.toolbar.show_document(document.title, is_modified=document.is_modified)
+
+    def _show_status(self) -> None:
+        compiling = self.session.compiling
+        self.status_line.show_automaton(compiling.good, compiling.stale_reason)
+        self.status_line.show_view(self.session.decoding.view, compiling.good, self._live)
+
+    def _show_problem_count(self, diagnostics: Sequence[Diagnostic], _source: object) -> None:
+        title = f"Problems ({len(diagnostics)})" if diagnostics else "Problems"
+        self.arrangement.set_bottom_title(self.panes.problems, title)
+
+    def _on_live(self, states: frozenset[int], _spans: object) -> None:
+        self._live = states
+        self._show_status()
+
+    def _on_running(self, is_running: bool) -> None:
+        self.toolbar.show_running(is_running)
+        self._on_step_allowed(self.session.step_refusal)
+
+    def _on_step_allowed(self, refusal: str) -> None:
+        step, run = self.commands["run.step"], self.commands["run.run"]
+        is_running = self.session.decoding.is_running
+        step.setEnabled(not refusal and not is_running)
+        run.setEnabled(not refusal or is_running)
+        step.setToolTip(refusal or "Let the sampler take the next token (Ctrl+Return)")
+        has_steps = self.session.decoding.view.trace.current is not None
+        for command_id in ("run.back", "run.restart"):
+            self.commands[command_id].setEnabled(has_steps)
+
+    # --- commands ----------------------------------------------------------------------------------------------------
+
+    def open_export(self) -> ExportDialog:
+        """Open the export dialog."""
+        compiling, decoding = self.session.compiling, self.session.decoding
+        dialog = ExportDialog(self.session.document.title, self, has_model=decoding.view.model is not None)
+        dialog.wanted.connect(
+            lambda target, path: (compiling.export_graph if target == "dot" else decoding.export_index)(path)
+        )
+        compiling.exported.connect(dialog.show_answer)
+        decoding.exported.connect(dialog.show_answer)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+        dialog.ask()
+        return dialog
+
+    def _text_edit(self) -> QPlainTextEdit:
+        focused = QApplication.focusWidget()
+        if isinstance(focused, QPlainTextEdit) and not focused.isReadOnly():
+            return focused
+        edit: QPlainTextEdit = self.panes.editor.findChild(QPlainTextEdit)
+        return edit
+
+    def _choose_dialect(self, dialect: str) -> None:
+        self.session.document.set_dialect(dialect)
+        self.toolbar.show_dialect(dialect)
+
+    def _choose_theme(self, name: str) -> None:
+        self._settings.change(theme=name)
+        app = QApplication.instance()
+        if isinstance(app, QApplication):
+            theme.apply(app, name)
+
+    def _check_theme(self) -> None:
+        for name in ("light", "dark", "system"):
+            self.commands[f"view.{name}"].setChecked(self._settings.preferences.theme == name)
+
+    def _show_keys(self) -> None:
+        rows = [
+            f"<tr><td style='padding:3px 24px 3px 0'>{command.text.rstrip('…')}</td><td>{_keys_of(action)}</td></tr>"
+            for command, action in self.commands
+            if action.shortcuts()
+        ]
+        self._show_text("Keyboard shortcuts", f"<table>{''.join(rows)}</table>")
+
+    def _show_about(self) -> None:
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            number = version("token-turnstile")
+        except PackageNotFoundError:
+            number = "from a checkout"
+        about = "A desktop debugger for grammar-constrained decoding.<br>Apache-2.0"
+        self._show_text("About Turnstile", f"<b>Turnstile</b> {number}<br>{about}")
+
+    def _show_text(self, title: str, html: str) -> None:
+        box = QMessageBox(QMessageBox.Icon.NoIcon, title, html, QMessageBox.StandardButton.Close, self)
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.open()
+
+
+def _keys_of(action: QAction) -> str:
+    native = QKeySequence.SequenceFormat.NativeText
+    return ", ".join(f"<b>{keys.toString(native)}</b>" for keys in action.shortcuts())

@@ -1,0 +1,76 @@
+"""The model menu: the models with a name, and any other from disk; how far one is loaded stands on its button."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QFileDialog, QInputDialog, QMenu, QWidget
+
+from app.session import Session
+from app.settings import Settings
+from app.window.toolbar import Toolbar
+from app.workers.messages import DecodeView
+
+
+class ModelMenu(QObject):
+    """Fills the toolbar's model menu and names the model on its button."""
+
+    def __init__(self, toolbar: Toolbar, session: Session, settings: Settings, window: QWidget) -> None:
+        super().__init__(window)
+        self._toolbar, self._session, self._settings, self._window = toolbar, session, settings, window
+        self._decoding = session.decoding
+        toolbar.model_menu.aboutToShow.connect(lambda: self.fill(toolbar.model_menu))
+        session.decoding.viewed.connect(lambda _view: self._name())
+        session.activity_changed.connect(lambda _text, done, total: self._name(done, total))
+        self._name()
+
+    def fill(self, menu: QMenu) -> None:
+        """List what can be loaded."""
+        from engine.models.known import known_models
+
+        menu.clear()
+        served = self._decoding.view.model
+        for info in known_models():
+            size = "" if info.available_offline or not info.size_bytes else f"  ({info.size_bytes / 1e6:,.0f} MB)"
+            action = menu.addAction(f"{info.title}{size}")
+            action.setToolTip(info.description)
+            action.setCheckable(True)
+            action.setChecked(served is not None and served.spec == info.spec)
+            action.triggered.connect(lambda _checked=False, spec=info.spec: self.open(spec))
+        menu.addSeparator()
+        menu.addAction("Open folder…").triggered.connect(self._choose_folder)
+        menu.addAction("Open GGUF file…").triggered.connect(self._choose_file)
+        menu.addAction("From the Hugging Face Hub…").triggered.connect(self._choose_id)
+        if self._decoding.model_is_loading:
+            menu.addSeparator()
+            menu.addAction("Cancel loading").triggered.connect(self._decoding.cancel_model)
+
+    def open(self, spec: str) -> None:
+        """Load a model, and begin with it from now on."""
+        self._settings.change(model=spec)
+        self._decoding.open_model(spec)
+
+    def _name(self, done: int = 0, total: int | None = None) -> None:
+        view: DecodeView = self._decoding.view
+        if self._decoding.model_is_loading:
+            share = f" {done / total:.0%}" if total else "…"
+            still = f"; {view.model.name} serves until it is ready" if view.model else ""
+            self._toolbar.show_model(f"Loading{share}", f"Loading {self._decoding.spec}{still}")
+        elif view.model is None:
+            self._toolbar.show_model("Choose a model", "No model is loaded")
+        else:
+            self._toolbar.show_model(view.model.name, f"{view.model.name}: {view.model.vocabulary_size:,} tokens")
+
+    def _choose_folder(self) -> None:
+        folder = QFileDialog.getExistingDirectory(self._window, "Open a transformers model")
+        if folder:
+            self.open(folder)
+
+    def _choose_file(self) -> None:
+        path, _ = QFileDialog.getOpenFileName(self._window, "Open a GGUF model", "", "GGUF models (*.gguf)")
+        if path:
+            self.open(path)
+
+    def _choose_id(self) -> None:
+        name, is_given = QInputDialog.getText(self._window, "Model", "Name on the Hugging Face Hub:")
+        if is_given and name.strip():
+            self.open(name.strip())

@@ -1,0 +1,70 @@
+"""The session without a display: the same window and workers, drawn to a file once the first steps are taken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
+
+from app.window.main_window import MainWindow
+from engine.decoding.values import Step, Trace
+from engine.vocabulary.visible import visible
+
+_STEPS = 3
+_POLL_MS = 50
+_SETTLE_MS = 400  # for the layout and the plots of the last step
+_PATIENCE_MS = 120_000  # a first start compiles kernels
+
+
+def play(
+    app: QApplication, window: MainWindow, document: Path | None, picture: Path, say: Callable[[str], None]
+) -> int:
+    """Take the first steps, print them, draw the window. Returns the exit code."""
+    window.show()
+    window.begin(document)
+    session = window.session
+    poll = QTimer(window, interval=_POLL_MS)
+
+    def look() -> None:
+        view = session.decoding.view
+        position = view.position
+        if position is not None and (len(view.trace.path) >= _STEPS or position.finish is not None):
+            poll.stop()
+            QTimer.singleShot(_SETTLE_MS, window, lambda: finish(0))
+        elif view.model is not None and position is not None and document is not None and not view.trace.nodes:
+            for _ in range(_STEPS):  # an opened document without a trace takes its first steps too
+                session.decoding.step()
+
+    def finish(code: int) -> None:
+        poll.stop()
+        for line in _lines(session.decoding.view.trace):
+            say(line)
+        if not window.grab().save(str(picture)):
+            say(f"The window cannot be drawn to {picture}.")
+            code = 1
+        else:
+            say(f"Wrote {picture}.")
+        window.close_without_asking()
+        app.exit(code)
+
+    def give_up() -> None:
+        say(f"The session did not take its steps: {session.step_refusal or 'the worker is silent'}.")
+        finish(1)
+
+    poll.timeout.connect(look)
+    poll.start()
+    QTimer.singleShot(_PATIENCE_MS, window, give_up)
+    return app.exec()
+
+
+def _lines(trace: Trace) -> list[str]:
+    steps = {node.id: node.step for node in trace.nodes}
+    taken = [steps[node_id] for node_id in trace.path]
+    head = f"{'token':<16}{'p':>9}{'p masked':>10}{'Z':>9}"
+    return [head, *(f"{_shown(s):<16}{s.p:>9.2%}{s.p_masked:>10.2%}{s.z:>9.2%}" for s in taken)]
+
+
+def _shown(step: Step) -> str:
+    return step.name or visible(step.token or b"")

@@ -1,0 +1,53 @@
+"""Uncaught exceptions in the GUI process: logged, and shown as a banner, instead of a dead window.
+
+PySide hands an exception in a slot to `sys.excepthook` and goes on, so the window
+survives; the user should know that something did not happen.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from types import TracebackType
+
+from PySide6.QtCore import QObject, Qt, Signal
+
+from app.session import Alarm
+
+_log = logging.getLogger(__name__)
+
+
+class _Relay(QObject):
+    """Carries an alarm from whichever thread met the exception to the GUI thread."""
+
+    raised = Signal(object)
+
+
+def tell_uncaught(show: Callable[[Alarm], None]) -> Callable[[], None]:
+    """Show what nobody caught; returns what undoes it."""
+    relay = _Relay()
+    relay.raised.connect(show, Qt.ConnectionType.QueuedConnection)
+    before, before_in_threads = sys.excepthook, threading.excepthook
+
+    def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        if issubclass(kind, KeyboardInterrupt):
+            before(kind, error, trace)
+            return
+        details = "".join(traceback.format_exception(kind, error, trace))
+        _log.error("uncaught in the window:\n%s", details)
+        text = f"Turnstile met a bug of its own and went on: {kind.__name__}: {error}"
+        relay.raised.emit(Alarm("window", text, details))
+
+    def thread_hook(arguments: threading.ExceptHookArgs) -> None:
+        if arguments.exc_value is not None:
+            hook(arguments.exc_type, arguments.exc_value, arguments.exc_traceback)
+
+    def undo() -> None:
+        sys.excepthook, threading.excepthook = before, before_in_threads
+        relay.raised.disconnect()
+
+    sys.excepthook, threading.excepthook = hook, thread_hook
+    return undo

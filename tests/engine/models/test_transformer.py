@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine.models import ModelError, load_model
+from tests.engine.models.conftest import ALPHABET, save_tiny
+
+
+def from_scratch(source: Any, ids: list[int]) -> Any:
+    import torch
+
+    with torch.inference_mode():
+        return source._model(input_ids=torch.tensor([ids]), use_cache=False).logits[0, -1].float().numpy()
+
+
+def walk(seed: int, width: int, moves: int) -> list[list[int]]:
+    """Ids along random steps, steps back and branches, as a debugger makes them."""
+    rng = random.Random(seed)
+    ids, seen = [rng.randrange(width) for _ in range(5)], []
+    for _ in range(moves):
+        move = rng.random()
+        if move < 0.5 and len(ids) < 40:
+            ids = [*ids, *(rng.randrange(width) for _ in range(rng.choice((1, 1, 1, 4))))]
+        elif move < 0.8:
+            ids = ids[: max(1, len(ids) - rng.randrange(1, 4))]
+        else:
+            ids = [*ids[: rng.randrange(1, len(ids) + 1)], rng.randrange(width)]
+        seen.append(list(ids))
+    return seen
+
+
+@pytest.mark.parametrize("kind", ["llama", "sliding", "gpt2", "mamba"])
+def test_logits_along_a_walk_are_those_from_scratch(kind: str, tmp_path: Path) -> None:
+    source = load_model(str(save_tiny(tmp_path / kind, kind)))
+    for ids in walk(seed=7, width=source.width, moves=60):
+        np.testing.assert_allclose(source.logits(ids), from_scratch(source, ids), atol=1e-4, rtol=1e-4)
+
+
+def test_a_model_whose_cache_cannot_be_cut_back_starts_afresh(tmp_path: Path) -> None:
+    assert not load_model(str(save_tiny(tmp_path / "mamba", "mamba")))._reuses  # type: ignore[attr-defined]
+
+
+class Feeds:
+    """Counts the ids that the model is fed."""
+
+    def __init__(self, model: Any) -> None:
+        self.lengths: list[int] = []
+        self._model = model
+
+    def __call__(self, **arguments: Any) -> Any:
+        self.lengths.append(arguments["input_ids"].shape[1])
+        return self._model(**arguments)
+
+
+@pytest.fixture
+def fed(tiny: Path) -> tuple[Any, Feeds]:
+    source: Any = load_model(str(tiny))
+    source._model = feeds = Feeds(source._model)
+    return source, feeds
+
+
+def test_only_new_ids_are_fed(fed: tuple[Any, Feeds]) -> None:
+    source, feeds = fed
+    source.logits([1, 2, 3, 4])
+    source.logits([1, 2, 3, 4, 5])  # a step
+    source.logits([1, 2, 3, 4, 5, 6])
+    source.logits([1, 2, 3, 9])  # a branch from further up
+    source.logits([1, 2])  # back, to where no answer was asked for
+    assert feeds.lengths == [4, 1, 1, 1, 1]
+
+
+def test_known_answers_are_not_asked_again(fed: tuple[Any, Feeds]) -> None:
+    source, feeds = fed
+    first = source.logits([1, 2, 3])
+    source.logits([1, 2, 3, 4])
+    assert source.logits([1, 2, 3]) is first
+    assert feeds.lengths == [3, 1]
+
+
+def test_the_last_64_answers_are_kept(fed: tuple[Any, Feeds]) -> None:
+    source, feeds = fed
+    for last in range(65):
+        source.logits([1, last // 8, last % 8])
+    asked = len(feeds.lengths)
+    source.logits([1, 8, 0])
+    assert len(feeds.lengths) == asked
+    source.logits([1, 0, 0])
+    assert len(feeds.lengths) == asked + 1
+
+
+def test_logits_are_float32_as_wide_as_the_vocabulary_and_read_only(tiny: Path) -> None:
+    source = load_model(str(tiny))
+    answer = source.logits([1])
+    assert answer.dtype == np.float32
+    assert answer.shape == (source.width,) == (source.vocabulary.size,) == (len(ALPHABET),)
+    with pytest.raises(ValueError, match="read-only"):
+        answer[0] = 0
+
+
+def test_ids_beyond_the_context_are_refused_with_its_length(tiny: Path) -> None:
+    source = load_model(str(tiny))
+    assert source.context_length == 48
+    source.logits([1] * 48)
+    with pytest.raises(ModelError, match="49 tokens, and the context of plain ends at 48"):
+        source.logits([1] * 49)
+
+
+def test_no_ids_are_a_bug(tiny: Path) -> None:
+    with pytest.raises(ValueError, match="at least one id"):
+        load_model(str(tiny)).logits([])
+
+
+def test_running_out_of_memory_is_a_sentence(tiny: Path) -> None:
+    source: Any = load_model(str(tiny))
+
+    def exhausted(**_: Any) -> Any:
+        raise RuntimeError("DefaultCPUAllocator: not enough memory: you tried to allocate 1 bytes")
+
+    model, source._model = source._model, exhausted
+    with pytest.raises(ModelError, match="the memory does not hold 2 tokens"):
+        source.logits([1, 2])
+    source._model = model
+    np.testing.assert_allclose(source.logits([1, 2]), from_scratch(source, [1, 2]), atol=1e-5)
+
+
+def test_the_fingerprint_tells_weights_apart(tiny: Path, tiny_chat: Path) -> None:
+    first, second = load_model(str(tiny)), load_model(str(tiny_chat))
+    assert first.fingerprint == load_model(str(tiny)).fingerprint != second.fingerprint
+
+
+def test_a_model_without_an_end_has_none(tiny: Path, tiny_chat: Path) -> None:
+    assert load_model(str(tiny)).vocabulary.eos_ids == frozenset()
+    assert load_model(str(tiny_chat)).vocabulary.eos_ids == {1}
