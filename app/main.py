@@ -73,7 +73,9 @@ def _run(options: argparse.Namespace, stack: ExitStack) -> int:
         return play(app, window, options.document, options.screenshot, _say)
     window.show()
     if options.exit_after_paint:
-        window.painted.connect(lambda: (_say("painted"), window.close_without_asking()))
+        window.painted.connect(lambda: _say("painted"))
+        window.painted.connect(window.close_without_asking)
+        return app.exec()
     # The workers start once the window stands, so that nothing competes with its first paint.
     window.painted.connect(lambda: window.begin(options.document))
     return app.exec()

@@ -35,7 +35,7 @@ class Preferences(msgspec.Struct, forbid_unknown_fields=False):
         model: the spec of the model that a new window opens.
         recent: documents, the latest first.
         geometry, splitters: Qt's own byte strings for the window and its splitters, by name.
-        bottom_open: whether the tabs under the panes are unfolded.
+        bottom_open: whether the tabs under the panes unfold when they have something to show.
         welcomed: whether the line of the first run was dismissed.
     """
 

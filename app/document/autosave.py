@@ -22,6 +22,7 @@ from PySide6.QtCore import QLockFile
 
 from app.document.file import DocumentError, DocumentFile, decode
 from app.settings import APPLICATION, write_atomically
+from engine.source import InvariantError
 
 _log = logging.getLogger(__name__)
 
@@ -43,6 +44,7 @@ class Autosave:
         self._folder = folder or platformdirs.user_state_path(APPLICATION) / "autosave"
         self._name = uuid.uuid4().hex
         self._lock: QLockFile | None = None
+        self._is_closed = False
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="autosave")
 
     def save(self, document: DocumentFile, path: Path | None) -> None:
@@ -55,29 +57,33 @@ class Autosave:
 
     def close(self) -> None:
         """End cleanly: nothing is left to recover."""
-        self._writer.submit(self._remove)
-        self._writer.shutdown(wait=True)
+        if not self._is_closed:
+            self._is_closed = True
+            self._writer.submit(self._remove)
+            self._writer.shutdown(wait=True)
 
     def recover(self) -> Saved | None:
-        """The latest work that a crash left behind, if any. It is taken from the folder: the next `save` keeps it."""
-        found: list[Saved] = []
+        """The latest work that a crash left behind, if any. It becomes this window's own; older work waits its turn."""
+        found: list[tuple[Saved, Path]] = []
         with contextlib.suppress(OSError):
-            orphans = [self._take_over(file) for file in sorted(self._folder.glob(f"*{_SUFFIX}"))]
-            found = [saved for saved in orphans if saved is not None]
-        found.sort(key=lambda saved: saved.saved_at)
-        for older in found[:-1]:
-            self._keep(older)
-        return found[-1] if found else None
+            orphans = [(self._read_orphan(file), file) for file in self._folder.glob(f"*{_SUFFIX}")]
+            found = [(saved, file) for saved, file in orphans if saved is not None]
+        if not found:
+            return None
+        saved, file = max(found, key=lambda pair: pair[0].saved_at)
+        self._writer.submit(self._write, saved).result()  # nothing is lost if this start crashes too
+        with contextlib.suppress(OSError):
+            file.unlink()
+        return saved
 
-    def _take_over(self, file: Path) -> Saved | None:
+    def _read_orphan(self, file: Path) -> Saved | None:
         lock = self._lock_of(file)
         if not lock.tryLock(0):
             return None  # a window that is alive
         try:
             saved = msgspec.json.decode(file.read_bytes(), type=Saved)
             decode(msgspec.json.encode(saved.document), file.name)
-            file.unlink()
-        except (OSError, msgspec.MsgspecError, DocumentError, ValueError) as error:
+        except (OSError, msgspec.MsgspecError, DocumentError, InvariantError, ValueError) as error:
             _log.warning("an autosave at %s cannot be recovered: %s", file, error)
             with contextlib.suppress(OSError):
                 file.rename(file.with_suffix(".damaged"))
@@ -85,11 +91,6 @@ class Autosave:
         finally:
             lock.unlock()
         return saved
-
-    def _keep(self, saved: Saved) -> None:
-        # More than one window crashed. The others wait under a lock of nobody for the next starts.
-        with contextlib.suppress(OSError):
-            write_atomically(self._folder / f"{uuid.uuid4().hex}{_SUFFIX}", msgspec.json.encode(saved))
 
     def _lock_of(self, file: Path) -> QLockFile:
         lock = QLockFile(str(file.with_suffix(".lock")))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from app.graph.folding import Fold
 from engine.automata.dfa import ByteDfa, DfaEdge
 
 
@@ -29,13 +30,18 @@ class Excerpt:
 
 
 class Surroundings:
-    """An automaton's edges by their ends, so that an excerpt costs what it shows and not what there is."""
+    """An automaton's edges by their ends, so that an excerpt costs what it shows and not what there is.
 
-    def __init__(self, dfa: ByteDfa) -> None:
+    With a fold, the states within a character are left out.
+    """
+
+    def __init__(self, dfa: ByteDfa, fold: Fold | None = None) -> None:
         self._dfa = dfa
+        inner = fold.inner if fold is not None else frozenset()
+        self._states = [state.id for state in dfa.states if state.id not in inner]
         self._out: list[list[DfaEdge]] = [[] for _ in dfa.states]
         self._in: list[list[DfaEdge]] = [[] for _ in dfa.states]
-        for edge in dfa.edges:
+        for edge in dfa.edges if fold is None else fold.edges:
             self._out[edge.source].append(edge)
             self._in[edge.target].append(edge)
 
@@ -45,7 +51,12 @@ class Surroundings:
 
     def whole(self) -> Excerpt:
         """The automaton entire."""
-        return self._excerpt(range(len(self._dfa.states)))
+        return self._excerpt(self._states)
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """How many states and edges there are."""
+        return len(self._states), sum(map(len, self._out))
 
     def around(self, centres: Iterable[int], radius: int = 2, limit: int = 60) -> Excerpt:
         """The states within `radius` edges of any centre, at most `limit` of them.

@@ -14,7 +14,6 @@ from PySide6.QtGui import QFont, QFontMetricsF
 from app import theme
 from app.graph.layout import EdgeKey, LayoutRequest
 from app.graph.neighbourhood import Excerpt
-from engine.automata.byte_classes import ByteRanges
 from engine.automata.dfa import DfaEdge
 
 _LONGEST_LABEL = 22
@@ -57,15 +56,11 @@ def picture_of(
     excerpt: Excerpt, *, start: int | None, accepting: frozenset[int], label_of_edge: Callable[[DfaEdge], str]
 ) -> Picture:
     """Write the texts of an excerpt."""
-    texts: dict[ByteRanges, str] = {}  # many edges read the same bytes
-    for edge in excerpt.edges:
-        if edge.ranges not in texts:
-            texts[edge.ranges] = written(label_of_edge(edge))
     return Picture(
         excerpt=excerpt,
         start=start,
         accepting=accepting & frozenset(excerpt.states),
-        labels={(edge.source, edge.target): texts[edge.ranges] for edge in excerpt.edges},
+        labels={(edge.source, edge.target): written(label_of_edge(edge)) for edge in excerpt.edges},
     )
 
 

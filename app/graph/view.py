@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QResizeEvent, QWheelEvent
-from PySide6.QtWidgets import QApplication, QFrame, QGraphicsView, QToolTip
+from PySide6.QtWidgets import QApplication, QFrame, QGraphicsView, QToolTip, QWidget
 
 from app.graph.layout import EdgeKey
 from app.graph.scene import AutomatonScene
@@ -21,6 +21,7 @@ _HOME_LEAST, _HOME_MOST, _HOME_READING = 0.75, 1.35, 0.9
 _STEP = 1.2
 _SHARP_FROM_ZOOM = 0.2
 _KEEP_CLEAR = 70
+_CORNER = 10
 
 
 class GraphView(QGraphicsView):
@@ -46,6 +47,7 @@ class GraphView(QGraphicsView):
         self._focus: int | None = None
         self._hovered: int | EdgeKey | None = None
         self._pressed: QPoint | None = None
+        self._corner: QWidget | None = None
         self.is_at_home = True
         self.tip_of_edge: Callable[[EdgeKey], str] = lambda _: ""
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -61,6 +63,10 @@ class GraphView(QGraphicsView):
         self.setAccessibleName("Automaton graph")
         for bar in (self.horizontalScrollBar(), self.verticalScrollBar()):
             bar.valueChanged.connect(self._reveal)
+
+    def put_in_corner(self, widget: QWidget) -> None:
+        """Keep a widget in the lower right corner, over the drawing."""
+        self._corner = widget
 
     @property
     def zoom(self) -> float:
@@ -119,6 +125,10 @@ class GraphView(QGraphicsView):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Stay at home, if there."""
         super().resizeEvent(event)
+        if self._corner is not None:
+            self._corner.adjustSize()
+            room = self.rect().bottomRight() - self._corner.rect().bottomRight()
+            self._corner.move(room - QPoint(_CORNER, _CORNER))
         if self.is_at_home:
             self._settle()
         self._reveal()

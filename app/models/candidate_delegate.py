@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRectF, QSize, Qt
+from PySide6.QtCore import QLineF, QModelIndex, QObject, QPersistentModelIndex, QRectF, QSize, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
@@ -25,7 +25,7 @@ from engine.decoding.values import Candidate
 Role = theme.Role
 PADDING = 8
 _BAR, _BAR_GAP = 5.0, 2.0
-_LEAST_BAR = 1.5
+_LEAST_BAR = 0.75  # shorter ones are noise: the number says it
 _FIGURES = "100.00%"
 
 
@@ -42,6 +42,7 @@ class CandidateDelegate(QStyledItemDelegate):
         super().__init__(parent)
         self.hovered_row = -1
         self.peak = 1.0
+        self.vocabulary_size = 0
         self._fonts = _Fonts(theme.mono_font(), tabular(theme.ui_font()))
 
     def refresh_fonts(self) -> None:
@@ -57,10 +58,10 @@ class CandidateDelegate(QStyledItemDelegate):
         """The width that a column needs, pixels; the least one for the token."""
         metrics = QFontMetricsF(self._fonts.figures)
         sample = {
-            Column.RANK: "00,000",
+            Column.RANK: f"{max(self.vocabulary_size, 100):,}",
             Column.TOKEN: "0" * 9,
-            Column.ID: "000000",
-            Column.PROBABILITY: _FIGURES * 2 + "0" * 9,
+            Column.ID: str(max(self.vocabulary_size, 100)),
+            Column.PROBABILITY: _FIGURES * 2 + "0" * 10,
             Column.CHANGE: "Change",
             Column.STATE: "State",
         }[column]
@@ -79,7 +80,7 @@ class CandidateDelegate(QStyledItemDelegate):
             return
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        box = QRectF(option.rect)  # type: ignore[attr-defined]  # PySide's stubs leave out the option's fields
+        box = QRectF(option.rect)
         self._ground(painter, box, option, index.row())
         inner = box.adjusted(PADDING, 0, -PADDING, 0)
         column = Column(index.column())
@@ -93,14 +94,14 @@ class CandidateDelegate(QStyledItemDelegate):
         painter.restore()
 
     def _ground(self, painter: QPainter, box: QRectF, option: QStyleOptionViewItem, row: int) -> None:
-        state = option.state  # type: ignore[attr-defined]  # the same
+        state = option.state
         if state & QStyle.StateFlag.State_Selected:
             painter.fillRect(box, theme.colour(Role.SELECTION))
         elif row == self.hovered_row:
             painter.fillRect(box, theme.colour(Role.HOVER))
         painter.setPen(QPen(theme.colour(Role.GRID), 1))
         bottom = box.bottom() - 0.5
-        painter.drawLine(box.left(), bottom, box.right(), bottom)
+        painter.drawLine(QLineF(box.left(), bottom, box.right(), bottom))
 
     def _token(self, painter: QPainter, box: QRectF, candidate: Candidate) -> None:
         font = QFont(self._fonts.token)
@@ -123,16 +124,19 @@ class CandidateDelegate(QStyledItemDelegate):
         self._figure(painter, before, percent_column(candidate.p), Role.MUTED)
         role = Role.TEXT if candidate.allowed else Role.MUTED
         self._figure(painter, after, masked_text(candidate), role)
-        self._bars(painter, box.adjusted(width + PADDING, 0, -width, 0), candidate)
+        self._bars(painter, box.adjusted(width + PADDING, 0, -width - PADDING / 2, 0), candidate)
 
     def _bars(self, painter: QPainter, box: QRectF, candidate: Candidate) -> None:
         top = round(box.center().y() - _BAR - _BAR_GAP / 2) + 0.5
+        painter.setPen(QPen(theme.colour(Role.BORDER), 1))
+        painter.drawLine(QLineF(box.left() + 0.5, box.top(), box.left() + 0.5, box.bottom()))
+        box.setLeft(box.left() + 1)
         length = self._length(candidate.p, box.width())
         outline = theme.colour(Role.BAR_MODEL)
         if length:
             painter.setPen(QPen(outline, 1))
             painter.setBrush(mix(theme.colour(Role.PANEL), outline, 0.18))
-            painter.drawRect(QRectF(box.left() + 0.5, top, max(length - 1, 0.5), _BAR - 1))
+            painter.drawRect(QRectF(box.left() + 0.5, top, max(length - 1, 1.0), _BAR - 1))
         length = self._length(candidate.p_masked, box.width())
         if length and candidate.allowed:
             painter.fillRect(
@@ -140,7 +144,8 @@ class CandidateDelegate(QStyledItemDelegate):
             )
 
     def _length(self, p: float, width: float) -> float:
-        return max(_LEAST_BAR, width * min(p / self.peak, 1.0)) if p > 0 and self.peak > 0 else 0.0
+        length = width * min(p / self.peak, 1.0) if self.peak > 0 else 0.0
+        return length if length >= _LEAST_BAR else 0.0
 
 
 def _figure_role(candidate: Candidate, column: Column) -> Role:

@@ -41,7 +41,7 @@ _TITLES = {
     Column.RANK: "#",
     Column.TOKEN: "Token",
     Column.ID: "Id",
-    Column.PROBABILITY: "model → masked",
+    Column.PROBABILITY: "Model → masked",
     Column.CHANGE: "Change",
     Column.STATE: "State",
 }
@@ -150,9 +150,7 @@ class CandidateModel(QAbstractTableModel):
                 return candidate
         return None
 
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> object:
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """Column titles."""
         if orientation is not Qt.Orientation.Horizontal or not 0 <= section < len(Column):
             return None

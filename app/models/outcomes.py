@@ -79,9 +79,7 @@ class OutcomeModel(QAbstractTableModel):
                 return outcome
         return None
 
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> object:
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """Column titles."""
         if orientation is not Qt.Orientation.Horizontal or not 0 <= section < len(OutcomeColumn):
             return None

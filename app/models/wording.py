@@ -39,9 +39,9 @@ def percent_column(p: float) -> str:
 def change_column(before: float, after: float) -> str:
     """The way from one probability to another, in percentage points with its sign."""
     points = (after - before) * 100
-    if abs(points) < 0.005:
-        return "0.0"
-    digits = f"{abs(points):.1f}" if abs(points) >= 0.05 else "0.0"
+    digits = f"{abs(points):.1f}"
+    if digits == "0.0":
+        return digits
     return ("+" if points > 0 else MINUS) + digits
 
 

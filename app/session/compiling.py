@@ -7,7 +7,7 @@ automaton stays, so that one can see what the edit was about to break.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -24,9 +24,10 @@ from app.workers.messages import (
     NeighbourhoodAnswer,
     NeighbourhoodRequest,
 )
-from engine.automata.dfa import ByteDfa
-from engine.compile.options import CompileOptions
 from engine.source import Severity, SourceText
+
+if TYPE_CHECKING:
+    from engine.automata.dfa import ByteDfa
 
 _DEBOUNCE_MS = 120  # between two keys of a quick typist
 
@@ -104,6 +105,8 @@ class Compiling(QObject):
 
     def compile_now(self) -> None:
         """Compile the text as it stands, without waiting for more keys."""
+        from engine.compile.options import CompileOptions  # its room imports numpy, which the first paint can spare
+
         self._timer.stop()
         grammar = self._document.content.grammar
         options = CompileOptions(dialect=grammar.dialect)

@@ -159,6 +159,10 @@ class Decoding(QObject):
         self._group.cancel(lambda request: isinstance(request, SampleMany))
         self._group.submit(SampleMany(count, self._document.content.sampler.seed))
 
+    def cancel_sampling(self) -> None:
+        """Keep the outcomes so far."""
+        self._group.cancel(lambda request: isinstance(request, SampleMany))
+
     def export_index(self, path: str) -> None:
         """Ask for the token index of the grammar and the model; without a path, for how it would look."""
         if (drawn := self._drawn) is not None:
@@ -204,11 +208,11 @@ class Decoding(QObject):
 
     def _show(self, request: Any, view: DecodeView) -> None:
         self._view = view
-        if isinstance(request, OpenModel):
-            self._on_opened(request, view)
         if not self._restore_if_ready():
             self._note_in_document(view)
         self.viewed.emit(view)
+        if isinstance(request, OpenModel):
+            self._on_opened(request, view)
         if isinstance(request, StepOnce):
             self._go_on(view)
         self._open_with_steps()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from PySide6.QtCore import QObject
 
@@ -10,6 +10,7 @@ from app.jobs import JobGroup, Policy
 from app.workers.compile import CompileHandler
 from app.workers.decode import DecodeHandler
 from app.workers.layout import LayoutHandler
+from app.workers.loop import Handler
 
 _GRACE_MS = 200
 _DECODE_GRACE_MS = 10_000  # a kill loses the model, and loading it again takes longer than most waits
@@ -17,12 +18,12 @@ _LAYOUT_LIMIT_MS = 1_500  # then the plain layout serves
 
 
 class Groups(QObject):
-    """Job groups by name."""
+    """Job groups by name. `decode_handler` makes what the decode process runs; tests give it other models."""
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, parent: QObject | None = None, *, decode_handler: Callable[[], Handler] = DecodeHandler) -> None:
         super().__init__(parent)
         self.compile = JobGroup("compile", CompileHandler, Policy(exclusive=True, grace_ms=_GRACE_MS), self)
-        self.decode = JobGroup("decode", DecodeHandler, Policy(exclusive=False, grace_ms=_DECODE_GRACE_MS), self)
+        self.decode = JobGroup("decode", decode_handler, Policy(exclusive=False, grace_ms=_DECODE_GRACE_MS), self)
         self.layout = JobGroup(
             "layout", LayoutHandler, Policy(exclusive=True, grace_ms=_GRACE_MS, limit_ms=_LAYOUT_LIMIT_MS), self
         )

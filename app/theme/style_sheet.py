@@ -38,7 +38,7 @@ QToolButton:hover { background: {hover}; }
 QToolButton:pressed, QToolButton:checked { background: {selection}; }
 QToolButton:disabled { color: {disabled}; }
 QToolButton:focus { border-color: {accent}; }
-QToolButton[popupMode="2"] { padding-right: 20px; }
+QToolButton::menu-indicator { image: none; width: 0; }
 QToolButton[role="primary"] { background: {accent}; color: {on-accent}; font-weight: 600; }
 QToolButton[role="primary"]:hover { border-color: {text}; }
 QToolButton[role="primary"]:focus { border: 2px solid {text}; padding: 4px 8px; }
@@ -70,6 +70,7 @@ QLabel[role="muted"] { color: {muted}; }
 QFrame[role="panel"] { background: {panel}; border: none; }
 QFrame[role="bar"] { background: {raised}; border: none; border-bottom: 1px solid {border}; }
 QFrame[role="card"] { background: {raised}; border: 1px solid {border}; border-radius: 6px; }
+QFrame[role="banner"] QToolButton { padding: 2px; }
 QFrame[role="banner"] { border: none; border-left: 3px solid {hint}; background: {hint-fill}; }
 QFrame[role="banner"][severity="error"] { border-left-color: {error}; background: {error-fill}; }
 QFrame[role="banner"][severity="warning"] { border-left-color: {warning}; background: {warning-fill}; }
@@ -104,7 +105,8 @@ QSplitter::handle { background: {border}; }
 QSplitter::handle:hover { background: {accent}; }
 QSplitter::handle:horizontal { width: 1px; }
 QSplitter::handle:vertical { height: 1px; }
-QStatusBar { border-top: 1px solid {border}; }
+QStatusBar { border-top: 1px solid {border}; min-height: 26px; max-height: 26px; }
+QStatusBar QToolButton { padding: 0; }
 QStatusBar::item { border: none; }
 QProgressBar { background: {grid}; border: none; border-radius: 3px; max-height: 6px; }
 QProgressBar::chunk { background: {accent}; border-radius: 3px; }

@@ -14,7 +14,9 @@ from PySide6.QtWidgets import QSplitter, QTabWidget, QVBoxLayout, QWidget
 
 NARROW_BELOW = 1400
 _WIDE_SHARES = (28, 36, 36)
-_BOTTOM_HEIGHT = 210
+_BOTTOM_HEIGHT = 160
+_LEAST_PAGE = 64  # of a bottom tab, so that a row of it can be read
+_NO_MAXIMUM = 16_777_215  # Qt's QWIDGETSIZE_MAX, which PySide does not export
 
 
 class Arrangement(QWidget):
@@ -22,14 +24,18 @@ class Arrangement(QWidget):
 
     Signals:
         bottom_toggled(is open): the bottom tabs were folded or unfolded.
+        bottom_chosen(is open): the same, where the user did it.
     """
 
     bottom_toggled = Signal(bool)
+    bottom_chosen = Signal(bool)
 
     def __init__(self, editor: QWidget, automaton: QWidget, generation: QWidget) -> None:
         super().__init__()
         self._editor, self._automaton, self._generation = editor, automaton, generation
         self._is_narrow: bool | None = None
+        self._bottom_is_open = False
+        self._bottom_height = _BOTTOM_HEIGHT
         self._places: dict[str, bytes] = {}
         self._tabs = QTabWidget()
         self._tabs.setDocumentMode(True)
@@ -37,13 +43,13 @@ class Arrangement(QWidget):
         self._across.setChildrenCollapsible(False)
         self.bottom = QTabWidget()
         self.bottom.setDocumentMode(True)
-        self.bottom.setMinimumHeight(96)
         self.bottom.tabBarClicked.connect(self._on_tab_clicked)
         self._down = QSplitter(Qt.Orientation.Vertical)
         self._down.setChildrenCollapsible(False)
         self._down.addWidget(self._across)
         self._down.addWidget(self.bottom)
         self._down.setStretchFactor(0, 1)
+        self._down.splitterMoved.connect(lambda _place, _index: self._note_bottom_height())
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._down)
@@ -59,7 +65,7 @@ class Arrangement(QWidget):
     @property
     def bottom_is_open(self) -> bool:
         """Whether the bottom tabs show a page."""
-        return self.bottom.maximumHeight() > self.bottom.tabBar().sizeHint().height()
+        return self._bottom_is_open
 
     def add_bottom(self, page: QWidget, title: str) -> None:
         """Add a tab underneath."""
@@ -71,40 +77,39 @@ class Arrangement(QWidget):
 
     def open_bottom(self, is_open: bool) -> None:
         """Fold or unfold the bottom tabs."""
-        if is_open == self.bottom_is_open:
-            return
-        if is_open:
-            self.bottom.setMaximumHeight(16_777_215)
-            self.bottom.setMinimumHeight(96)
-            total = sum(self._down.sizes())
-            self._down.setSizes([max(total - _BOTTOM_HEIGHT, 0), _BOTTOM_HEIGHT])
-        else:
-            height = self.bottom.tabBar().sizeHint().height()
-            self.bottom.setMinimumHeight(height)
-            self.bottom.setMaximumHeight(height)
-        self.bottom_toggled.emit(is_open)
+        if is_open != self._bottom_is_open:
+            self._bottom_is_open = is_open
+            self._size_bottom()
+            self.bottom_toggled.emit(is_open)
+
+    def toggle_bottom(self) -> None:
+        """Fold or unfold, as the user's choice."""
+        self.open_bottom(not self.bottom_is_open)
+        self.bottom_chosen.emit(self.bottom_is_open)
 
     def reveal(self, pane: QWidget) -> None:
         """Bring a pane to where it can be seen, and the keys to it."""
         if self.bottom.indexOf(pane) >= 0:
             self.open_bottom(True)
             self.bottom.setCurrentWidget(pane)
-        elif self._tabs.indexOf(pane) >= 0:
-            self._tabs.setCurrentWidget(pane)
+        inner: QWidget | None = pane
+        while inner is not None and inner is not self:
+            tabs = inner.parentWidget()
+            page_of = tabs.parentWidget() if tabs is not None else None
+            if isinstance(page_of, QTabWidget):
+                page_of.setCurrentWidget(inner)
+            inner = tabs
         target = pane.focusProxy() or next((w for w in pane.findChildren(QWidget) if _takes_keys(w)), pane)
         target.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def save(self) -> dict[str, bytes]:
         """The splitters' places, by name."""
-        name = "narrow" if self._is_narrow else "wide"
-        return {name: bytes(self._across.saveState().data()), "down": bytes(self._down.saveState().data())}
+        return {"narrow" if self._is_narrow else "wide": bytes(self._across.saveState().data())}
 
     def restore(self, places: dict[str, bytes]) -> None:
         """Put the splitters where they were."""
         self._places = places
         self._restore_across()
-        if "down" in places:
-            self._down.restoreState(QByteArray(places["down"]))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Arrange anew where the width asks for it."""
@@ -112,6 +117,7 @@ class Arrangement(QWidget):
         is_narrow = event.size().width() < NARROW_BELOW
         if is_narrow != self._is_narrow:
             self._arrange(is_narrow=is_narrow)
+        self._size_bottom()
 
     def _arrange(self, *, is_narrow: bool) -> None:
         self._is_narrow = is_narrow
@@ -132,14 +138,30 @@ class Arrangement(QWidget):
             self._across.setStretchFactor(index, share)
         self._restore_across()
 
+    def _size_bottom(self) -> None:
+        """Give the bottom tabs their height: of the tab bar alone while folded."""
+        folded = self.bottom.tabBar().sizeHint().height()
+        if self._bottom_is_open:
+            self.bottom.setMaximumHeight(_NO_MAXIMUM)
+            self.bottom.setMinimumHeight(folded + _LEAST_PAGE)
+        else:
+            self.bottom.setMinimumHeight(folded)
+            self.bottom.setMaximumHeight(folded)
+        height = self._bottom_height if self._bottom_is_open else folded
+        self._down.setSizes([max(self._down.height() - height, 0), height])
+
+    def _note_bottom_height(self) -> None:
+        if self._bottom_is_open:
+            self._bottom_height = self.bottom.height()
+
     def _restore_across(self) -> None:
         state = self._places.get("narrow" if self._is_narrow else "wide")
         if state:
             self._across.restoreState(QByteArray(state))
 
     def _on_tab_clicked(self, index: int) -> None:
-        is_current = index == self.bottom.currentIndex()
-        self.open_bottom(not (is_current and self.bottom_is_open))
+        if index == self.bottom.currentIndex() or not self.bottom_is_open:
+            self.toggle_bottom()
 
 
 def _takes_keys(widget: QWidget) -> bool:

@@ -88,7 +88,7 @@ class ExportDialog(QDialog):
     @property
     def target(self) -> str:
         """The chosen target."""
-        return self._choices.checkedButton().objectName()
+        return next(button.objectName() for button in self._choices.buttons() if button.isChecked())
 
     def ask(self) -> None:
         """Ask for a preview of the chosen target."""

@@ -25,6 +25,7 @@ from app.window.toolbar import Toolbar
 from app.workers.messages import Back, Restart
 from engine.source import Diagnostic
 
+_FOLD_DELAY_MS = 700  # half-typed patterns are broken all the time: the panes should not jump with every key
 WELCOME = "Press Step. Click a struck-through token to see why."
 
 
@@ -44,13 +45,14 @@ class MainWindow(QMainWindow):
         self._live: frozenset[int] = frozenset()
         self._is_painted = False
         self._asks_to_save = True
+        self._greets = False
+        self._fold = QTimer(self, singleShot=True, interval=_FOLD_DELAY_MS)
         self.commands = Actions(self)
         self.panes = Panes(session, self)
         self.files = Files(session, settings, self)
         self.banners = BannerStack()
         self.toolbar = Toolbar(self.commands)
         self.arrangement = Arrangement(self.panes.editor, self.panes.automaton, self.panes.generation_column)
-        self.arrangement.add_bottom(self.panes.probabilities, "Probabilities")
         self.arrangement.add_bottom(self.panes.problems, "Problems")
         self.status_line = StatusLine()
         self.model_menu = ModelMenu(self.toolbar, session, settings, self)
@@ -73,7 +75,7 @@ class MainWindow(QMainWindow):
         if not self._settings.preferences.welcomed:
             banner = self.banners.show_alarm(Alarm("window", WELCOME, severity="hint"))
             banner.close_button.clicked.connect(lambda: self._settings.change(welcomed=True))
-        self.toolbar.step_button.setFocus()
+        self._greets = True
 
     def close_without_asking(self) -> None:
         """Close; unsaved work is lost."""
@@ -85,7 +87,7 @@ class MainWindow(QMainWindow):
         done = super().event(event)
         if event.type() == QEvent.Type.Paint and not self._is_painted:
             self._is_painted = True
-            QTimer.singleShot(0, self, self._after_first_paint)
+            QTimer.singleShot(0, self, self.painted.emit)
         return done
 
     def closeEvent(self, event: QCloseEvent) -> None:
@@ -96,14 +98,9 @@ class MainWindow(QMainWindow):
         self._settings.change(
             geometry=bytes(self.saveGeometry().data()),
             splitters={**self._settings.preferences.splitters, **self.arrangement.save()},
-            bottom_open=self.arrangement.bottom_is_open,
         )
         self.session.close()
         event.accept()
-
-    def _after_first_paint(self) -> None:
-        self.painted.emit()
-        QTimer.singleShot(0, self, self.panes.add_probabilities)
 
     # --- building ----------------------------------------------------------------------------------------------------
 
@@ -143,6 +140,8 @@ class MainWindow(QMainWindow):
         self.status_line.cancel_clicked.connect(session.cancel_background)
         self.toolbar.dialect_chosen.connect(self._choose_dialect)
         self.arrangement.bottom_toggled.connect(self.commands["view.bottom"].setChecked)
+        self.arrangement.bottom_chosen.connect(lambda is_open: self._settings.change(bottom_open=is_open))
+        self._fold.timeout.connect(self._fold_bottom)
         self._show_title()
         self.toolbar.show_dialect(document.content.grammar.dialect)
         self._on_step_allowed(session.step_refusal)
@@ -164,14 +163,14 @@ class MainWindow(QMainWindow):
                 "edit.palette": lambda: CommandPalette(self.commands, self).open(),
                 "view.editor": lambda: reveal(panes.editor),
                 "view.automaton": lambda: reveal(panes.automaton),
-                "view.generation": lambda: reveal(panes.generation_column),
+                "view.generation": lambda: reveal(panes.generation),
                 "view.problems": lambda: reveal(panes.problems),
                 "view.probabilities": lambda: reveal(panes.probabilities),
-                "view.bottom": lambda: self.arrangement.open_bottom(not self.arrangement.bottom_is_open),
+                "view.bottom": self.arrangement.toggle_bottom,
                 "view.light": lambda: self._choose_theme("light"),
                 "view.dark": lambda: self._choose_theme("dark"),
                 "view.system": lambda: self._choose_theme("system"),
-                "run.step": decoding.step,
+                "run.step": panes.step,
                 "run.back": lambda: decoding.ask(Back()),
                 "run.run": panes.toggle_run,
                 "run.restart": lambda: decoding.ask(Restart()),
@@ -188,15 +187,16 @@ class MainWindow(QMainWindow):
         if preferences.geometry:
             self.restoreGeometry(QByteArray(preferences.geometry))
         self.arrangement.restore(preferences.splitters)
-        self.commands["view.bottom"].setChecked(self.arrangement.bottom_is_open)
-        self.arrangement.open_bottom(preferences.bottom_open)
 
     # --- showing -----------------------------------------------------------------------------------------------------
 
     def show_alarm(self, alarm: Alarm) -> None:
         """Open a banner where it belongs."""
-        stack = self.panes.generation_banners if alarm.place == "generation" else self.banners
-        stack.show_alarm(alarm)
+        if alarm.place == "generation":
+            severity, button = alarm.severity, alarm.button
+            self.panes.generation.show_banner(alarm.text, severity=severity, button=button, action=alarm.action)
+        else:
+            self.banners.show_alarm(alarm)
 
     def _show_title(self) -> None:
         document = self.session.document
@@ -212,6 +212,11 @@ class MainWindow(QMainWindow):
     def _show_problem_count(self, diagnostics: Sequence[Diagnostic], _source: object) -> None:
         title = f"Problems ({len(diagnostics)})" if diagnostics else "Problems"
         self.arrangement.set_bottom_title(self.panes.problems, title)
+        self._fold.start()
+
+    def _fold_bottom(self) -> None:
+        """Unfold the bottom tabs for problems, unless the user folds them; fold them when empty."""
+        self.arrangement.open_bottom(self._settings.preferences.bottom_open and not self.panes.problems.is_empty)
 
     def _on_live(self, states: frozenset[int], _spans: object) -> None:
         self._live = states
@@ -227,6 +232,9 @@ class MainWindow(QMainWindow):
         step.setEnabled(not refusal and not is_running)
         run.setEnabled(not refusal or is_running)
         step.setToolTip(refusal or "Let the sampler take the next token (Ctrl+Return)")
+        if self._greets and not refusal:
+            self._greets = False  # the first key of a newcomer should be a step
+            self.toolbar.step_button.setFocus()
         has_steps = self.session.decoding.view.trace.current is not None
         for command_id in ("run.back", "run.restart"):
             self.commands[command_id].setEnabled(has_steps)
@@ -251,8 +259,7 @@ class MainWindow(QMainWindow):
         focused = QApplication.focusWidget()
         if isinstance(focused, QPlainTextEdit) and not focused.isReadOnly():
             return focused
-        edit: QPlainTextEdit = self.panes.editor.findChild(QPlainTextEdit)
-        return edit
+        return self.panes.editor.edit
 
     def _choose_dialect(self, dialect: str) -> None:
         self.session.document.set_dialect(dialect)

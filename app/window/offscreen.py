@@ -25,6 +25,8 @@ def play(
     window.show()
     window.begin(document)
     session = window.session
+    if not session.document.content.trace.nodes:
+        session.decoding.step_when_ready(_STEPS)
     poll = QTimer(window, interval=_POLL_MS)
 
     def look() -> None:
@@ -33,9 +35,6 @@ def play(
         if position is not None and (len(view.trace.path) >= _STEPS or position.finish is not None):
             poll.stop()
             QTimer.singleShot(_SETTLE_MS, window, lambda: finish(0))
-        elif view.model is not None and position is not None and document is not None and not view.trace.nodes:
-            for _ in range(_STEPS):  # an opened document without a trace takes its first steps too
-                session.decoding.step()
 
     def finish(code: int) -> None:
         poll.stop()

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
+from app import theme
 from app.panes.automaton import AutomatonPane
 from app.panes.editor import EditorPane
 from app.panes.generation import GenerationPane
+from app.panes.probabilities import ProbabilitiesPane
 from app.panes.problems import ProblemsPane
 from app.session import Drawn, Session
-from app.window.banner import BannerStack
 from app.workers.messages import Back, DecodeView, GoTo, Lookup, Restart, Take, Why
 from engine.source import Diagnostic, SourceText
 
@@ -27,26 +28,38 @@ class Panes(QObject):
         self.automaton = AutomatonPane()
         self.generation = GenerationPane()
         self.problems = ProblemsPane()
-        self.generation_banners = BannerStack()
-        self.generation_column = _under(self.generation_banners, self.generation)
-        self.probabilities = QWidget()  # filled after the first paint: its plots import numpy
-        self.probabilities.setLayout(QVBoxLayout())
+        self.probabilities = ProbabilitiesPane()
+        self.generation.add_page(self.probabilities, "Probabilities")
+        self.generation_column = self._head_generation()
         self._wire_grammar()
         self._wire_automaton()
         self._wire_generation()
 
-    def add_probabilities(self) -> None:
-        """Build the plots, once the window stands."""
-        from app.panes.probabilities import ProbabilitiesPane
+    def _head_generation(self) -> QWidget:
+        """The generation under a bar like those of the other panes.
 
-        plots = ProbabilitiesPane()
-        layout = self.probabilities.layout()
-        if layout is not None:
-            layout.setContentsMargins(0, 0, 0, 0)
-            layout.addWidget(plots)
-        decoding = self._session.decoding
-        decoding.viewed.connect(lambda view: plots.show_position(view.position))
-        plots.show_position(decoding.view.position)
+        The pane can stand alone and has step buttons for that; here they would be the toolbar's over again.
+        """
+        controls = self.generation.controls
+        controls.hide()
+        self.generation.setFocusProxy(self.generation.candidates)
+        heading = QLabel("Generation")
+        heading.setProperty("role", "heading")
+        bar = QFrame()
+        bar.setProperty("role", "bar")
+        row = QHBoxLayout(bar)
+        row.setContentsMargins(theme.SPACE_M, theme.SPACE_XS, theme.SPACE_S, theme.SPACE_XS)
+        row.addWidget(heading)
+        row.addStretch()
+        row.addWidget(controls.sampler)
+        column = QWidget()
+        column.setFocusProxy(self.generation)
+        layout = QVBoxLayout(column)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(bar)
+        layout.addWidget(self.generation, 1)
+        return column
 
     def _wire_grammar(self) -> None:
         session, document, editor = self._session, self._session.document, self.editor
@@ -69,22 +82,33 @@ class Panes(QObject):
     def _wire_generation(self) -> None:
         session, decoding, pane = self._session, self._session.decoding, self.generation
         decoding.viewed.connect(pane.show_view)
+        decoding.viewed.connect(lambda view: self.probabilities.show_position(view.position))
         decoding.explained.connect(pane.show_why)
         decoding.found.connect(pane.show_lookup)
         decoding.sampled.connect(pane.show_many)
-        decoding.running_changed.connect(pane.show_running)
-        session.step_allowed_changed.connect(pane.show_step_refusal)
+        decoding.running_changed.connect(pane.set_running)
+        session.step_allowed_changed.connect(pane.set_refusal)
+        session.activity_changed.connect(self._show_loading)
+        session.live_changed.connect(self._name_targets)
         pane.step_clicked.connect(decoding.step)
-        pane.run_toggled.connect(self.toggle_run)
+        pane.run_toggled.connect(lambda _wanted: self.toggle_run())
         pane.back_clicked.connect(lambda: decoding.ask(Back()))
         pane.restart_clicked.connect(lambda: decoding.ask(Restart()))
         pane.token_taken.connect(lambda token_id: decoding.ask(Take(token_id)))
         pane.why_wanted.connect(lambda token_id: decoding.ask(Why(token_id)))
         pane.lookup_wanted.connect(lambda text: decoding.ask(Lookup(text)))
-        pane.node_clicked.connect(lambda node_id: decoding.ask(GoTo(None if node_id < 0 else node_id)))
+        pane.node_clicked.connect(lambda node_id: decoding.ask(GoTo(node_id)))
+        pane.span_wanted.connect(self.editor.go_to)
         pane.prompt_edited.connect(decoding.set_prompt)
         pane.sampler_edited.connect(decoding.set_sampler)
         pane.many_wanted.connect(decoding.sample_many)
+        pane.many_cancelled.connect(decoding.cancel_sampling)
+        pane.loading_cancelled.connect(decoding.cancel_model)
+
+    def step(self) -> None:
+        """Take one token, from the prompt as it is typed by now."""
+        self.generation.commit_prompt()
+        self._session.decoding.step()
 
     def toggle_run(self) -> None:
         """Run, or pause."""
@@ -92,6 +116,7 @@ class Panes(QObject):
         if decoding.is_running:
             decoding.pause()
         elif not self._session.step_refusal:
+            self.generation.commit_prompt()
             decoding.run()
 
     def _show_document(self) -> None:
@@ -100,6 +125,7 @@ class Panes(QObject):
         self.editor.set_text(content.grammar.text)
         self.automaton.clear()
         self.generation.show_view(DecodeView(prompt=content.prompt, sampler=content.sampler))
+        self.probabilities.show_position(None)
 
     def _show_diagnostics(self, diagnostics: Sequence[Diagnostic], source: SourceText) -> None:
         self.editor.show_diagnostics(tuple(diagnostics))
@@ -109,16 +135,14 @@ class Panes(QObject):
         source = SourceText(drawn.request.text)
         self.automaton.show_dfa(drawn.dfa, drawn.request.revision, None, source)
         self.automaton.show_too_large(drawn.too_large)
+        self.generation.set_source(drawn.request.text)
 
     def _show_stale(self, is_stale: bool, reason: str) -> None:
         self.automaton.set_stale(is_stale, f"{reason}. This is the last automaton that compiled." if is_stale else "")
 
+    def _show_loading(self, text: str, done: int, total: int | None) -> None:
+        self.generation.show_loading(text if self._session.decoding.model_is_loading else "", done, total)
 
-def _under(banners: QWidget, pane: QWidget) -> QWidget:
-    column = QWidget()
-    layout = QVBoxLayout(column)
-    layout.setContentsMargins(0, 0, 0, 0)
-    layout.setSpacing(0)
-    layout.addWidget(banners)
-    layout.addWidget(pane, 1)
-    return column
+    def _name_targets(self, states: frozenset[int], _spans: object) -> None:
+        drawn = self._session.compiling.good
+        self.generation.show_drawn(drawn.dfa if drawn else None, next(iter(states), None))

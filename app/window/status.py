@@ -27,7 +27,7 @@ class StatusLine(QStatusBar):
     def __init__(self) -> None:
         super().__init__()
         self.setSizeGripEnabled(False)
-        self.setContentsMargins(theme.SPACE_S, 2, theme.SPACE_S, 2)
+        self.setContentsMargins(theme.SPACE_S, 0, theme.SPACE_S, 0)
         self._automaton, self._allowed, self._eos = QLabel(), QLabel(), QLabel()
         for text in (self._automaton, self._allowed, self._eos):
             text.setProperty("role", "muted")
@@ -38,7 +38,7 @@ class StatusLine(QStatusBar):
         self._bar.setTextVisible(False)
         self._bar.setFixedWidth(120)
         self._cancel = QToolButton()
-        self._cancel.setAutoRaise(True)
+        self._cancel.setFixedSize(20, 20)
         self._cancel.setToolTip("Cancel (Esc)")
         self._cancel.setAccessibleName("Cancel the background job")
         self._cancel.clicked.connect(self.cancel_clicked)

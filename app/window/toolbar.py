@@ -74,18 +74,18 @@ class Toolbar(QToolBar):
 
     def show_document(self, title: str, *, is_modified: bool) -> None:
         """Name the document; a dot marks it as modified."""
-        self.document_button.setText(_shortened(title) + (" •" if is_modified else ""))
+        self.document_button.setText(f"{_shortened(title)}{' •' if is_modified else ''} ▾")
         self.document_button.setToolTip(f"{title} (modified)" if is_modified else title)
 
     def show_dialect(self, dialect: str) -> None:
         """Name the notation."""
-        self.notation_button.setText(_DIALECTS[dialect])
+        self.notation_button.setText(f"{_DIALECTS[dialect]} ▾")
         for action in self.notation_button.menu().actions():
             action.setChecked(action.data() == dialect)
 
     def show_model(self, text: str, tip: str) -> None:
         """Name the model, or how far it is loaded."""
-        self.model_button.setText(_shortened(text))
+        self.model_button.setText(f"{_shortened(text)} ▾")
         self.model_button.setToolTip(tip)
 
     def show_running(self, is_running: bool) -> None:

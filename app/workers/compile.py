@@ -18,11 +18,32 @@ from engine.source import CancelToken, Diagnostic, GrammarError, LimitExceededEr
 
 if TYPE_CHECKING:
     from app.workers.loop import Emit
+    from engine.automata.dfa import ByteDfa
     from engine.compile import CompiledGrammar
 
 MATERIALISE_STATES = 20_000  # beyond, the minimal automaton is not computed at all
 DRAWN_STATES = 4_000  # beyond, the window gets the surroundings of the live state instead
+DRAWING_SECONDS = 1.0  # the same beyond this time: findings and steps should not wait for a picture
 RADIUS, NODES = 2, 60  # of those surroundings
+
+
+class _TooSlowError(Exception):
+    """A picture takes longer than it is worth."""
+
+
+class _Deadline(CancelToken):
+    """Passes a cancel on, and ends the work by itself when its time is over."""
+
+    def __init__(self, cancel: CancelToken, seconds: float) -> None:
+        super().__init__()
+        self._outer = cancel
+        self._end = time.perf_counter() + seconds
+
+    def check(self) -> None:
+        """Raise where the work should stop."""
+        self._outer.check()
+        if time.perf_counter() > self._end:
+            raise _TooSlowError
 
 
 class CompileHandler:
@@ -71,14 +92,7 @@ class CompileHandler:
             span = Span(0, len(request.text))
             diagnostics = (Diagnostic("limit-exceeded", Severity.ERROR, span, str(error), "Make the grammar smaller"),)
         else:
-            try:
-                dfa = grammar.materialise(MATERIALISE_STATES, cancel=cancel)
-                if len(dfa.states) > DRAWN_STATES:
-                    too_large = f"{len(dfa.states):,} states: drawn around the live one only"
-            except LimitExceededError:
-                too_large = f"More than {MATERIALISE_STATES:,} states: drawn around the live one only"
-            if too_large:
-                dfa = grammar.neighbourhood(b"", radius=RADIUS, limit=NODES)
+            dfa, too_large = _drawable(grammar, cancel)
         elapsed_ms = (time.perf_counter() - started) * 1000
         return CompileAnswer(request.revision, diagnostics, dfa, too_large, elapsed_ms)
 
@@ -95,3 +109,18 @@ class CompileHandler:
             return to_dot(grammar.materialise(MOST_STATES, cancel=cancel), grammar.source)
 
         return export(request, make)
+
+
+def _drawable(grammar: CompiledGrammar, cancel: CancelToken) -> tuple[ByteDfa, str]:
+    """The whole automaton, or its beginning and why not more."""
+    try:
+        dfa = grammar.materialise(MATERIALISE_STATES, cancel=_Deadline(cancel, DRAWING_SECONDS))
+        if len(dfa.states) <= DRAWN_STATES:
+            return dfa, ""
+        size = f"{len(dfa.states):,} states"
+    except LimitExceededError:
+        size = f"More than {MATERIALISE_STATES:,} states"
+    except _TooSlowError:
+        size = "Thousands of states"
+    surroundings = grammar.neighbourhood(b"", radius=RADIUS, limit=NODES)
+    return surroundings, f"{size}: drawn around the live one only"

@@ -17,6 +17,7 @@ from engine.cli.output import complain, use_utf8
 from engine.source import CancelledError, EngineError, GrammarError
 
 DOCUMENT = ".turnstile"
+OWN_OPTIONS = ("-h", "--help", "--version")
 FAILED = 1
 INTERRUPTED = 130
 
@@ -24,7 +25,7 @@ INTERRUPTED = 130
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code; `arguments` are those of the process by default."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    if not given or (given[0].endswith(DOCUMENT) and not given[0].startswith("-")):
+    if _is_for_the_window(given):
         return _open_window(given)
     use_utf8()
     try:
@@ -38,6 +39,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         complain("cancelled")
         return INTERRUPTED
     return code
+
+
+def _is_for_the_window(given: Sequence[str]) -> bool:
+    """Nothing, a document, or an option of the window's own: those of the commands come after a command."""
+    if not given or given[0].endswith(DOCUMENT):
+        return True
+    return given[0].startswith("-") and given[0] not in OWN_OPTIONS
 
 
 def _run(given: Sequence[str]) -> int:
@@ -58,8 +66,8 @@ def _run(given: Sequence[str]) -> int:
 def _open_window(given: Sequence[str]) -> int:
     """The window is another program that happens to share this command; the engine must not depend on it."""
     try:
-        window = importlib.import_module("app.main")
+        # Qt comes with the window's first use, and wants system libraries that a server lacks.
+        return int(importlib.import_module("app.main").main(given) or 0)
     except ImportError as error:
         complain(f"the window cannot open: {error}; `turnstile --help` lists the commands that need no window")
         return FAILED
-    return int(window.main(given) or 0)

@@ -33,9 +33,13 @@ def _add_generate(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=generate)
     _add_grammar(parser)
     parser.add_argument(
-        "--model", required=True, help="shakespeare, records, smollm2, or the path of a model folder or GGUF file"
+        "--model",
+        required=True,
+        help="shakespeare, records, smollm2, a Hub id, or the path of a model folder or GGUF file",
     )
-    parser.add_argument("--prompt", type=_text, default="", help="what the model reads first; the grammar starts after it")
+    parser.add_argument(
+        "--prompt", type=_text, default="", help="what the model reads first; the grammar starts after it"
+    )
     parser.add_argument("--max-tokens", type=_count, default=256, metavar="N", help="stop after N tokens (256)")
     parser.add_argument(
         "--stop",

@@ -42,13 +42,12 @@ def byte_name(byte: int) -> str:
 
 
 def _ascii_items(members: Iterable[int]) -> Iterator[str]:
-    """Letters and signs first, then what has only a name, then the control bytes."""
+    """Ranges first, then single signs, then what has only a name, then the control bytes."""
     ordered = sorted(members)
-    signs = [byte for byte in ordered if 0x20 < byte < 0x7F and byte not in _NAMES]
-    for first, last in _runs(signs):
-        if last - first >= 2:
-            yield f"`{chr(first)}-{chr(last)}`"
-        else:
+    runs = list(_runs(byte for byte in ordered if 0x20 < byte < 0x7F and byte not in _NAMES))
+    yield from (f"`{chr(first)}-{chr(last)}`" for first, last in runs if last - first >= 2)
+    for first, last in runs:
+        if last - first < 2:
             yield from (byte_name(byte) for byte in range(first, last + 1))
     yield from (_NAMES[byte] for byte in ordered if byte in _NAMES)
     for first, last in _runs(byte for byte in ordered if byte not in _NAMES and not 0x20 < byte < 0x7F):

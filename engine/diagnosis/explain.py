@@ -74,12 +74,12 @@ def _allowed(explanation: Explanation, token: str) -> list[str]:
 
 def _dead(explanation: Explanation, token: str) -> list[str]:
     data, offset = explanation.token or b"", explanation.offset or 0
-    culprit = _culprit(data, offset)
-    if offset == 0:
-        refusal = f"{token} is not allowed here: it begins with {culprit}."
-        return [refusal, _wanted(explanation, "here")]
-    fits = _quoted(visible(data[:offset]))
-    return [f"{token} is not allowed here: {fits} fits, but not {culprit} after it.", _wanted(explanation, "there")]
+    start, culprit = _culprit(data, offset)
+    where = "there" if offset else "here"
+    if start == 0:
+        return [f"{token} is not allowed here: it begins with {culprit}.", _wanted(explanation, where)]
+    fits = _quoted(visible(data[:start]))
+    return [f"{token} is not allowed here: {fits} fits, but not {culprit} after it.", _wanted(explanation, where)]
 
 
 def _wanted(explanation: Explanation, where: str) -> str:
@@ -89,24 +89,23 @@ def _wanted(explanation: Explanation, where: str) -> str:
     return f"Expected {where}: {byte_prose(explanation.expected)}{ending}."
 
 
-def _culprit(data: bytes, offset: int) -> str:
-    """The byte at which a token died, as the character that it belongs to where there is one."""
-    byte = data[offset]
-    if byte < 0x80:
-        return byte_name(byte)
+def _culprit(data: bytes, offset: int) -> tuple[int, str]:
+    """The character that a dead byte belongs to: where it starts, and its name; else the byte itself."""
     start = offset
     while start > 0 and 0x80 <= data[start] < 0xC0:
         start -= 1
-    for end in range(offset + 1, len(data) + 1):
+    for end in range(offset + 1, min(len(data), start + 4) + 1):
         try:
             char = data[start:end].decode()
         except UnicodeDecodeError:
             continue
-        if len(char) == 1:
-            part = "" if start == offset else f" (its byte {offset - start + 1}, {byte:02X})"
-            return f"{_quoted(visible(char.encode()))}{part}"
-        break
-    return byte_name(byte)
+        if len(char) > 1:
+            break
+        if char.isascii():
+            return offset, byte_name(data[offset])
+        part = f" (at its byte {offset - start + 1}, {data[offset]:02X})" if offset > start else ""
+        return start, _quoted(visible(char.encode())) + part
+    return offset, byte_name(data[offset])
 
 
 def _token_name(explanation: Explanation, vocabulary: Vocabulary | None, token_id: int | None) -> str:

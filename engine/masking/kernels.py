@@ -6,31 +6,34 @@ its caller computes the entry and calls again, and the walk goes on there.
 
 The first argument of both is the trie of `engine.vocabulary.trie`, with N nodes:
 byte uint8[N], depth, skip int32[N], token_start int32[N + 1], token_ids int32[T].
+
+Every index is made unsigned first: numba asks of a signed one whether it counts
+from the end, and that took a third of the time.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
+import numpy as np
+import numpy.typing as npt
 
-    Ints: TypeAlias = npt.NDArray[np.int32]
-    Bytes: TypeAlias = npt.NDArray[np.uint8]
-    TrieArrays: TypeAlias = tuple[Bytes, Ints, Ints, Ints, Ints]
+Ints: TypeAlias = npt.NDArray[np.int32]
+Bytes: TypeAlias = npt.NDArray[np.uint8]
+TrieArrays: TypeAlias = tuple[Bytes, Ints, Ints, Ints, Ints]
 
 DONE = -1
+_ONE, _FIVE, _31, _256 = np.uint64(1), np.uint64(5), np.uint64(31), np.uint64(256)
 
 
 def walk(
     trie: TrieArrays,
     exits: tuple[Ints, Ints],
     table: tuple[Ints, Bytes],
-    configuration: int,
-    inside: int,
+    start: tuple[int, int, int],
+    apart: Bytes,
     stack: Ints,
-    progress: npt.NDArray[np.int64],
+    progress: npt.NDArray[np.uint64],
     words: npt.NDArray[np.uint32],
 ) -> int:
     """Add every token below the given roots that the automaton can read.
@@ -41,10 +44,11 @@ def walk(
             begin.
         table: int32[capacity, classes], the automaton's rows: -1 is missing, 0 is dead; and uint8[256], the class of
             each byte.
-        configuration: where the match stands; its row and that of `inside` are complete.
-        inside: where the match stands above a root deeper than 1, which is after bytes of a loop.
+        start: the configuration above the roots at depth `base + 1`, the one above deeper roots (after bytes of a
+            loop), and `base`. The rows of both configurations are complete.
+        apart: uint8[256], bytes whose root at depth 1 is left out.
         stack: int32[height + 1], the configuration at each depth of the path to the node; kept between calls.
-        progress: int64[3], the group, the place in it and the node to go on at; at first (0, 0, -1).
+        progress: uint64[4]: whether to go on, and at which group, place in it and node; at first all 0.
         words: uint32[ceil(V / 32)], the mask, to which bits are only added.
 
     Returns:
@@ -53,47 +57,54 @@ def walk(
     byte, depth, skip, token_start, token_ids = trie
     group_start, roots = exits
     rows, class_of_byte = table
-    group, place, node = progress[0], progress[1], progress[2]
-    while group < 256:
-        stop = group_start[group + 1]
-        if node < 0:
-            place = group_start[group]
-            byte_class = class_of_byte[group]
+    configuration, inside, base = np.uint64(start[0]), np.uint64(start[1]), np.uint64(start[2])
+    going_on, group, place, node = progress[0] > 0, progress[1], progress[2], progress[3]
+    while group < _256:
+        stop = np.uint64(group_start[group + _ONE])
+        if not going_on:
+            place = np.uint64(group_start[group])
+            byte_class = np.uint64(class_of_byte[group])
             if rows[configuration, byte_class] == 0 and rows[inside, byte_class] == 0:
                 place = stop
         while place < stop:
-            root = roots[place]
-            if node < 0:
-                node = root
-                above = depth[root] - 1
-                stack[above] = configuration if above == 0 else inside
-            end = skip[root]
+            root = np.uint64(roots[place])
+            end = np.uint64(skip[root])
+            if not going_on:
+                above = np.uint64(depth[root]) - _ONE
+                stack[above] = configuration if above == base else inside
+                node = end if above == 0 and apart[group] else root
+            going_on = False
             while node < end:
-                level = depth[node]
-                following = rows[stack[level - 1], class_of_byte[byte[node]]]
+                level = np.uint64(depth[node])
+                byte_class = np.uint64(class_of_byte[np.uint64(byte[node])])
+                following = rows[np.uint64(stack[level - _ONE]), byte_class]
                 if following > 0:
                     stack[level] = following
-                    for index in range(token_start[node], token_start[node + 1]):
-                        token = token_ids[index]
-                        words[token >> 5] |= 1 << (token & 31)
-                    node += 1
+                    index, last = np.uint64(token_start[node]), np.uint64(token_start[node + _ONE])
+                    while index < last:
+                        token = np.uint64(token_ids[index])
+                        words[token >> _FIVE] |= 1 << (token & _31)
+                        index += _ONE
+                    node += _ONE
                 elif following == 0:
-                    node = skip[node]
+                    node = np.uint64(skip[node])
                 else:
-                    progress[0], progress[1], progress[2] = group, place, node
+                    progress[0], progress[1], progress[2], progress[3] = _ONE, group, place, node
                     return int(node)
-            node = -1
-            place += 1
-        group += 1
+            place += _ONE
+        group += _ONE
     return DONE
 
 
-def circle(trie: TrieArrays, loop: Ints, stack: Ints, leaving: Ints, words: npt.NDArray[np.uint32]) -> int:
+def circle(
+    trie: TrieArrays, loop: npt.NDArray[np.int8], root: int, stack: Ints, leaving: Ints, words: npt.NDArray[np.uint32]
+) -> int:
     """Add every token that stays within a loop, and list the nodes at which others leave it.
 
     Args:
         trie: the trie.
-        loop: int32[states, 256]: state 0 is the loop's home, others are within a character, -1 is outside.
+        loop: int8[states, 256]: state 0 is the loop's home, others are within a character, -1 is outside.
+        root: the loop is entered below this node, which is allowed; -1 is the whole trie.
         stack: int32[height + 1], scratch.
         leaving: int32[N], receives the nodes that leave the loop from its home, in the order of the trie.
         words: uint32[ceil(V / 32)], the mask, to which bits are only added.
@@ -103,21 +114,27 @@ def circle(trie: TrieArrays, loop: Ints, stack: Ints, leaving: Ints, words: npt.
     """
     byte, depth, skip, token_start, token_ids = trie
     count = 0
-    node = 0
+    node, end, entered = np.uint64(0), np.uint64(len(byte)), root >= 0
     stack[0] = 0
-    while node < len(byte):
-        level = depth[node]
-        state = stack[level - 1]
-        following = loop[state, byte[node]]
+    if entered:
+        node = np.uint64(root)
+        end = np.uint64(skip[node])
+    while node < end:
+        level = np.uint64(depth[node])
+        state = np.uint64(stack[level - _ONE])
+        following = 0 if entered else loop[state, np.uint64(byte[node])]
+        entered = False
         if following >= 0:
             stack[level] = following
-            for index in range(token_start[node], token_start[node + 1]):
-                token = token_ids[index]
-                words[token >> 5] |= 1 << (token & 31)
-            node += 1
+            index, last = np.uint64(token_start[node]), np.uint64(token_start[node + _ONE])
+            while index < last:
+                token = np.uint64(token_ids[index])
+                words[token >> _FIVE] |= 1 << (token & _31)
+                index += _ONE
+            node += _ONE
         else:
             if state == 0:
                 leaving[count] = node
                 count += 1
-            node = skip[node]
+            node = np.uint64(skip[node])
     return count

@@ -7,6 +7,9 @@ walked once per vocabulary: its mask is kept, with the nodes at which tokens
 leave it, grouped by the byte with which they do. A mask is then a copy of the
 loop's and a walk below the exits that are alive, which are few.
 
+Half of a vocabulary begins with a blank, and words begin after one. So a loop
+that is entered by such a byte has a region of its own below that byte's node.
+
 A loop here is a configuration (its home), the bytes that lead from it back to
 it, and the configurations inside a character (UTF-8) that can only come back to
 it. The table of these states over bytes is the loop's canonical form.
@@ -30,9 +33,12 @@ _OUTSIDE = -1
 _FEWEST_BYTES = 8  # a smaller loop is walked faster than looked up
 _MOST_INNER = 16  # "any character" needs 7; a loop with more is walked at its lead bytes
 _DEEPEST = 3  # continuation bytes of a character
+_BROAD_SHARE = 8  # a byte is broad if a token out of so many begins with it
 _REGIONS_KEPT = 32  # per vocabulary; each holds up to a trie's nodes
 
 Targets: TypeAlias = npt.NDArray[np.int32]
+Loop: TypeAlias = npt.NDArray[np.int8]
+"""int8[states, 256], a loop's canonical form: 0 is home, others are inside a character, -1 is outside."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,15 +71,17 @@ class Regions:
     """The regions of one vocabulary, the last used ones."""
 
     def __init__(self, trie: Trie) -> None:
-        self._by_loop: OrderedDict[bytes, Region] = OrderedDict()
+        self._by_loop: OrderedDict[tuple[bytes, int], Region] = OrderedDict()
         self.whole = Region.of(trie, np.zeros(trie.words, np.uint32), trie.top[trie.top >= 0])
+        nodes = np.where(trie.top >= 0, trie.skip[trie.top] - trie.top, 0) if len(trie.byte) else trie.top
+        self.broad_bytes: list[int] = np.flatnonzero(nodes * _BROAD_SHARE > len(trie.byte)).tolist()
 
-    def region(self, kernels: Kernels, trie: Trie, loop: Targets) -> Region:
-        """The region of a loop in canonical form."""
-        key = loop.tobytes()
+    def region(self, kernels: Kernels, trie: Trie, loop: Loop, entry: int | None = None) -> Region:
+        """The region of a loop, or the part of it below the byte by which it is entered."""
+        key = (loop.tobytes(), -1 if entry is None else entry)
         region = self._by_loop.get(key)
         if region is None:
-            region = self._by_loop[key] = _find(kernels, trie, loop)
+            region = self._by_loop[key] = _find(kernels, trie, loop, -1 if entry is None else int(trie.top[entry]))
             if len(self._by_loop) > _REGIONS_KEPT:
                 self._by_loop.popitem(last=False)
         else:
@@ -92,10 +100,10 @@ def regions_of(trie: Trie) -> Regions:
     return regions
 
 
-def _find(kernels: Kernels, trie: Trie, loop: Targets) -> Region:
+def _find(kernels: Kernels, trie: Trie, loop: Loop, root: int) -> Region:
     mask, exits = np.zeros(trie.words, np.uint32), np.empty(len(trie.byte), np.int32)
     stack = np.zeros(trie.height + 1, np.int32)
-    count = kernels.circle(trie.arrays, loop, stack, exits, mask)
+    count = kernels.circle(trie.arrays, loop, root, stack, exits, mask)
     return Region.of(trie, mask, exits[:count])
 
 
@@ -103,22 +111,21 @@ class LoopFinder:
     """Finds the loops of one automaton, and remembers them by their homes."""
 
     def __init__(self) -> None:
-        self._loops: dict[int, Targets | None] = {}
+        self._loops: dict[int, Loop | None] = {}
 
-    def loop_at(self, automaton: LazyAutomaton, configuration: int) -> tuple[int, Targets] | None:
+    def loop_at(self, automaton: LazyAutomaton, configuration: int) -> tuple[int, Loop] | None:
         """The loop that a configuration is the home of, or one byte away from.
 
         In `[a-z]+` the first byte leads into the loop from outside. Where that configuration reads the loop's
         bytes as the home does, their masks differ in the other bytes only.
 
         Returns:
-            The home and the loop's table, int32[states, 256]; None where there is no loop worth a region.
+            The home and the loop's table; None where there is no loop worth a region.
         """
         targets = targets_of(automaton, configuration)
-        alive = targets[targets != DEAD]
-        if len(alive) < _FEWEST_BYTES:
+        if np.count_nonzero(targets) < _FEWEST_BYTES:
             return None
-        home = int(np.bincount(alive).argmax())
+        home = int(np.bincount(targets[targets != DEAD]).argmax())
         if home not in self._loops:
             self._loops[home] = _loop(automaton, home)
         loop = self._loops[home]
@@ -138,7 +145,7 @@ def targets_of(automaton: LazyAutomaton, configuration: int) -> Targets:
     return targets
 
 
-def _loop(automaton: LazyAutomaton, home: int) -> Targets | None:
+def _loop(automaton: LazyAutomaton, home: int) -> Loop | None:
     targets = targets_of(automaton, home)
     inner: dict[int, Targets] = {home: targets}
     for lead in dict.fromkeys(targets[0xC2:0xF5].tolist()):
@@ -146,7 +153,7 @@ def _loop(automaton: LazyAutomaton, home: int) -> Targets | None:
             found = _returning(automaton, lead, inner, _DEEPEST)
             inner = found or inner
     states = {configuration: index for index, configuration in enumerate(inner)}
-    loop = np.full((len(inner), 256), _OUTSIDE, np.int32)
+    loop = np.full((len(inner), 256), _OUTSIDE, np.int8)
     for configuration, index in states.items():
         for following, state in states.items():
             loop[index][inner[configuration] == following] = state
@@ -159,8 +166,8 @@ def _returning(
     """`inner` with a configuration and what it leads to, if all of that can only come back to the loop."""
     if configuration in inner:
         return inner
-    if deepest == 0 or len(inner) > _MOST_INNER:
-        return None
+    if deepest == 0 or len(inner) > _MOST_INNER or automaton.accepting[configuration]:
+        return None  # what accepts is no place inside a character
     targets = targets_of(automaton, configuration)
     found: dict[int, Targets] | None = {**inner, configuration: targets}
     for following in dict.fromkeys(targets.tolist()):

@@ -111,8 +111,9 @@ def _compile(directory: Path | None) -> Kernels:
     tuple_of: Any = types.Tuple
     trie, exits = tuple_of((bytes_, ints, ints, ints, ints)), tuple_of((ints, ints))
     table = tuple_of((array(types.int32, 2), bytes_))
-    walk = number(trie, exits, table, number, number, scratch, array(number), words)
-    circle = number(trie, array(types.int32, 2), scratch, scratch, words)
+    start = tuple_of((number, number, number))
+    walk = number(trie, exits, table, start, bytes_, scratch, array(types.uint64), words)
+    circle = number(trie, array(types.int8, 2), number, scratch, scratch, words)
 
     cache, settings = directory is not None, vars(numba.config)
     before = settings["CACHE_DIR"]

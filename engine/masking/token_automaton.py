@@ -15,13 +15,14 @@ import numpy.typing as npt
 from engine.automata.lazy import DEAD, LazyAutomaton
 from engine.masking.kernels import DONE
 from engine.masking.plain import plain_mask
-from engine.masking.regions import LoopFinder, Regions, regions_of
+from engine.masking.regions import LoopFinder, Region, Regions, regions_of
 from engine.masking.runtime import Kernels, ready
 from engine.masking.store import Mask, store
 from engine.vocabulary import Vocabulary
 
 _MOST_STEPS = 1_000_000  # remembered steps of one grammar and vocabulary, about 100 bytes each
-_START = np.array((0, 0, -1), np.int64)
+_NOTHING = np.zeros(256, np.uint8)
+_NOTHING.setflags(write=False)
 
 
 class TokenState:
@@ -149,17 +150,44 @@ class TokenAutomaton:
         return words
 
     def _walk(self, kernels: Kernels, automaton: LazyAutomaton, configuration: int) -> npt.NDArray[np.uint32]:
-        trie, region, inside = self._trie, self._regions.whole, configuration
+        region, inside, within = self._regions.whole, configuration, None
         found = self._loops.loop_at(automaton, configuration)
         if found is not None:
             inside, loop = found
-            region = self._regions.region(kernels, trie, loop)
-        words, exits, progress = region.mask.copy(), (region.group_start, region.roots), _START.copy()
+            region, within = self._regions.region(kernels, self._trie, loop), loop[0]
+        words = region.mask.copy()
+        apart = _NOTHING
+        for byte in self._regions.broad_bytes:
+            if within is not None and within[byte] >= 0:
+                continue  # it stays in the loop
+            entered = automaton.step(configuration, int(self._class_of_byte[byte]))
+            below = self._loops.loop_at(automaton, entered) if entered != DEAD else None
+            if below is not None:
+                home, loop = below
+                part = self._regions.region(kernels, self._trie, loop, byte)
+                words |= part.mask
+                self._add(kernels, automaton, part, (entered, home, 1), _NOTHING, words)
+                apart = apart.copy()
+                apart[byte] = 1
+        self._add(kernels, automaton, region, (configuration, inside, 0), apart, words)
+        return words
+
+    def _add(
+        self,
+        kernels: Kernels,
+        automaton: LazyAutomaton,
+        region: Region,
+        start: tuple[int, int, int],
+        apart: npt.NDArray[np.uint8],
+        words: npt.NDArray[np.uint32],
+    ) -> None:
+        """Walk below the exits of a region, filling in the automaton's table where it has gaps."""
+        trie, exits, progress = self._trie, (region.group_start, region.roots), np.zeros(4, np.uint64)
         while True:
             table = (automaton.rows, self._class_of_byte)  # anew: a step may replace the rows
-            node = kernels.walk(trie.arrays, exits, table, configuration, inside, self._stack, progress, words)
+            node = kernels.walk(trie.arrays, exits, table, start, apart, self._stack, progress, words)
             if node == DONE:
-                return words
+                return
             automaton.step(int(self._stack[trie.depth[node] - 1]), int(self._class_of_byte[trie.byte[node]]))
 
 

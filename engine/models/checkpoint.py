@@ -89,11 +89,19 @@ def _gguf_files(path: Path) -> list[Path]:
 def _check_memory(path: Path, size: int) -> None:
     """Refuse before Linux kills the process: it grants memory that it does not have."""
     available = available_memory()
-    if available is not None and size > available:
+    needed = size * _growth(path, size)
+    if available is not None and needed > available:
         raise ModelError(
-            f"{path.name} needs at least {size / 1e9:.1f} GB of memory and {available / 1e9:.1f} GB are free; "
+            f"{path.name} needs about {needed / 1e9:.1f} GB of memory and {available / 1e9:.1f} GB are free; "
             "close something, or choose a smaller model"
         )
+
+
+def _growth(path: Path, size: int) -> int:
+    """How many times larger the weights are in memory: mostly 16 bits or, in a GGUF, 8, before they become 32."""
+    if size > _FULL_PRECISION_BYTES:
+        return 2 if path.is_file() else 1
+    return 4 if path.is_file() else 2
 
 
 def available_memory() -> int | None:

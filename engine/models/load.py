@@ -46,7 +46,7 @@ def load_model(spec: str, *, cancel: CancelToken | None = None) -> LogitSource:
     path = Path(spec).expanduser()
     if spec and path.exists():
         return _from_path(path.stem if path.is_file() else path.resolve().name, path, cancel)
-    if _HUB_ID.fullmatch(spec) and path.parts[0] not in {".", ".."} and path.suffix != ".gguf":
+    if _HUB_ID.fullmatch(spec) and not spec.startswith(".") and path.suffix != ".gguf":
         return _from_path(spec, hub_folder(spec, cancel), cancel)
     raise ModelError(
         f"there is no model “{spec}”: give {', '.join(_BUNDLED)} or smollm2, the path of a transformers folder "

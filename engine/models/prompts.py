@@ -7,7 +7,7 @@ adds an end of text would have the model start another one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from engine.models.errors import ModelError
@@ -33,7 +33,7 @@ def encode_text(tokenizer: Any, vocabulary: Vocabulary, alphabet: frozenset[str]
         ModelError: the vocabulary cannot spell the text.
     """
     if alphabet is not None:
-        _check_alphabet(alphabet, text)
+        _check_alphabet(alphabet, text, vocabulary.special.values())
     plain: list[int] = list(tokenizer(text, add_special_tokens=False)["input_ids"])
     unknown = tokenizer.unk_token_id
     if unknown is not None and unknown in plain and tokenizer.unk_token not in text:
@@ -64,7 +64,10 @@ def encode_messages(tokenizer: Any, messages: Sequence[Message], assistant_prefi
     return _once(ids, tokenizer.bos_token_id)
 
 
-def _check_alphabet(alphabet: frozenset[str], text: str) -> None:
+def _check_alphabet(alphabet: frozenset[str], text: str, names: Iterable[str]) -> None:
+    filler = min(alphabet)
+    for name in names:  # a special token that was typed is one
+        text = text.replace(name, filler * len(name))
     for position, character in enumerate(text, start=1):
         if character not in alphabet:
             raise ModelError(
@@ -85,8 +88,13 @@ def _culprit(tokenizer: Any, text: str) -> str:
 
 
 def _without_added_end(ids: list[int], plain: list[int], end: int | None) -> list[int]:
-    added = end is not None and ids[-1:] == [end] and plain[-1:] != [end]
-    return ids[:-1] if added else ids
+    added = _run_at_end(ids, end) - _run_at_end(plain, end)
+    return ids[: len(ids) - max(0, added)]
+
+
+def _run_at_end(ids: list[int], end: int | None) -> int:
+    """How many times `end` stands at the end of the ids."""
+    return next((count for count, token_id in enumerate(reversed(ids)) if token_id != end), len(ids))
 
 
 def _once(ids: list[int], bos: int | None) -> list[int]:

@@ -22,6 +22,7 @@ def _libraries() -> tuple[ModuleType, ModuleType]:
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # the tokenizer's threads warn at every fork
     os.environ.setdefault("TRANSFORMERS_NO_ADVISORY_WARNINGS", "1")
     os.environ.setdefault("TQDM_DISABLE", "1")  # the GGUF reader's bar asks nobody else
+    import_module("tqdm").tqdm.monitor_interval = 0  # and would leave a thread behind
     try:
         torch, transformers = import_module("torch"), import_module("transformers")
     except ImportError as error:

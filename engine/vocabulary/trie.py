@@ -64,9 +64,8 @@ class Trie:
 def build_trie(tokens: Sequence[bytes | None]) -> Trie:
     """The trie of all tokens that have bytes; `None` and `b""` are left out."""
     ids = [index for index, token in enumerate(tokens) if token]
-    ids.sort(
-        key=cast("Callable[[int], bytes]", tokens.__getitem__)
-    )  # stable: ids that share bytes stay in ascending order
+    # Sorting is stable, so ids that share bytes stay in ascending order.
+    ids.sort(key=cast("Callable[[int], bytes]", tokens.__getitem__))
     texts = [tokens[index] or b"" for index in ids]
     lengths = np.fromiter(map(len, texts), np.int32, len(texts))
     shared = _common_prefixes(texts, lengths)

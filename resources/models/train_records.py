@@ -91,8 +91,8 @@ Writes JSON records, dates, e-mail addresses, codes and plain English after a pr
 grammars for structured output have something real to constrain, offline.
 
 - **Data**: {DOCUMENTS:,} short documents made by `resources/models/records_text.py` (templates of our own, names from
-  Faker, MIT; every address and number is from the ranges reserved for examples and fiction), and *Alice's Adventures
-  in Wonderland* (public domain), {PROSE_REPEATS} times; together {tokens:,} tokens.
+  Faker, MIT; e-mail addresses, sites and telephone numbers are from the ranges reserved for examples), and *Alice's
+  Adventures in Wonderland* (public domain) {PROSE_REPEATS} times; together {tokens:,} tokens.
 - **Vocabulary**: byte-level BPE, {VOCABULARY_SIZE:,} tokens, `{END}` (id 0) begins and ends a document.
 - **Architecture**: {architecture}.
 - **Size**: {parameters:,} parameters in float16.
@@ -101,8 +101,8 @@ grammars for structured output have something real to constrain, offline.
   {valid} of 100 seeds begin with an object that `json.loads` takes (`python -m resources.models.evaluate`).
 - **Licence**: the weights are Apache-2.0, as Turnstile is.
 - **Made by**: `python -m resources.models.train_records alice29.txt` from the repository's root, the text from
-  `tests/testdata` in the source archive of PyPI's `Brotli==1.1.0` (seed {RECIPE.seed}, {RECIPE.steps} steps of
-  {RECIPE.batch_tokens:,} tokens, {outcome.minutes:.0f} minutes on one shared CPU core).
+  `tests/testdata` in the source archive of PyPI's `Brotli==1.1.0` (seed {RECIPE.seed},
+  {RECIPE.steps} steps of {RECIPE.batch_tokens:,} tokens, {outcome.minutes:.0f} minutes on one shared CPU core).
 
 It knows no facts beyond a few capitals and small sums. Nothing it writes is true or useful.
 """

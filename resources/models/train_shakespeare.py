@@ -58,8 +58,8 @@ in the first second, offline: `[A-Z]+: [a-z]+\\n` is its natural grammar.
   training text.
 - **Licence**: the weights are Apache-2.0, as Turnstile is.
 - **Made by**: `python -m resources.models.train_shakespeare tinyshakespeare.txt` from the repository's root
-  (seed {RECIPE.seed}, {RECIPE.steps} steps of {RECIPE.batch_tokens:,} characters, {outcome.minutes:.0f} minutes on one
-  shared CPU core).
+  (seed {RECIPE.seed}, {RECIPE.steps} steps of {RECIPE.batch_tokens:,} characters,
+  {outcome.minutes:.0f} minutes on one shared CPU core).
 
 It knows nothing but the plays, and that only by sound. Nothing it writes is true or useful.
 """

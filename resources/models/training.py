@@ -176,6 +176,7 @@ def save_folder(
     model.save_pretrained(folder)
     (folder / "model.safetensors").chmod(0o644)  # safetensors writes it for its owner alone
     tokenizer.save_pretrained(folder)
+    _name_as_ever(folder / "tokenizer_config.json")
     model.float()  # type: ignore[no-untyped-call] # the same
     (folder / "README.md").write_text(card, encoding="utf-8")
 
@@ -186,7 +187,7 @@ def sizes(model: LlamaForCausalLM) -> tuple[int, str]:
     count = sum(p.numel() for p in model.parameters())
     words = (
         f"Llama ({config.num_hidden_layers} layers, width {config.hidden_size}, {config.num_attention_heads} heads, "
-        f"gated feed-forward of {config.intermediate_size}, rotary positions, tied embeddings, "
+        f"gated\n  feed-forward of {config.intermediate_size}, rotary positions, tied embeddings, "
         f"{config.max_position_embeddings} tokens of context)"
     )
     return count, words
@@ -225,6 +226,13 @@ def _loss(model: LlamaForCausalLM, batch: Tensor) -> Tensor:
 def _windows(data: Tensor, context: int) -> Iterator[Tensor]:
     for start in range(0, max(1, data.numel() - context - 1), context // 2):
         yield data[start : start + context + 1]
+
+
+def _name_as_ever(path: Path) -> None:
+    """The tokenizer's class by the name that transformers 4 and other readers know too."""
+    config = json.loads(path.read_text(encoding="utf-8"))
+    config["tokenizer_class"] = "PreTrainedTokenizerFast"
+    path.write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
 
 
 def _save(

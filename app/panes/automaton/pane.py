@@ -20,8 +20,8 @@ from app.graph.picture import Picture, picture_of, request_of, written
 from app.graph.scene import AutomatonScene
 from app.graph.view import GraphView
 from app.models.states import StatesModel, excerpts
-from app.panes.automaton.parts import AutomatonHeader, states_table
 from app.panes.automaton.labels import Banner, ElidedLabel, empty_page
+from app.panes.automaton.parts import AutomatonHeader, ZoomBar, states_table
 from engine.automata.dfa import ByteDfa, DfaEdge
 from engine.automata.labels import label as bytes_label
 from engine.source import SourceText, Span
@@ -30,6 +30,7 @@ DRAWN_WHOLE = 60
 DRAWN_AT_MOST = 2_000
 _FULL_LABEL = 2_000
 _EMPTY = "No automaton yet.\nIt is drawn here as soon as the grammar compiles."
+_NO_TEXT = "The language is empty: no text matches this grammar."
 _STALE = "The grammar does not compile. This is the last automaton that did."
 
 
@@ -85,6 +86,8 @@ class AutomatonPane(QWidget):
         self._scene = AutomatonScene()
         self.view = GraphView(self._scene)
         self._scene.setParent(self.view)  # so that no scroll bar outlives the drawing that it moves
+        self.zoom_bar = ZoomBar(self.view)
+        self.view.put_in_corner(self.zoom_bar)
         self.model = StatesModel(self)
         self.table = states_table(self.model)
         self.header = AutomatonHeader()
@@ -92,6 +95,7 @@ class AutomatonPane(QWidget):
         self._size_banner = Banner("hint")
         self._empty = empty_page(_EMPTY)
         self.details = ElidedLabel()
+        self.setFocusProxy(self.view)
         self._stack = QStackedWidget()
         for page in (self._empty, self.view, self.table):
             self._stack.addWidget(page)
@@ -111,12 +115,8 @@ class AutomatonPane(QWidget):
         self.view.tip_of_edge = self._tip_of_edge
         self.view.pointed_at.connect(self._point_at)
         self.view.state_clicked.connect(self._select)
-        self.view.zoomed.connect(self.header.show_zoom)
         self.header.table_toggled.connect(self._show_page)
         self.header.all_toggled.connect(self._draw_all)
-        self.header.fit_clicked.connect(self.view.fit)
-        self.header.zoom_in_clicked.connect(self.view.zoom_in)
-        self.header.zoom_out_clicked.connect(self.view.zoom_out)
         self.table.selectionModel().currentRowChanged.connect(self._select_row)
         theme.themes.changed.connect(self._scene.recolour)
 
@@ -332,7 +332,10 @@ class AutomatonPane(QWidget):
     def _show_page(self) -> None:
         has_automaton = self._automaton is not None
         self.header.set_enabled(has_automaton)
-        if not has_automaton or (self._drawn is None and not self.header.shows_table):
+        if self._automaton is not None and not self._automaton.dfa.states:
+            self._empty.setText(_NO_TEXT)
+            self._stack.setCurrentWidget(self._empty)
+        elif not has_automaton or (self._drawn is None and not self.header.shows_table):
             self._stack.setCurrentWidget(self._empty)
         else:
             self._stack.setCurrentWidget(self.table if self.header.shows_table else self.view)

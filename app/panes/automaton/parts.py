@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QAbstractTableModel, Signal
+from PySide6.QtCore import QAbstractTableModel, Qt, Signal
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -17,24 +17,21 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
+from app.graph.view import GraphView
 from app.models.states import ACCEPTS, HERE, LEADS_TO, READS, STATE
 from app.panes.automaton.labels import ElidedLabel
 
 
 class AutomatonHeader(QFrame):
-    """Title and counts on the left; graph or table, how much, and how near on the right.
+    """Title and counts on the left; how much, and graph or table, on the right.
 
     Signals:
         table_toggled: the other of graph and table was chosen.
         all_toggled: whether all states are to be drawn, though they are many.
-        fit_clicked, zoom_in_clicked, zoom_out_clicked: the buttons.
     """
 
     table_toggled = Signal()
     all_toggled = Signal(bool)
-    fit_clicked = Signal()
-    zoom_in_clicked = Signal()
-    zoom_out_clicked = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -52,10 +49,6 @@ class AutomatonHeader(QFrame):
         self._views = QButtonGroup(self)
         for button in (self.graph_button, self.table_button):
             self._views.addButton(button)
-        self.zoom_out_button = _button("−", "Zoom out (Ctrl+−)")
-        self.zoom_in_button = _button("+", "Zoom in (Ctrl++)")
-        self.fit_button = _button("Fit", "Show the whole drawing (Ctrl+0)")
-        self._graph_tools = (self.zoom_out_button, self.fit_button, self.zoom_in_button)
 
         layout = QHBoxLayout(self)
         layout.setContentsMargins(theme.SPACE_M, theme.SPACE_XS, theme.SPACE_XS, theme.SPACE_XS)
@@ -63,15 +56,12 @@ class AutomatonHeader(QFrame):
         layout.addWidget(title)
         layout.addSpacing(theme.SPACE_XS)
         layout.addWidget(self.counts, 1)
-        for button in (self.all_button, *self._graph_tools, self.graph_button, self.table_button):
+        for button in (self.all_button, self.graph_button, self.table_button):
             layout.addWidget(button)
         self.all_button.hide()
 
-        self._views.buttonClicked.connect(self._switch)
+        self._views.buttonClicked.connect(lambda _: self.table_toggled.emit())
         self.all_button.toggled.connect(self.all_toggled)
-        self.fit_button.clicked.connect(self.fit_clicked)
-        self.zoom_in_button.clicked.connect(self.zoom_in_clicked)
-        self.zoom_out_button.clicked.connect(self.zoom_out_clicked)
 
     @property
     def shows_table(self) -> bool:
@@ -88,22 +78,39 @@ class AutomatonHeader(QFrame):
         self.all_button.setEnabled(total <= limit)
         self.all_button.setText(f"Draw all {total:,}" if total <= limit else f"Draw all (up to {limit:,})")
 
-    def show_zoom(self, zoom: float) -> None:
-        """Tell how near the drawing is."""
-        self.fit_button.setToolTip(f"Show the whole drawing (Ctrl+0); now at {zoom:.0%}")
-
     def set_enabled(self, enabled: bool) -> None:
         """Enable what needs an automaton."""
-        for button in (*self._graph_tools, self.graph_button, self.table_button):
+        for button in (self.graph_button, self.table_button):
             button.setEnabled(enabled)
         if not enabled:
             self.counts.say("")
             self.all_button.hide()
 
-    def _switch(self) -> None:
-        for button in self._graph_tools:
-            button.setVisible(not self.shows_table)
-        self.table_toggled.emit()
+
+class ZoomBar(QFrame):
+    """Three buttons in a corner of the drawing."""
+
+    def __init__(self, view: GraphView) -> None:
+        super().__init__(view)
+        self.setProperty("role", "card")
+        self.out_button = _button("−", "Zoom out (Ctrl+−, or the wheel)")
+        self.fit_button = _button("Fit", "Show the whole drawing (Ctrl+0)")
+        self.in_button = _button("+", "Zoom in (Ctrl++, or the wheel)")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(1, 1, 1, 1)
+        row.setSpacing(0)
+        for button, act in (
+            (self.out_button, view.zoom_out),
+            (self.fit_button, view.fit),
+            (self.in_button, view.zoom_in),
+        ):
+            button.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the drawing under them has the keys
+            button.clicked.connect(act)
+            row.addWidget(button)
+        view.zoomed.connect(self._show_zoom)
+
+    def _show_zoom(self, zoom: float) -> None:
+        self.fit_button.setToolTip(f"Show the whole drawing (Ctrl+0); now at {zoom:.0%}")
 
 
 def states_table(model: QAbstractTableModel) -> QTableView:
@@ -137,4 +144,5 @@ def _button(text: str, tip: str, *, checkable: bool = False) -> QToolButton:
     button.setToolTip(tip)
     button.setCheckable(checkable)
     button.setAutoRaise(True)
+    button.setProperty("role", "compact")
     return button

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
 
 from app import theme
 from app.models.wording import count, token_text
+from app.panes.generation.buttons import tool_button
 from engine.decoding.values import Trace, TraceNode
 
 _MOST_BUTTONS = 3
@@ -75,8 +76,8 @@ class BranchStrip(QWidget):
         self._buttons: list[QToolButton] = []
         title = QLabel("Branches")
         title.setProperty("role", "muted")
-        self._more = QToolButton(popupMode=QToolButton.ToolButtonPopupMode.InstantPopup)
-        self._more.setProperty("role", "chip")
+        self._more = tool_button("", "The other branches", role="chip")
+        self._more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self._menu = QMenu(self._more)
         self._more.setMenu(self._menu)
         self._row = QHBoxLayout(self)
@@ -107,14 +108,11 @@ class BranchStrip(QWidget):
         return self._buttons
 
     def _button(self, branch: Branch) -> QToolButton:
-        button = QToolButton()
-        button.setProperty("role", "chip")
         font = theme.mono_font(-0.5)
         font.setStrikeOut(branch.illegal)
-        button.setFont(font)
         elided = QFontMetrics(font).elidedText(branch.text, Qt.TextElideMode.ElideRight, _BUTTON_WIDTH)
-        button.setText(_plain(elided))
-        button.setToolTip(_tip(branch))
+        button = tool_button(elided, _tip(branch), role="chip")
+        button.setFont(font)
         button.clicked.connect(lambda: self.branch_clicked.emit(branch.leaf))
         return button
 
@@ -126,7 +124,6 @@ class BranchStrip(QWidget):
             action.triggered.connect(lambda _checked=False, leaf=branch.leaf: self.branch_clicked.emit(leaf))
             self._menu.addAction(action)
         self._more.setText(f"+{len(branches)}")
-        self._more.setToolTip(count(len(branches), "more branch").replace("branchs", "branches"))
         self._more.setVisible(bool(branches))
 
 

@@ -11,11 +11,12 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from app import theme
 from app.models.candidates import peak_of
 from app.models.wording import candidate_text, count
+from app.panes.generation.buttons import tool_button
 from app.panes.generation.candidate_view import CandidateView
 from engine.decoding.values import Candidate, EosState, Position
 
@@ -39,17 +40,18 @@ class CandidateTable(QWidget):
         super().__init__(parent)
         self._position: Position | None = None
         self._peak = 0.0
+        self._nothing = ""
         self._timer = QTimer(self, singleShot=True, interval=_LOOKUP_DELAY_MS)
         self._timer.timeout.connect(self._ask)
 
-        self.search = QLineEdit(placeholderText="Find any token: text, #id or \"exact\"", clearButtonEnabled=True)
+        self.search = QLineEdit(placeholderText='Find any token: text, #id or "exact"', clearButtonEnabled=True)
         self.search.setAccessibleName("Find any token")
         self.search.setToolTip('Part of a token, #id, or "exact text"; \\n, \\t, \\s and \\xNN stand for themselves')
         self.search.textChanged.connect(self._on_search)
         self.search.installEventFilter(self)
-        self.only_allowed = QToolButton(text="Allowed only", checkable=True)
-        self.only_allowed.setProperty("role", "outlined")
-        self.only_allowed.setToolTip("Leave out the tokens that the grammar does not allow")
+        self.only_allowed = tool_button(
+            "Allowed only", "Leave out the tokens that the grammar does not allow", role="outlined", checkable=True
+        )
         self.found = QLabel()
         self.found.setProperty("role", "muted")
         self.found.hide()
@@ -60,7 +62,8 @@ class CandidateTable(QWidget):
         self.ends = CandidateView(self)
         self.ends.setAccessibleName("End of the output")
         self.ends.horizontalHeader().hide()
-        self.rule = QFrame(frameShape=QFrame.Shape.HLine)
+        self.rule = QFrame()
+        self.rule.setProperty("role", "bar")
         self.rule.setFixedHeight(1)
         self.no_ends = QLabel("No end token in this vocabulary: it stops where the text matches and nothing may follow")
         self.no_ends.setProperty("role", "muted")
@@ -77,9 +80,14 @@ class CandidateTable(QWidget):
         candidates = position.candidates if position else ()
         self._peak = peak_of(candidates)
         self.ends.show_candidates(tuple(c for c in candidates if c.is_eos), self._peak)
-        self.no_ends.setVisible(position is not None and position.eos is EosState.NO_EOS)
+        self.no_ends.setVisible(bool(candidates) and position is not None and position.eos is EosState.NO_EOS)
+        for widget in (self.search, self.only_allowed, self.table.horizontalHeader()):
+            widget.setVisible(bool(candidates))
+        for view in (self.table, self.ends):
+            view.set_vocabulary_size(position.vocabulary_size if position else 0)
+        self._nothing = _why_nothing(position)
         self._fit_ends()
-        if self.search.text():
+        if self.search.text() and candidates:
             self._timer.start()
         else:
             self._show(candidates)
@@ -141,6 +149,7 @@ class CandidateTable(QWidget):
     def _show(self, candidates: tuple[Candidate, ...], found: int | None = None) -> None:
         pinned = {c.token_id for c in self._position.candidates if c.is_eos} if self._position else set()
         self.table.show_candidates(tuple(c for c in candidates if c.token_id not in pinned), self._peak)
+        self.table.set_placeholder(f"No token matches “{self.search.text()}”" if found == 0 else self._nothing)
         self.found.setVisible(found is not None)
         self.found.setText(f"{found} found" if found != 1 else "1 found")
 
@@ -187,3 +196,12 @@ class CandidateTable(QWidget):
                     self._enter(self.table, 0)
                     return True
         return super().eventFilter(watched, event)
+
+
+def _why_nothing(position: Position | None) -> str:
+    """What stands in place of the candidates."""
+    if position is None:
+        return "The candidates for the next token stand here once there is a model and a grammar."
+    if position.finish is not None:
+        return "Nothing more is asked of the model. Go back or restart to go on from an earlier step."
+    return "No candidate is allowed; look any token up to see why." if position.candidates else ""

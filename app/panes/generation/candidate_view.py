@@ -8,15 +8,16 @@ tip of a row holds what they said.
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QModelIndex, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableView, QWidget
 
 from app import theme
-from app.models.candidate_delegate import CandidateDelegate
+from app.models.candidate_delegate import PADDING, CandidateDelegate
 from app.models.candidates import CandidateModel, Column
 from engine.decoding.values import Candidate
 
 _FIRST_TO_GO = (Column.CHANGE, Column.ID, Column.STATE)
+_TOKEN_FIRST, _BARS_SHARE = 24, 0.6  # of spare room: the token's first pixels, then the bars' part
 _TAKE_KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
@@ -40,6 +41,7 @@ class CandidateView(QTableView):
         self._delegate = CandidateDelegate(self)
         self._with_state = False
         self._can_take = True
+        self._placeholder = ""
         self.setModel(self._model)
         self.setItemDelegate(self._delegate)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
@@ -82,6 +84,17 @@ class CandidateView(QTableView):
         self._delegate.hovered_row = -1
         if self.hasFocus():
             self.choose(max(self._model.first_allowed(), 0))
+
+    def set_vocabulary_size(self, size: int) -> None:
+        """How wide ranks and ids get."""
+        if size != self._delegate.vocabulary_size:
+            self._delegate.vocabulary_size = size
+            self._arrange()
+
+    def set_placeholder(self, placeholder: str) -> None:
+        """What stands there while there is no row."""
+        self._placeholder = placeholder
+        self.viewport().update()
 
     def set_can_take(self, can_take: bool) -> None:
         """Whether a click may take a token; questions are always answered."""
@@ -126,13 +139,16 @@ class CandidateView(QTableView):
         """Share the width out: fixed columns as wide as they need, the token gets what is left."""
         width = {column: self._delegate.width_of(column) for column in Column}
         hidden = set() if self._with_state else {Column.STATE}
-        room = self.viewport().width()
+        # The scroll bar's place stays free where there is none, so that the pinned rows stand in the same columns.
+        room = self.width() - self.verticalScrollBar().sizeHint().width()
         for column in _FIRST_TO_GO:
             if sum(width[c] for c in Column if c not in hidden) <= room:
                 break
             hidden.add(column)
-        others = sum(width[c] for c in Column if c not in hidden and c is not Column.TOKEN)
-        width[Column.TOKEN] = max(room - others, width[Column.TOKEN] // 2)
+        spare = room - sum(width[c] for c in Column if c not in hidden)
+        for_bars = max(0, round((spare - _TOKEN_FIRST) * _BARS_SHARE))
+        width[Column.PROBABILITY] += for_bars
+        width[Column.TOKEN] = max(width[Column.TOKEN] + spare - for_bars, width[Column.TOKEN] // 2)
         for column in Column:
             self.setColumnHidden(column, column in hidden)
             self.setColumnWidth(column, width[column])
@@ -148,6 +164,16 @@ class CandidateView(QTableView):
         """Share the width out once the fonts are final."""
         super().showEvent(event)
         self._arrange()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the rows, or say why there is none."""
+        super().paintEvent(event)
+        if self._placeholder and not self._model.rowCount():
+            painter = QPainter(self.viewport())
+            painter.setPen(theme.colour(theme.Role.MUTED))
+            box = self.viewport().rect().adjusted(PADDING, PADDING, -PADDING, -PADDING)
+            flags = Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextWordWrap
+            painter.drawText(box, int(flags), self._placeholder)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Enter decides, F1 asks; an arrow beyond the end leaves the table."""
@@ -181,14 +207,10 @@ class CandidateView(QTableView):
     def _light(self, row: int) -> None:
         if row != self._delegate.hovered_row:
             self._delegate.hovered_row = row
-            self.viewport().setCursor(
-                Qt.CursorShape.PointingHandCursor if row >= 0 else Qt.CursorShape.ArrowCursor
-            )
+            self.viewport().setCursor(Qt.CursorShape.PointingHandCursor if row >= 0 else Qt.CursorShape.ArrowCursor)
             self.viewport().update()
 
-    def moveCursor(
-        self, action: QAbstractItemView.CursorAction, modifiers: Qt.KeyboardModifier
-    ) -> QModelIndex:
+    def moveCursor(self, action: QAbstractItemView.CursorAction, modifiers: Qt.KeyboardModifier) -> QModelIndex:
         """The first arrow key chooses the first row."""
         if not self.currentIndex().isValid():
             return self._model.index(0, Column.TOKEN)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 
 from app.models.wording import count, percent, token_text
 from engine.decoding.values import Step, Trace, TraceNode
@@ -31,7 +33,7 @@ class Chip:
         by_user: whether the user chose it, not the sampler.
         ahead: whether it lies beyond the current step: it was undone, and can be gone to.
         breaks: whether the text goes on in a new line after it.
-        tip: its tool tip.
+        tip: makes its tool tip; writing thousands that nobody reads would cost more than drawing the chips.
     """
 
     id: int
@@ -42,7 +44,7 @@ class Chip:
     by_user: bool = False
     ahead: bool = False
     breaks: bool = False
-    tip: str = ""
+    tip: Callable[[], str] = str
 
 
 def chips_of(trace: Trace) -> tuple[tuple[Chip, ...], int | None]:
@@ -59,7 +61,7 @@ def chips_of(trace: Trace) -> tuple[tuple[Chip, ...], int | None]:
 
 def prompt_chips(tokens: tuple[tuple[int, str], ...]) -> tuple[Chip, ...]:
     """The chips of a prompt as the model sees it: pairs of token id and shown text."""
-    return tuple(Chip(index, text, tip=f"{text}   id {token_id}") for index, (token_id, text) in enumerate(tokens))
+    return tuple(Chip(index, text, tip=partial("{}   id {}".format, text, token_id)) for index, (token_id, text) in enumerate(tokens))
 
 
 def _chip(node: TraceNode, index: int, *, ahead: bool, illegal: bool) -> Chip:
@@ -73,8 +75,8 @@ def _chip(node: TraceNode, index: int, *, ahead: bool, illegal: bool) -> Chip:
         is_name=bool(step.name),
         by_user=step.chosen_by == "user",
         ahead=ahead,
-        breaks=bool(step.token) and step.token is not None and step.token.endswith(b"\n"),
-        tip=_tip(step, index, illegal=illegal),
+        breaks=step.token is not None and step.token.endswith(b"\n"),
+        tip=partial(_tip, step, index, illegal=illegal),
     )
 
 

@@ -70,7 +70,7 @@ def second_line_of(position: Position) -> str:
     else:
         facts.append("✓ It may end here" if position.eos is EosState.ALLOWED else "Not complete: it may not end here")
     if position.forced_bytes and not position.forced:
-        facts.append(f"whatever follows begins with “{shown(position.forced_bytes)}”")
+        facts.append(f"it must go on with “{shown(position.forced_bytes)}”")
     return " · ".join(facts)
 
 
@@ -109,7 +109,11 @@ def _wanted(wanted: Candidate | None) -> Parts:
         return ()
     role = Role.TEXT if wanted.allowed else Role.FORBIDDEN
     token = Part(candidate_text(wanted), is_code=True, struck=not wanted.allowed, role=role)
-    return (Part(" · it wanted "), token, *((Part(" ✓", role=Role.ALLOWED),) if wanted.allowed else ()))
+    return (
+        Part(" · it\N{NO-BREAK SPACE}wanted\N{NO-BREAK SPACE}"),
+        token,
+        *((Part(" ✓", role=Role.ALLOWED),) if wanted.allowed else ()),
+    )
 
 
 class Headline(QWidget):

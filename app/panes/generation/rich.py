@@ -7,18 +7,18 @@ import re
 
 from app import theme
 
-_CODE = re.compile(r"`([^`]+)`|`(`)`")
+_CODE = re.compile(r"(`+) ?(.+?) ?\1(?!`)")  # as in Markdown: code that holds backticks stands between more of them
 
 
 def code(text: str, role: theme.Role = theme.Role.TEXT, *, struck: bool = False) -> str:
     """Text as code, as HTML."""
-    decoration = "text-decoration: line-through;" if struck else ""
     family = ", ".join(f"'{name}'" for name in theme.mono_font().families())
     style = (
         f"font-family: {family}; color: {theme.current().hex(role)};"
-        f" background-color: {theme.current().hex(theme.Role.GRID)}; {decoration}"
+        f" background-color: {theme.current().hex(theme.Role.GRID)};"
     )
     inner = html.escape(text).replace(" ", "&nbsp;")
+    inner = f"<s>{inner}</s>" if struck else inner
     return f'<span style="{style}">&nbsp;{inner}&nbsp;</span>'
 
 
@@ -32,7 +32,7 @@ def prose(text: str) -> str:
     """Prose in which backticks hold code, as HTML."""
     parts, at = [], 0
     for found in _CODE.finditer(text):
-        parts += [html.escape(text[at : found.start()]), code(found[1] or found[2])]
+        parts += [html.escape(text[at : found.start()]), code(found[2])]
         at = found.end()
     parts.append(html.escape(text[at:]))
     return "".join(parts).replace("\n", "<br>")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import html
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from app import theme
 from app.models.wording import percent, shown, token_text
+from app.panes.generation.buttons import close_button, tool_button
 from app.panes.generation.rich import code, prose, words
 from app.workers.messages import WhyAnswer
 from engine.automata.labels import label
@@ -20,6 +21,7 @@ Role = theme.Role
 _MOST_SPANS = 3
 _EXPECTED_WIDTH = 60
 _EXCERPT = 28
+_EMPHASIS = "text-decoration: underline; font-weight: 600;"
 
 
 class WhyPanel(QFrame):
@@ -43,9 +45,7 @@ class WhyPanel(QFrame):
         self._title = QLabel(textFormat=Qt.TextFormat.RichText, wordWrap=True)
         self._prose = QLabel(textFormat=Qt.TextFormat.RichText, wordWrap=True)
         self._prose.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.close_button = QToolButton(text="✕")
-        self.close_button.setToolTip("Close")
-        self.close_button.setAccessibleName("Close")
+        self.close_button = close_button("Close")
         self.close_button.clicked.connect(self.close_panel)
         self._facts = QGridLayout()
         self._facts.setHorizontalSpacing(theme.SPACE_M)
@@ -77,9 +77,8 @@ class WhyPanel(QFrame):
 
     def close_panel(self) -> None:
         """Close."""
-        if self.isVisibleTo(self.parentWidget()):
-            self.hide()
-            self.closed.emit()
+        self.hide()
+        self.closed.emit()
 
     def _render(self) -> None:
         if self._answer is None:
@@ -113,10 +112,8 @@ class WhyPanel(QFrame):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(theme.SPACE_XS)
         for span in spans[:_MOST_SPANS]:
-            button = QToolButton(text=self._excerpt(span).replace("&", "&&"))
-            button.setProperty("role", "chip")
+            button = tool_button(self._excerpt(span), "Show this place in the grammar", role="chip")
             button.setFont(theme.mono_font())
-            button.setToolTip("Show this place in the grammar")
             button.clicked.connect(lambda _checked=False, span=span: self.span_wanted.emit(span))
             layout.addWidget(button)
         if len(spans) > _MOST_SPANS:
@@ -160,8 +157,7 @@ def _dead_html(token: bytes, offset: int) -> str:
         (before, f"color: {theme_now.hex(Role.ALLOWED)};"),
         (
             dead,
-            f"color: {theme_now.hex(Role.ERROR)}; background-color: {theme_now.hex(Role.ERROR_FILL)};"
-            " text-decoration: underline; font-weight: 600;",
+            f"color: {theme_now.hex(Role.ERROR)}; background-color: {theme_now.hex(Role.ERROR_FILL)}; {_EMPHASIS}",
         ),
         (after, f"color: {theme_now.hex(Role.MUTED)};"),
     )

@@ -23,7 +23,8 @@ class Reader:
         dialect: whose syntax it follows.
         findings: what was found so far.
         group_names: the names given to groups so far.
-        groups_closed: for each capturing group so far, in order, whether it is closed.
+        groups_opened: how many capturing groups began so far.
+        abandoned: whether reading was given up before the end.
     """
 
     __slots__ = ("abandoned", "dialect", "findings", "group_names", "groups_opened", "position", "text")

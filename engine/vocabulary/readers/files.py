@@ -15,6 +15,7 @@ from engine.vocabulary.readers.table import TokenTable
 from engine.vocabulary.readers.tokenizer_json import read_tokenizer_json
 
 _NAMES = ("tokenizer.json", "tekken.json", "tokenizer.model", "vocab.json")
+_ROLES = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
 _KNOWN = "tokenizer.json, tekken.json, tiktoken ranks (*.tiktoken) and sentencepiece models (*.model)"
 
 
@@ -77,11 +78,10 @@ def _read_pieces(file: Path, pieces: Mapping[str, int]) -> TokenTable:
 def _with_neighbours(table: TokenTable, folder: Path) -> TokenTable:
     """Add what a model folder says: special tokens that only its configuration names, and the ends."""
     tokenizer = _settings(folder / "tokenizer_config.json")
+    named = (tokenizer, _settings(folder / "special_tokens_map.json"))
     table = _with_added(table, tokenizer.get("added_tokens_decoder"))
-    names = {
-        _name(settings.get("eos_token")) for settings in (tokenizer, _settings(folder / "special_tokens_map.json"))
-    }
-    ends = {index for name in names for index in table.id_of(name)}
+    table = _with_roles(table, {_name(settings.get(role)) for settings in named for role in _ROLES})
+    ends = {index for settings in named for index in table.id_of(_name(settings.get("eos_token")))}
     ends |= _ids(_settings(folder / "generation_config.json").get("eos_token_id"))
     if not ends:
         model = _settings(folder / "config.json")
@@ -99,6 +99,13 @@ def _with_added(table: TokenTable, added: object) -> TokenTable:
         elif content and index not in special:
             texts.setdefault(index, content.encode())
     return TokenTable(texts, special, table.eos_ids)
+
+
+def _with_roles(table: TokenTable, names: set[str | None]) -> TokenTable:
+    """Make special what a configuration gives a role, as transformers does."""
+    special = {index: name for name in names if name for index in table.id_of(name)}
+    texts = {index: text for index, text in table.texts.items() if index not in special}
+    return TokenTable(texts, {**table.special, **special}, table.eos_ids)
 
 
 def _settings(file: Path) -> Mapping[str, Any]:

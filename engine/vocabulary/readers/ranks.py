@@ -63,7 +63,7 @@ def read_tekken(document: Mapping[str, Any]) -> TokenTable:
         names = {index: f"<SPECIAL_{index}>" for index in range(reserved)}
         named = document.get("special_tokens")
         if named is None:
-            names |= dict(enumerate(_TEKKEN_SPECIAL))
+            names |= dict(enumerate(_TEKKEN_SPECIAL[:reserved]))
         else:
             names |= {entry["rank"]: entry["token_str"] for entry in named}
         texts = {

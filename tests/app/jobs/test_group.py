@@ -3,7 +3,7 @@ import signal
 
 import psutil
 import pytest
-from tests.app.jobs.worker_doubles import Beside, Die, DoubleHandler, Echo, Fail, Sleep
+from worker_doubles import Beside, Die, DoubleHandler, Echo, Fail, Sleep
 
 from app.jobs import JobGroup, Policy
 

@@ -72,7 +72,7 @@ def test_findings_as_json(capsys):
 
 
 def test_a_limit_is_a_finding(capsys):
-    assert run("check", *REGEX, "(x{1000}){1000}{1000}") == 1
+    assert run("check", *REGEX, "(x{1000}){1000}") == 1
     assert capsys.readouterr().out.count(": error: ") == 1
 
 
@@ -320,7 +320,8 @@ def test_without_a_command_the_window_opens(monkeypatch):
     monkeypatch.setitem(sys.modules, "app.main", window)
     assert run() == 0
     assert run("some.turnstile") == 0
-    assert opened == [[], ["some.turnstile"]]
+    assert run("--theme", "dark", "some.turnstile") == 0
+    assert opened == [[], ["some.turnstile"], ["--theme", "dark", "some.turnstile"]]
 
 
 def test_a_window_that_cannot_open_says_why(monkeypatch, capsys):

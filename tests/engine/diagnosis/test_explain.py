@@ -28,37 +28,47 @@ def said(pattern: str, token: int | bytes, taken: bytes = b"") -> str:
             "[A-Z]+: x",
             3,
             b"",
-            "`␣x` is not allowed here: it begins with a space. Expected here: `A-Z`. "
-            "The match stands at line 1, column 1: `[A-Z]`.",
+            (
+                "`␣x` is not allowed here: it begins with a space. Expected here: `A-Z`. "
+                "The match stands at line 1, column 1: `[A-Z]`."
+            ),
         ),
         (
             "[A-Z]+: x",
             2,
             b"",
-            "`Sure` is not allowed here: `S` fits, but not `u` after it. Expected there: `:` or `A-Z`. "
-            "The match stands at line 1, column 1: `[A-Z]`, and 1 other place.",
+            (
+                "`Sure` is not allowed here: `S` fits, but not `u` after it. Expected there: `A-Z` or `:`. "
+                "The match stands at line 1, column 1: `[A-Z]`, and 1 other place."
+            ),
         ),
         (
             "a[à-ç]",
             4,
             b"a",
-            "`é` is not allowed here: `\\xc3` fits, but not `é` (its byte 2, A9) after it. "
-            "Expected there: the rest of a character (byte A0 to A7). The match stands at line 1, column 2: `[à-ç]`.",
+            (
+                "`é` is not allowed here: it begins with `é` (at its byte 2, A9). Expected there: "
+                "the rest of a character (byte A0 to A7). The match stands at line 1, column 2: `[à-ç]`."
+            ),
         ),
         (
             "[A-Z]+: x",
             5,
             b"A",
-            "The text cannot end here. Expected here: `:` or `A-Z`. "
-            "The match stands at line 1, column 1: `[A-Z]`, and 1 other place.",
+            (
+                "The text cannot end here. Expected here: `A-Z` or `:`. "
+                "The match stands at line 1, column 1: `[A-Z]`, and 1 other place."
+            ),
         ),
         ("A", 0, b"A", "`A` is not allowed here: it begins with `A`. The text is complete here: nothing may follow."),
         (
             "(?:AB)?",
             8,
             b"",
-            "`↵` is not allowed here: it begins with a line feed. Expected here: `A`, or the end of the text. "
-            "The match stands at line 1, column 4: `A`.",
+            (
+                "`↵` is not allowed here: it begins with a line feed. Expected here: `A`, or the end of the text. "
+                "The match stands at line 1, column 4: `A`."
+            ),
         ),
         ("A+", 0, b"", "`A` is allowed here. The text may end after it. The match stands at line 1, column 1: `A`."),
         ("A+", 99, b"", "Token #99 is not in the vocabulary."),

@@ -16,8 +16,28 @@ from engine.source import CancelledError, CancelToken, LimitExceededError
 from engine.vocabulary import Vocabulary
 
 TOKENS = Vocabulary(
-    [b"a", b"b", b"ab", b"ba", b"abc", b"A", b"AB", b": ", b":", b" a", b"\n", b":\n", None, b"", b"\xc3", b"\xa9"]
-    + ["é".encode(), b"a", b"\xa9\xc3", b"aaaaaaaaaaaaaaaaaaaa"],
+    [
+        b"a",
+        b"b",
+        b"ab",
+        b"ba",
+        b"abc",
+        b"A",
+        b"AB",
+        b": ",
+        b":",
+        b" a",
+        b"\n",
+        b":\n",
+        None,
+        b"",
+        b"\xc3",
+        b"\xa9",
+        "é".encode(),
+        b"a",
+        b"\xa9\xc3",
+        b"aaaaaaaaaaaaaaaaaaaa",
+    ],
     [12],
     {12: "<end>"},
 )

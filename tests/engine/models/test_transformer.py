@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tiny_models import ALPHABET, save_tiny, save_tiny_gguf
 
 from engine.models import ModelError, load_model
-from tests.engine.models.conftest import ALPHABET, save_tiny
 
 
 def from_scratch(source: Any, ids: list[int]) -> Any:
@@ -38,6 +38,14 @@ def walk(seed: int, width: int, moves: int) -> list[list[int]]:
 def test_logits_along_a_walk_are_those_from_scratch(kind: str, tmp_path: Path) -> None:
     source = load_model(str(save_tiny(tmp_path / kind, kind)))
     for ids in walk(seed=7, width=source.width, moves=60):
+        np.testing.assert_allclose(source.logits(ids), from_scratch(source, ids), atol=1e-4, rtol=1e-4)
+
+
+def test_a_gguf_file_is_a_model_like_any_other(tmp_path: Path) -> None:
+    source = load_model(str(save_tiny_gguf(tmp_path / "tiny.gguf")))
+    assert (source.name, source.context_length, source.vocabulary.eos_ids) == ("tiny", 48, {1})
+    assert [source.vocabulary.tokens[i] for i in source.encode("abc")] == [b"ab", b"c"]
+    for ids in walk(seed=3, width=source.width, moves=20):
         np.testing.assert_allclose(source.logits(ids), from_scratch(source, ids), atol=1e-4, rtol=1e-4)
 
 

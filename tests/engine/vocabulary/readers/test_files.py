@@ -60,6 +60,13 @@ def test_special_tokens_that_only_the_configuration_names(folder):
     assert vocabulary.size == 302
 
 
+def test_tokens_with_a_role_are_special(folder):
+    write(folder, tokenizer_config={"pad_token": "ab"}, special_tokens_map={"mask_token": {"content": "a"}})
+    vocabulary = Vocabulary.from_tokenizer(folder)
+    assert {vocabulary.special[97], vocabulary.special[256]} == {"a", "ab"}
+    assert vocabulary.tokens[98] == b"b"
+
+
 def test_logits_narrower_than_the_special_tokens(folder):
     vocabulary = Vocabulary.from_tokenizer(folder, width=258)
     assert (vocabulary.size, set(vocabulary.eos_ids)) == (258, {257})

@@ -1,0 +1,262 @@
+"""The text widget of the editor: plain text with line numbers, marks and tooltips.
+
+Qt's document counts UTF-16 units; everything that this widget says or is told
+counts code points. Undo and redo are the widget's own.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QPoint, QRect, Signal
+from PySide6.QtGui import QHelpEvent, QKeyEvent, QKeySequence, QMouseEvent, QResizeEvent, QTextCursor, QTextOption
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QToolTip
+
+from app import theme
+from app.panes.editor import marks
+from app.panes.editor.highlighter import Highlighter
+from app.panes.editor.margin import Margin
+from app.panes.editor.offsets import Offsets
+from app.panes.editor.tokens import Tokeniser, partners, plain
+from engine.source import Diagnostic, Severity, Span
+
+COLOURED_AT_MOST = 30_000  # code points; a longer text is not coloured, since colouring it takes too long
+_PAIRED_AT_MOST = 10_000  # a longer text has no bracket matching, which reads it whole at every move
+_WORST_FIRST = (Severity.ERROR, Severity.WARNING, Severity.HINT)
+
+
+class CodeEdit(QPlainTextEdit):
+    """An editor of one grammar.
+
+    Signals:
+        edited: the text, after the user changed it.
+        offset_hovered: the code point under the pointer, -1 for none.
+    """
+
+    edited = Signal(str)
+    offset_hovered = Signal(int)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._tokenise: Tokeniser = plain
+        self._highlighter: Highlighter | None = None
+        self._offsets = Offsets("")
+        self._text = ""
+        self._pairs: dict[int, int] | None = None
+        self._hovered = -1
+        self._diagnostics: tuple[Diagnostic, ...] = ()
+        self._live: tuple[Span, ...] = ()
+        self._pointed: tuple[Span, ...] = ()
+        self._line_marks: dict[int, Severity] = {}
+        self._is_setting = False
+        self.margin = Margin(self, self.sign_of_line, self.tip_of_line)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
+        self.setWordWrapMode(QTextOption.WrapMode.WrapAnywhere)
+        self.setMouseTracking(True)
+        self.viewport().setMouseTracking(True)
+        # A grammar's white space matters, so Tab is left to do what it does elsewhere: go on to the next widget.
+        self.setTabChangesFocus(True)
+        self.setAccessibleName("Grammar")
+        self.blockCountChanged.connect(self._fit_margin)
+        self.updateRequest.connect(self._on_update)
+        self.textChanged.connect(self._on_text)
+        self.cursorPositionChanged.connect(self._mark)
+        self._colour_if_short(0)
+        self.recolour()
+
+    # --- text --------------------------------------------------------------------------------------------------------
+
+    def text(self) -> str:
+        """The text."""
+        return self._text
+
+    def set_text(self, text: str) -> None:
+        """Replace the text; it is not an edit, and cannot be undone."""
+        self._is_setting = True
+        try:
+            self._colour_if_short(len(text))
+            self.setPlainText(text)
+        finally:
+            self._is_setting = False
+
+    def set_tokeniser(self, tokenise: Tokeniser) -> None:
+        """Colour another notation."""
+        self._tokenise, self._pairs = tokenise, None
+        if self._highlighter is not None:
+            self._highlighter.set_tokeniser(tokenise)
+        self._mark()
+
+    def select(self, span: Span) -> None:
+        """Select a span and bring it into view."""
+        cursor = self.textCursor()
+        cursor.setPosition(self._offsets.to_utf16(span.start))
+        cursor.setPosition(self._offsets.to_utf16(span.end), QTextCursor.MoveMode.KeepAnchor)
+        self.setTextCursor(cursor)
+        self.ensureCursorVisible()
+
+    def offset_at(self, place: QPoint) -> int:
+        """The code point at a place of the viewport; -1 where there is no text."""
+        cursor = self.cursorForPosition(place)
+        line = self.cursorRect(cursor)
+        if not line.top() <= place.y() <= line.bottom():
+            return -1
+        unit = cursor.position() - (1 if place.x() < line.left() else 0)
+        if unit < cursor.block().position() or self.document().characterAt(unit) in {"\u2029", "\0", ""}:
+            return -1
+        return self._offsets.to_code_points(unit)
+
+    def place_of(self, offset: int) -> QPoint:
+        """Where a code point begins in the viewport."""
+        cursor = QTextCursor(self.document())
+        cursor.setPosition(self._offsets.to_utf16(offset))
+        return self.cursorRect(cursor).center()
+
+    # --- marks -------------------------------------------------------------------------------------------------------
+
+    def show_diagnostics(self, diagnostics: tuple[Diagnostic, ...]) -> None:
+        """Underline what is wrong."""
+        self._diagnostics = diagnostics
+        self._line_marks.clear()
+        for finding in sorted(diagnostics, key=lambda found: _WORST_FIRST.index(found.severity), reverse=True):
+            self._line_marks[self._line_of(finding)] = finding.severity
+        self._mark()
+        self.margin.update()
+
+    def show_live(self, spans: tuple[Span, ...]) -> None:
+        """Mark where the match stands."""
+        self._live = spans
+        self._mark()
+
+    def show_hover(self, spans: tuple[Span, ...]) -> None:
+        """Mark what is pointed at elsewhere."""
+        self._pointed = spans
+        self._mark()
+
+    def tip_at(self, offset: int) -> str:
+        """What the findings at a code point say."""
+        document = self.document()
+        found = [f for f in self._diagnostics if offset in marks.visible_span(f.span, document)]
+        return "\n\n".join(_told(finding) for finding in found)
+
+    def sign_of_line(self, number: int) -> Severity | None:
+        """The worst of the findings of a line, counted from 0."""
+        return self._line_marks.get(number)
+
+    def tip_of_line(self, number: int) -> str:
+        """What the findings of a line say."""
+        return "\n\n".join(_told(finding) for finding in self._diagnostics if self._line_of(finding) == number)
+
+    def recolour(self) -> None:
+        """Take the colours and the font of the present theme."""
+        self.setFont(theme.mono_font(1.0))
+        if self._highlighter is not None:
+            self._highlighter.recolour()
+        self._fit_margin()
+        self._mark()
+
+    def _mark(self) -> None:
+        document, to_utf16 = self.document(), self._offsets.to_utf16
+        self.setExtraSelections(
+            [
+                *marks.live(document, to_utf16, self._live),
+                *marks.hovered(document, to_utf16, self._pointed),
+                *marks.brackets(document, to_utf16, self._bracket_pair()),
+                *marks.squiggles(document, to_utf16, self._diagnostics),
+            ]
+        )
+
+    def _line_of(self, finding: Diagnostic) -> int:
+        return self.document().findBlock(self._offsets.to_utf16(finding.span.start)).blockNumber()
+
+    def _bracket_pair(self) -> tuple[int, ...]:
+        """The bracket at the cursor, or right before it, and its partner."""
+        if self._pairs is None:
+            is_short = len(self._text) <= _PAIRED_AT_MOST
+            self._pairs = partners(self._text, self._tokenise) if is_short else {}
+        at = self._offsets.to_code_points(self.textCursor().position())
+        for place in (at, at - 1):
+            if place in self._pairs:
+                return place, self._pairs[place]
+        return ()
+
+    # --- changes -----------------------------------------------------------------------------------------------------
+
+    def _on_text(self) -> None:
+        # Not toPlainText(), which turns no-break spaces into spaces.
+        text = self.document().toRawText().replace("\u2029", "\n").replace("\u2028", "\n")
+        if text == self._text:
+            return  # colours changed, not text
+        self._text, self._offsets, self._pairs = text, Offsets(text), None
+        self._live = self._pointed = ()
+        self._colour_if_short(len(text))
+        self._mark()
+        if not self._is_setting:
+            self.edited.emit(text)
+
+    def _colour_if_short(self, length: int) -> None:
+        if length > COLOURED_AT_MOST and self._highlighter is not None:
+            self._highlighter.setDocument(None)
+            self._highlighter.deleteLater()
+            self._highlighter = None
+            self._show_spaces(False)
+        elif length <= COLOURED_AT_MOST and self._highlighter is None:
+            self._highlighter = Highlighter(self.document(), self._tokenise)
+            self._show_spaces(True)
+
+    def _show_spaces(self, shown: bool) -> None:
+        option = self.document().defaultTextOption()
+        option.setFlags(QTextOption.Flag.ShowTabsAndSpaces if shown else QTextOption.Flag(0))
+        self.document().setDefaultTextOption(option)
+
+    # --- events ------------------------------------------------------------------------------------------------------
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Shift+Return is a Return: Qt's line separator is no line feed."""
+        if event.matches(QKeySequence.StandardKey.InsertLineSeparator):
+            self.textCursor().insertBlock()
+            self.ensureCursorVisible()
+            return
+        super().keyPressEvent(event)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Tell what the pointer is on."""
+        super().mouseMoveEvent(event)
+        self._hover(self.offset_at(event.position().toPoint()))
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """The pointer is on nothing."""
+        super().leaveEvent(event)
+        self._hover(-1)
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        """Tell what is wrong where the pointer rests."""
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            offset = self.offset_at(event.pos())
+            QToolTip.showText(event.globalPos(), self.tip_at(offset) if offset >= 0 else "", self.viewport())
+            return True
+        return super().viewportEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep the margin as high as the text."""
+        super().resizeEvent(event)
+        rect = self.contentsRect()
+        self.margin.setGeometry(QRect(rect.left(), rect.top(), self.margin.sizeHint().width(), rect.height()))
+
+    def _hover(self, offset: int) -> None:
+        if offset != self._hovered:
+            self._hovered = offset
+            self.offset_hovered.emit(offset)
+
+    def _fit_margin(self) -> None:
+        self.setViewportMargins(self.margin.sizeHint().width(), 0, 0, 0)
+
+    def _on_update(self, rect: QRect, dy: int) -> None:
+        if dy:
+            self.margin.scroll(0, dy)
+        else:
+            self.margin.update(0, rect.y(), self.margin.width(), rect.height())
+
+
+def _told(finding: Diagnostic) -> str:
+    """A finding for a tooltip: what is wrong, and what to do."""
+    what = f"{finding.severity.capitalize()}: {finding.message}"
+    return f"{what}\n{finding.hint}" if finding.hint else what

@@ -1,0 +1,69 @@
+"""Colours in a document, by a notation's tokeniser, line by line as Qt asks for them."""
+
+from __future__ import annotations
+
+from PySide6.QtGui import QFont, QSyntaxHighlighter, QTextCharFormat, QTextDocument
+
+from app import theme
+from app.panes.editor.offsets import Offsets
+from app.panes.editor.tokens import Tokeniser, TokenKind
+from app.theme import Role
+
+LONGEST_LINE = 5_000  # code points; a longer line is not coloured: it would block the window at every key
+
+_ROLES = {
+    TokenKind.LITERAL: Role.SYNTAX_LITERAL,
+    TokenKind.CLASS: Role.SYNTAX_CLASS,
+    TokenKind.ESCAPE: Role.SYNTAX_ESCAPE,
+    TokenKind.QUANTIFIER: Role.SYNTAX_QUANTIFIER,
+    TokenKind.GROUP: Role.SYNTAX_GROUP,
+    TokenKind.OPERATOR: Role.SYNTAX_OPERATOR,
+    TokenKind.ANCHOR: Role.SYNTAX_ANCHOR,
+    TokenKind.NAME: Role.SYNTAX_NAME,
+    TokenKind.COMMENT: Role.SYNTAX_COMMENT,
+    TokenKind.SPACE: Role.DISABLED,
+}
+_BOLD = {TokenKind.QUANTIFIER, TokenKind.OPERATOR}
+
+
+class Highlighter(QSyntaxHighlighter):
+    """Colours a document."""
+
+    def __init__(self, document: QTextDocument, tokenise: Tokeniser) -> None:
+        super().__init__(document)
+        self._tokenise = tokenise
+        self._formats = _formats()
+
+    def set_tokeniser(self, tokenise: Tokeniser) -> None:
+        """Colour another notation."""
+        self._tokenise = tokenise
+        self.rehighlight()
+
+    def recolour(self) -> None:
+        """Take the colours of the present theme."""
+        self._formats = _formats()
+        self.rehighlight()
+
+    def highlightBlock(self, text: str) -> None:
+        """Colour one line."""
+        if len(text) > LONGEST_LINE:
+            self.setCurrentBlockState(max(self.previousBlockState(), 0))
+            return
+        result = self._tokenise(text, max(self.previousBlockState(), 0))
+        offsets = Offsets(text)
+        for token in result.tokens:
+            start = offsets.to_utf16(token.start)
+            self.setFormat(start, offsets.to_utf16(token.end) - start, self._formats[token.kind])
+        self.setCurrentBlockState(result.state)
+
+
+def _formats() -> dict[TokenKind, QTextCharFormat]:
+    formats = {}
+    for kind, role in _ROLES.items():
+        formats[kind] = QTextCharFormat()
+        formats[kind].setForeground(theme.colour(role))
+        if kind in _BOLD:
+            formats[kind].setFontWeight(QFont.Weight.DemiBold)
+        if kind is TokenKind.COMMENT:
+            formats[kind].setFontItalic(True)
+    return formats

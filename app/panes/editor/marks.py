@@ -1,0 +1,102 @@
+"""What lies over the text without being part of it: squiggles, live and hovered spans, brackets, the margin's signs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFont, QPainter, QPainterPath, QPen, QTextCharFormat, QTextCursor, QTextDocument
+from PySide6.QtWidgets import QTextEdit
+
+from app import theme
+from app.theme import Role
+from engine.source import Diagnostic, Severity, Span
+
+Selection = QTextEdit.ExtraSelection
+ToUtf16 = Callable[[int], int]
+
+SEVERITY_ROLES = {Severity.ERROR: Role.ERROR, Severity.WARNING: Role.WARNING, Severity.HINT: Role.HINT}
+_MOST = 200  # marks of one kind; Qt lays each out anew at every paint
+
+
+def squiggles(document: QTextDocument, to_utf16: ToUtf16, diagnostics: Iterable[Diagnostic]) -> list[Selection]:
+    """A wave under each finding; the worst are drawn last, over the others."""
+    rank = {Severity.HINT: 0, Severity.WARNING: 1, Severity.ERROR: 2}
+    worst_last = sorted(diagnostics, key=lambda finding: rank[finding.severity])[-_MOST:]
+    found = []
+    for finding in worst_last:
+        look = QTextCharFormat()
+        look.setUnderlineStyle(QTextCharFormat.UnderlineStyle.WaveUnderline)
+        look.setUnderlineColor(theme.colour(SEVERITY_ROLES[finding.severity]))
+        found.append(_selection(document, to_utf16, visible_span(finding.span, document), look))
+    return found
+
+
+def live(document: QTextDocument, to_utf16: ToUtf16, spans: Iterable[Span]) -> list[Selection]:
+    """Where the match stands: a ground, and a line under it for those who do not see the ground."""
+    look = QTextCharFormat()
+    look.setBackground(theme.colour(Role.LIVE_FILL))
+    look.setUnderlineStyle(QTextCharFormat.UnderlineStyle.SingleUnderline)
+    look.setUnderlineColor(theme.colour(Role.LIVE))
+    return [_selection(document, to_utf16, span, look) for span in list(spans)[:_MOST]]
+
+
+def hovered(document: QTextDocument, to_utf16: ToUtf16, spans: Iterable[Span]) -> list[Selection]:
+    """What is pointed at elsewhere: a ground, and a dotted line."""
+    look = QTextCharFormat()
+    look.setBackground(theme.colour(Role.SELECTION))
+    look.setUnderlineStyle(QTextCharFormat.UnderlineStyle.DotLine)
+    look.setUnderlineColor(theme.colour(Role.ACCENT))
+    return [_selection(document, to_utf16, span, look) for span in list(spans)[:_MOST]]
+
+
+def brackets(document: QTextDocument, to_utf16: ToUtf16, places: Iterable[int]) -> list[Selection]:
+    """A bracket and its partner."""
+    look = QTextCharFormat()
+    look.setBackground(theme.colour(Role.SELECTION))
+    look.setFontWeight(QFont.Weight.Bold)
+    return [_selection(document, to_utf16, Span(place, place + 1), look) for place in places]
+
+
+def visible_span(span: Span, document: QTextDocument) -> Span:
+    """A span that can be seen: an empty one takes the character after it, at a line's end the one before."""
+    if span.start < span.end:
+        return span
+    following = document.characterAt(span.start)
+    if following in {"\u2029", "\0", ""} and span.start > 0:
+        return Span(span.start - 1, span.start)
+    return Span(span.start, span.start + 1)
+
+
+def paint_sign(painter: QPainter, severity: Severity, box: QRectF) -> None:
+    """A severity's sign in the margin: a disc, a triangle or a ring, so that colour is not the only cue."""
+    colour = QColor(theme.colour(SEVERITY_ROLES[severity]))
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    if severity is Severity.HINT:
+        painter.setPen(QPen(colour, 1.6))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawEllipse(box.adjusted(1, 1, -1, -1))
+    else:
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colour)
+        if severity is Severity.ERROR:
+            painter.drawEllipse(box)
+        else:
+            path = QPainterPath(QPointF(box.center().x(), box.top()))
+            path.lineTo(box.bottomRight())
+            path.lineTo(box.bottomLeft())
+            path.closeSubpath()
+            painter.drawPath(path)
+    painter.restore()
+
+
+def _selection(document: QTextDocument, to_utf16: ToUtf16, span: Span, look: QTextCharFormat) -> Selection:
+    last = document.characterCount() - 1
+    selection = Selection()
+    cursor = QTextCursor(document)
+    cursor.setPosition(min(to_utf16(span.start), last))
+    cursor.setPosition(min(to_utf16(span.end), last), QTextCursor.MoveMode.KeepAnchor)
+    selection.cursor = cursor
+    selection.format = look
+    return selection

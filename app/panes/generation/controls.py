@@ -1,0 +1,71 @@
+"""Restart, Back, Step, Run, and the sampler: the row that drives a generation."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QWidget
+
+from app import theme
+from app.panes.generation.buttons import push_button
+from app.panes.generation.sampler_popover import SamplerButton
+
+
+class Controls(QWidget):
+    """The buttons.
+
+    Signals:
+        step_clicked, back_clicked, restart_clicked: one for each button.
+        run_toggled(wanted): the user wants steps to follow one another, or to stop.
+    """
+
+    step_clicked = Signal()
+    back_clicked = Signal()
+    restart_clicked = Signal()
+    run_toggled = Signal(bool)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._is_running = False
+        self._refusal = ""
+        self.restart = push_button("Restart", "Go back to before the first token (Shift+F5)")
+        self.back = push_button("Back", "Undo the last step; it stays as a branch (Ctrl+Shift+Return)")
+        self.step = push_button("Step", "", role="primary")
+        self.run = push_button("Run", "")
+        self.sampler = SamplerButton()
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(theme.SPACE_XS)
+        height = self.sampler.sizeHint().height()
+        for button in (self.restart, self.back, self.step, self.run):
+            button.setMinimumHeight(height)
+            row.addWidget(button)
+        row.addStretch(1)
+        row.addWidget(self.sampler)
+        self.step.clicked.connect(self.step_clicked)
+        self.back.clicked.connect(self.back_clicked)
+        self.restart.clicked.connect(self.restart_clicked)
+        self.run.clicked.connect(lambda: self.run_toggled.emit(not self._is_running))
+        self._update()
+
+    def set_running(self, is_running: bool) -> None:
+        """Whether Run has become Pause."""
+        self._is_running = is_running
+        self._update()
+
+    def set_refusal(self, reason: str) -> None:
+        """Why no step is possible; empty where one is."""
+        self._refusal = reason
+        self._update()
+
+    def set_can_go_back(self, can_go_back: bool) -> None:
+        """Whether a step was taken."""
+        self.back.setEnabled(can_go_back)
+        self.restart.setEnabled(can_go_back)
+
+    def _update(self) -> None:
+        self.step.setEnabled(not self._refusal and not self._is_running)
+        self.step.setToolTip(self._refusal or "Let the sampler take the next token (Ctrl+Return)")
+        self.run.setEnabled(self._is_running or not self._refusal)
+        self.run.setText("Pause" if self._is_running else "Run")
+        run = "Stop after this token (F5)" if self._is_running else "Step until the end, or until you pause (F5)"
+        self.run.setToolTip(run if self._is_running else self._refusal or run)

@@ -1,0 +1,171 @@
+"""Many seeds in one go: how often the output finishes, how often it matches, and what it looks like."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFrame,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QProgressBar,
+    QSpinBox,
+    QTableView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import theme
+from app.models.outcome_delegate import OutcomeDelegate
+from app.models.outcomes import OUTCOME_ROLE, OutcomeColumn, OutcomeModel, summary
+from app.models.token_paint import tabular
+from app.panes.generation.buttons import push_button
+from app.workers.messages import ManyAnswer
+from engine.decoding.values import SampleOutcome
+
+_USUAL = 100
+_MOST = 10_000
+
+
+class ManySeeds(QWidget):
+    """Asks for many outputs and shows them as they come.
+
+    Signals:
+        wanted(count): generate so many.
+        cancelled: stop; what there is stays.
+    """
+
+    wanted = Signal(int)
+    cancelled = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._model = OutcomeModel(self)
+        self._refusal = ""
+        self._is_busy = False
+        self.count = QSpinBox(minimum=1, maximum=_MOST, value=_USUAL)
+        self.count.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
+        self.count.setMinimumWidth(self.fontMetrics().horizontalAdvance("0" * 10))
+        self.count.setAccessibleName("How many outputs")
+        self.sample = push_button(f"Sample {_USUAL}", "")
+        self.cancel = push_button("Cancel", "Stop; what there is stays")
+        self.cancel.hide()
+        self.bar = QProgressBar(textVisible=False)
+        self.bar.setFixedHeight(6)
+        self.bar.hide()
+        self.summary = QLabel("Generates outputs from the prompt, with seeds counted up from the sampler's.")
+        self.summary.setProperty("role", "muted")
+        self.summary.setWordWrap(True)
+        self.table = _OutcomeView()
+        self.table.setModel(self._model)
+        self.table.arrange()
+        self._build()
+        self.count.valueChanged.connect(lambda count: self.sample.setText(f"Sample {count:,}"))
+        self.sample.clicked.connect(self._start)
+        self.cancel.clicked.connect(self._stop)
+
+    @property
+    def model(self) -> OutcomeModel:
+        """The outcomes that are shown."""
+        return self._model
+
+    def show_answer(self, answer: ManyAnswer) -> None:
+        """Show the outcomes so far."""
+        self._model.show_outcomes(answer.outcomes)
+        self.bar.setRange(0, max(answer.total, 1))
+        self.bar.setValue(len(answer.outcomes))
+        going = "" if answer.done else f" (of {answer.total:,})"
+        self.summary.setFont(tabular(theme.ui_font()))
+        self.summary.setText(summary(answer.outcomes) + going)
+        if answer.done:
+            self._set_busy(is_busy=False)
+
+    def set_refusal(self, reason: str) -> None:
+        """Why nothing can be generated; empty where something can."""
+        self._refusal = reason
+        self.sample.setEnabled(not reason)
+        self.sample.setToolTip(reason or "Generate this many outputs, each with its own seed")
+
+    def _build(self) -> None:
+        row = QHBoxLayout()
+        row.setSpacing(theme.SPACE_S)
+        row.addWidget(self.count)
+        row.addWidget(self.sample)
+        row.addWidget(self.bar, 1)
+        row.addStretch(0)
+        row.addWidget(self.cancel)
+        row.addStretch(0)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, theme.SPACE_S, 0, 0)
+        layout.setSpacing(theme.SPACE_S)
+        layout.addLayout(row)
+        layout.addWidget(self.summary)
+        layout.addWidget(self.table, 1)
+
+    def _start(self) -> None:
+        self._model.show_outcomes(())
+        self.bar.setRange(0, 0)
+        self.summary.setText("Generating…")
+        self._set_busy(is_busy=True)
+        self.wanted.emit(self.count.value())
+
+    def _stop(self) -> None:
+        self._set_busy(is_busy=False)
+        outcomes = self._model.outcomes
+        self.summary.setText(f"Cancelled: {summary(outcomes)}" if outcomes else "Cancelled")
+        self.cancelled.emit()
+
+    def _set_busy(self, *, is_busy: bool) -> None:
+        self._is_busy = is_busy
+        self.bar.setVisible(is_busy)
+        self.cancel.setVisible(is_busy)
+        self.sample.setVisible(not is_busy)
+        self.count.setEnabled(not is_busy)
+
+
+class _OutcomeView(QTableView):
+    """A table whose text column takes what room is left."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._delegate = OutcomeDelegate(self)
+        self.setItemDelegate(self._delegate)
+        self.setAccessibleName("Outputs of many seeds")
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.setTabKeyNavigation(False)
+        self.verticalHeader().hide()
+        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        theme.themes.changed.connect(self.arrange)
+
+    def arrange(self) -> None:
+        """Share the width out."""
+        self._delegate.refresh_fonts()
+        self.verticalHeader().setMinimumSectionSize(self._delegate.row_height)
+        self.verticalHeader().setDefaultSectionSize(self._delegate.row_height)
+        header = self.horizontalHeader()
+        header.setHighlightSections(False)
+        header.setMinimumSectionSize(24)
+        for column in OutcomeColumn:
+            is_text = column is OutcomeColumn.TEXT
+            mode = QHeaderView.ResizeMode.Stretch if is_text else QHeaderView.ResizeMode.Fixed
+            header.setSectionResizeMode(column, mode)
+            if not is_text:
+                self.setColumnWidth(column, self._delegate.width_of(column))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Copy the selected outputs."""
+        if event.matches(QKeySequence.StandardKey.Copy):
+            rows = sorted(index.row() for index in self.selectionModel().selectedRows())
+            outcomes = (self.model().index(row, 0).data(OUTCOME_ROLE) for row in rows)
+            texts = [outcome.text for outcome in outcomes if isinstance(outcome, SampleOutcome)]
+            QGuiApplication.clipboard().setText("\n".join(texts))
+        else:
+            super().keyPressEvent(event)

@@ -1,0 +1,226 @@
+"""The prompt: plain text, or a chat where the model has a template for one.
+
+Folded, it is one line. A change is reported a moment after the last keystroke,
+and at once where a step must not run ahead of it (`commit`).
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QObject, QSignalBlocker, Qt, QTimer, Signal
+from PySide6.QtGui import QFontMetrics
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QFormLayout,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QSizePolicy,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import theme
+from app.models.wording import count
+from app.panes.generation.buttons import push_button, tool_button
+from app.panes.generation.chip import prompt_chips
+from app.panes.generation.chip_view import ChipView
+from app.panes.generation.elided import ElidedLabel
+from engine.decoding.values import Chat
+
+_DELAY_MS = 500
+_TEXT, _CHAT = 0, 1
+_NO_PROMPT = "empty: the model starts by itself"
+
+
+class PromptBox(QWidget):
+    """Edits a prompt.
+
+    Signals:
+        edited(prompt): the user changed it; a `str` or a `Chat`.
+    """
+
+    edited = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._prompt: str | Chat = ""
+        self._token_count = 0
+        self._delay = QTimer(self, singleShot=True, interval=_DELAY_MS)
+        self._delay.timeout.connect(self.commit)
+        self.fold = tool_button("Prompt", "", checkable=True)
+        self.fold.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.summary = ElidedLabel()
+        self.summary.setProperty("role", "muted")
+        policy = self.summary.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)
+        self.summary.setSizePolicy(policy)
+        self.as_text = tool_button("Text", "A prompt as it stands", checkable=True)
+        self.as_chat = tool_button("Chat", "Messages, put into the model's own template", checkable=True)
+        self.modes = QButtonGroup(self)
+        self.modes.addButton(self.as_text, _TEXT)
+        self.modes.addButton(self.as_chat, _CHAT)
+        self.as_text.setChecked(True)
+        self.text = _field("What the model reads before it writes", 3)
+        self.system = _field("How the assistant should behave (may be empty)", 2)
+        self.user = _field("What the user says", 3)
+        self.assistant = QLineEdit(placeholderText="May be empty; the grammar starts after it")
+        self.sees = push_button("", "The prompt in tokens, with what the template adds", role="link", checkable=True)
+        self.tokens = ChipView("The model sees no token before the output")
+        self.tokens.setAccessibleName("What the model sees")
+        self._pages = QStackedWidget()
+        self._body = QWidget()
+        self._build()
+        self._connect()
+        self._fold(is_open=False)
+        self._unfold_tokens()
+        self.set_can_chat(False)
+
+    def prompt(self) -> str | Chat:
+        """What the fields say."""
+        if self.modes.checkedId() == _TEXT:
+            return self.text.toPlainText()
+        messages = [("system", self.system.toPlainText()), ("user", self.user.toPlainText())]
+        return Chat(tuple(message for message in messages if message[1]), self.assistant.text())
+
+    def show_prompt(self, prompt: str | Chat, tokens: tuple[tuple[int, str], ...]) -> None:
+        """Show the prompt in force; what the user is typing stays."""
+        self.tokens.show_chips(prompt_chips(tokens), None)
+        self._token_count = len(tokens)
+        self._unfold_tokens()
+        if not self._delay.isActive() and prompt not in (self._prompt, self.prompt()):
+            self._fill(prompt)
+        if not self._delay.isActive():
+            self._prompt = prompt
+        self._summarise()
+
+    def set_can_chat(self, can_chat: bool) -> None:
+        """Whether the model has a template; a chat that is in force stays visible."""
+        is_chat = self.modes.checkedId() == _CHAT
+        for button in (self.as_text, self.as_chat):
+            button.setVisible(can_chat or is_chat)
+
+    def commit(self) -> None:
+        """Report a change that was not reported yet."""
+        self._delay.stop()
+        prompt = self.prompt()
+        if prompt != self._prompt:
+            self._prompt = prompt
+            self.edited.emit(prompt)
+        self._summarise()
+
+    def _build(self) -> None:
+        head = QHBoxLayout()
+        head.setSpacing(theme.SPACE_XS)
+        head.addWidget(self.fold)
+        head.addWidget(self.summary, 1)
+        head.addWidget(self.as_text)
+        head.addWidget(self.as_chat)
+        chat = QWidget()
+        form = QFormLayout(chat)
+        form.setContentsMargins(0, 0, 0, 0)
+        form.setVerticalSpacing(theme.SPACE_XS)
+        form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapAllRows)
+        for title, field in (("System", self.system), ("User", self.user), ("Assistant begins with", self.assistant)):
+            caption = QLabel(title)
+            caption.setProperty("role", "muted")
+            caption.setBuddy(field)
+            form.addRow(caption, field)
+        self._pages.addWidget(self.text)
+        self._pages.addWidget(chat)
+        self._pages.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        body = QVBoxLayout(self._body)
+        body.setContentsMargins(0, 0, 0, 0)
+        body.setSpacing(theme.SPACE_XS)
+        body.addWidget(self._pages)
+        body.addWidget(self.sees, 0, Qt.AlignmentFlag.AlignLeft)
+        body.addWidget(self.tokens)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(theme.SPACE_XS)
+        layout.addLayout(head)
+        layout.addWidget(self._body)
+
+    def _connect(self) -> None:
+        self.fold.toggled.connect(lambda is_open: self._fold(is_open=is_open))
+        self.summary.installEventFilter(self)
+        self.modes.idToggled.connect(self._on_mode)
+        self.sees.toggled.connect(self._unfold_tokens)
+        for field in (self.text, self.system, self.user):
+            field.textChanged.connect(self._delay.start)
+            field.installEventFilter(self)
+        self.assistant.textChanged.connect(lambda _text: self._delay.start())
+        self.assistant.editingFinished.connect(self.commit)
+
+    def _fold(self, *, is_open: bool) -> None:
+        self._body.setVisible(is_open)
+        self.summary.setVisible(not is_open)
+        self.fold.setArrowType(Qt.ArrowType.DownArrow if is_open else Qt.ArrowType.RightArrow)
+        self.fold.setToolTip("Fold the prompt" if is_open else "Edit the prompt")
+
+    def _unfold_tokens(self) -> None:
+        is_open = self.sees.isChecked()
+        mark = "▾" if is_open else "▸"
+        self.sees.setText(f"{mark} What the model sees: {count(self._token_count, 'token')}")
+        self.tokens.setVisible(is_open)
+        most = self.tokens.sizeHint().height()
+        self.tokens.setFixedHeight(min(max(self.tokens.content_height, self.tokens.minimumSizeHint().height()), most))
+
+    def _on_mode(self, mode: int, checked: bool) -> None:
+        if not checked:
+            return
+        self._pages.setCurrentIndex(mode)
+        self._fit_page()
+        if mode == _CHAT and not self.user.toPlainText():
+            self.user.setPlainText(self.text.toPlainText())
+        self._delay.start()
+        self.fold.setChecked(True)
+
+    def _fit_page(self) -> None:
+        if (page := self._pages.currentWidget()) is not None:
+            self._pages.setFixedHeight(page.sizeHint().height())
+
+    def _fill(self, prompt: str | Chat) -> None:
+        fields = (self.text, self.system, self.user, self.assistant, self.modes)
+        blockers = [QSignalBlocker(field) for field in fields]
+        if isinstance(prompt, Chat):
+            self.as_chat.setChecked(True)
+            said = dict(prompt.messages)
+            self.system.setPlainText(said.get("system", ""))
+            self.user.setPlainText(said.get("user", ""))
+            self.assistant.setText(prompt.assistant_prefix)
+        else:
+            self.as_text.setChecked(True)
+            self.text.setPlainText(prompt)
+        for blocker in blockers:
+            blocker.unblock()
+        self._pages.setCurrentIndex(self.modes.checkedId())
+        self._fit_page()
+
+    def _summarise(self) -> None:
+        prompt = self.prompt()
+        if isinstance(prompt, Chat):
+            said = " · ".join(f"{role}: {text}" for role, text in prompt.messages)
+            text = f"{said} · assistant: {prompt.assistant_prefix}" if prompt.assistant_prefix else said
+        else:
+            text = prompt
+        self.summary.setText(" ".join(text.split()) or _NO_PROMPT)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """A click on the folded prompt opens it; leaving a field reports it."""
+        if event.type() == QEvent.Type.FocusOut and watched is not self.summary:
+            self.commit()
+        elif watched is self.summary and event.type() == QEvent.Type.MouseButtonRelease:
+            self.fold.setChecked(True)
+            (self.text if self.modes.checkedId() == _TEXT else self.user).setFocus()
+        return super().eventFilter(watched, event)
+
+
+def _field(placeholder: str, lines: int) -> QPlainTextEdit:
+    field = QPlainTextEdit(placeholderText=placeholder, tabChangesFocus=True)
+    field.setProperty("role", "field")
+    field.setFrameShape(QFrame.Shape.NoFrame)
+    field.setFixedHeight(lines * QFontMetrics(theme.ui_font()).lineSpacing() + 18)
+    return field

@@ -1,0 +1,168 @@
+"""The problems pane: every finding about the grammar, in source order, one line each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import qtawesome
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QKeyEvent
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QLabel, QStackedWidget, QTableView, QVBoxLayout, QWidget
+
+from app import theme
+from app.theme import Role
+from engine.source import Diagnostic, Severity, SourceText, Span
+
+_COLUMNS = ("", "Place", "Problem", "What to do")
+SEVERITY, PLACE, MESSAGE, HINT = range(len(_COLUMNS))
+_ICONS = {
+    Severity.ERROR: ("ph.x-circle-fill", Role.ERROR),
+    Severity.WARNING: ("ph.warning-fill", Role.WARNING),
+    Severity.HINT: ("ph.info", Role.HINT),
+}
+_NOTHING = "No problems"
+
+Index = QModelIndex | QPersistentModelIndex
+_ROOT = QModelIndex()
+
+
+class ProblemsModel(QAbstractTableModel):
+    """One row for each finding."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._findings: tuple[Diagnostic, ...] = ()
+        self._source = SourceText("")
+
+    def show(self, diagnostics: Sequence[Diagnostic], source: SourceText) -> None:
+        """Show other findings."""
+        self.beginResetModel()
+        self._findings = tuple(sorted(diagnostics, key=lambda finding: (finding.span, finding.code)))
+        self._source = source
+        self.endResetModel()
+
+    def finding(self, row: int) -> Diagnostic:
+        """The finding of a row."""
+        return self._findings[row]
+
+    def rowCount(self, parent: Index = _ROOT) -> int:
+        """One row for each finding."""
+        return 0 if parent.isValid() else len(self._findings)
+
+    def columnCount(self, parent: Index = _ROOT) -> int:
+        """The columns are fixed."""
+        return 0 if parent.isValid() else len(_COLUMNS)
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Column titles."""
+        is_title = orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole
+        return _COLUMNS[section] if is_title and 0 <= section < len(_COLUMNS) else None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Texts, the severity's icon, and the code as a tooltip."""
+        if not index.isValid():
+            return None
+        finding = self._findings[index.row()]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self._text(finding, index.column())
+        if role == Qt.ItemDataRole.DecorationRole and index.column() == SEVERITY:
+            name, colour = _ICONS[finding.severity]
+            return qtawesome.icon(name, color=theme.current().hex(colour))
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return f"{finding.message}\n{finding.hint}\n{finding.code}".replace("\n\n", "\n")
+        return None
+
+    def _text(self, finding: Diagnostic, column: int) -> str:
+        if column == SEVERITY:
+            return finding.severity.capitalize()
+        if column == PLACE:
+            line, place = self._source.line_column(finding.span.start)
+            return f"{line}:{place}"
+        return finding.message if column == MESSAGE else finding.hint
+
+
+class ProblemsPane(QWidget):
+    """Lists what is wrong.
+
+    Signals:
+        activated: the span of a finding that was clicked, entered, or come to with `go_to_next`.
+    """
+
+    activated = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.model = ProblemsModel(self)
+        self.table = _Table()
+        self.table.setModel(self.model)
+        self._set_columns()
+        self._nothing = QLabel(_NOTHING)
+        self._nothing.setProperty("role", "muted")
+        self._nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self._nothing)
+        self._stack.addWidget(self.table)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self._stack)
+        self.setFocusProxy(self.table)
+        self.table.clicked.connect(self._activate)
+        self.table.entered_by_key.connect(self._activate)
+        theme.themes.changed.connect(self.table.viewport().update)
+
+    def show_diagnostics(self, diagnostics: Sequence[Diagnostic], source: SourceText) -> None:
+        """List findings about a text."""
+        self.model.show(diagnostics, source)
+        self._stack.setCurrentWidget(self.table if diagnostics else self._nothing)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no problem."""
+        return self.model.rowCount() == 0
+
+    def go_to_next(self) -> None:
+        """Go to the finding after the current one, or to the first."""
+        count = self.model.rowCount()
+        if count:
+            current = self.table.currentIndex()
+            row = (current.row() + 1) % count if current.isValid() else 0
+            self.table.setCurrentIndex(self.model.index(row, MESSAGE))
+            self._activate(self.model.index(row, MESSAGE))
+
+    def _activate(self, index: QModelIndex) -> None:
+        span: Span = self.model.finding(index.row()).span
+        self.activated.emit(span)
+
+    def _set_columns(self) -> None:
+        metrics = QFontMetrics(theme.ui_font())
+        header = self.table.horizontalHeader()
+        self.table.setColumnWidth(SEVERITY, metrics.horizontalAdvance("Warning") + 24 + 3 * theme.SPACE_S)
+        self.table.setColumnWidth(PLACE, metrics.horizontalAdvance("1000:1000") + 2 * theme.SPACE_S)
+        for column in (MESSAGE, HINT):
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        header.setHighlightSections(False)
+
+
+class _Table(QTableView):
+    """A table in which Return acts on the current row on every platform."""
+
+    entered_by_key = Signal(QModelIndex)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setAccessibleName("Problems")
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.setTabKeyNavigation(False)
+        self.verticalHeader().hide()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Return and Enter go to the finding."""
+        if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and self.currentIndex().isValid():
+            self.entered_by_key.emit(self.currentIndex())
+            return
+        super().keyPressEvent(event)

@@ -1,0 +1,84 @@
+import json
+
+import pytest
+
+from app.document import DocumentError, DocumentFile, GrammarPart, ModelPart
+from app.document import file as document_file
+from engine.decoding.values import Chat, SamplerSettings, Step, Trace, TraceNode
+
+
+def step(token_id, token):
+    return Step(token_id, token, "", 0.25, 0.5, 0.5, 3, False, 7, "sampler", 4)
+
+
+FULL = DocumentFile(
+    title="All fields",
+    grammar=GrammarPart("regex", "é\n\\d+", "ecma"),
+    model=ModelPart("records", "Records", "f1", "f2"),
+    prompt=Chat((("user", "hello"),), "Sure"),
+    sampler=SamplerSettings(temperature=0.5, top_k=3, seed=9),
+    trace=Trace(
+        (TraceNode(1, None, step(5, b"\xff\x00")), TraceNode(2, 1, step(6, None)), TraceNode(3, 1, step(7, b"x"))),
+        (1, 3),
+        3,
+        frozenset({2}),
+    ),
+    test_strings=["é1", ""],
+    layout={"0": [1.0, 2.5]},
+)
+
+
+def test_what_is_written_is_read_again(tmp_path):
+    path = tmp_path / "a.turnstile"
+    document_file.write(path, FULL)
+    assert document_file.read(path) == FULL
+
+
+def test_the_file_is_indented_json_with_a_version():
+    data = document_file.encode(FULL)
+    assert json.loads(data)["version"] == document_file.VERSION
+    assert data.count(b"\n") > 20
+
+
+def test_a_file_of_an_earlier_state_of_the_version_is_read():
+    data = b'{"format": "turnstile", "version": 1, "grammar": {"notation": "regex", "text": "a"}}'
+    assert document_file.decode(data, "a") == DocumentFile(grammar=GrammarPart("regex", "a"))
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b"", "not a Turnstile document"),
+        (b"\x00\xff\xfe", "not a Turnstile document"),
+        (b"[1]", "not a Turnstile document"),
+        (b'{"version": 1}', "not a Turnstile document"),
+        (b'{"format": "turnstile", "version": 99, "grammar": 7}', "later Turnstile"),
+        (b'{"format": "turnstile", "version": 1, "grammar": 7}', "damaged"),
+        (b'{"format": "turnstile", "version": 1, "trace": {"path": [4]}}', "damaged"),
+        (b'{"format": "turnstile", "version": 1, "trace": {"current": 4}}', "damaged"),
+        (b'{"format": "turnstile", "version": 1, "sampler": {"temperature": -1}}', "damaged"),
+    ],
+)
+def test_what_is_no_document_is_refused_with_a_reason(data, says):
+    with pytest.raises(DocumentError, match=says) as caught:
+        document_file.decode(data, "bad.turnstile")
+    assert str(caught.value).startswith("bad.turnstile")
+
+
+def test_an_oversized_file_is_not_even_read(tmp_path):
+    path = tmp_path / "huge.turnstile"
+    with path.open("wb") as file:
+        file.truncate(document_file.SIZE_LIMIT + 1)
+    with pytest.raises(DocumentError, match="too large"):
+        document_file.read(path)
+
+
+def test_a_missing_file_and_a_folder_are_refused(tmp_path):
+    for path in (tmp_path / "none.turnstile", tmp_path):
+        with pytest.raises(DocumentError, match="cannot be read"):
+            document_file.read(path)
+
+
+def test_a_write_that_fails_says_that_the_work_is_still_there(tmp_path):
+    with pytest.raises(DocumentError, match="still open"):
+        document_file.write(tmp_path / "no" / "folder.turnstile", FULL)

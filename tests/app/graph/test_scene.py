@@ -1,0 +1,136 @@
+"""The scene: everything is drawn where the layout put it, and what is lit is told by more than colour."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QPointF, QRectF
+from pytestqt.qtbot import QtBot
+
+from app.graph.layout import LayoutRequest, lay_out
+from app.graph.neighbourhood import Surroundings
+from app.graph.picture import Picture, picture_of, request_of, written
+from app.graph.scene import LABELS_FROM_ZOOM, AutomatonScene
+from engine.automata.dfa import ByteDfa, DfaEdge, DfaState
+
+EVERYTHING = QRectF(-1e6, -1e6, 2e6, 2e6)
+
+
+def dfa_of(count: int) -> ByteDfa:
+    """A ring with loops; the last state accepts."""
+    states = tuple(DfaState(state, accepting=state == count - 1) for state in range(count))
+    edges = [DfaEdge(state, (state + 1) % count, ((65, 70),)) for state in range(count)]
+    loops = [DfaEdge(state, state, ((48, 57),)) for state in range(count)] if count > 1 else []
+    return ByteDfa(0, states, tuple(sorted([*edges, *loops], key=lambda edge: (edge.source, edge.target))))
+
+
+def drawn(count: int = 4) -> tuple[AutomatonScene, Picture, LayoutRequest]:
+    dfa = dfa_of(count)
+    accepting = frozenset(state.id for state in dfa.states if state.accepting)
+    excerpt = Surroundings(dfa).whole()
+    picture = picture_of(excerpt, start=0, accepting=accepting, label_of_edge=lambda edge: f"{edge.target} label")
+    request = request_of(picture, 1)
+    scene = AutomatonScene()
+    scene.show_picture(picture, request, lay_out(request))
+    return scene, picture, request
+
+
+def test_a_state_is_found_where_it_is_drawn(qtbot: QtBot) -> None:
+    scene, _, request = drawn()
+    for state, _, _ in request.nodes:
+        box = scene.box(state)
+        assert box is not None
+        assert scene.state_at(box.center()) == state
+    assert scene.state_at(QPointF(-500, -500)) is None
+    assert scene.box(99) is None
+
+
+def test_the_scene_holds_all_that_is_drawn(qtbot: QtBot) -> None:
+    scene, _, request = drawn()
+    boxes = [scene.box(state) for state, _, _ in request.nodes]
+    assert all(box is not None and scene.sceneRect().contains(box) for box in boxes)
+
+
+def test_live_states_are_thicker_and_so_are_their_edges(qtbot: QtBot) -> None:
+    scene, _, _ = drawn()
+    scene.set_live({1, 77})
+    assert scene._live_bodies.pen().widthF() > scene._bodies[0].pen().widthF()
+    assert scene._next_lines.pen().widthF() > scene._lines[0].pen().widthF()
+    assert not scene._next_lines.path().isEmpty()
+    scene.set_live(())
+    assert scene._live_bodies.path().isEmpty()
+
+
+def test_a_state_that_accepts_has_two_outlines(qtbot: QtBot) -> None:
+    scene, _, _ = drawn()
+    single, double = scene._outlines([0]), scene._outlines([3])
+    assert double.elementCount() == 2 * single.elementCount()
+
+
+def test_texts_are_made_when_they_can_be_read_and_seen(qtbot: QtBot) -> None:
+    scene, _, request = drawn()
+    scene.reveal(EVERYTHING, LABELS_FROM_ZOOM - 0.01)
+    assert scene._labels.made == 0
+    scene.reveal(QRectF(-1e6, -1e6, 1, 1), 1.0)
+    assert scene._labels.made == 0
+    scene.reveal(EVERYTHING, 1.0)
+    assert scene._labels.made == len(request.edges)
+    assert scene._numbers.made == len(request.nodes)
+
+
+def test_a_label_is_found_where_it_is_written_while_it_is_shown(qtbot: QtBot) -> None:
+    scene, _, request = drawn()
+    scene.reveal(EVERYTHING, 1.0)
+    place = QPointF(*lay_out(request).label_positions[1, 2])
+    assert scene.edge_at(place) == (1, 2)
+    scene.reveal(EVERYTHING, 0.1)
+    assert scene.edge_at(place) is None
+
+
+def test_a_large_drawing_is_drawn_in_slices(qtbot: QtBot) -> None:
+    scene, _, request = drawn(400)
+    qtbot.waitUntil(lambda: sum(line.path().elementCount() > 0 for line in scene._lines) > 0)
+    qtbot.waitUntil(lambda: not scene._more.isActive())
+    moves = sum(line.path().elementAt(i).isMoveTo() for line in scene._lines for i in range(line.path().elementCount()))
+    assert moves == len(request.edges) + 1  # and the entry
+
+
+def test_another_drawing_replaces_everything(qtbot: QtBot) -> None:
+    scene, picture, request = drawn()
+    scene.set_live({1})
+    scene.set_selected(2)
+    scene.reveal(EVERYTHING, 1.0)
+    before = len(scene.items())
+    scene.show_picture(picture, request, lay_out(request))
+    scene.reveal(EVERYTHING, 1.0)
+    assert len(scene.items()) == before
+    assert scene._live_bodies.path().isEmpty()
+    assert scene._ring.path().isEmpty()
+
+
+def test_greying_keeps_the_shapes(qtbot: QtBot) -> None:
+    scene, _, _ = drawn()
+    scene.set_live({1})
+    fresh = scene._live_bodies.pen().color()
+    scene.set_stale(True)
+    assert scene._live_bodies.pen().color() != fresh
+    assert not scene._live_bodies.path().isEmpty()
+    scene.set_stale(False)
+    assert scene._live_bodies.pen().color() == fresh
+
+
+def test_an_empty_automaton_is_drawn_as_nothing(qtbot: QtBot) -> None:
+    picture = picture_of(
+        Surroundings(ByteDfa(None, (), ())).whole(), start=None, accepting=frozenset(), label_of_edge=lambda _: ""
+    )
+    request = request_of(picture, 1)
+    scene = AutomatonScene()
+    scene.show_picture(picture, request, lay_out(request))
+    assert scene.drawn_rect().isEmpty()
+
+
+@pytest.mark.parametrize(
+    ("label", "text"),
+    [(".", "“.”"), ("a", "a"), ("␣", "␣"), ("a-z", "a-z"), ("x" * 22, "x" * 22), ("x" * 23, "x" * 21 + "…")],
+)
+def test_a_label_is_written_so_that_it_can_be_seen(label: str, text: str) -> None:
+    assert written(label) == text

@@ -1,0 +1,99 @@
+import pytest
+from decode_views import CANDIDATES, candidate
+from PySide6.QtCore import QPersistentModelIndex, Qt
+
+from app.models.candidates import CANDIDATE_ROLE, CandidateModel, Column
+
+DESCENDING = Qt.SortOrder.DescendingOrder
+
+
+@pytest.fixture
+def model(qapp):
+    model = CandidateModel()
+    model.show_candidates(CANDIDATES)
+    return model
+
+
+def ids(model):
+    return [model.candidate(row).token_id for row in range(model.rowCount())]
+
+
+def text(model, row, column):
+    return model.index(row, column).data()
+
+
+def test_qt_finds_no_fault(model, qtmodeltester):
+    qtmodeltester.check(model)
+    model.sort(Column.RANK)
+    model.set_allowed_only(True)
+    qtmodeltester.check(model)
+    model.show_candidates(())
+    qtmodeltester.check(model)
+
+
+def test_the_order_is_by_the_larger_probability_before_or_after_the_mask(model):
+    assert ids(model) == [11, 10, 12, 13, 0]  # 0.3 → 0.6, then 0.4 forbidden, then 0.2 → 0.4
+
+
+def test_equal_weights_keep_the_order_of_the_model(qapp):
+    model = CandidateModel()
+    model.show_candidates([candidate(i, b"a", 0.1, rank=9 - i) for i in range(5)])
+    assert [model.candidate(row).rank for row in range(5)] == [5, 6, 7, 8, 9]
+
+
+@pytest.mark.parametrize(
+    ("column", "order", "first"),
+    [
+        (Column.RANK, Qt.SortOrder.AscendingOrder, 10),
+        (Column.ID, DESCENDING, 13),
+        (Column.CHANGE, DESCENDING, 11),
+        (Column.STATE, DESCENDING, 11),
+        (Column.TOKEN, DESCENDING, 11),
+    ],
+)
+def test_every_column_sorts(model, column, order, first):
+    model.sort(column, order)
+    assert ids(model)[0] == first
+
+
+def test_sorting_keeps_what_is_selected(model):
+    kept = QPersistentModelIndex(model.index(0, Column.TOKEN))
+    model.sort(Column.RANK)
+    assert kept.data(CANDIDATE_ROLE).token_id == 11
+    assert kept.row() == 1
+
+
+def test_forbidden_ones_can_be_left_out(model):
+    model.set_allowed_only(True)
+    assert ids(model) == [11, 12]
+    model.set_allowed_only(False)
+    assert len(ids(model)) == 5
+
+
+def test_what_the_cells_say(model):
+    model.set_states({11: "4"})
+    assert [text(model, 0, column) for column in Column] == ["2", "{", "11", "30.00% → 60.00%", "+30.0", "4"]
+    assert [text(model, 1, column) for column in Column] == ["1", "Sure", "10", "40.00% → –", "−40.0", "–"]
+    assert text(model, 2, Column.STATE) == "…"
+    assert "not allow" in model.index(1, 0).data(Qt.ItemDataRole.ToolTipRole)
+    assert model.index(1, 0).data(Qt.ItemDataRole.AccessibleDescriptionRole) == "not allowed"
+
+
+def test_an_allowed_end_leads_to_the_end(qapp):
+    model = CandidateModel()
+    model.show_candidates([candidate(0, None, 0.1, name="<|end|>", is_eos=True)])
+    assert text(model, 0, Column.STATE) == "end"
+
+
+def test_a_bar_is_filled_by_the_largest_probability_of_the_step(model):
+    assert model.peak == pytest.approx(0.6)
+    model.show_candidates(CANDIDATES[:1], peak=0.9)
+    assert model.peak == 0.9
+
+
+def test_finding_rows(model):
+    assert model.row_of(12) == 2
+    assert model.row_of(999) == -1
+    assert model.first_allowed() == 0
+    assert model.candidate(-1) is None
+    assert model.candidate(5) is None

@@ -1,0 +1,45 @@
+import pytest
+
+from app.models.outcomes import OutcomeColumn, OutcomeModel, summary
+from engine.decoding.values import Finish, SampleOutcome
+
+OUTCOMES = (
+    SampleOutcome(0, "ROMEO: thy\n", Finish.STOP, True, 11),
+    SampleOutcome(1, "ROMEO: thy\n", Finish.STOP, True, 11),
+    SampleOutcome(2, "R", Finish.LENGTH, False, 256),
+)
+
+
+@pytest.fixture
+def model(qapp):
+    return OutcomeModel()
+
+
+def test_qt_finds_no_fault(model, qtmodeltester):
+    model.show_outcomes(OUTCOMES)
+    qtmodeltester.check(model)
+
+
+def test_what_the_cells_say(model):
+    model.show_outcomes(OUTCOMES)
+    cells = [[model.index(row, column).data() for column in OutcomeColumn] for row in (0, 2)]
+    assert cells[0] == ["0", "ROMEO: thy↵", "11", "stop", "✓ full"]
+    assert cells[1] == ["2", "R", "256", "length", "✗ no"]
+
+
+def test_answers_that_continue_add_rows(model, qtbot):
+    model.show_outcomes(OUTCOMES[:1])
+    with qtbot.waitSignal(model.rowsInserted, timeout=1000), qtbot.assertNotEmitted(model.modelReset):
+        model.show_outcomes(OUTCOMES)
+    assert model.rowCount() == 3
+
+
+def test_other_answers_begin_anew(model, qtbot):
+    model.show_outcomes(OUTCOMES)
+    with qtbot.waitSignal(model.modelReset, timeout=1000):
+        model.show_outcomes(OUTCOMES[1:])
+    assert model.rowCount() == 2
+
+
+def test_the_summary():
+    assert summary(OUTCOMES) == "3 outputs · 2 finished · 2 match · 2 distinct"

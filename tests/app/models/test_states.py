@@ -1,0 +1,63 @@
+"""The automaton as a table."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from pytestqt.modeltest import ModelTester
+from pytestqt.qtbot import QtBot
+
+from app.models.states import ACCEPTS, HERE, LEADS_TO, READS, STATE, StatesModel
+from engine.automata.dfa import ByteDfa, DfaEdge, DfaState
+from engine.automata.labels import label
+from engine.source import SourceText, Span
+
+SOURCE = SourceText("[a-c].")
+DFA = ByteDfa(
+    0,
+    (DfaState(0, False, (Span(0, 5),)), DfaState(1, False, (Span(5, 6),)), DfaState(2, True)),
+    (DfaEdge(0, 1, ((97, 99),)), DfaEdge(1, 1, ((48, 57),)), DfaEdge(1, 2, ((46, 46),))),
+    frozenset({2}),
+)
+
+
+def model_of(source: SourceText | None = SOURCE) -> StatesModel:
+    model = StatesModel()
+    model.show_dfa(DFA, lambda edge: label(edge.ranges), source)
+    return model
+
+
+def row(model: StatesModel, state: int) -> list[str]:
+    return [model.index(state, column).data() for column in (STATE, HERE, ACCEPTS, LEADS_TO, READS)]
+
+
+def test_a_row_tells_a_state() -> None:
+    model = model_of()
+    assert row(model, 0) == ["0 (start)", "", "", "a-c → 1", "[a-c]"]
+    assert row(model, 1) == ["1", "", "", "0-9 → 1 ,  “.” → 2", "."]
+    assert row(model, 2) == ["2", "", "◎ accepts", "…", ""]
+
+
+def test_without_a_source_places_are_offsets() -> None:
+    assert row(model_of(None), 0)[READS] == "0-5"
+
+
+def test_live_states_are_marked_and_only_they_change(qtbot: QtBot) -> None:
+    model = model_of()
+    changed: list[int] = []
+    model.dataChanged.connect(lambda first, _last: changed.append(first.row()))
+    model.set_live({1})
+    model.set_live({1, 2})
+    assert changed == [1, 2]
+    assert row(model, 1)[HERE] == "● here"
+
+
+def test_titles_say_what_they_mean() -> None:
+    model = model_of()
+    for column in range(model.columnCount()):
+        assert model.headerData(column, Qt.Orientation.Horizontal)
+        assert model.headerData(column, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
+
+
+def test_the_model_keeps_qts_rules(qtmodeltester: ModelTester) -> None:
+    qtmodeltester.check(StatesModel())
+    qtmodeltester.check(model_of())

@@ -1,0 +1,302 @@
+"""The automaton pane, with real clicks, keys and a real layout."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app.graph.layout import LayoutRequest, lay_out
+from app.panes.automaton import AutomatonPane
+from engine.automata.dfa import ByteDfa, DfaEdge, DfaState
+from engine.source import SourceText, Span
+
+SOURCE = SourceText("[A-Z]+: [a-z]+")
+RECORD = ByteDfa(
+    0,
+    (
+        DfaState(0, False, (Span(0, 5),)),
+        DfaState(1, False, (Span(0, 5), Span(6, 7))),
+        DfaState(2, False, (Span(7, 8),)),
+        DfaState(3, True, (Span(8, 13),)),
+    ),
+    (
+        DfaEdge(0, 1, ((65, 90),), (Span(0, 5),)),
+        DfaEdge(1, 1, ((65, 90),), (Span(0, 5),)),
+        DfaEdge(1, 2, ((58, 58),), (Span(6, 7),)),
+        DfaEdge(2, 3, ((32, 32),), (Span(7, 8),)),
+        DfaEdge(3, 3, ((97, 122),), (Span(8, 13),)),
+    ),
+)
+
+
+def chain(count: int) -> ByteDfa:
+    states = tuple(DfaState(state, state == count - 1) for state in range(count))
+    return ByteDfa(0, states, tuple(DfaEdge(a, b, ((97, 97),)) for a, b in pairwise(range(count))))
+
+
+@pytest.fixture
+def pane(qtbot: QtBot) -> AutomatonPane:
+    pane = AutomatonPane()
+    qtbot.addWidget(pane)
+    pane.resize(800, 500)
+    pane.show()
+    qtbot.waitExposed(pane)
+    return pane
+
+
+@pytest.fixture
+def asked(pane: AutomatonPane) -> list[LayoutRequest]:
+    """What the pane asked to be laid out; each is answered at once."""
+    requests: list[LayoutRequest] = []
+
+    def answer(request: LayoutRequest) -> None:
+        requests.append(request)
+        pane.show_layout(lay_out(request))
+
+    pane.layout_wanted.connect(answer)
+    return requests
+
+
+def place_of(pane: AutomatonPane, state: int) -> QPoint:
+    place = pane.view.place_of(state)
+    assert place is not None
+    return place.toPoint()
+
+
+def drawn_states(pane: AutomatonPane) -> int:
+    picture = pane.view.scene().picture
+    return 0 if picture is None else len(picture.excerpt.states)
+
+
+def test_without_an_automaton_it_says_what_will_be_here(pane: AutomatonPane) -> None:
+    assert not pane.view.isVisible()
+    assert "No automaton yet" in pane._empty.text()
+    pane.set_live([3])
+    pane.highlight_offset(2)
+    pane.set_stale(True)
+    assert pane._stale_banner.isHidden()
+
+
+def test_a_layout_is_asked_for_and_drawn_when_it_comes(pane: AutomatonPane, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(pane.layout_wanted) as wanted:
+        pane.show_dfa(RECORD, 5, None, SOURCE)
+    (request,) = wanted.args or ()
+    assert request.revision == 5
+    assert not pane.view.isVisible()
+    pane.show_layout(lay_out(request))
+    assert pane.view.isVisible()
+    assert pane.header.counts.whole == "4 states · 5 edges"
+
+
+def test_the_last_drawing_stays_until_the_new_one_is_laid_out(pane: AutomatonPane, asked: list[LayoutRequest]) -> None:
+    pane.show_dfa(RECORD, 1)
+    pane.layout_wanted.disconnect()
+    later: list[LayoutRequest] = []
+    pane.layout_wanted.connect(later.append)
+    pane.show_dfa(chain(9), 2)
+    pane.set_live([8])
+    assert drawn_states(pane) == 4
+    pane.show_layout(lay_out(asked[0]))  # late, and no longer waited for
+    assert drawn_states(pane) == 4
+    pane.show_layout(lay_out(later[-1]))
+    assert drawn_states(pane) == 9
+    assert pane.view.scene()._live == {8}
+
+
+def test_an_edit_that_changes_no_shape_asks_for_no_layout(pane: AutomatonPane, asked: list[LayoutRequest]) -> None:
+    pane.show_dfa(RECORD, 1)
+    pane.show_dfa(RECORD, 2)
+    assert len(asked) == 1
+
+
+def test_pointing_at_a_state_tells_its_spans(pane: AutomatonPane, asked: list[LayoutRequest], qtbot: QtBot) -> None:
+    pane.show_dfa(RECORD, 1, None, SOURCE)
+    told: list[tuple[Span, ...]] = []
+    pane.state_hovered.connect(told.append)
+    qtbot.mouseMove(pane.view.viewport(), place_of(pane, 1))
+    assert told == [(Span(0, 5), Span(6, 7))]
+    assert pane.details.whole == "State 1  ·  reads [A-Z]  :  ·  A-Z → 1, “:” → 2"
+    qtbot.mouseMove(pane.view.viewport(), QPoint(5, 5))
+    assert told[-1] == ()
+
+
+def test_pointing_at_a_label_tells_the_spans_of_its_edge(
+    pane: AutomatonPane, asked: list[LayoutRequest], qtbot: QtBot
+) -> None:
+    pane.show_dfa(RECORD, 1, None, SOURCE)
+    told: list[tuple[Span, ...]] = []
+    pane.state_hovered.connect(told.append)
+    label = lay_out(asked[0]).label_positions[0, 1]
+    qtbot.mouseMove(pane.view.viewport(), pane.view.mapFromScene(QPointF(*label)))
+    assert told == [(Span(0, 5),)]
+    assert pane.view.scene()._lit_edges == {(0, 1)}
+    assert pane.view.tip_of_edge((0, 1)) == "A-Z"
+
+
+def test_a_place_in_the_text_lights_its_states_and_edges(pane: AutomatonPane, asked: list[LayoutRequest]) -> None:
+    pane.show_dfa(RECORD, 1)
+    scene = pane.view.scene()
+    pane.highlight_offset(2)
+    assert (scene._highlighted, scene._lit_edges) == ({0, 1}, {(0, 1), (1, 1)})
+    pane.highlight_offset(-1)
+    assert (scene._highlighted, scene._lit_edges) == (set(), set())
+
+
+def test_a_click_selects_in_graph_and_table(pane: AutomatonPane, asked: list[LayoutRequest], qtbot: QtBot) -> None:
+    pane.show_dfa(RECORD, 1, None, SOURCE)
+    qtbot.mouseClick(pane.view.viewport(), Qt.MouseButton.LeftButton, pos=place_of(pane, 3))
+    assert pane.table.currentIndex().row() == 3
+    assert pane.details.whole.startswith("State 3  ·  ◎ accepts")
+    qtbot.mouseClick(pane.view.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(3, 3))
+    assert pane.view.scene()._selected is None
+
+
+def test_the_graph_reads_as_a_table(pane: AutomatonPane, asked: list[LayoutRequest], qtbot: QtBot) -> None:
+    pane.show_dfa(RECORD, 1, None, SOURCE)
+    qtbot.mouseClick(pane.header.table_button, Qt.MouseButton.LeftButton)
+    assert pane.table.isVisible()
+    with qtbot.waitSignal(pane.state_hovered) as told:
+        pane.table.selectRow(2)
+    assert told.args == [(Span(7, 8),)]
+    qtbot.mouseClick(pane.header.graph_button, Qt.MouseButton.LeftButton)
+    assert pane.view.scene()._selected == 2
+
+
+def test_a_drag_pans_and_is_no_click(pane: AutomatonPane, asked: list[LayoutRequest], qtbot: QtBot) -> None:
+    pane.show_dfa(chain(60), 1)
+    port, start = pane.view.viewport(), place_of(pane, 2)
+    before = pane.view.horizontalScrollBar().value()
+    qtbot.mousePress(port, Qt.MouseButton.LeftButton, pos=start)
+    for step in (10, 60, 90):
+        qtbot.mouseMove(port, start - QPoint(step, 0))
+    qtbot.mouseRelease(port, Qt.MouseButton.LeftButton, pos=start - QPoint(90, 0))
+    assert pane.view.horizontalScrollBar().value() != before
+    assert pane.view.scene()._selected is None
+    assert not pane.view.is_at_home
+
+
+def test_the_wheel_zooms_around_the_pointer(pane: AutomatonPane, asked: list[LayoutRequest]) -> None:
+    pane.show_dfa(RECORD, 1)
+    before = pane.view.zoom
+    place = QPointF(200, 200)
+    for delta, check in ((120, before.__lt__), (-360, before.__gt__)):
+        event = QWheelEvent(
+            place,
+            pane.view.viewport().mapToGlobal(place),
+            QPoint(),
+            QPoint(0, delta),
+            Qt.MouseButton.NoButton,
+            Qt.KeyboardModifier.NoModifier,
+            Qt.ScrollPhase.NoScrollPhase,
+            False,
+        )
+        QApplication.sendEvent(pane.view.viewport(), event)
+        assert check(pane.view.zoom)
+
+
+def test_keys_and_buttons_zoom(pane: AutomatonPane, asked: list[LayoutRequest], qtbot: QtBot) -> None:
+    pane.show_dfa(RECORD, 1)
+    keys: list[tuple[Qt.Key, Callable[[float, float], bool]]] = [
+        (Qt.Key.Key_Plus, float.__gt__),
+        (Qt.Key.Key_Minus, float.__lt__),
+        (Qt.Key.Key_Equal, float.__gt__),
+        (Qt.Key.Key_0, float.__le__),
+    ]
+    for key, holds in keys:
+        before = pane.view.zoom
+        qtbot.keyClick(pane.view, key, Qt.KeyboardModifier.ControlModifier)
+        assert holds(pane.view.zoom, before)
+    before = pane.view.zoom
+    qtbot.mouseClick(pane.zoom_bar.in_button, Qt.MouseButton.LeftButton)
+    assert pane.view.zoom > before
+
+
+def test_live_states_are_lit_and_told(pane: AutomatonPane, asked: list[LayoutRequest]) -> None:
+    pane.show_dfa(RECORD, 1, None, SOURCE)
+    pane.set_live([2, 99])
+    assert pane.view.scene()._live == {2}
+    assert pane.details.whole.startswith("State 2  ·  ● here")
+    assert pane.model.index(2, 1).data() == "● here"
+    assert len(asked) == 1
+
+
+def test_many_states_are_drawn_around_the_live_one(pane: AutomatonPane, asked: list[LayoutRequest]) -> None:
+    pane.show_dfa(chain(100), 1)
+    assert pane.header.counts.whole == "3 of 100 states · 99 edges"
+    pane.set_live([50])
+    assert {node for node, _, _ in asked[-1].nodes} == {48, 49, 50, 51, 52, -1 - 52}
+    pane.set_live([51])
+    assert len(asked) == 2  # what may come next is drawn already
+    pane.set_live([52])
+    assert len(asked) == 3
+    assert pane.view.scene()._live == {52}
+
+
+def test_all_are_drawn_on_demand(pane: AutomatonPane, asked: list[LayoutRequest], qtbot: QtBot) -> None:
+    pane.show_dfa(chain(100), 1)
+    assert pane.header.all_button.text() == "Draw all 100"
+    qtbot.mouseClick(pane.header.all_button, Qt.MouseButton.LeftButton)
+    assert drawn_states(pane) == 100
+    assert pane.header.counts.whole == "100 states · 99 edges"
+    qtbot.mouseClick(pane.header.all_button, Qt.MouseButton.LeftButton)
+    assert drawn_states(pane) == 3
+
+
+def test_too_many_are_not_drawn_at_all(pane: AutomatonPane, asked: list[LayoutRequest]) -> None:
+    pane.show_dfa(chain(2_001), 1)
+    assert not pane.header.all_button.isEnabled()
+    assert pane.header.all_button.text() == "Draw all (up to 2,000)"
+
+
+def test_a_part_of_a_larger_automaton_says_so(pane: AutomatonPane, asked: list[LayoutRequest]) -> None:
+    whole = chain(5)
+    pane.show_dfa(ByteDfa(0, whole.states, whole.edges, frozenset({4})), 1)
+    pane.show_too_large("5,000 states: drawn around the live one only")
+    assert pane.header.counts.whole == "5 states, a part"
+    assert pane._size_banner.text.startswith("5,000")
+    pane.set_live([4])  # drawing anew could not show more
+    assert len(asked) == 1
+    pane.show_too_large("")
+    assert pane._size_banner.isHidden()
+
+
+def test_a_stale_drawing_says_why(pane: AutomatonPane, asked: list[LayoutRequest]) -> None:
+    pane.show_dfa(RECORD, 1)
+    pane.set_stale(True, "One error")
+    assert pane._stale_banner.text == "One error"
+    assert pane.view.isVisible()
+    pane.set_stale(False)
+    assert pane._stale_banner.isHidden()
+
+
+def test_an_empty_language_is_told(pane: AutomatonPane, asked: list[LayoutRequest]) -> None:
+    pane.show_dfa(ByteDfa(None, (), ()), 1)
+    assert pane.header.counts.whole == "empty: no text matches"
+    assert not pane.view.isVisible()
+    assert "no text matches" in pane._empty.text()
+
+
+def test_where_the_reader_put_the_drawing_it_stays(pane: AutomatonPane, asked: list[LayoutRequest]) -> None:
+    pane.show_dfa(chain(40), 1)
+    pane.view.zoom_in()
+    pane.view.centerOn(pane.view.scene().box(4).center())
+    zoom, place = pane.view.zoom, place_of(pane, 0)
+    pane.show_dfa(chain(30), 2)
+    assert pane.view.zoom == zoom
+    assert (place_of(pane, 0) - place).manhattanLength() <= 3
+
+
+def test_clearing_takes_everything_back(pane: AutomatonPane, asked: list[LayoutRequest]) -> None:
+    pane.show_dfa(RECORD, 1)
+    pane.set_live([1])
+    pane.clear()
+    assert not pane.view.isVisible()
+    assert pane.model.rowCount() == 0
+    pane.show_dfa(RECORD, 2)
+    assert pane.view.isVisible()

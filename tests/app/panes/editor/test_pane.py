@@ -1,0 +1,175 @@
+"""The editor pane, with real keys and a real pointer."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QTextCharFormat
+from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
+from pytestqt.qtbot import QtBot
+
+from app import theme
+from app.panes.editor import EditorPane
+from engine.source import Diagnostic, Severity, Span
+
+WAVE = QTextCharFormat.UnderlineStyle.WaveUnderline
+
+
+@pytest.fixture
+def pane(qtbot: QtBot) -> EditorPane:
+    pane = EditorPane()
+    qtbot.addWidget(pane)
+    pane.resize(500, 300)
+    pane.show()
+    qtbot.waitExposed(pane)
+    return pane
+
+
+def finding(start: int, end: int, severity: Severity = Severity.ERROR) -> Diagnostic:
+    return Diagnostic("test", severity, Span(start, end), "Something is wrong", "Do it differently")
+
+
+def marked(pane: EditorPane, style: QTextCharFormat.UnderlineStyle) -> list[str]:
+    return [
+        selection.cursor.selectedText()
+        for selection in pane.edit.extraSelections()
+        if selection.format.underlineStyle() == style
+    ]
+
+
+def test_typing_is_told(pane: EditorPane, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(pane.text_edited) as told:
+        qtbot.keyClicks(pane.edit, "[a-z]+")
+    assert told.args is not None
+    assert pane.text() == "[a-z]+"
+
+
+def test_setting_a_text_is_no_edit(pane: EditorPane, qtbot: QtBot) -> None:
+    with qtbot.assertNotEmitted(pane.text_edited):
+        pane.set_text("a|b")
+    assert pane.text() == "a|b"
+    assert not pane.edit.document().isUndoAvailable()
+
+
+def test_undo_takes_an_edit_back(pane: EditorPane, qtbot: QtBot) -> None:
+    pane.set_text("a")
+    pane.edit.selectAll()
+    qtbot.keyClicks(pane.edit, "b")
+    with qtbot.waitSignal(pane.text_edited):
+        pane.edit.undo()
+    assert pane.text() == "a"
+
+
+def test_text_is_kept_to_the_letter(pane: EditorPane, qtbot: QtBot) -> None:
+    pane.set_text("a\u00a0b\n😀")
+    assert pane.text() == "a\u00a0b\n😀"
+    qtbot.keyClick(pane.edit, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    assert pane.text() == "\na\u00a0b\n😀"
+
+
+def test_tab_leaves_the_editor(qtbot: QtBot) -> None:
+    both = QWidget()
+    qtbot.addWidget(both)
+    layout = QVBoxLayout(both)
+    pane, other = EditorPane(), QLineEdit()
+    layout.addWidget(pane)
+    layout.addWidget(other)
+    both.show()
+    qtbot.waitExposed(both)
+    pane.edit.setFocus()
+    qtbot.keyClick(pane.edit, Qt.Key.Key_Tab)
+    assert not pane.edit.hasFocus()
+    assert pane.text() == ""
+
+
+def test_a_finding_is_underlined_beyond_wide_characters(pane: EditorPane) -> None:
+    pane.set_text("😀😀(a")
+    pane.show_diagnostics((finding(2, 3),))
+    assert marked(pane, WAVE) == ["("]
+    assert pane.edit.tip_at(2) == "Error: Something is wrong\nDo it differently"
+    assert pane.edit.tip_at(3) == ""
+
+
+@pytest.mark.parametrize(("text", "at", "expected"), [("ab", 2, "b"), ("ab", 1, "b"), ("a\nb", 1, "a"), ("", 0, "")])
+def test_an_empty_span_is_seen_where_there_is_text(pane: EditorPane, text: str, at: int, expected: str) -> None:
+    pane.set_text(text)
+    pane.show_diagnostics((finding(at, at),))
+    assert marked(pane, WAVE) == [expected]
+
+
+def test_the_margin_tells_the_worst_of_a_line(pane: EditorPane) -> None:
+    pane.set_text("ab\ncd")
+    pane.show_diagnostics((finding(3, 4, Severity.HINT), finding(4, 5, Severity.ERROR), finding(0, 1, Severity.HINT)))
+    assert pane.edit.sign_of_line(0) is Severity.HINT
+    assert pane.edit.sign_of_line(1) is Severity.ERROR
+    assert pane.edit.sign_of_line(2) is None
+    assert pane.edit.tip_of_line(1).startswith("Hint")
+    assert pane.edit.margin.line_at(QPoint(2, pane.edit.place_of(3).y())) == 1
+
+
+def test_a_live_span_has_a_ground_and_a_line(pane: EditorPane) -> None:
+    pane.set_text("😀[a-z]+")
+    pane.show_live((Span(1, 6),))
+    assert marked(pane, QTextCharFormat.UnderlineStyle.SingleUnderline) == ["[a-z]"]
+    (live,) = pane.edit.extraSelections()
+    assert live.format.background().color() == theme.colour(theme.Role.LIVE_FILL)
+    pane.show_live(())
+    assert pane.edit.extraSelections() == []
+
+
+def test_a_hovered_span_is_marked(pane: EditorPane) -> None:
+    pane.set_text("abc")
+    pane.show_hover((Span(1, 2), Span(9, 12)))  # the second is of a text that is gone
+    assert marked(pane, QTextCharFormat.UnderlineStyle.DotLine) == ["b", ""]
+
+
+def test_the_pointer_tells_its_code_point(pane: EditorPane, qtbot: QtBot) -> None:
+    pane.set_text("a😀[b]\n")
+    viewport, told = pane.edit.viewport(), []
+    pane.offset_hovered.connect(told.append)
+    for offset in (2, 3):
+        qtbot.mouseMove(viewport, pane.edit.place_of(offset) + QPoint(3, 0))
+    qtbot.mouseMove(viewport, QPoint(400, pane.edit.place_of(0).y()))
+    assert told == [2, 3, -1]
+
+
+def test_a_bracket_shows_its_partner(pane: EditorPane) -> None:
+    pane.set_text("😀(a[)]b)")
+    pane.edit.select(Span(1, 1))
+    bold = [s.cursor.position() for s in pane.edit.extraSelections() if s.format.fontWeight() == 700]
+    assert bold == [3, 9]
+
+
+def test_going_to_a_span_selects_it(pane: EditorPane) -> None:
+    pane.set_text("😀ab")
+    pane.go_to(Span(1, 3))
+    assert pane.edit.textCursor().selectedText() == "ab"
+
+
+def test_colours_follow_the_notation_and_the_theme(pane: EditorPane, qapp) -> None:
+    pane.set_text("a+")
+
+    def colours() -> set[str]:
+        formats = pane.edit.document().firstBlock().layout().formats()
+        return {run.format.foreground().color().name() for run in formats}
+
+    light = colours()
+    theme.apply(qapp, "dark")
+    try:
+        assert theme.colour(theme.Role.SYNTAX_QUANTIFIER).name() in colours() - light
+    finally:
+        theme.apply(qapp, "light")
+    pane.set_notation("gbnf")
+    assert colours() == set()
+
+
+@pytest.mark.parametrize("text", ["[a-z]+\n" * 40_000, "[a-z]+" * 40_000])
+def test_a_large_text_is_taken_without_colours(pane: EditorPane, qtbot: QtBot, text: str) -> None:
+    def is_coloured() -> bool:
+        return pane.edit.document().firstBlock().layout().formats() != []
+
+    pane.set_text(text)
+    assert pane.text() == text
+    assert not is_coloured()
+    pane.set_text("a+")
+    qtbot.waitUntil(is_coloured)

@@ -1,0 +1,136 @@
+import pytest
+from decode_views import step, trace
+from PySide6.QtCore import QPoint, Qt
+
+from app.panes.generation.branches import BranchStrip, branches_of
+from app.panes.generation.chip import ChipKind, chips_of, prompt_chips
+from app.panes.generation.chip_flow import flow
+from app.panes.generation.chip_view import ChipView
+from engine.decoding.values import Trace, TraceNode
+
+
+def test_lines_wrap_and_break():
+    laid = flow([30, 30, 30, 10], [False, False, True, False], room=70, gap=4)
+    assert laid.left == (0.0, 34.0, 0.0, 0.0)
+    assert laid.line == (0, 0, 1, 2)
+    assert list(laid.in_lines(0, 0)) == [0, 1]
+    assert list(laid.in_lines(1, 9)) == [2, 3]
+    assert list(laid.in_lines(-5, -1)) == []
+
+
+def test_a_chip_wider_than_a_line_is_cut_to_it():
+    laid = flow([500, 10], [False, False], room=70, gap=4)
+    assert laid.width == (70, 10)
+    assert laid.line == (0, 1)
+
+
+def test_finding_a_chip_by_its_place():
+    laid = flow([30, 30, 30], [False] * 3, room=70, gap=4)
+    assert laid.at(0, 0) == 0
+    assert laid.at(31, 0) is None  # the gap
+    assert laid.at(34, 0) == 1
+    assert laid.at(5, 1) == 2
+    assert laid.at(5, 7) is None
+    assert laid.at(5, -1) is None
+    assert flow([], [], 70, 4).at(0, 0) is None
+
+
+def test_chips_say_what_happened_to_their_step():
+    chips, current = chips_of(trace((b"a", b" b", b"\n", b"c"), current=1, illegal=(2,), forced=(1,)))
+    assert current == 1
+    assert [chip.text for chip in chips] == ["a", "␣b", "↵", "c"]
+    assert [chip.kind for chip in chips] == [ChipKind.TAKEN, ChipKind.FORCED, ChipKind.ILLEGAL, ChipKind.TAKEN]
+    assert [chip.ahead for chip in chips] == [False, False, True, True]
+    assert [chip.breaks for chip in chips] == [False, False, True, False]
+    assert "forced" in chips[1].tip()
+    assert "does not allow" in chips[2].tip()
+
+
+def test_before_the_first_step_all_lies_ahead():
+    shown = trace((b"a", b"b"))
+    chips, current = chips_of(Trace(shown.nodes, shown.path, None))
+    assert current is None
+    assert all(chip.ahead for chip in chips)
+
+
+def test_branches_leave_the_shown_path():
+    shown = trace((b"a", b"b", b"c"))
+    beside = (TraceNode(3, 0, step(b"x")), TraceNode(4, 3, step(b"y")), TraceNode(5, None, step(b"z")))
+    found = branches_of(Trace(shown.nodes + beside, shown.path, 2, frozenset({4})))
+    assert [(b.leaf, b.after, b.text, b.steps, b.illegal) for b in found] == [
+        (5, 0, "z", 1, False),
+        (4, 1, "xy", 2, True),
+    ]
+    assert branches_of(shown) == ()
+
+
+@pytest.fixture
+def chips(qtbot):
+    view = ChipView("nothing yet")
+    qtbot.addWidget(view)
+    view.resize(300, 120)
+    view.show()
+    return view
+
+
+def click(qtbot, view, index):
+    qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=view.rect_of(index).center().toPoint())
+
+
+def test_a_click_goes_to_a_step(qtbot, chips):
+    chips.show_chips(*chips_of(trace((b"a", b"b", b"c"))))
+    with qtbot.waitSignal(chips.chip_clicked, timeout=1000) as clicked:
+        click(qtbot, chips, 1)
+    assert clicked.args == [1]
+
+
+def test_a_click_beside_the_chips_does_nothing(qtbot, chips):
+    chips.show_chips(*chips_of(trace((b"a",))))
+    with qtbot.assertNotEmitted(chips.chip_clicked):
+        qtbot.mouseClick(chips.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(200, 90))
+
+
+def test_arrows_go_along_the_steps(qtbot, chips):
+    chips.show_chips(*chips_of(trace((b"a", b"b", b"c"), current=1)))
+    gone = []
+    chips.chip_clicked.connect(gone.append)
+    qtbot.keyClick(chips, Qt.Key.Key_Left)
+    qtbot.keyClick(chips, Qt.Key.Key_Right)
+    assert gone == [0, 2]
+    chips.show_chips(*chips_of(trace((b"a", b"b", b"c"), current=0)))
+    qtbot.keyClick(chips, Qt.Key.Key_Left)
+    assert gone == [0, 2]
+
+
+def test_the_current_chip_comes_into_sight(chips):
+    chips.show_chips(*chips_of(trace(tuple(b"word%d" % i for i in range(400)))))
+    assert chips.viewport().rect().contains(chips.rect_of(399).toRect())
+    assert not chips.viewport().rect().intersects(chips.rect_of(0).toRect())
+
+
+def test_only_chips_in_sight_are_painted(chips, monkeypatch):
+    painted = []
+    monkeypatch.setattr(chips, "_paint_chip", lambda _painter, index: painted.append(index))
+    chips.show_chips(*chips_of(trace(tuple(b"word%d" % i for i in range(2000)))))
+    chips.viewport().repaint()
+    assert 0 < len(painted) < 60
+
+
+def test_the_prompt_cannot_be_gone_to(qtbot, chips):
+    chips.show_chips(prompt_chips(((5, "␣a"), (6, "b"))), None)
+    with qtbot.assertNotEmitted(chips.chip_clicked):
+        click(qtbot, chips, 0)
+
+
+def test_the_strip_shows_the_latest_branches_and_a_menu_of_the_rest(qtbot):
+    shown = trace((b"a",))
+    beside = tuple(TraceNode(1 + i, None, step(b"b%d&" % i)) for i in range(5))
+    strip = BranchStrip()
+    qtbot.addWidget(strip)
+    strip.show_branches(branches_of(Trace(shown.nodes + beside, shown.path, 0)))
+    assert [button.text() for button in strip.buttons] == ["b4&&", "b3&&", "b2&&"]
+    with qtbot.waitSignal(strip.branch_clicked, timeout=1000) as clicked:
+        qtbot.mouseClick(strip.buttons[0], Qt.MouseButton.LeftButton)
+    assert clicked.args == [5]
+    strip.show_branches(())
+    assert strip.isHidden()

@@ -1,0 +1,83 @@
+import pytest
+from PySide6.QtCore import Qt
+
+from app.panes.generation.prompt_box import PromptBox
+from engine.decoding.values import Chat
+
+CHAT = Chat((("system", "Be terse."), ("user", "Describe Paul.")), "Sure: ")
+
+
+@pytest.fixture
+def box(qtbot):
+    box = PromptBox()
+    qtbot.addWidget(box)
+    box.show()
+    return box
+
+
+def test_it_starts_folded_and_a_click_opens_it(qtbot, box):
+    assert box.text.isHidden() or not box.text.isVisible()
+    qtbot.mouseClick(box.summary, Qt.MouseButton.LeftButton)
+    assert box.text.isVisible()
+    qtbot.mouseClick(box.fold, Qt.MouseButton.LeftButton)
+    assert not box.text.isVisible()
+
+
+def test_typing_is_reported_once_it_rests(qtbot, box):
+    box.fold.setChecked(True)
+    heard = []
+    box.edited.connect(heard.append)
+    with qtbot.waitSignal(box.edited, timeout=3000):
+        qtbot.keyClicks(box.text, "Paul")
+    assert heard == ["Paul"]
+
+
+def test_a_commit_does_not_wait_and_reports_a_change_once(qtbot, box):
+    heard = []
+    box.edited.connect(heard.append)
+    box.text.setPlainText("Paul")
+    box.commit()
+    box.commit()
+    assert heard == ["Paul"]
+
+
+def test_a_view_does_not_overwrite_what_is_being_typed(qtbot, box):
+    box.text.setPlainText("Pau")
+    box.show_prompt("old", ())
+    assert box.prompt() == "Pau"
+    box.commit()
+    box.show_prompt("new", ())
+    assert box.prompt() == "new"
+
+
+def test_a_shown_prompt_is_not_reported_back(qtbot, box):
+    with qtbot.assertNotEmitted(box.edited):
+        box.show_prompt("A prompt", ((1, "A"), (2, "␣prompt")))
+        box.commit()
+        box.show_prompt(CHAT, ())
+        box.commit()
+    assert box.prompt() == CHAT
+    assert "Describe Paul." in box.summary.text()
+
+
+def test_a_chat_needs_a_template(box):
+    assert box.as_chat.isHidden()
+    box.set_can_chat(True)
+    assert not box.as_chat.isHidden()
+
+
+def test_going_over_to_chat_takes_the_text_along(qtbot, box):
+    box.set_can_chat(True)
+    box.text.setPlainText("Describe Paul.")
+    box.commit()
+    with qtbot.waitSignal(box.edited, timeout=3000) as edited:
+        qtbot.mouseClick(box.as_chat, Qt.MouseButton.LeftButton)
+    assert edited.args == [Chat((("user", "Describe Paul."),), "")]
+
+
+def test_what_the_model_sees(qtbot, box):
+    box.fold.setChecked(True)
+    box.show_prompt("A prompt", ((1, "A"), (2, "␣prompt")))
+    assert box.sees.text().endswith("2 tokens")
+    qtbot.mouseClick(box.sees, Qt.MouseButton.LeftButton)
+    assert box.tokens.isVisible()

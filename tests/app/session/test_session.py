@@ -1,0 +1,184 @@
+import os
+import signal
+
+import pytest
+from model_doubles import decode_handler
+
+from app.document import Autosave, Document, DocumentFile, GrammarPart, ModelPart
+from app.graph.layout import LayoutRequest
+from app.session import Groups, Session
+from app.workers.messages import Back, Take
+from engine.decoding.values import Finish, SamplerSettings
+
+A, B = ord("a") - 0x20, ord("b") - 0x20
+
+
+@pytest.fixture
+def session(qtbot, tmp_path):
+    document = Document(Autosave(tmp_path / "autosave"))
+    session = Session(document, Groups(decode_handler=decode_handler))
+    yield session
+    session.close()
+
+
+@pytest.fixture
+def ready(session, qtbot):
+    """A session with `a+b` and the letters, before its first step."""
+    session.start()
+    session.document.replace(DocumentFile(grammar=GrammarPart(text="a+b"), model=ModelPart("letters")))
+    qtbot.waitUntil(lambda: can_step(session) and all(group.pid for group in session.groups), timeout=20_000)
+    return session
+
+
+def can_step(session):
+    return session.step_refusal == ""
+
+
+def output(session):
+    position = session.decoding.view.position
+    return position.output if position else None
+
+
+def test_an_edit_becomes_an_automaton_and_a_grammar_to_step_through(session, qtbot):
+    session.document.replace(DocumentFile(model=ModelPart("letters")))
+    with qtbot.waitSignal(session.compiling.compiled, timeout=20_000):
+        pass
+    with qtbot.waitSignal(session.drawn) as blocker:
+        session.document.set_text("a+b")
+    assert blocker.args[0].dfa.accepts(b"aab")
+    qtbot.waitUntil(lambda: session.decoding.view.grammar_revision == session.document.revision, timeout=20_000)
+
+
+def test_quick_edits_compile_once_and_late_answers_are_dropped(ready, qtbot):
+    compiled = []
+    ready.compiling.compiled.connect(lambda drawn: compiled.append(drawn.request.text))
+    for text in ("x", "xy", "xyz"):
+        ready.document.set_text(text)
+    qtbot.waitUntil(lambda: compiled == ["xyz"])
+
+
+def test_a_broken_pattern_keeps_the_last_good_automaton_and_stops_the_steps(ready, qtbot):
+    good = ready.compiling.good
+    with qtbot.waitSignal(ready.compiling.stale_changed):
+        ready.document.set_text("a+b(")
+    assert ready.compiling.good is good
+    assert "error" in ready.step_refusal
+    with qtbot.waitSignal(ready.compiling.stale_changed):
+        ready.document.set_text("a+b")
+    qtbot.waitUntil(lambda: can_step(ready))
+
+
+def test_steps_move_the_live_state(ready, qtbot):
+    with qtbot.waitSignal(ready.live_changed) as blocker:
+        ready.decoding.ask(Take(A))
+    states, spans = blocker.args
+    dfa = ready.compiling.good.dfa
+    assert states == {dfa.run(b"a")}
+    assert spans == dfa.states[dfa.run(b"a")].spans
+
+
+def test_a_run_goes_on_to_the_end_by_itself(ready, qtbot):
+    ready.decoding.set_sampler(SamplerSettings(seed=1))
+    with qtbot.waitSignals([ready.decoding.running_changed] * 2):
+        ready.decoding.run()
+    assert ready.decoding.view.position.finish is Finish.STOP
+    assert "complete" in ready.step_refusal
+
+
+def test_a_pause_ends_a_run_and_so_does_a_step_by_hand(ready, qtbot):
+    for interrupt in (ready.decoding.pause, lambda: ready.decoding.ask(Back())):
+        ready.decoding.run()
+        interrupt()
+        assert not ready.decoding.is_running
+
+
+def test_an_edit_replays_the_trace(ready, qtbot):
+    ready.decoding.ask(Take(A))
+    ready.decoding.ask(Take(B))
+    qtbot.waitUntil(lambda: output(ready) == b"ab")
+    ready.document.set_text("a{3}")
+    qtbot.waitUntil(lambda: output(ready) == b"a")
+    assert "1 of 2" in ready.decoding.view.note
+
+
+def test_a_document_with_a_trace_is_restored(ready, qtbot):
+    ready.decoding.ask(Take(A))
+    ready.decoding.ask(Take(A))
+    qtbot.waitUntil(lambda: output(ready) == b"aa")
+    content = ready.document.content
+    ready.document.replace(DocumentFile(grammar=GrammarPart(text="x"), model=ModelPart("letters")))
+    qtbot.waitUntil(lambda: output(ready) == b"" and can_step(ready))
+    ready.document.replace(content)
+    qtbot.waitUntil(lambda: output(ready) == b"aa")
+    assert ready.document.content.trace.path == ready.decoding.view.trace.path
+
+
+def test_a_killed_model_process_comes_back_where_it_was(ready, qtbot):
+    ready.decoding.ask(Take(A))
+    qtbot.waitUntil(lambda: output(ready) == b"a")
+    with qtbot.waitSignal(ready.alarmed) as blocker:
+        os.kill(ready.groups.decode.pid, signal.SIGKILL)
+    assert "SIGKILL" in blocker.args[0].text
+    assert "restarted" in blocker.args[0].text
+    qtbot.waitUntil(lambda: output(ready) == b"a" and can_step(ready), timeout=20_000)
+
+
+@pytest.mark.parametrize("name", ["compile", "layout"])
+def test_another_killed_process_is_told_and_serves_again(ready, qtbot, name):
+    with qtbot.waitSignal(ready.alarmed):
+        os.kill(getattr(ready.groups, name).pid, signal.SIGKILL)
+    with qtbot.waitSignal(ready.compiling.compiled, timeout=20_000):
+        ready.document.set_text("a+c")
+    with qtbot.waitSignal(ready.compiling.laid_out, timeout=20_000) as blocker:
+        ready.compiling.lay_out(LayoutRequest(5, ((0, 9.0, 9.0),), (), 0))
+    assert blocker.args[0].revision == 5
+
+
+def test_a_model_that_fails_to_load_is_told_and_the_old_one_serves(ready, qtbot):
+    with qtbot.waitSignal(ready.alarmed) as blocker:
+        ready.decoding.open_model("broken")
+    alarm = blocker.args[0]
+    assert alarm.place == "generation"
+    assert "broken" in alarm.text
+    assert "Letters still serves" in alarm.text
+    assert can_step(ready)
+    assert ready.decoding.spec == "letters"
+
+
+def test_a_model_that_loads_shows_progress_leaves_the_old_one_and_is_cancelled(ready, qtbot):
+    progress = []
+    ready.activity_changed.connect(lambda *values: progress.append(values))
+    ready.decoding.open_model("slow")
+    qtbot.waitUntil(lambda: any(total == 1000 for _, _, total in progress))
+    ready.decoding.ask(Take(A))
+    qtbot.waitUntil(lambda: output(ready) == b"a")
+    ready.cancel_background()
+    qtbot.waitUntil(lambda: not ready.decoding.model_is_loading and ready.decoding.spec == "letters")
+    assert progress[-1][0] == ""
+
+
+def test_restarting_the_workers_brings_everything_back(ready, qtbot):
+    ready.decoding.ask(Take(A))
+    qtbot.waitUntil(lambda: output(ready) == b"a")
+    before = [group.pid for group in ready.groups]
+    ready.restart_workers()
+    qtbot.waitUntil(lambda: output(ready) == b"a" and can_step(ready), timeout=20_000)
+    assert all(pid is not None for pid in before)
+    assert not set(before) & {group.pid for group in ready.groups}
+
+
+def test_many_seeds(ready, qtbot):
+    answers = []
+    ready.decoding.sampled.connect(answers.append)
+    ready.decoding.sample_many(4)
+    qtbot.waitUntil(lambda: bool(answers) and answers[-1].done)
+    assert all(outcome.matches for outcome in answers[-1].outcomes)
+
+
+def test_exports_come_from_the_last_good_grammar(ready, qtbot):
+    with qtbot.waitSignal(ready.compiling.exported) as graph:
+        ready.compiling.export_graph("")
+    with qtbot.waitSignal(ready.decoding.exported) as index:
+        ready.decoding.export_index("")
+    assert graph.args[0].preview.startswith("digraph")
+    assert "turnstile-token-index" in index.args[0].preview

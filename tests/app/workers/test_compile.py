@@ -1,0 +1,76 @@
+import pickle
+
+import pytest
+
+from app.workers.compile import CompileHandler
+from app.workers.messages import CompileRequest, ExportRequest, NeighbourhoodRequest
+from engine.compile.options import CompileOptions
+from engine.source import CancelledError, CancelToken, Limits, Severity
+
+
+def request(text, revision=1, options=None):
+    return CompileRequest(revision, "regex", text, options or CompileOptions())
+
+
+def handle(message, handler=None):
+    return (handler or CompileHandler()).handle(message, CancelToken(), lambda _value: None)
+
+
+def test_a_pattern_becomes_an_automaton_that_crosses_to_the_window():
+    answer = handle(request("[A-Z]+: [a-z]+\\n", revision=7))
+    assert (answer.revision, answer.diagnostics, answer.too_large) == (7, (), "")
+    assert pickle.loads(pickle.dumps(answer)).dfa.accepts(b"AB: c\n")
+
+
+def test_a_broken_pattern_has_diagnostics_and_no_automaton():
+    answer = handle(request("(a"))
+    assert answer.dfa is None
+    assert answer.diagnostics[0].severity is Severity.ERROR
+
+
+def test_a_breached_limit_is_a_diagnostic_with_its_numbers():
+    answer = handle(request("a" * 100, options=CompileOptions(limits=Limits(source_length=10))))
+    assert answer.dfa is None
+    assert "100" in answer.diagnostics[0].message
+
+
+def test_an_automaton_too_large_to_draw_shows_its_beginning_and_then_any_other_place(monkeypatch):
+    monkeypatch.setattr("app.workers.compile.DRAWN_STATES", 20)
+    handler = CompileHandler()
+    asked = request("(ab|cd){30}")
+    answer = handle(asked, handler)
+    assert "drawn around" in answer.too_large
+    assert answer.dfa.boundary
+    there = handle(NeighbourhoodRequest(asked, b"abcda"), handler)
+    assert there.dfa.step(there.dfa.start, ord("b")) is not None
+    assert there.dfa.step(there.dfa.start, ord("c")) is None
+
+
+def test_a_drawing_that_takes_too_long_is_given_up(monkeypatch):
+    monkeypatch.setattr("app.workers.compile.DRAWING_SECONDS", 0.0)
+    assert "drawn around" in handle(request("(ab|cd){30}")).too_large
+
+
+def test_a_cancel_ends_a_compile():
+    cancel = CancelToken()
+    cancel.cancel()
+    with pytest.raises(CancelledError):
+        CompileHandler().handle(request("[a-z]{500}"), cancel, lambda _value: None)
+
+
+def test_the_graph_is_previewed_and_written(tmp_path):
+    path = tmp_path / "a.dot"
+    preview = handle(ExportRequest(request("a+"), "dot"))
+    written = handle(ExportRequest(request("a+"), "dot", str(path)))
+    assert preview.preview.startswith("digraph")
+    assert path.stat().st_size == written.size == preview.size
+
+
+def test_an_export_that_cannot_be_written_says_so(tmp_path):
+    answer = handle(ExportRequest(request("a+"), "dot", str(tmp_path / "no" / "a.dot")))
+    assert "cannot be written" in answer.error
+
+
+def test_an_unknown_request_is_a_bug():
+    with pytest.raises(TypeError):
+        handle("nonsense")

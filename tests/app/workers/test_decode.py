@@ -1,0 +1,181 @@
+import pickle
+
+import pytest
+from model_doubles import EOS, decode_handler
+
+from app.workers.messages import (
+    Back,
+    CompileRequest,
+    ExportRequest,
+    GoTo,
+    Lookup,
+    OpenModel,
+    Restart,
+    RestoreTrace,
+    SampleMany,
+    SetGrammar,
+    SetPrompt,
+    SetSampler,
+    StepOnce,
+    Take,
+    Why,
+)
+from engine.compile.options import CompileOptions
+from engine.decoding.values import Chat, EosState, Finish, SamplerSettings
+from engine.masking.explanation import Reason
+from engine.source import CancelledError, CancelToken
+
+A, B = ord("a") - 0x20, ord("b") - 0x20
+
+
+class Worker:
+    """A handler, asked as the loop asks it; every answer is pickled on the way, as in a pipe."""
+
+    def __init__(self):
+        self.handler = decode_handler()
+        self.told = []
+
+    def __call__(self, request, cancel=None):
+        assert pickle.loads(pickle.dumps(request)) == request
+        return pickle.loads(pickle.dumps(self.handler.handle(request, cancel or CancelToken(), self.told.append)))
+
+
+def grammar(text, revision=1):
+    return SetGrammar(revision, "regex", text, CompileOptions())
+
+
+@pytest.fixture
+def worker():
+    worker = Worker()
+    worker(grammar("a+b"))
+    worker(OpenModel("letters"))
+    return worker
+
+
+def test_without_a_model_a_step_is_refused_in_a_sentence():
+    view = Worker()(StepOnce())
+    assert view.model is None
+    assert "model menu" in view.error
+
+
+def test_a_model_is_summed_up_and_the_position_computed():
+    worker = Worker()
+    worker(grammar("a+b", revision=3))
+    view = worker(OpenModel("letters"))
+    assert (view.model.name, view.model.spec, view.model.has_eos) == ("Letters", "letters", True)
+    assert (view.grammar_revision, view.position.allowed) == (3, 2)
+    assert view.position.eos is EosState.NOT_YET
+
+
+def test_steps_take_back_and_restart(worker):
+    assert worker(Take(A)).position.output == b"a"
+    assert worker(Take(B)).position.accepting
+    assert worker(Back()).position.output == b"a"
+    view = worker(Restart())
+    assert view.position.index == 0
+    assert len(view.trace.nodes) == 2
+
+
+def test_the_sampler_steps_to_the_end_and_then_stays(worker):
+    while (view := worker(StepOnce())).position.finish is None:
+        assert not view.error
+    assert view.position.finish is Finish.STOP
+    assert worker(StepOnce()).trace == view.trace
+
+
+def test_taking_a_forbidden_token_explains_it_instead(worker):
+    answer = worker(Take(B))
+    assert (answer.token_id, answer.explanation.reason) == (B, Reason.DEAD_BYTE)
+    assert "a" in answer.prose
+    assert worker(Why(EOS)).explanation.reason is Reason.NOT_ACCEPTING
+
+
+def test_going_to_a_step(worker):
+    first = worker(Take(A)).trace.current
+    worker(Take(A))
+    assert worker(GoTo(first)).position.output == b"a"
+    assert worker(GoTo(None)).position.output == b""
+    assert worker(GoTo(first)).error == ""
+
+
+def test_another_grammar_keeps_the_legal_prefix_and_says_so(worker):
+    worker(Take(A))
+    worker(Take(B))
+    view = worker(grammar("a{3}", revision=2))
+    assert (view.position.output, view.grammar_revision) == (b"a", 2)
+    assert "1 of 2" in view.note
+    assert len(view.trace.illegal) == 1
+
+
+def test_a_look_up_finds_what_no_table_shows(worker):
+    found = worker(Lookup('"ab"')).candidates
+    assert [(row.token, row.allowed) for row in found] == [(b"ab", True)]
+
+
+def test_a_prompt_and_a_sampler_outlive_a_model(worker):
+    worker(SetPrompt("hi"))
+    worker(SetSampler(SamplerSettings(temperature=0.5)))
+    view = worker(OpenModel("endless"))
+    assert (view.prompt, view.sampler.temperature, view.model.has_eos) == ("hi", 0.5, False)
+    assert [shown for _, shown in view.prompt_tokens] == ["h", "i"]
+
+
+def test_a_prompt_that_the_model_cannot_take_is_told_and_the_old_one_stays(worker):
+    worker(SetPrompt("hi"))
+    for prompt in ("é", Chat((("user", "hello"),))):
+        view = worker(SetPrompt(prompt))
+        assert view.error
+        assert view.prompt == "hi"
+
+
+def test_a_model_that_does_not_load_leaves_the_old_one(worker):
+    view = worker(OpenModel("broken"))
+    assert view.error == "The model is broken; choose another"
+    assert view.model.spec == "letters"
+
+
+def test_loading_is_cancelled_and_tells_its_progress():
+    progress = []
+    token = CancelToken(lambda *values: (progress.append(values), token.cancel()))
+    with pytest.raises(CancelledError):
+        Worker()(OpenModel("slow"), token)
+    assert progress[0] == ("download", 1, 1000)
+
+
+def test_only_loading_runs_beside_other_jobs(worker):
+    assert worker.handler.runs_beside(OpenModel("letters"))
+    assert not worker.handler.runs_beside(StepOnce())
+
+
+def test_many_seeds_come_one_by_one(worker):
+    answer = worker(SampleMany(3, first_seed=5))
+    assert answer.done
+    assert [outcome.seed for outcome in answer.outcomes] == [5, 6, 7]
+    assert all(outcome.matches for outcome in answer.outcomes)
+    assert len(worker.told) == 6
+
+
+def test_a_saved_trace_is_taken_again(worker):
+    view = worker(RestoreTrace(((A, A), (A, B)), current=1))
+    tokens = {node.id: node.step.token_id for node in view.trace.nodes}
+    assert [tokens[node_id] for node_id in view.trace.path] == [A, B]
+    assert view.position.output == b"a"
+    assert sorted(tokens.values()) == [A, A, B]
+
+
+def test_a_saved_trace_that_is_not_possible_any_more_is_kept_as_far_as_it_goes(worker):
+    view = worker(RestoreTrace(((A, B, B, B),), current=4))
+    assert view.position.output == b"ab"
+    assert view.note.startswith("2 saved steps")
+
+
+def test_the_token_index_is_exported(worker, tmp_path):
+    request = ExportRequest(CompileRequest(1, "regex", "a+b", CompileOptions()), "json", str(tmp_path / "a.json"))
+    answer = worker(request)
+    assert answer.error == ""
+    assert (tmp_path / "a.json").stat().st_size == answer.size
+
+
+def test_an_unknown_request_is_a_bug(worker):
+    with pytest.raises(TypeError):
+        worker.handler.handle("nonsense", CancelToken(), print)

@@ -1,0 +1,86 @@
+"""Decode views made by hand, for the tests of what shows them."""
+
+from __future__ import annotations
+
+from app.workers.messages import DecodeView, ModelSummary
+from engine.decoding.values import Candidate, EosState, Finish, Position, Step, Trace, TraceNode
+
+MODEL = ModelSummary("A model", "model", 1000, True, True, 512, "", "")
+
+
+def candidate(
+    token_id: int,
+    token: bytes | None,
+    p: float,
+    *,
+    allowed: bool = True,
+    z: float = 0.5,
+    rank: int = 1,
+    name: str = "",
+    is_eos: bool = False,
+) -> Candidate:
+    masked = p / z if allowed else 0.0
+    target = 7 if allowed and not is_eos else None
+    return Candidate(token_id, token, name, rank, p, masked, masked, allowed, is_eos, target)
+
+
+CANDIDATES = (
+    candidate(10, b"Sure", 0.4, allowed=False, rank=1),
+    candidate(11, b"{", 0.3, rank=2),
+    candidate(12, b" {", 0.2, rank=3),
+    candidate(13, b"\n", 0.05, allowed=False, rank=4),
+    candidate(0, None, 0.001, allowed=False, rank=90, name="<|end|>", is_eos=True),
+)
+
+
+def position(
+    candidates: tuple[Candidate, ...] = CANDIDATES,
+    *,
+    finish: Finish | None = None,
+    accepting: bool = False,
+    forced: bool = False,
+    allowed: int = 2,
+    z: float = 0.5,
+    kl: float = 0.693,
+    eos: EosState = EosState.NOT_YET,
+    output: bytes = b"",
+    forced_bytes: bytes = b"",
+    size: int = 1000,
+) -> Position:
+    return Position(
+        output=output,
+        index=0,
+        configuration=1,
+        allowed=allowed,
+        vocabulary_size=size,
+        z=z,
+        kl=kl,
+        forced=forced,
+        forced_bytes=forced_bytes,
+        eos=eos,
+        accepting=accepting,
+        finish=finish,
+        wanted=candidates[0] if candidates else None,
+        candidates=candidates,
+        mask_us=1.0,
+        logits_ms=2.0,
+    )
+
+
+def step(token: bytes, *, p: float = 0.5, forced: bool = False, by: str = "sampler") -> Step:
+    return Step(token[0], token, "", p, p, 0.5, 1 if forced else 3, forced, token[0], by, 1)
+
+
+def trace(
+    tokens: tuple[bytes, ...], *, current: int | None = None, illegal: tuple[int, ...] = (), forced: tuple[int, ...] = ()
+) -> Trace:
+    """One path; the ids of its steps count up from 0, and the last one is current by default."""
+    nodes = tuple(
+        TraceNode(i, i - 1 if i else None, step(token, forced=i in forced)) for i, token in enumerate(tokens)
+    )
+    path = tuple(range(len(tokens)))
+    return Trace(nodes, path, path[-1] if current is None and path else current, frozenset(illegal))
+
+
+def view(shown: Trace | None = None, at: Position | None = None) -> DecodeView:
+    return DecodeView(MODEL, trace(()) if shown is None else shown, position() if at is None else at)

@@ -1,0 +1,37 @@
+"""Models for tests: small, at once there, and with whatever trouble a test needs. Importable by worker processes."""
+
+from __future__ import annotations
+
+import time
+
+from app.workers.decode import DecodeHandler
+from engine.models.errors import ModelError
+from engine.models.source import LogitSource
+from engine.models.uniform import UniformSource
+from engine.source import CancelToken
+from engine.vocabulary import Vocabulary
+
+LETTERS = tuple(bytes([code]) for code in range(0x20, 0x7F)) + (b"\n", b"ab", None)
+EOS = len(LETTERS) - 1
+
+
+def letters(name: str = "Letters", *, has_eos: bool = True) -> UniformSource:
+    """Printable ASCII, a newline, `ab` and perhaps an end, all equally likely."""
+    return UniformSource(name, Vocabulary(LETTERS, [EOS] if has_eos else [], {EOS: "<end>"}))
+
+
+def load(spec: str, cancel: CancelToken) -> LogitSource:
+    """`letters`, `endless` (no EOS), `slow` (until cancelled) or `broken`."""
+    if spec == "broken":
+        raise ModelError("the model is broken; choose another")
+    if spec == "slow":
+        done = 0
+        while True:
+            cancel.report("download", done := done + 1, 1000)
+            time.sleep(0.01)
+    return letters(spec.title(), has_eos=spec != "endless")
+
+
+def decode_handler() -> DecodeHandler:
+    """The decode group's handler with these models."""
+    return DecodeHandler(load)
