@@ -20,15 +20,12 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import system_libraries
 
 ROOT = Path(__file__).resolve().parent.parent
-CPU_TORCH = "https://download.pytorch.org/whl/cpu"
-"""PyTorch's own index of builds without CUDA, 0.2 GB in place of 3 GB."""
-
 EXTRAS = {"run": (), "test": ("test",)}
 """What each goal installs besides the program."""
 
@@ -146,35 +143,16 @@ def install(root: Path, goal: str) -> None:
     say("Installing packages; the first time takes a few minutes, most of it for PyTorch")
     extras = f"[{','.join(EXTRAS[goal])}]" if EXTRAS[goal] else ""
     pip = (str(interpreter(root / ".venv")), "-m", "pip", "--disable-pip-version-check", "--quiet")
-    configured = subprocess.run([*pip, "config", "list"], capture_output=True, text=True, check=False).stdout
     run(
         (
             *pip,
             "install",
             "--constraint",
             str(root / "packaging" / "constraints.txt"),
-            *torch_options(sys.platform, os.environ, configured, has_nvidia=Path("/proc/driver/nvidia").exists()),
             "--editable",
             f"{root}{extras}",
         )
     )
-
-
-def torch_options(
-    platform: str, environment: Mapping[str, str], configured: str, *, has_nvidia: bool
-) -> tuple[str, ...]:
-    """The options that make pip prefer PyTorch without CUDA, on Linux without an NVIDIA card.
-
-    Args:
-        platform: as `sys.platform` has it; elsewhere than on Linux the plain build has no CUDA.
-        environment: where pip's own settings may choose an index.
-        configured: what `pip config list` prints. Whoever points pip at an index of their own is left alone.
-        has_nvidia: whether a card is there to use.
-    """
-    settings = configured + " ".join(name.lower().replace("_", "-") for name in environment if name.startswith("PIP_"))
-    if not platform.startswith("linux") or has_nvidia or "index-url" in settings or "find-links" in settings:
-        return ()
-    return ("--extra-index-url", CPU_TORCH)
 
 
 def interpreter(place: Path) -> Path:

@@ -24,7 +24,7 @@ from engine.source import Span
 CodePoints: TypeAlias = tuple[tuple[int, int], ...]  # inclusive, sorted, apart
 
 MOST_EDGES = 10_000  # an automaton with more is drawn as it is
-_FEW_GAPS = 4
+_FEW_GAPS, _FEW_MISSING = 4, 70  # to write a set as what it leaves out; letters and digits are 62
 _BITS = 6
 _LEADS = ((0xC2, 0xDF, 1, 0x1F), (0xE0, 0xEF, 2, 0x0F), (0xF0, 0xF4, 3, 0x07))  # first, last, more bytes, payload
 _BEYOND_ASCII: CodePoints = ((0x80, 0xD7FF), (0xE000, 0x10FFFF))
@@ -82,7 +82,7 @@ class _Folder:
 
     def _continues(self, state: int) -> bool:
         edges = self._out[state]
-        return bool(edges) and all(0x80 <= e.ranges[0][0] and e.ranges[-1][1] <= 0xBF for e in edges)
+        return bool(edges) and all(e.ranges[0][0] >= 0x80 and e.ranges[-1][1] <= 0xBF for e in edges)
 
     def fold(self) -> Fold:
         bytes_of: dict[EdgeKey, ByteRanges] = {}
@@ -167,7 +167,7 @@ def label_of(ranges: ByteRanges, points: CodePoints, width: int) -> str:
         return label(ranges, width)
     taken = _merged((*ranges, *points))
     missing = _gaps(taken)
-    if len(missing) <= _FEW_GAPS:
+    if len(missing) <= _FEW_GAPS and sum(last - first + 1 for first, last in missing) <= _FEW_MISSING:
         return _cut(["not", *map(_pair, missing)], width) if missing else "any character"
     if points == _BEYOND_ASCII:
         return _cut([label(ranges, width), "non-ASCII"], width)

@@ -54,13 +54,12 @@ class GraphView(QGraphicsView):
         self.setDragMode(QGraphicsView.DragMode.ScrollHandDrag)
         self.setTransformationAnchor(QGraphicsView.ViewportAnchor.AnchorUnderMouse)
         self.setResizeAnchor(QGraphicsView.ViewportAnchor.AnchorViewCenter)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setRenderHint(QPainter.RenderHint.Antialiasing)
         self.setMouseTracking(True)
         self.viewport().setMouseTracking(True)
         self.viewport().setCursor(Qt.CursorShape.ArrowCursor)
         self.setAccessibleName("Automaton graph")
+        self.setCornerWidget(QWidget())  # else the style draws a frame where the scroll bars meet
         for bar in (self.horizontalScrollBar(), self.verticalScrollBar()):
             bar.valueChanged.connect(self._reveal)
 
@@ -127,7 +126,7 @@ class GraphView(QGraphicsView):
         super().resizeEvent(event)
         if self._corner is not None:
             self._corner.adjustSize()
-            room = self.rect().bottomRight() - self._corner.rect().bottomRight()
+            room = self.viewport().geometry().bottomRight() - self._corner.rect().bottomRight()
             self._corner.move(room - QPoint(_CORNER, _CORNER))
         if self.is_at_home:
             self._settle()
@@ -218,7 +217,8 @@ class GraphView(QGraphicsView):
         rect, port = self.sceneRect(), self.viewport().rect()
         if rect.isEmpty() or port.isEmpty():
             return 1.0
-        return max(_LEAST, min(port.width() / rect.width(), port.height() / rect.height()))
+        # A pixel less, or rounding would bring the scroll bars, which take the room that made it fit.
+        return max(_LEAST, min((port.width() - 1) / rect.width(), (port.height() - 1) / rect.height()))
 
     def _zoom_by(self, factor: float) -> None:
         self.is_at_home = False

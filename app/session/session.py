@@ -152,7 +152,7 @@ class Session(QObject):
     def _on_model_failed(self, spec: str, sentence: str) -> None:
         served = self.decoding.view.model
         still = f" {served.name} still serves." if served else ""
-        text = f"{sentence or 'The model did not load.'}{still}"
+        text = f"{(sentence or 'The model did not load').rstrip('.')}.{still}"
         self.alarmed.emit(Alarm("generation", text, button="Try again", action=lambda: self.decoding.open_model(spec)))
 
     def _on_failed(self, failed: Failed) -> None:

@@ -68,7 +68,7 @@ QLabel[role="heading"] { font-weight: 600; }
 QLabel[role="muted"] { color: {muted}; }
 
 QFrame[role="panel"] { background: {panel}; border: none; }
-QFrame[role="bar"] { background: {raised}; border: none; border-bottom: 1px solid {border}; }
+QFrame[role="bar"] { background: {raised}; border: none; border-bottom: 1px solid {border}; min-height: 38px; }
 QFrame[role="card"] { background: {raised}; border: 1px solid {border}; border-radius: 6px; }
 QFrame[role="banner"] QToolButton { padding: 2px; }
 QFrame[role="banner"] { border: none; border-left: 3px solid {hint}; background: {hint-fill}; }

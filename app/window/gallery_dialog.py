@@ -18,6 +18,8 @@ from PySide6.QtWidgets import (
 from app import theme
 from app.document.gallery import Example, examples
 
+_CARD_WIDTH = 656
+
 
 class GalleryDialog(QDialog):
     """Choose an example; `chosen` has it after `accepted`."""
@@ -63,7 +65,7 @@ class GalleryDialog(QDialog):
         item = QListWidgetItem()
         item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{example.title}: {example.description}")
         self.list.addItem(item)
-        item.setSizeHint(card.sizeHint())
+        item.setSizeHint(card.size())
         self.list.setItemWidget(item, card)
 
 
@@ -77,11 +79,11 @@ def _card(example: Example) -> QWidget:
     description = QLabel(example.description)
     description.setProperty("role", "muted")
     description.setWordWrap(True)
-    description.setMinimumWidth(620)
     layout = QVBoxLayout(card)
     layout.setContentsMargins(theme.SPACE_M, theme.SPACE_S, theme.SPACE_M, theme.SPACE_S)
     layout.setSpacing(theme.SPACE_XS)
     for label in (heading, pattern, description):
         label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         layout.addWidget(label)
+    card.resize(_CARD_WIDTH, layout.totalHeightForWidth(_CARD_WIDTH))
     return card

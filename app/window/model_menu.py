@@ -58,7 +58,8 @@ class ModelMenu(QObject):
         elif view.model is None:
             self._toolbar.show_model("Choose a model", "No model is loaded")
         else:
-            self._toolbar.show_model(view.model.name, f"{view.model.name}: {view.model.vocabulary_size:,} tokens")
+            title = view.model.name[:1].upper() + view.model.name[1:]
+            self._toolbar.show_model(title, f"{title}: {view.model.vocabulary_size:,} tokens")
 
     def _choose_folder(self) -> None:
         folder = QFileDialog.getExistingDirectory(self._window, "Open a transformers model")

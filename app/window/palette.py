@@ -60,13 +60,17 @@ class CommandPalette(QDialog):
                 item.setToolTip(command.tip)
                 item.setData(_ACTION, action)
                 self.list.addItem(item)
+        if not self.list.count():
+            nothing = QListWidgetItem("No command matches")
+            nothing.setFlags(Qt.ItemFlag.NoItemFlags)
+            self.list.addItem(nothing)
         self.list.setCurrentRow(0)
 
     def _run(self) -> None:
         item = self.list.currentItem()
         self.accept()
-        if item is not None:
-            action: QAction = item.data(_ACTION)
+        action: QAction | None = item.data(_ACTION) if item is not None else None
+        if action is not None:
             action.trigger()
 
 

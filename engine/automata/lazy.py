@@ -13,6 +13,7 @@ states and a first mask needs five of them.
 
 from __future__ import annotations
 
+import heapq
 from typing import TypeAlias
 
 import numpy as np
@@ -212,25 +213,30 @@ class LazyAutomaton:
         return verdict
 
     def _search(self, configuration: int, cancel: CancelToken | None) -> bool:
-        """Depth first for a live configuration; what leads to one is live, what leads to none is dead."""
-        seen = {configuration}
-        path = [(configuration, iter(range(self.n_classes)))]
-        while path:
+        """Best first for a live configuration; what leads to one is live, and if there is none, all seen are dead.
+
+        Best is what has the fewest conditions left to meet, and among equals what was found last: a search that
+        ignores them tries every way to run out of text before the first that meets them.
+        """
+        reached_from = {configuration: DEAD}
+        frontier = [(0, 0, configuration)]
+        while frontier:
             if cancel is not None:
-                cancel.report("looking for a match", len(seen))
-            current, classes = path[-1]
-            for byte_class in classes:
+                cancel.report("looking for a match", len(reached_from))
+            current = heapq.heappop(frontier)[2]
+            for byte_class in range(self.n_classes):
                 following = self._step(current, byte_class)
-                if self._live[following]:
-                    for on_path, _ in path:
-                        self._live[on_path] = True
+                verdict = self._live[following]
+                if verdict:
+                    while current != DEAD:
+                        self._live[current] = True
+                        current = reached_from[current]
                     return True
-                if self._live[following] is None and following not in seen:
-                    seen.add(following)
-                    path.append((following, iter(range(self.n_classes))))
-                    break
-            else:
-                path.pop()
-        for number in seen:
+                if verdict is None and following not in reached_from:
+                    reached_from[following] = current
+                    self._limits.check("configurations searched for a match", len(reached_from), self._limits.search)
+                    open_conditions = self._machine.open_conditions(self._keys[following][0])
+                    heapq.heappush(frontier, (open_conditions, -len(reached_from), following))
+        for number in reached_from:
             self._live[number] = False
         return False

@@ -112,6 +112,10 @@ class ThreadMachine:
         """The threads at which something looked for has just ended."""
         return frozenset(t for t in threads if isinstance(self._code[self._threads[t].pc], Anything))
 
+    def open_conditions(self, threads: Threads) -> int:
+        """How many conditions the thread with the fewest still has to meet."""
+        return min(sum(not duty.negated for duty in self._threads[number].obligations) for number in threads)
+
     # ------------------------------------------------------------------ steps
 
     def step(self, threads: Threads, byte_class: int, past: Past) -> Threads:

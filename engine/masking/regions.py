@@ -33,7 +33,7 @@ _OUTSIDE = -1
 _FEWEST_BYTES = 8  # a smaller loop is walked faster than looked up
 _MOST_INNER = 16  # "any character" needs 7; a loop with more is walked at its lead bytes
 _DEEPEST = 3  # continuation bytes of a character
-_BROAD_SHARE = 8  # a byte is broad if a token out of so many begins with it
+_BROAD_SHARE = 8  # a byte is broad if one node out of so many lies below it
 _REGIONS_KEPT = 32  # per vocabulary; each holds up to a trie's nodes
 
 Targets: TypeAlias = npt.NDArray[np.int32]
@@ -112,6 +112,7 @@ class LoopFinder:
 
     def __init__(self) -> None:
         self._loops: dict[int, Loop | None] = {}
+        self._shared: dict[bytes, Loop] = {}  # many homes, few loops
 
     def loop_at(self, automaton: LazyAutomaton, configuration: int) -> tuple[int, Loop] | None:
         """The loop that a configuration is the home of, or one byte away from.
@@ -127,7 +128,8 @@ class LoopFinder:
             return None
         home = int(np.bincount(targets[targets != DEAD]).argmax())
         if home not in self._loops:
-            self._loops[home] = _loop(automaton, home)
+            loop = _loop(automaton, home)
+            self._loops[home] = None if loop is None else self._shared.setdefault(loop.tobytes(), loop)
         loop = self._loops[home]
         if loop is None:
             return None

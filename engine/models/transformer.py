@@ -21,6 +21,7 @@ import numpy as np
 from engine.models.checkpoint import Checkpoint
 from engine.models.errors import ModelError
 from engine.models.prompts import alphabet_of, encode_messages, encode_text
+from engine.models.runtime import threads_for
 from engine.models.source import Logits, Message
 from engine.vocabulary import Vocabulary
 
@@ -41,6 +42,7 @@ class TransformerSource:
         self._alphabet = alphabet_of(self.vocabulary)
         self.context_length = _context_length(self._model)
         self.chat_template = bool(self._tokenizer.chat_template)
+        self._threads = threads_for(sum(parameter.numel() for parameter in self._model.parameters()))
         self._answers: OrderedDict[tuple[int, ...], Logits] = OrderedDict()
         self._cache: Any = None
         self._cached: list[int] = []
@@ -76,6 +78,7 @@ class TransformerSource:
         return encode_messages(self._tokenizer, messages, assistant_prefix)
 
     def _forward(self, ids: list[int]) -> Logits:
+        self._torch.set_num_threads(self._threads)  # the process may hold another model, of another size
         try:
             with self._torch.inference_mode():
                 return self._reusing(ids) if self._reuses else self._afresh(ids)

@@ -1,0 +1,1 @@
+"""From text to grammar nodes and diagnostics: one package for each notation."""

@@ -17,6 +17,7 @@ class Limits:
         repetition: the largest count in `{m,n}`, and the product of nested counts.
         instructions: size of the compiled program, before any repetition is unrolled.
         configurations: interned configurations, all steps and look-aheads together.
+        search: configurations looked through to find out whether one can be completed.
         threads: alternatives that one configuration may hold.
     """
 
@@ -25,6 +26,7 @@ class Limits:
     repetition: int = 100_000
     instructions: int = 1_000_000
     configurations: int = 200_000
+    search: int = 50_000
     threads: int = 20_000
 
     def check(self, what: str, given: int, limit: int) -> None:

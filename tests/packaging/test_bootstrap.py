@@ -142,21 +142,6 @@ def test_a_library_for_a_display_not_in_use_does_not_stop(without_egl, monkeypat
     assert "libwayland-client0" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("platform", "environment", "configured", "has_nvidia", "expected"),
-    [
-        ("linux", {}, "", False, ("--extra-index-url", bootstrap.CPU_TORCH)),
-        ("linux", {}, "", True, ()),
-        ("darwin", {}, "", False, ()),
-        ("linux", {"PIP_INDEX_URL": "https://example.org"}, "", False, ()),
-        ("linux", {}, "global.extra-index-url='https://example.org'", False, ()),
-        ("linux", {"PIP_TIMEOUT": "60"}, "global.timeout='60'", False, ("--extra-index-url", bootstrap.CPU_TORCH)),
-    ],
-)
-def test_torch_comes_without_cuda_where_that_is_a_choice(platform, environment, configured, has_nvidia, expected):
-    assert bootstrap.torch_options(platform, environment, configured, has_nvidia=has_nvidia) == expected
-
-
 def test_a_failed_command_is_told(capsys):
     with pytest.raises(bootstrap.SetupError, match="exit 3"):
         bootstrap.run(("sh", "-c", "exit 3"))

@@ -72,12 +72,14 @@ def step(token: bytes, *, p: float = 0.5, forced: bool = False, by: str = "sampl
 
 
 def trace(
-    tokens: tuple[bytes, ...], *, current: int | None = None, illegal: tuple[int, ...] = (), forced: tuple[int, ...] = ()
+    tokens: tuple[bytes, ...],
+    *,
+    current: int | None = None,
+    illegal: tuple[int, ...] = (),
+    forced: tuple[int, ...] = (),
 ) -> Trace:
     """One path; the ids of its steps count up from 0, and the last one is current by default."""
-    nodes = tuple(
-        TraceNode(i, i - 1 if i else None, step(token, forced=i in forced)) for i, token in enumerate(tokens)
-    )
+    nodes = tuple(TraceNode(i, i - 1 if i else None, step(token, forced=i in forced)) for i, token in enumerate(tokens))
     path = tuple(range(len(tokens)))
     return Trace(nodes, path, path[-1] if current is None and path else current, frozenset(illegal))
 

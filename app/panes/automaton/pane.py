@@ -8,58 +8,26 @@ there. Answers that nobody waits for any more are dropped.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, Signal
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from app import theme
-from app.graph.layout import EdgeKey, LayoutAnswer, LayoutRequest
-from app.graph.neighbourhood import Surroundings
-from app.graph.picture import Picture, picture_of, request_of, written
+from app.graph.layout import EdgeKey, LayoutAnswer
 from app.graph.scene import AutomatonScene
 from app.graph.view import GraphView
-from app.models.states import StatesModel, excerpts
+from app.models.states import StatesModel
+from app.panes.automaton.drawing import DRAWN_AT_MOST, Automaton, Drawing, View
 from app.panes.automaton.labels import Banner, ElidedLabel, empty_page
 from app.panes.automaton.parts import AutomatonHeader, ZoomBar, states_table
 from engine.automata.dfa import ByteDfa, DfaEdge
-from engine.automata.labels import label as bytes_label
-from engine.source import SourceText, Span
+from engine.source import SourceText
 
-DRAWN_WHOLE = 60
-DRAWN_AT_MOST = 2_000
-_FULL_LABEL = 2_000
 _EMPTY = "No automaton yet.\nIt is drawn here as soon as the grammar compiles."
 _NO_TEXT = "The language is empty: no text matches this grammar."
 _STALE = "The grammar does not compile. This is the last automaton that did."
-
-
-@dataclass(frozen=True, slots=True)
-class _Automaton:
-    """What the pane was handed, with its edges by their ends."""
-
-    dfa: ByteDfa
-    revision: int
-    label: Callable[[DfaEdge], str]
-    source: SourceText | None
-    surroundings: Surroundings
-
-
-@dataclass(frozen=True, slots=True)
-class _Drawing:
-    """A picture of an automaton, and the layout that it waits for."""
-
-    automaton: _Automaton
-    picture: Picture
-    request: LayoutRequest
-
-    def is_answered_by(self, answer: LayoutAnswer) -> bool:
-        """Whether an answer is the one that this drawing waits for: there are several to one revision."""
-        return (
-            answer.revision == self.request.revision
-            and answer.positions.keys() == {node for node, _, _ in self.request.nodes}
-            and answer.curves.keys() == {(source, target) for source, target, _, _ in self.request.edges}
-        )
+_NOTHING_TOLD = "Point at a state to see where it stands in the grammar."
 
 
 class AutomatonPane(QWidget):
@@ -75,13 +43,13 @@ class AutomatonPane(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._automaton: _Automaton | None = None
-        self._wanted: _Drawing | None = None
-        self._drawn: _Drawing | None = None
+        self._automaton: Automaton | None = None
+        self._wanted: Drawing | None = None
+        self._drawn: Drawing | None = None
         self._answer: LayoutAnswer | None = None
         self._live: frozenset[int] = frozenset()
         self._selected: int | None = None
-        self._draws_all = False
+        self._as_wanted = View()
 
         self._scene = AutomatonScene()
         self.view = GraphView(self._scene)
@@ -116,7 +84,8 @@ class AutomatonPane(QWidget):
         self.view.pointed_at.connect(self._point_at)
         self.view.state_clicked.connect(self._select)
         self.header.table_toggled.connect(self._show_page)
-        self.header.all_toggled.connect(self._draw_all)
+        self.header.all_toggled.connect(lambda on: self._redraw(replace(self._as_wanted, draws_all=on)))
+        self.header.bytes_toggled.connect(lambda on: self._redraw(replace(self._as_wanted, draws_bytes=on)))
         self.table.selectionModel().currentRowChanged.connect(self._select_row)
         theme.themes.changed.connect(self._scene.recolour)
 
@@ -137,11 +106,11 @@ class AutomatonPane(QWidget):
             label_of_edge: what is written on an edge; by default its bytes.
             source: the text, for the spans' own words; without it, states tell offsets.
         """
-        label = label_of_edge or (lambda edge: bytes_label(edge.ranges, _FULL_LABEL))
-        self._automaton = _Automaton(dfa, revision, label, source, Surroundings(dfa))
+        self._automaton = Automaton(dfa, revision, label_of_edge, source)
         self._live = frozenset()
-        self._draws_all = self._draws_all and len(dfa.states) <= DRAWN_AT_MOST
-        self.model.show_dfa(dfa, label, source)
+        if len(dfa.states) > DRAWN_AT_MOST:
+            self._as_wanted = replace(self._as_wanted, draws_all=False)
+        self.model.show_dfa(dfa, self._automaton.label, source)
         self._draw()
         self._show_page()
 
@@ -174,7 +143,7 @@ class AutomatonPane(QWidget):
         self.model.set_live(self._live)
         if self._is_current():
             self._light()
-            if self._shows_enough():
+            if self._drawn is not None and self._drawn.shows(self._live, self._as_wanted):
                 self._follow()
                 return
         self._draw()
@@ -204,58 +173,36 @@ class AutomatonPane(QWidget):
 
     def highlight_offset(self, offset: int) -> None:
         """Light the states and edges that stem from a place in the text; -1 for none."""
-        drawn = self._drawn
-        if drawn is None:
-            return
-        excerpt, states = drawn.picture.excerpt, drawn.automaton.dfa.states
-        lit = [state for state in excerpt.states if any(offset in span for span in states[state].spans)]
-        edges = [(e.source, e.target) for e in excerpt.edges if any(offset in span for span in e.spans)]
-        self._scene.set_highlighted(lit, edges)
+        if self._drawn is not None:
+            self._scene.set_highlighted(*self._drawn.at_offset(offset))
 
     # --- drawing -----------------------------------------------------------------------------------------------------
 
     def _draw(self) -> None:
         """Ask for the layout of what is to be drawn now; none is asked for that the last answer still serves."""
-        automaton = self._automaton
-        assert automaton is not None
-        count = len(automaton.dfa.states)
-        whole = count <= DRAWN_WHOLE or self._draws_all
-        surroundings = automaton.surroundings
-        excerpt = surroundings.whole() if whole else surroundings.around(sorted(self._live), limit=DRAWN_WHOLE)
-        picture = picture_of(
-            excerpt,
-            start=automaton.dfa.start,
-            accepting=frozenset(state for state in excerpt.states if automaton.dfa.states[state].accepting),
-            label_of_edge=automaton.label,
-        )
-        wanted = _Drawing(automaton, picture, request_of(picture, automaton.revision))
+        assert self._automaton is not None
+        before, wanted = self._wanted, self._automaton.draw(self._live, self._as_wanted)
         self._wanted = wanted
-        self.header.show_counts(_counts(automaton.dfa, picture), whole=whole, total=count, limit=DRAWN_AT_MOST)
-        if self._drawn is not None and self._answer is not None and _same(wanted.request, self._drawn.request):
+        self.header.show_counts(
+            wanted.counts(),
+            is_whole=wanted.is_whole,
+            total=self._automaton.size(is_folded=wanted.is_folded)[0],
+            limit=DRAWN_AT_MOST,
+            has_bytes=self._automaton.fold is not None,
+        )
+        if self._drawn is not None and self._answer is not None and wanted.has_shape_of(self._drawn):
             self.show_layout(replace(self._answer, revision=wanted.request.revision))
-        else:
+        elif before is None or before.request != wanted.request:
             self.layout_wanted.emit(wanted.request)
 
-    def _draw_all(self, draws_all: bool) -> None:
-        self._draws_all = draws_all
+    def _redraw(self, view: View) -> None:
+        self._as_wanted = view
         self.view.is_at_home = True
         if self._automaton is not None:
             self._draw()
 
     def _is_current(self) -> bool:
         return self._drawn is not None and self._drawn.automaton is self._automaton
-
-    def _shows_enough(self) -> bool:
-        """Whether all that is live is drawn, with all that may come next."""
-        assert self._drawn is not None
-        excerpt = self._drawn.picture.excerpt
-        drawn, is_rim = set(excerpt.states), excerpt.hidden.keys()
-        return all(state in drawn and (state not in is_rim or self._is_given_rim(state)) for state in self._live)
-
-    def _is_given_rim(self, state: int) -> bool:
-        """Whether a state's successors are missing from what the pane was handed: drawing anew would not help."""
-        assert self._automaton is not None
-        return state in self._automaton.dfa.boundary
 
     def _light(self) -> None:
         if self._is_current():
@@ -279,27 +226,15 @@ class AutomatonPane(QWidget):
     def _point_at(self, what: int | EdgeKey | None) -> None:
         if self._drawn is None:
             return
-        dfa = self._drawn.automaton.dfa
-        spans: tuple[Span, ...] = ()
-        edges: Collection[EdgeKey] = ()
         state = what if isinstance(what, int) else None
-        if state is not None:
-            spans = dfa.states[state].spans
-        elif isinstance(what, tuple):
-            edges = (what,)
-            spans = next((e.spans for e in self._drawn.picture.excerpt.edges if (e.source, e.target) == what), ())
         self._scene.set_hovered(state)
-        self._scene.set_highlighted((), edges)
+        self._scene.set_highlighted((), (what,) if isinstance(what, tuple) else ())
         self._tell(self._selected if state is None else state)
-        self.state_hovered.emit(spans)
+        self.state_hovered.emit(self._drawn.spans(what))
 
     def _tip_of_edge(self, key: EdgeKey) -> str:
         """An edge's label in full, which may be too long to be written on it."""
-        if self._drawn is None:
-            return ""
-        automaton = self._drawn.automaton
-        edges = automaton.surroundings.leaving(key[0])
-        return next((automaton.label(edge) for edge in edges if edge.target == key[1]), "")
+        return "" if self._drawn is None else self._drawn.label(key)
 
     def _select(self, state: int) -> None:
         self._selected = state if state >= 0 else None
@@ -321,13 +256,13 @@ class AutomatonPane(QWidget):
 
     def _tell(self, state: int | None) -> None:
         """Write the line of details: of a state, else of where the match stands."""
-        automaton = self._drawn.automaton if self._drawn is not None else self._automaton
-        if state is None and self._live:
+        drawn = self._drawn
+        if state is None and self._live and self._is_current():
             state = min(self._live)
-        if automaton is None or state is None or state >= len(automaton.dfa.states):
-            self.details.say("Point at a state to see where it stands in the grammar." if automaton else "")
+        if drawn is None or state is None or state >= len(drawn.automaton.dfa.states):
+            self.details.say(_NOTHING_TOLD if self._automaton is not None else "")
             return
-        self.details.say(_details(automaton, state, is_live=state in self._live))
+        self.details.say(drawn.details(state, is_live=state in self._live))
 
     def _show_page(self) -> None:
         has_automaton = self._automaton is not None
@@ -340,33 +275,3 @@ class AutomatonPane(QWidget):
         else:
             self._stack.setCurrentWidget(self.table if self.header.shows_table else self.view)
         self._tell(self._selected)
-
-
-def _same(one: LayoutRequest, other: LayoutRequest) -> bool:
-    """Whether two requests differ in nothing but their revision."""
-    return replace(one, revision=other.revision) == other
-
-
-def _counts(dfa: ByteDfa, picture: Picture) -> str:
-    drawn, total = len(picture.excerpt.states), len(dfa.states)
-    if dfa.start is None and not total:
-        return "empty: no text matches"
-    if dfa.boundary:
-        return f"{drawn:,} states, a part"
-    states = f"{total:,} state{'' if total == 1 else 's'}" if drawn == total else f"{drawn:,} of {total:,} states"
-    edges = len(dfa.edges)
-    return f"{states} · {edges:,} edge{'' if edges == 1 else 's'}"
-
-
-def _details(automaton: _Automaton, state: int, *, is_live: bool) -> str:
-    parts = [f"State {state}"]
-    if is_live:
-        parts.append("● here")
-    if automaton.dfa.states[state].accepting:
-        parts.append("◎ accepts")
-    reads = excerpts(automaton.dfa.states[state].spans, automaton.source)
-    if reads:
-        parts.append(f"reads {reads}" if automaton.source is not None else f"stands at {reads}")
-    leaving = automaton.surroundings.leaving(state)
-    parts.append(", ".join(f"{written(automaton.label(edge))} → {edge.target}" for edge in leaving[:12]) or "no way on")
-    return "  ·  ".join(parts)

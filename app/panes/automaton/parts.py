@@ -28,10 +28,12 @@ class AutomatonHeader(QFrame):
     Signals:
         table_toggled: the other of graph and table was chosen.
         all_toggled: whether all states are to be drawn, though they are many.
+        bytes_toggled: whether the states within characters are to be drawn.
     """
 
     table_toggled = Signal()
     all_toggled = Signal(bool)
+    bytes_toggled = Signal(bool)
 
     def __init__(self) -> None:
         super().__init__()
@@ -43,6 +45,9 @@ class AutomatonHeader(QFrame):
         self.counts.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.counts.setMinimumWidth(0)
         self.all_button = _button("Draw all", "Draw every state instead of those around the live one", checkable=True)
+        self.bytes_button = _button(
+            "Bytes", "Draw the UTF-8 bytes of characters, with the states within them", checkable=True
+        )
         self.graph_button = _button("Graph", "Show the automaton as a graph", checkable=True)
         self.table_button = _button("Table", "Show the states and edges as a table", checkable=True)
         self.graph_button.setChecked(True)
@@ -56,27 +61,38 @@ class AutomatonHeader(QFrame):
         layout.addWidget(title)
         layout.addSpacing(theme.SPACE_XS)
         layout.addWidget(self.counts, 1)
-        for button in (self.all_button, self.graph_button, self.table_button):
+        for button in (self.all_button, self.bytes_button, self.graph_button, self.table_button):
             layout.addWidget(button)
         self.all_button.hide()
+        self.bytes_button.hide()
 
         self._views.buttonClicked.connect(lambda _: self.table_toggled.emit())
         self.all_button.toggled.connect(self.all_toggled)
+        self.bytes_button.toggled.connect(self.bytes_toggled)
 
     @property
     def shows_table(self) -> bool:
         """Whether the table is chosen."""
         return self.table_button.isChecked()
 
-    def show_counts(self, text: str, *, whole: bool, total: int, limit: int) -> None:
-        """Say how much is drawn of how much; offer to draw all where not all is, and not too much."""
+    def show_counts(self, text: str, *, is_whole: bool, total: int, limit: int, has_bytes: bool) -> None:
+        """Say how much is drawn of how much, and offer what else there is.
+
+        Args:
+            text: the counts.
+            is_whole: whether all states are drawn; else all are offered.
+            total: how many there are.
+            limit: how many may be drawn.
+            has_bytes: whether there are states within characters.
+        """
         self.counts.say(text)
         was_blocked = self.all_button.blockSignals(True)
-        self.all_button.setChecked(whole and self.all_button.isChecked())
+        self.all_button.setChecked(is_whole and self.all_button.isChecked())
         self.all_button.blockSignals(was_blocked)
-        self.all_button.setVisible(not whole or self.all_button.isChecked())
+        self.all_button.setVisible(not is_whole or self.all_button.isChecked())
         self.all_button.setEnabled(total <= limit)
         self.all_button.setText(f"Draw all {total:,}" if total <= limit else f"Draw all (up to {limit:,})")
+        self.bytes_button.setVisible(has_bytes)
 
     def set_enabled(self, enabled: bool) -> None:
         """Enable what needs an automaton."""
@@ -85,6 +101,7 @@ class AutomatonHeader(QFrame):
         if not enabled:
             self.counts.say("")
             self.all_button.hide()
+            self.bytes_button.hide()
 
 
 class ZoomBar(QFrame):

@@ -7,7 +7,16 @@ counts code points. Undo and redo are the widget's own.
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QPoint, QRect, Signal
-from PySide6.QtGui import QHelpEvent, QKeyEvent, QKeySequence, QMouseEvent, QResizeEvent, QTextCursor, QTextOption
+from PySide6.QtGui import (
+    QFocusEvent,
+    QHelpEvent,
+    QKeyEvent,
+    QKeySequence,
+    QMouseEvent,
+    QResizeEvent,
+    QTextCursor,
+    QTextOption,
+)
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QToolTip
 
 from app import theme
@@ -168,7 +177,9 @@ class CodeEdit(QPlainTextEdit):
         return self.document().findBlock(self._offsets.to_utf16(finding.span.start)).blockNumber()
 
     def _bracket_pair(self) -> tuple[int, ...]:
-        """The bracket at the cursor, or right before it, and its partner."""
+        """The bracket at the cursor, or right before it, and its partner; none while the cursor is not shown."""
+        if not self.hasFocus():
+            return ()
         if self._pairs is None:
             is_short = len(self._text) <= _PAIRED_AT_MOST
             self._pairs = partners(self._text, self._tokenise) if is_short else {}
@@ -221,6 +232,16 @@ class CodeEdit(QPlainTextEdit):
         """Tell what the pointer is on."""
         super().mouseMoveEvent(event)
         self._hover(self.offset_at(event.position().toPoint()))
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Show the bracket at the cursor."""
+        super().focusInEvent(event)
+        self._mark()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Take it back."""
+        super().focusOutEvent(event)
+        self._mark()
 
     def leaveEvent(self, event: QEvent) -> None:
         """The pointer is on nothing."""

@@ -84,6 +84,11 @@ class Banner(QFrame):
         self.setAccessibleName(f"{severity}: {what} {why}".strip())
         self.setVisible(bool(what))
 
+    @property
+    def offers_a_way_on(self) -> bool:
+        """Whether it is open and has a button, which a mere remark must not take away."""
+        return not self.isHidden() and not self.button.isHidden()
+
     def _act(self) -> None:
         self.hide()
         if self._action is not None:

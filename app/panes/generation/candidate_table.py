@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from app import theme
 from app.models.candidates import peak_of
@@ -62,9 +62,7 @@ class CandidateTable(QWidget):
         self.ends = CandidateView(self)
         self.ends.setAccessibleName("End of the output")
         self.ends.horizontalHeader().hide()
-        self.rule = QFrame()
-        self.rule.setProperty("role", "bar")
-        self.rule.setFixedHeight(1)
+        self.rule = _Rule()
         self.no_ends = QLabel("No end token in this vocabulary: it stops where the text matches and nothing may follow")
         self.no_ends.setProperty("role", "muted")
         self.no_ends.setWordWrap(True)
@@ -196,6 +194,18 @@ class CandidateTable(QWidget):
                     self._enter(self.table, 0)
                     return True
         return super().eventFilter(watched, event)
+
+
+class _Rule(QWidget):
+    """The line between what scrolls and what is pinned."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setFixedHeight(1)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint it."""
+        QPainter(self).fillRect(self.rect(), theme.colour(theme.Role.BORDER))
 
 
 def _why_nothing(position: Position | None) -> str:

@@ -7,7 +7,7 @@ tip of a row holds what they said.
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QModelIndex, Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableView, QWidget
 
@@ -177,16 +177,18 @@ class CandidateView(QTableView):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Enter decides, F1 asks; an arrow beyond the end leaves the table."""
-        row = self.currentIndex().row()
-        key = event.key()
+        chosen, key = self.chosen(), event.key()
+        row = self.currentIndex().row() if chosen is not None else -1
         if key in _TAKE_KEYS and event.modifiers() in (
             Qt.KeyboardModifier.NoModifier,
             Qt.KeyboardModifier.KeypadModifier,
         ):
             self._decide(row)
         elif key == Qt.Key.Key_F1:
-            if (candidate := self.chosen()) is not None:
-                self.why_wanted.emit(candidate.token_id)
+            if chosen is not None:
+                self.why_wanted.emit(chosen.token_id)
+        elif key == Qt.Key.Key_Down and row < 0:  # Qt has a current row from the first, which nobody sees
+            self.choose(0)
         elif key == Qt.Key.Key_Up and row <= 0:
             self.left_upwards.emit()
         elif key == Qt.Key.Key_Down and row == self._model.rowCount() - 1:
@@ -209,9 +211,3 @@ class CandidateView(QTableView):
             self._delegate.hovered_row = row
             self.viewport().setCursor(Qt.CursorShape.PointingHandCursor if row >= 0 else Qt.CursorShape.ArrowCursor)
             self.viewport().update()
-
-    def moveCursor(self, action: QAbstractItemView.CursorAction, modifiers: Qt.KeyboardModifier) -> QModelIndex:
-        """The first arrow key chooses the first row."""
-        if not self.currentIndex().isValid():
-            return self._model.index(0, Column.TOKEN)
-        return super().moveCursor(action, modifiers)

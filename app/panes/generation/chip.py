@@ -61,7 +61,10 @@ def chips_of(trace: Trace) -> tuple[tuple[Chip, ...], int | None]:
 
 def prompt_chips(tokens: tuple[tuple[int, str], ...]) -> tuple[Chip, ...]:
     """The chips of a prompt as the model sees it: pairs of token id and shown text."""
-    return tuple(Chip(index, text, tip=partial("{}   id {}".format, text, token_id)) for index, (token_id, text) in enumerate(tokens))
+    return tuple(
+        Chip(index, text, tip=partial("{}   id {}".format, text, token_id))
+        for index, (token_id, text) in enumerate(tokens)
+    )
 
 
 def _chip(node: TraceNode, index: int, *, ahead: bool, illegal: bool) -> Chip:

@@ -227,6 +227,10 @@ class ChipView(QAbstractScrollArea):
         self._hovered = None
         self.viewport().update()
 
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Take the press, so that the release comes here too."""
+        event.accept()
+
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """A click goes to a step."""
         index = self._at(event.position())

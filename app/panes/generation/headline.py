@@ -122,9 +122,11 @@ class Headline(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._parts: Parts = ()
+        self._facts = ""
+        self._refusal = ""
+        self._has_ended = True
         self._first = QLabel(textFormat=Qt.TextFormat.RichText, wordWrap=True)
-        self._second = QLabel(textFormat=Qt.TextFormat.PlainText, wordWrap=True)
-        self._second.setProperty("role", "muted")
+        self._second = QLabel(textFormat=Qt.TextFormat.RichText, wordWrap=True)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(2)
@@ -135,7 +137,8 @@ class Headline(QWidget):
     def show_position(self, position: Position) -> None:
         """Show what a position is about."""
         self._parts = headline_of(position)
-        self._second.setText(second_line_of(position))
+        self._facts = second_line_of(position)
+        self._has_ended = position.finish is not None
         timing = f"mask {position.mask_us:,.1f} µs, model {position.logits_ms:,.1f} ms"
         self.setToolTip(f"{count(position.index, 'step')} taken · {timing} · KL {position.kl:.3f} nats")
         self._render()
@@ -143,17 +146,29 @@ class Headline(QWidget):
     def show_text(self, text: str) -> None:
         """Say why there is no position."""
         self._parts = (Part(text, role=Role.MUTED),)
-        self._second.setText("")
+        self._facts = ""
+        self._has_ended = True
         self.setToolTip("")
+        self._render()
+
+    def set_refusal(self, reason: str) -> None:
+        """Say under a step why it cannot be taken; an end, or an empty pane, says so itself."""
+        self._refusal = reason
         self._render()
 
     @property
     def text(self) -> str:
         """Both lines as plain text."""
         first = "".join(part.text for part in self._parts)
-        return f"{first}\n{self._second.text()}".strip()
+        return f"{first}\n{self._second_line}".strip()
+
+    @property
+    def _second_line(self) -> str:
+        return f"! {self._refusal}" if self._refusal and not self._has_ended else self._facts
 
     def _render(self) -> None:
         self._first.setFont(tabular(theme.ui_font(1.0)))
         self._first.setText("".join(part.html() for part in self._parts))
+        is_refused = self._second_line != self._facts
+        self._second.setText(words(self._second_line, Role.WARNING if is_refused else Role.MUTED))
         self._first.setAccessibleName("".join(part.text for part in self._parts))

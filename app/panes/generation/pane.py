@@ -74,6 +74,8 @@ class GenerationPane(QFrame):
         self.setProperty("role", "panel")
         self._view = DecodeView()
         self._source = ""
+        self._refusal = ""
+        self._has_noted = False
         self._drawn: ByteDfa | None = None
         self._live: int | None = None
         self.banner = Banner()
@@ -113,15 +115,16 @@ class GenerationPane(QFrame):
         self.branches.show_branches(branches_of(view.trace))
         self.controls.set_can_go_back(current is not None)
         self.controls.sampler.show_settings(view.sampler)
+        if not view.error:  # a prompt that was refused stays, to be mended
+            self.prompt.show_prompt(view.prompt, view.prompt_tokens)
         self.prompt.set_can_chat(view.model is not None and view.model.has_chat)
-        self.prompt.show_prompt(view.prompt, view.prompt_tokens)
         taken = 0 if current is None else current + 1
         self._tally.setText(count(taken, "token") if chips else "")
         self.copy.setVisible(bool(chips))
         if view.position is not None:
             self.headline.show_position(view.position)
         else:
-            self.headline.show_text(_why_nothing(view))
+            self.headline.show_text(self._refusal or _why_nothing(view))
         if moved:
             self.why.hide()
             self._name_states()
@@ -161,6 +164,7 @@ class GenerationPane(QFrame):
         action: Callable[[], object] | None = None,
     ) -> None:
         """Say what failed, why, and offer one way on; an empty `what` takes it back."""
+        self._has_noted = False
         self.banner.show_trouble(what, why, severity=severity, button=button, action=action)
 
     def show_loading(self, stage: str, done: int = 0, total: int | None = None) -> None:
@@ -173,13 +177,15 @@ class GenerationPane(QFrame):
 
     def set_refusal(self, reason: str) -> None:
         """Say why no step is possible, and disable what would take one; empty where one is."""
+        self._refusal = reason
         self.controls.set_refusal(reason)
+        self.headline.set_refusal(reason)
         self.candidates.set_can_take(not reason)
         position = self._view.position
         ended = position is not None and position.finish is not None
         self.many.set_refusal("" if ended else reason)
-        if reason and position is None:
-            self.headline.show_text(reason)
+        if position is None:
+            self.headline.show_text(reason or _why_nothing(self._view))
 
     def set_running(self, is_running: bool) -> None:
         """Whether steps follow one another by themselves."""
@@ -296,10 +302,11 @@ class GenerationPane(QFrame):
             QGuiApplication.clipboard().setText(self._view.position.output.decode("utf-8", "replace"))
 
     def _note(self, view: DecodeView) -> None:
-        if view.error:
-            self.banner.show_trouble(view.error)
-        elif view.note:
-            self.banner.show_trouble(view.note, severity="hint")
+        remark = view.error or view.note
+        if self.banner.offers_a_way_on or not (remark or self._has_noted):
+            return
+        self._has_noted = bool(remark)
+        self.banner.show_trouble(remark, severity="error" if view.error else "hint")
 
     def _name_states(self) -> None:
         position = self._view.position

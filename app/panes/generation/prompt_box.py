@@ -7,7 +7,7 @@ and at once where a step must not run ahead of it (`commit`).
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QSignalBlocker, Qt, QTimer, Signal
-from PySide6.QtGui import QFontMetrics
+from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
     QFormLayout,
@@ -165,6 +165,10 @@ class PromptBox(QWidget):
         mark = "▾" if is_open else "▸"
         self.sees.setText(f"{mark} What the model sees: {count(self._token_count, 'token')}")
         self.tokens.setVisible(is_open)
+        self._fit_tokens()
+
+    def _fit_tokens(self) -> None:
+        """As high as the tokens need, up to a few lines."""
         most = self.tokens.sizeHint().height()
         self.tokens.setFixedHeight(min(max(self.tokens.content_height, self.tokens.minimumSizeHint().height()), most))
 
@@ -207,6 +211,11 @@ class PromptBox(QWidget):
         else:
             text = prompt
         self.summary.setText(" ".join(text.split()) or _NO_PROMPT)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The tokens wrap anew, once they know their width."""
+        super().resizeEvent(event)
+        QTimer.singleShot(0, self, self._fit_tokens)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """A click on the folded prompt opens it; leaving a field reports it."""

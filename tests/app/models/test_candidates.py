@@ -48,7 +48,7 @@ def test_equal_weights_keep_the_order_of_the_model(qapp):
         (Column.ID, DESCENDING, 13),
         (Column.CHANGE, DESCENDING, 11),
         (Column.STATE, DESCENDING, 11),
-        (Column.TOKEN, DESCENDING, 11),
+        (Column.TOKEN, DESCENDING, 12),
     ],
 )
 def test_every_column_sorts(model, column, order, first):

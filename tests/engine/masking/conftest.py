@@ -2,6 +2,7 @@ import pytest
 from real_vocabularies import mistral
 
 import engine
+from engine.masking import kernels as interpreted
 from engine.masking import runtime
 from engine.vocabulary import Vocabulary
 
@@ -13,11 +14,17 @@ def kernels():
     return runtime.ready()
 
 
-@pytest.fixture(params=["kernels", "plain"])
+WAYS = {
+    "kernels": runtime.ready,
+    "interpreted": lambda: runtime.Kernels(interpreted.walk, interpreted.circle),
+    "plain": lambda: None,
+}
+
+
+@pytest.fixture(params=WAYS)
 def walk(request, kernels, monkeypatch):
-    """Both ways to a mask, one after the other."""
-    if request.param == "plain":
-        monkeypatch.setattr("engine.masking.token_automaton.ready", lambda: None)
+    """Every way to a mask, one after the other: compiled kernels, the same as Python runs them, and the plain twin."""
+    monkeypatch.setattr("engine.masking.token_automaton.ready", WAYS[request.param])
     yield request.param
     engine.clear_caches()
 

@@ -35,14 +35,25 @@ def prefixes(text):
 
 
 @pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize("vocabulary", ["small", "mistral_pieces"])
-def test_masks_of_both_walks(name, vocabulary, walk, request):
-    check(*CASES[name], request.getfixturevalue(vocabulary))
+def test_masks_over_a_small_vocabulary(name, walk, small):
+    check(*CASES[name], small)
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_masks_over_a_large_vocabulary(name, kernels, tekken):
-    check(*CASES[name], tekken)
+@pytest.mark.parametrize("vocabulary", ["tekken", "mistral_pieces"])
+def test_masks_over_a_real_vocabulary(name, vocabulary, kernels, request):
+    check(*CASES[name], request.getfixturevalue(vocabulary))
+
+
+def test_the_plain_walk_over_a_real_vocabulary(mistral_pieces):
+    for pattern, text in CASES.values():
+        grammar = compile_grammar("regex", pattern)
+        matcher = Matcher(grammar, mistral_pieces)
+        assert matcher.accept_bytes(text[:1])
+        plain = plain_mask(mistral_pieces.trie, grammar.automaton, matcher.configuration)
+        (end,) = mistral_pieces.eos_ids
+        plain[end >> 5] |= np.uint32(matcher.is_accepting << (end & 31))
+        np.testing.assert_array_equal(plain.view(np.int32), brute_force(grammar, matcher))
 
 
 def check(pattern, text, vocabulary):

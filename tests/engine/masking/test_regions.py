@@ -1,9 +1,11 @@
 import numpy as np
 import pytest
+from masks_by_brute_force import brute_force
 
 from engine import Matcher, clear_caches, compile_grammar
 from engine.masking import regions
 from engine.masking.regions import LoopFinder, regions_of
+from engine.vocabulary import Vocabulary
 
 
 def loop_of(pattern, text=b""):
@@ -71,3 +73,20 @@ def test_the_regions_kept_are_few(kernels, small, monkeypatch):
         Matcher(compile_grammar("regex", f"[{first}-z]*"), small).bitmask()
     assert len(kept) == 2
     kept.clear()
+
+
+def test_a_loop_behind_a_common_first_byte_is_found_once(kernels, monkeypatch):
+    words = ["the", "of", "and", "to", "in", "that", "it", "two words", "né"]
+    tokens = [*(bytes((byte,)) for byte in range(256)), *(f" {word}".encode() for word in words * 20)]
+    tokens += [f" {a}{b}".encode() for a in "abcdefghij" for b in "klmnopqrst"]
+    vocabulary = Vocabulary(tokens, eos_ids=[])
+    assert regions_of(vocabulary.trie).broad_bytes == [ord(" ")]
+    roots = []
+    monkeypatch.setattr(regions, "_find", lambda *args, find=regions._find: roots.append(args[-1]) or find(*args))
+    for pattern in (r"x( [a-z]+)*", r"y( [a-z]+){2}!", r" [a-z]+\d"):
+        grammar = compile_grammar("regex", pattern)
+        matcher = Matcher(grammar, vocabulary)
+        assert pattern[0] == " " or matcher.accept_bytes(pattern[:1].encode())
+        np.testing.assert_array_equal(matcher.bitmask(), brute_force(grammar, matcher))
+        assert matcher.is_allowed(tokens.index(b" two words")) == ("(" in pattern)
+    assert roots == [vocabulary.trie.top[ord(" ")]]

@@ -266,6 +266,23 @@ def test_a_part_of_a_larger_automaton_says_so(pane: AutomatonPane, asked: list[L
     assert pane._size_banner.isHidden()
 
 
+def test_bytes_within_characters_are_folded_until_they_matter(
+    pane: AutomatonPane, asked: list[LayoutRequest], qtbot: QtBot
+) -> None:
+    states = tuple(DfaState(state, accepting=state == 2) for state in range(3))
+    edges = (DfaEdge(0, 1, ((0xC3, 0xC3),)), DfaEdge(0, 2, ((97, 97),)), DfaEdge(1, 2, ((0xA9, 0xA9),)))
+    pane.show_dfa(ByteDfa(0, states, edges), 1)
+    assert pane.view.scene().picture.labels == {(0, 2): "a é"}
+    assert pane.header.counts.whole == "2 states · 1 edge · 3 states over bytes"
+    assert pane.view.tip_of_edge((0, 2)) == "a é"
+    pane.set_live([1])  # the match stands within é
+    assert drawn_states(pane) == 3
+    pane.set_live([2])
+    assert drawn_states(pane) == 2
+    qtbot.mouseClick(pane.header.bytes_button, Qt.MouseButton.LeftButton)
+    assert pane.view.scene().picture.labels == {(0, 1): "C3", (0, 2): "a", (1, 2): "A9"}
+
+
 def test_a_stale_drawing_says_why(pane: AutomatonPane, asked: list[LayoutRequest]) -> None:
     pane.show_dfa(RECORD, 1)
     pane.set_stale(True, "One error")

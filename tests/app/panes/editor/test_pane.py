@@ -136,6 +136,9 @@ def test_the_pointer_tells_its_code_point(pane: EditorPane, qtbot: QtBot) -> Non
 def test_a_bracket_shows_its_partner(pane: EditorPane) -> None:
     pane.set_text("😀(a[)]b)")
     pane.edit.select(Span(1, 1))
+    pane.edit.clearFocus()
+    assert pane.edit.extraSelections() == []
+    pane.edit.setFocus()
     bold = [s.cursor.position() for s in pane.edit.extraSelections() if s.format.fontWeight() == 700]
     assert bold == [3, 9]
 

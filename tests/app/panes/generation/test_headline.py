@@ -53,7 +53,7 @@ def test_the_second_line_tells_of_the_end_and_of_what_is_forced():
     assert second_line_of(position(eos=EosState.ALLOWED)) == "✓ It may end here"
     assert second_line_of(position(eos=EosState.NO_EOS, accepting=True)) == "✓ Matches so far"
     assert second_line_of(position(forced_bytes=b': "')) == (
-        "Not complete: it may not end here · it must go on with “:␣\"”"
+        'Not complete: it may not end here · it must go on with “:␣"”'
     )
 
 

@@ -1,0 +1,167 @@
+"""Which drawing of an automaton is wanted, and what it says: all but the widgets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from app.graph.folding import Fold, fold
+from app.graph.layout import EdgeKey, LayoutAnswer, LayoutRequest
+from app.graph.neighbourhood import Surroundings
+from app.graph.picture import Picture, picture_of, request_of, written
+from app.models.states import excerpts
+from engine.automata.dfa import ByteDfa, DfaEdge
+from engine.automata.labels import label as label_of_bytes
+from engine.source import SourceText, Span
+
+DRAWN_WHOLE = 60
+DRAWN_AT_MOST = 2_000
+_FULL_LABEL = 2_000
+_EDGES_TOLD = 12
+
+LabelOfEdge = Callable[[DfaEdge], str]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """How the reader wants an automaton drawn."""
+
+    draws_all: bool = False
+    draws_bytes: bool = False
+
+
+class Automaton:
+    """An automaton as it was handed over, with what is needed to draw parts of it."""
+
+    def __init__(
+        self, dfa: ByteDfa, revision: int, label_of_edge: LabelOfEdge | None, source: SourceText | None
+    ) -> None:
+        self.dfa = dfa
+        self.revision = revision
+        self.source = source
+        self.label: LabelOfEdge = label_of_edge or (lambda edge: label_of_bytes(edge.ranges, _FULL_LABEL))
+        self.fold: Fold | None = fold(dfa)
+        self._bytes = Surroundings(dfa)
+        self._characters = Surroundings(dfa, self.fold) if self.fold is not None else self._bytes
+
+    def is_folded(self, live: frozenset[int], view: View) -> bool:
+        """Whether the states within characters stay folded: not while the match stands in one of them."""
+        return self.fold is not None and not view.draws_bytes and not live & self.fold.inner
+
+    def size(self, *, is_folded: bool) -> tuple[int, int]:
+        """How many states and edges there are to draw."""
+        return (self._characters if is_folded else self._bytes).size
+
+    def leaving(self, state: int, *, is_folded: bool) -> tuple[tuple[str, int], ...]:
+        """The label and the target of each edge that leaves a state."""
+        is_inner = self.fold is not None and state in self.fold.inner
+        surroundings = self._characters if is_folded and not is_inner else self._bytes
+        write = self._label(is_folded=is_folded and not is_inner)
+        return tuple((write(edge), edge.target) for edge in surroundings.leaving(state))
+
+    def draw(self, live: frozenset[int], view: View) -> Drawing:
+        """The drawing that shows where the match stands, as the reader wants it."""
+        is_folded = self.is_folded(live, view)
+        surroundings = self._characters if is_folded else self._bytes
+        is_whole = surroundings.size[0] <= DRAWN_WHOLE or view.draws_all
+        excerpt = surroundings.whole() if is_whole else surroundings.around(sorted(live), limit=DRAWN_WHOLE)
+        picture = picture_of(
+            excerpt,
+            start=self.dfa.start,
+            accepting=frozenset(state for state in excerpt.states if self.dfa.states[state].accepting),
+            label_of_edge=self._label(is_folded=is_folded),
+        )
+        return Drawing(self, picture, request_of(picture, self.revision), is_folded, is_whole)
+
+    def _label(self, *, is_folded: bool) -> LabelOfEdge:
+        if not is_folded or self.fold is None:
+            return self.label
+        folded = self.fold
+
+        def label_of_characters(edge: DfaEdge) -> str:
+            is_plain = (edge.source, edge.target) not in folded.characters
+            return self.label(edge) if is_plain else folded.label(edge, _FULL_LABEL)
+
+        return label_of_characters
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A picture of an automaton, and the layout that it waits for or has."""
+
+    automaton: Automaton
+    picture: Picture
+    request: LayoutRequest
+    is_folded: bool
+    is_whole: bool
+
+    def is_answered_by(self, answer: LayoutAnswer) -> bool:
+        """Whether an answer is the one that this drawing waits for: there are several to one revision."""
+        return (
+            answer.revision == self.request.revision
+            and answer.positions.keys() == {node for node, _, _ in self.request.nodes}
+            and answer.curves.keys() == {(source, target) for source, target, _, _ in self.request.edges}
+        )
+
+    def has_shape_of(self, other: Drawing) -> bool:
+        """Whether both need the same layout."""
+        return replace(self.request, revision=other.request.revision) == other.request
+
+    def shows(self, live: frozenset[int], view: View) -> bool:
+        """Whether all that is live is drawn, with all that may come next, and as the reader wants it."""
+        if self.automaton.is_folded(live, view) != self.is_folded:
+            return False
+        drawn = set(self.picture.excerpt.states)
+        # What the pane was not handed, no drawing can show.
+        rim = self.picture.excerpt.hidden.keys() - self.automaton.dfa.boundary
+        return live <= drawn and not live & rim
+
+    def spans(self, what: int | EdgeKey | None) -> tuple[Span, ...]:
+        """Where a state or an edge stems from."""
+        if isinstance(what, int):
+            return self.automaton.dfa.states[what].spans
+        found = (edge.spans for edge in self.picture.excerpt.edges if (edge.source, edge.target) == what)
+        return next(found, ())
+
+    def at_offset(self, offset: int) -> tuple[list[int], list[EdgeKey]]:
+        """The states and edges that stem from a place in the source."""
+        excerpt, states = self.picture.excerpt, self.automaton.dfa.states
+        lit = [state for state in excerpt.states if any(offset in span for span in states[state].spans)]
+        edges = [(e.source, e.target) for e in excerpt.edges if any(offset in span for span in e.spans)]
+        return lit, edges
+
+    def label(self, key: EdgeKey) -> str:
+        """What takes an edge, in full."""
+        leaving = self.automaton.leaving(key[0], is_folded=self.is_folded)
+        return next((label for label, target in leaving if target == key[1]), "")
+
+    def counts(self) -> str:
+        """How much is drawn of how much."""
+        dfa, drawn = self.automaton.dfa, len(self.picture.excerpt.states)
+        if not dfa.states:
+            return "empty: no text matches"
+        if dfa.boundary:
+            return f"{drawn:,} states, a part"
+        total, edges = self.automaton.size(is_folded=self.is_folded)
+        states = _plural(total, "state") if drawn == total else f"{drawn:,} of {total:,} states"
+        over_bytes = f" · {len(dfa.states):,} states over bytes" if self.is_folded else ""
+        return f"{states} · {_plural(edges, 'edge')}{over_bytes}"
+
+    def details(self, state: int, *, is_live: bool) -> str:
+        """One line about a state."""
+        automaton = self.automaton
+        parts = [f"State {state}"]
+        if is_live:
+            parts.append("● here")
+        if automaton.dfa.states[state].accepting:
+            parts.append("◎ accepts")
+        reads = excerpts(automaton.dfa.states[state].spans, automaton.source)
+        if reads:
+            parts.append(f"reads {reads}" if automaton.source is not None else f"stands at {reads}")
+        leaving = automaton.leaving(state, is_folded=self.is_folded)[:_EDGES_TOLD]
+        parts.append(", ".join(f"{written(label)} → {target}" for label, target in leaving) or "no way on")
+        return "  ·  ".join(parts)
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -1,0 +1,72 @@
+import math
+import subprocess
+import sys
+
+import pytest
+from decode_views import CANDIDATES, candidate, position
+
+from app.panes.probabilities import MOST_BARS, ProbabilitiesPane, axis_label, weightiest
+
+
+@pytest.fixture
+def pane(qtbot):
+    pane = ProbabilitiesPane()
+    qtbot.addWidget(pane)
+    pane.resize(480, 400)
+    pane.show()
+    return pane
+
+
+def test_it_starts_empty(pane):
+    assert pane.plot is None
+    assert pane.facts.isHidden()
+
+
+def test_it_draws_the_weightiest_tokens(qtbot, pane):
+    pane.show_position(position())
+    qtbot.waitUntil(lambda: pane.plot is not None, timeout=30_000)
+    assert [c.token_id for c in pane.plot.rows] == [11, 10, 12, 13, 0]
+    assert pane.facts.text == "Mass removed 50.0% · Z 0.5 · KL 0.693 nats"
+
+
+def test_it_draws_anew_and_clears(qtbot, pane):
+    pane.show_position(position())
+    qtbot.waitUntil(lambda: pane.plot is not None, timeout=30_000)
+    pane.show_position(position(CANDIDATES[:2]))
+    qtbot.waitUntil(lambda: len(pane.plot.rows) == 2, timeout=5000)
+    pane.show_position(None)
+    assert pane.facts.isHidden()
+
+
+def test_a_hidden_pane_imports_nothing(qtbot):
+    pane = ProbabilitiesPane()
+    qtbot.addWidget(pane)
+    pane.show_position(position())
+    qtbot.wait(50)
+    assert pane.plot is None
+
+
+def test_no_mass_at_all_is_an_infinite_divergence(pane):
+    pane.show_position(position(z=0.0, kl=math.inf))
+    assert pane.facts.text == "Mass removed 100% · Z 0 · KL ∞"
+
+
+def test_there_are_at_most_so_many_bars():
+    many = tuple(candidate(i, b"a", 1 / (i + 2), rank=i) for i in range(100))
+    assert len(weightiest(many)) == MOST_BARS
+    assert weightiest(many)[0].token_id == 0
+
+
+def test_a_forbidden_token_carries_a_cross_and_a_long_one_is_cut():
+    assert axis_label(CANDIDATES[0]) == "✗ Sure"
+    assert axis_label(candidate(1, b"internationalization", 0.1)) == "internationaliz…"
+
+
+def test_importing_the_panes_loads_neither_pyqtgraph_nor_what_runs_models():
+    code = (
+        "import sys, app.panes.generation, app.panes.probabilities\n"
+        "heavy = {'pyqtgraph', 'torch', 'transformers', 'numba'} & set(sys.modules)\n"
+        "sys.exit(', '.join(heavy) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,69 @@
+"""A whole window with real worker processes and small models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from model_doubles import decode_handler
+from PySide6.QtWidgets import QApplication
+from watchdog import Watchdog
+
+from app import theme
+from app.document import Autosave, Document, DocumentFile, GrammarPart, ModelPart
+from app.session import Groups, Session
+from app.settings import Settings
+from app.window.main_window import MainWindow
+
+LONGEST_STANDSTILL_MS = 50
+
+
+class Desk:
+    """A window, and what a test waits for in it."""
+
+    def __init__(self, qtbot, tmp_path, qapp: QApplication) -> None:
+        self.qtbot = qtbot
+        self.settings = Settings(tmp_path / "preferences.json")
+        theme.apply(qapp, "light")
+        self.document = Document(Autosave(tmp_path / "autosave"))
+        self.session = Session(self.document, Groups(decode_handler=decode_handler))
+        self.window = MainWindow(self.session, self.settings)
+        self.panes = self.window.panes
+        self.window.resize(1600, 1000)
+        self.window.show()
+        qtbot.waitExposed(self.window)
+
+    def open(self, text: str, model: str = "letters") -> None:
+        """Show a document and wait until a step is possible."""
+        self.session.start()
+        self.document.replace(DocumentFile(grammar=GrammarPart(text=text), model=ModelPart(model)))
+        self.wait(lambda: not self.session.step_refusal)
+
+    def wait(self, condition) -> None:
+        self.qtbot.waitUntil(condition, timeout=20_000)
+
+    @property
+    def output(self) -> bytes | None:
+        position = self.session.decoding.view.position
+        return position.output if position else None
+
+    def close(self) -> None:
+        self.window.close_without_asking()
+        self.session.close()
+
+
+@pytest.fixture
+def desk(qtbot, tmp_path, qapp) -> Iterator[Desk]:
+    desk = Desk(qtbot, tmp_path, qapp)
+    yield desk
+    desk.close()
+
+
+@pytest.fixture
+def watchdog(qapp) -> Iterator[Watchdog]:
+    """Fails a test in which the event loop stood still."""
+    watchdog = Watchdog()
+    watchdog.start()
+    yield watchdog
+    watchdog.stop()
+    assert watchdog.longest_ms < LONGEST_STANDSTILL_MS, f"the event loop stood still for {watchdog.longest_ms:.0f} ms"

@@ -1,0 +1,222 @@
+import os
+import signal
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QMessageBox
+
+from app.actions import COMMANDS
+from app.window.main_window import WELCOME
+from engine.decoding.values import Finish
+
+A = ord("a") - 0x20
+
+
+def click(desk, command_id):
+    desk.qtbot.mouseClick(
+        desk.window.toolbar.findChild(type(desk.window.toolbar.step_button), f"button:{command_id}"),
+        Qt.MouseButton.LeftButton,
+    )
+
+
+def test_typing_recompiles_and_draws(desk):
+    desk.open("a+b")
+    edit = desk.panes.editor.edit
+    edit.setFocus()
+    desk.qtbot.keyClick(edit, Qt.Key.Key_End, Qt.KeyboardModifier.ControlModifier)
+    desk.qtbot.keyClicks(edit, "c")
+    desk.wait(lambda: desk.session.compiling.good.request.text == "a+bc")
+    assert desk.session.compiling.good.dfa.accepts(b"abc")
+    assert desk.window.isWindowModified()
+    desk.wait(lambda: "4 states" in desk.window.status_line.texts[0])
+
+
+def test_step_back_and_restart_by_mouse(desk):
+    desk.open("a+b")
+    click(desk, "run.step")
+    desk.wait(lambda: len(desk.output) == 1)
+    click(desk, "run.step")
+    desk.wait(lambda: len(desk.session.decoding.view.trace.path) == 2)
+    click(desk, "run.back")
+    desk.wait(lambda: desk.session.decoding.view.position.index == 1)
+    click(desk, "run.restart")
+    desk.wait(lambda: desk.output == b"")
+    assert not desk.window.commands["run.back"].isEnabled()
+
+
+def test_step_and_run_by_key(desk):
+    desk.open("a{3}")
+    desk.window.activateWindow()
+    desk.qtbot.keyClick(desk.window, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    desk.wait(lambda: desk.output == b"a")
+    desk.qtbot.keyClick(desk.window, Qt.Key.Key_F5)
+    desk.wait(lambda: desk.session.decoding.view.position.finish is Finish.STOP)
+    desk.wait(lambda: not desk.session.decoding.is_running)
+    assert not desk.window.commands["run.step"].isEnabled()
+    assert "complete" in desk.window.commands["run.step"].toolTip()
+
+
+def test_a_broken_pattern_disables_the_step_and_says_why(desk):
+    desk.open("a+b")
+    desk.panes.editor.edit.selectAll()
+    desk.qtbot.keyClicks(desk.panes.editor.edit, "a+b(")
+    desk.wait(lambda: desk.session.compiling.stale_reason != "")
+    assert not desk.window.commands["run.step"].isEnabled()
+    assert "error" in desk.window.commands["run.step"].toolTip()
+    assert desk.window.status_line.texts[0] == "The grammar has an error"
+    desk.wait(lambda: desk.window.arrangement.bottom_is_open)
+    assert desk.window.arrangement.bottom.tabText(0) == "Problems (1)"
+    desk.qtbot.keyClick(desk.panes.editor.edit, Qt.Key.Key_Backspace)
+    desk.wait(lambda: desk.window.commands["run.step"].isEnabled())
+    desk.wait(lambda: not desk.window.arrangement.bottom_is_open)
+
+
+def test_a_folded_bottom_stays_folded(desk):
+    desk.open("a+b")
+    desk.window.arrangement.open_bottom(True)
+    desk.window.commands["view.bottom"].trigger()
+    assert not desk.window.arrangement.bottom_is_open
+    assert desk.settings.preferences.bottom_open is False
+
+
+def test_hovering_a_state_marks_its_source_and_the_other_way_round(desk, monkeypatch):
+    desk.open("a+b")
+    marked = []
+    monkeypatch.setattr(desk.panes.editor.edit, "show_hover", marked.append)
+    dfa = desk.session.compiling.good.dfa
+    desk.panes.automaton.state_hovered.emit(dfa.states[dfa.start].spans)
+    assert marked == [dfa.states[dfa.start].spans]
+
+
+def test_the_status_tells_what_is_allowed(desk):
+    desk.open("a+b")
+    desk.wait(lambda: desk.window.status_line.texts[1] != "")
+    _, allowed, end, _ = desk.window.status_line.texts
+    assert allowed.startswith("2 of 98 allowed · Z ")
+    assert end.startswith("No end yet, expects a")
+
+
+def test_a_killed_model_process_is_a_banner_and_comes_back(desk):
+    desk.open("a+b")
+    click(desk, "run.step")
+    desk.wait(lambda: len(desk.session.decoding.view.trace.path) == 1)
+    before = desk.output
+    os.kill(desk.session.groups.decode.pid, signal.SIGKILL)
+    desk.wait(lambda: any("restarted" in banner.alarm.text for banner in desk.window.banners.banners))
+    desk.wait(lambda: desk.output == before and not desk.session.step_refusal)
+
+
+def test_a_process_that_dies_twice_has_a_restart_button(desk):
+    desk.open("a+b")
+    for _ in range(2):
+        desk.wait(lambda: desk.session.groups.compile.pid is not None)
+        with desk.qtbot.waitSignal(desk.session.alarmed):
+            os.kill(desk.session.groups.compile.pid, signal.SIGKILL)
+    banner = desk.window.banners.banners[-1]
+    assert banner.alarm.button == "Restart"
+    with desk.qtbot.waitSignal(desk.session.compiling.compiled, timeout=20_000):
+        banner.alarm.action()
+
+
+def test_a_model_that_fails_is_a_banner_in_its_pane(desk):
+    desk.open("a+b")
+    desk.window.model_menu.open("broken")
+    desk.wait(lambda: desk.panes.generation.banner.isVisible())
+    assert "broken" in desk.panes.generation.banner.what.text()
+    assert desk.window.toolbar.model_button.text().startswith("Letters")
+
+
+def test_the_first_run_takes_three_steps_and_greets(desk):
+    desk.window.begin()
+    desk.wait(lambda: len(desk.session.decoding.view.trace.path) == 3)
+    assert desk.document.content.grammar.text == r"[A-Z]+: [a-z]+\n"
+    assert desk.window.toolbar.step_button.hasFocus()
+    (banner,) = desk.window.banners.banners
+    assert banner.alarm.text == WELCOME
+    desk.qtbot.mouseClick(banner.close_button, Qt.MouseButton.LeftButton)
+    assert desk.window.banners.banners == []
+    assert desk.settings.preferences.welcomed
+
+
+def test_the_first_key_of_a_newcomer_is_a_step(desk):
+    desk.window.begin()
+    desk.wait(lambda: len(desk.session.decoding.view.trace.path) == 3)
+    desk.qtbot.keyClick(desk.window.toolbar.step_button, Qt.Key.Key_Space)
+    desk.wait(lambda: len(desk.session.decoding.view.trace.path) == 4)
+
+
+def test_documents_are_saved_and_opened(desk, tmp_path):
+    desk.open("a+b")
+    path = tmp_path / "work.turnstile"
+    desk.document.set_text("a+bc")
+    desk.document.save(path)
+    assert not desk.window.isWindowModified()
+    desk.document.set_text("x")
+    assert desk.window.files.open(path)
+    assert desk.panes.editor.text() == "a+bc"
+    assert desk.window.windowTitle().startswith("work")
+    assert desk.settings.preferences.recent == [str(path)]
+
+
+def test_a_file_that_is_no_document_is_a_banner_and_costs_nothing(desk, tmp_path):
+    desk.open("a+b")
+    bad = tmp_path / "bad.turnstile"
+    bad.write_text("{")
+    assert not desk.window.files.open(bad)
+    assert "bad.turnstile" in desk.window.banners.banners[-1].alarm.text
+    assert desk.document.content.grammar.text == "a+b"
+
+
+@pytest.mark.parametrize(
+    ("choice", "leaves"),
+    [(QMessageBox.StandardButton.Discard, True), (QMessageBox.StandardButton.Cancel, False)],
+)
+def test_unsaved_work_is_asked_about(desk, monkeypatch, choice, leaves):
+    desk.document.set_text("precious")
+    monkeypatch.setattr(QMessageBox, "question", lambda *_args: choice)
+    assert desk.window.files.may_leave() is leaves
+    assert desk.window.close() is leaves
+
+
+def test_a_narrow_window_has_tabs_and_a_wide_one_has_not(desk):
+    arrangement = desk.window.arrangement
+    assert not arrangement.is_narrow
+    desk.window.resize(1200, 800)
+    desk.wait(lambda: arrangement.is_narrow)
+    desk.window.commands["view.automaton"].trigger()
+    assert desk.panes.automaton.isVisible()
+    assert not desk.panes.editor.isVisible()
+    desk.window.resize(1600, 1000)
+    desk.wait(lambda: desk.panes.editor.isVisible() and desk.panes.automaton.isVisible())
+
+
+@pytest.mark.parametrize("name", ["dark", "light"])
+def test_themes_are_chosen_and_remembered(desk, name):
+    desk.window.commands[f"view.{name}"].trigger()
+    assert desk.settings.preferences.theme == name
+    assert [n for n in ("light", "dark", "system") if desk.window.commands[f"view.{n}"].isChecked()] == [name]
+
+
+def test_every_command_does_something_and_stands_in_a_menu(desk):
+    menu_actions = {
+        action for menu in desk.window.menuBar().actions() if menu.menu() for action in menu.menu().actions()
+    }
+    for command, action in desk.window.commands:
+        assert action in menu_actions, command.id
+        assert action.receivers("2triggered(bool)") > 0, command.id
+        assert action.toolTip(), command.id
+
+
+def test_no_two_commands_share_a_key():
+    keys = [key for command in COMMANDS for key in command.keys]
+    assert len(keys) == len(set(keys))
+
+
+def test_the_layout_is_remembered(desk, tmp_path):
+    desk.window.arrangement._across.setSizes([500, 500, 600])
+    sizes = desk.window.arrangement._across.sizes()
+    desk.window.close_without_asking()
+    assert "wide" in desk.settings.preferences.splitters
+    desk.window.arrangement._across.setSizes([300, 600, 700])
+    desk.window.arrangement.restore(desk.settings.preferences.splitters)
+    assert desk.window.arrangement._across.sizes() == sizes

@@ -1,0 +1,53 @@
+"""The window never stands still: each test does one kind of long work and fails if the event loop stops for 50 ms."""
+
+import time
+
+from PySide6.QtCore import QTimer
+from watchdog import Watchdog
+
+from engine.decoding.values import Finish, SamplerSettings
+
+
+def test_the_watchdog_itself_bites(qtbot):
+    watchdog = Watchdog()
+    watchdog.start()
+    QTimer.singleShot(10, lambda: time.sleep(0.1))
+    qtbot.waitUntil(lambda: watchdog.longest_ms > 60)
+    watchdog.stop()
+
+
+def settled(desk, watchdog, text="a+b"):
+    """Start watching once the window is open: what it took to open is measured by the start benchmark."""
+    desk.open(text)
+    desk.qtbot.wait(300)
+    watchdog.start()
+
+
+def test_compiling(desk, watchdog):
+    settled(desk, watchdog)
+    desk.document.set_text(r"(?=.*[0-9])(?=.*[a-z])[ -~]{8,40}")
+    desk.wait(lambda: desk.session.compiling.good.request.revision == desk.document.revision)
+    desk.qtbot.wait(200)
+
+
+def test_laying_out_and_drawing(desk, watchdog):
+    settled(desk, watchdog)
+    with desk.qtbot.waitSignal(desk.session.compiling.laid_out, timeout=20_000):
+        desk.document.set_text("|".join(f"({a}{b}[0-9]+)" for a in "abcdef" for b in "uvwxyz"))
+    desk.qtbot.wait(200)
+
+
+def test_loading_a_model(desk, watchdog):
+    settled(desk, watchdog)
+    desk.session.decoding.open_model("endless")
+    desk.wait(lambda: desk.session.decoding.view.model.spec == "endless")
+
+
+def test_generating(desk, watchdog):
+    settled(desk, watchdog, "[a-z]{40}")
+    desk.session.decoding.set_sampler(SamplerSettings(seed=1))
+    desk.session.decoding.run()
+    desk.wait(lambda: desk.session.decoding.view.position.finish is Finish.STOP)
+    desk.session.decoding.sample_many(20)
+    with desk.qtbot.waitSignal(desk.session.decoding.sampled, timeout=20_000):
+        pass
