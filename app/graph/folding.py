@@ -23,7 +23,7 @@ from engine.source import Span
 
 CodePoints: TypeAlias = tuple[tuple[int, int], ...]  # inclusive, sorted, apart
 
-MOST_EDGES = 10_000  # an automaton with more is drawn as it is
+MOST_EDGES = 5_000  # an automaton with more is drawn as it is
 _FEW_GAPS, _FEW_MISSING = 4, 70  # to write a set as what it leaves out; letters and digits are 62
 _BITS = 6
 _LEADS = ((0xC2, 0xDF, 1, 0x1F), (0xE0, 0xEF, 2, 0x0F), (0xF0, 0xF4, 3, 0x07))  # first, last, more bytes, payload

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 from app import theme
 from app.models.candidates import CANDIDATE_ROLE, Column, masked_text
 from app.models.token_paint import draw_token, mix, tabular, token_colours
-from app.models.wording import candidate_text, percent_column
+from app.models.wording import candidate_text, change_column, percent_column
 from engine.decoding.values import Candidate
 
 Role = theme.Role
@@ -149,7 +149,7 @@ class CandidateDelegate(QStyledItemDelegate):
 
 
 def _figure_role(candidate: Candidate, column: Column) -> Role:
-    if column is Column.CHANGE and candidate.allowed and candidate.p_masked > candidate.p:
+    if column is Column.CHANGE and change_column(candidate.p, candidate.p_masked).startswith("+"):
         return Role.ALLOWED
     if column is Column.STATE and candidate.allowed:
         return Role.TEXT

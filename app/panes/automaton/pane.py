@@ -19,8 +19,8 @@ from app.graph.scene import AutomatonScene
 from app.graph.view import GraphView
 from app.models.states import StatesModel
 from app.panes.automaton.drawing import DRAWN_AT_MOST, Automaton, Drawing, View
-from app.panes.automaton.labels import Banner, ElidedLabel, empty_page
-from app.panes.automaton.parts import AutomatonHeader, ZoomBar, states_table
+from app.panes.automaton.labels import Banner, empty_page
+from app.panes.automaton.parts import AutomatonHeader, Footer, states_table
 from engine.automata.dfa import ByteDfa, DfaEdge
 from engine.source import SourceText
 
@@ -54,15 +54,14 @@ class AutomatonPane(QWidget):
         self._scene = AutomatonScene()
         self.view = GraphView(self._scene)
         self._scene.setParent(self.view)  # so that no scroll bar outlives the drawing that it moves
-        self.zoom_bar = ZoomBar(self.view)
-        self.view.put_in_corner(self.zoom_bar)
+        self.footer = Footer(self.view)
+        self.details = self.footer.details
         self.model = StatesModel(self)
         self.table = states_table(self.model)
         self.header = AutomatonHeader()
         self._stale_banner = Banner("warning")
         self._size_banner = Banner("hint")
         self._empty = empty_page(_EMPTY)
-        self.details = ElidedLabel()
         self.setFocusProxy(self.view)
         self._stack = QStackedWidget()
         for page in (self._empty, self.view, self.table):
@@ -75,7 +74,7 @@ class AutomatonPane(QWidget):
         layout.addWidget(self._stale_banner)
         layout.addWidget(self._size_banner)
         layout.addWidget(self._stack, 1)
-        layout.addWidget(self.details)
+        layout.addWidget(self.footer)
         self._connect()
         self._show_page()
 
@@ -274,4 +273,5 @@ class AutomatonPane(QWidget):
             self._stack.setCurrentWidget(self._empty)
         else:
             self._stack.setCurrentWidget(self.table if self.header.shows_table else self.view)
+        self.footer.show_zoom_buttons(self._stack.currentWidget() is self.view)
         self._tell(self._selected)

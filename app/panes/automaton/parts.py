@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QSizePolicy,
     QTableView,
     QToolButton,
+    QWidget,
 )
 
 from app import theme
@@ -104,18 +105,20 @@ class AutomatonHeader(QFrame):
             self.bytes_button.hide()
 
 
-class ZoomBar(QFrame):
-    """Three buttons in a corner of the drawing."""
+class Footer(QWidget):
+    """The line of details, and the three buttons that zoom."""
 
     def __init__(self, view: GraphView) -> None:
-        super().__init__(view)
-        self.setProperty("role", "card")
+        super().__init__()
+        self.details = ElidedLabel()
         self.out_button = _button("−", "Zoom out (Ctrl+−, or the wheel)")
         self.fit_button = _button("Fit", "Show the whole drawing (Ctrl+0)")
         self.in_button = _button("+", "Zoom in (Ctrl++, or the wheel)")
+        self._buttons = (self.out_button, self.fit_button, self.in_button)
         row = QHBoxLayout(self)
-        row.setContentsMargins(1, 1, 1, 1)
+        row.setContentsMargins(0, 0, theme.SPACE_XS, 0)
         row.setSpacing(0)
+        row.addWidget(self.details, 1)
         for button, act in (
             (self.out_button, view.zoom_out),
             (self.fit_button, view.fit),
@@ -125,6 +128,11 @@ class ZoomBar(QFrame):
             button.clicked.connect(act)
             row.addWidget(button)
         view.zoomed.connect(self._show_zoom)
+
+    def show_zoom_buttons(self, shown: bool) -> None:
+        """Show the buttons where there is a drawing to zoom."""
+        for button in self._buttons:
+            button.setVisible(shown)
 
     def _show_zoom(self, zoom: float) -> None:
         self.fit_button.setToolTip(f"Show the whole drawing (Ctrl+0); now at {zoom:.0%}")

@@ -213,7 +213,7 @@ def test_keys_and_buttons_zoom(pane: AutomatonPane, asked: list[LayoutRequest], 
         qtbot.keyClick(pane.view, key, Qt.KeyboardModifier.ControlModifier)
         assert holds(pane.view.zoom, before)
     before = pane.view.zoom
-    qtbot.mouseClick(pane.zoom_bar.in_button, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(pane.footer.in_button, Qt.MouseButton.LeftButton)
     assert pane.view.zoom > before
 
 
