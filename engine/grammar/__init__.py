@@ -7,15 +7,11 @@ from engine.grammar.nodes import (
     Chars,
     Choice,
     Empty,
-    Grammar,
     Look,
     Never,
     Node,
-    Reference,
     Repeat,
-    Rule,
     Sequence,
-    TokenSet,
 )
 
 __all__ = [
@@ -25,13 +21,9 @@ __all__ = [
     "Chars",
     "Choice",
     "Empty",
-    "Grammar",
     "Look",
     "Never",
     "Node",
-    "Reference",
     "Repeat",
-    "Rule",
     "Sequence",
-    "TokenSet",
 ]
