@@ -7,11 +7,15 @@ from engine.grammar.nodes import (
     Chars,
     Choice,
     Empty,
+    Grammar,
     Look,
     Never,
     Node,
+    Reference,
     Repeat,
+    Rule,
     Sequence,
+    TokenSet,
 )
 
 __all__ = [
@@ -21,9 +25,13 @@ __all__ = [
     "Chars",
     "Choice",
     "Empty",
+    "Grammar",
     "Look",
     "Never",
     "Node",
+    "Reference",
     "Repeat",
+    "Rule",
     "Sequence",
+    "TokenSet",
 ]

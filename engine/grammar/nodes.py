@@ -83,7 +83,60 @@ class Look:
     span: Span = _NOWHERE
 
 
-Node: TypeAlias = Empty | Never | Chars | Sequence | Choice | Repeat | Look
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """Whatever the rule of that name matches."""
+
+    name: str
+    span: Span = _NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class TokenSet:
+    """One token of the vocabulary, taken whole: GBNF's `<think>`, `<[123]>` and their negation.
+
+    Attributes:
+        names: the token's own text, as its vocabulary names it, such as `<think>`.
+        ids: token ids.
+        negated: any token but these.
+    """
+
+    names: tuple[str, ...]
+    ids: tuple[int, ...]
+    negated: bool
+    span: Span = _NOWHERE
+
+
+Node: TypeAlias = Empty | Never | Chars | Sequence | Choice | Repeat | Look | Reference | TokenSet
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A named part of a grammar.
+
+    Attributes:
+        span: of the name where it is defined.
+    """
+
+    name: str
+    node: Node
+    span: Span = _NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """Rules that refer to each other by name; a match is a match of `start`.
+
+    Every reference names a rule that is here.
+    """
+
+    rules: tuple[Rule, ...]
+    start: str
+
+    def __post_init__(self) -> None:
+        names = [rule.name for rule in self.rules]
+        if len(set(names)) != len(names) or self.start not in names:
+            raise InvariantError("a grammar needs its start rule, and each rule once")
 
 EMPTY = Empty()
 NEVER = Never()
