@@ -64,7 +64,7 @@ class LazyAutomaton:
             self._program = program
             self._has_past = any(not look.ahead for look in program.looks)
             trackers, past = self._track((), None)
-            start = self._intern((self._machine.closure(program.start, (), past), trackers))
+            start = self._intern((self._machine.place(program.start, past), trackers))
             self.start = start if self._is_live(start, cancel) else DEAD
 
     @property
@@ -186,7 +186,7 @@ class LazyAutomaton:
                 past.append(NOTHING)
                 continue
             known = tuple(past)
-            threads = machine.closure(look.start, (), known)
+            threads = machine.place(look.start, known)
             if byte_class is not None:
                 threads |= machine.step(trackers[index], byte_class, known)
             verdict = machine.ended(threads)

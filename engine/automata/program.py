@@ -1,9 +1,10 @@
 """A grammar as a program for a nondeterministic byte machine.
 
-Thompson's construction (CACM 11(6), 1968) with three additions: an atom is a
+Thompson's construction (CACM 11(6), 1968) with four additions: an atom is a
 whole character (its UTF-8 automaton is a field of the thread, not a part of the
-program), a bounded repetition counts instead of being unrolled, and a look is
-one instruction. So the program is linear in the source, whatever the counts.
+program), a bounded repetition counts instead of being unrolled, a look is one
+instruction, and so is the call of a rule. So the program is linear in the
+source, whatever the counts.
 
 Source map: every atom keeps the span that it was written at.
 """
@@ -14,8 +15,23 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from engine.automata.utf8 import ANY_BYTE, Utf8Automaton, utf8_automaton
-from engine.grammar import Chars, CharSet, Choice, Empty, Look, Never, Node, Repeat, Sequence
-from engine.grammar.simplify import matches_empty
+from engine.grammar import (
+    Chars,
+    CharSet,
+    Choice,
+    Empty,
+    Grammar,
+    Look,
+    Never,
+    Node,
+    Reference,
+    Repeat,
+    Rule,
+    Sequence,
+    TokenSet,
+)
+from engine.grammar.nodes import parts
+from engine.grammar.simplify import matches_empty, nullable_rules
 from engine.source import InvariantError, Limits, Span
 
 Pc: TypeAlias = int
@@ -80,7 +96,50 @@ class Condition:
     to: Pc
 
 
-Instruction: TypeAlias = Accept | Anything | Atom | Split | CountStart | CountPass | Condition
+@dataclass(frozen=True, slots=True)
+class TokenAtom:
+    """Take one token of a set whole, then go on at `to`."""
+
+    tokens: TokenSet
+    to: Pc
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Match a rule, then go on at `to`.
+
+    Attributes:
+        last: whether nothing follows within the rule that calls, so that the callee returns for it.
+    """
+
+    rule: int
+    to: Pc
+    last: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    """The rule is matched: go on where it was called."""
+
+
+Instruction: TypeAlias = (
+    Accept | Anything | Atom | TokenAtom | Split | CountStart | CountPass | Condition | Call | Return
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RuleProgram:
+    """A rule of the grammar.
+
+    Attributes:
+        start: where it begins.
+        nullable: whether it matches the empty text.
+    """
+
+    name: str
+    start: Pc
+    nullable: bool
+    span: Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +158,7 @@ class Program:
 
     Attributes:
         start: where the match begins.
+        rules: what calls call; none in a program of one node.
         looks: the conditions, inner ones first.
         certain: of each instruction whether no condition can be met from it on.
         minima: of each instruction the least counts of the counting loops around it, outermost first.
@@ -106,6 +166,7 @@ class Program:
 
     instructions: tuple[Instruction, ...]
     start: Pc
+    rules: tuple[RuleProgram, ...]
     looks: tuple[LookProgram, ...]
     certain: tuple[bool, ...]
     minima: tuple[tuple[int, ...], ...]
@@ -116,27 +177,45 @@ class Program:
         return [i.automaton for i in self.instructions if isinstance(i, Atom)]
 
 
-def assemble(node: Node, limits: Limits) -> Program | None:
-    """The program of a simplified node; None where it matches nothing."""
-    if isinstance(node, Never):
+def assemble(grammar: Grammar | Node, limits: Limits) -> Program | None:
+    """The program of a simplified grammar, or of a node alone; None where it matches nothing."""
+    if not isinstance(grammar, Grammar):
+        grammar = Grammar((Rule("root", grammar),), "root")
+    nodes = {rule.name: rule.node for rule in grammar.rules}
+    if isinstance(nodes[grammar.start], Never):
         return None
-    assembler = _Assembler(limits)
+    assembler = _Assembler(grammar, limits)
     accept = assembler.emit(Accept())
-    start = assembler.node(node, accept)
+    if len(grammar.rules) == 1 and not any(isinstance(node, Reference) for node in parts(nodes[grammar.start])):
+        rules: tuple[RuleProgram, ...] = ()
+        start = assembler.node(nodes[grammar.start], accept)
+    else:
+        rules = tuple(assembler.rule(rule.name, rule.node, rule.span) for rule in grammar.rules)
+        start = assembler.node(Reference(grammar.start), accept)
     code = tuple(assembler.code)
-    return Program(code, start, tuple(assembler.looks), _certain(code), tuple(assembler.minima))
+    return Program(code, start, rules, tuple(assembler.looks), _certain(code), tuple(assembler.minima))
 
 
 class _Assembler:
     """Emits a node before the instruction that follows it, so that every target is known but a loop's."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, grammar: Grammar, limits: Limits) -> None:
         self.code: list[Instruction] = []
         self.looks: list[LookProgram] = []
         self.minima: list[tuple[int, ...]] = []
+        self._numbers = {rule.name: number for number, rule in enumerate(grammar.rules)}
+        self._nullable = nullable_rules(grammar)
         self._around: tuple[int, ...] = ()
+        self._end = -1  # where the rule that is being emitted returns
         self._limits = limits
         self._look_ids: dict[object, int] = {}
+
+    def rule(self, name: str, node: Node, span: Span) -> RuleProgram:
+        """Emit a rule."""
+        self._end = self.emit(Return())
+        # What matches nothing is called by nothing.
+        start = self._end if isinstance(node, Never) else self.node(node, self._end)
+        return RuleProgram(name, start, name in self._nullable, span)
 
     def emit(self, instruction: Instruction) -> Pc:
         self._limits.check("instructions", len(self.code) + 1, self._limits.instructions)
@@ -164,9 +243,14 @@ class _Assembler:
                 return self._repeat(node, to)
             case Look():
                 return self.emit(Condition(self._look(node), to))
+            case Reference():
+                last = to == self._end and not self._around
+                return self.emit(Call(self._numbers[node.name], to, last))
+            case TokenSet():
+                return self.emit(TokenAtom(node, to))
 
     def _repeat(self, node: Repeat, to: Pc) -> Pc:
-        empty = matches_empty(node.node, None, None)
+        empty = matches_empty(node.node, None, None, self._nullable)
         # An empty pass adds nothing where it is always possible: zero passes will do.
         minimum = 0 if empty is True else node.minimum
         loop = to
@@ -220,14 +304,18 @@ def _shape(node: Node) -> object:
             return (Repeat, _shape(node.node), node.minimum, node.maximum)
         case Look():
             return (Look, _shape(node.node), node.ahead, node.negated)
+        case Reference():
+            return (Reference, node.name)
+        case TokenSet():
+            return (TokenSet, node.names, node.ids, node.negated)
 
 
 def successors(instruction: Instruction) -> tuple[Pc, ...]:
     """Where an instruction may go on."""
     match instruction:
-        case Accept() | Anything():
+        case Accept() | Anything() | Return():
             return ()
-        case Atom() | CountStart() | Condition():
+        case Atom() | TokenAtom() | CountStart() | Condition() | Call():
             return (instruction.to,)
         case Split():
             return instruction.targets

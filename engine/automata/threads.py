@@ -5,7 +5,8 @@ look-ahead asks of the future rides along as the thread's obligations, each a
 configuration of its own that must (or must not) come to accept, so the machine
 is an alternating one: Chandra, Kozen and Stockmeyer, *Alternation*, JACM 28(1),
 1981. A look-behind asks of the past, which is known: a tracker runs what it
-looks for from every position on, and its verdict is passed in as `past`.
+looks for from every position on, and its verdict is passed in as `past`. What a
+called rule returns to is a set of stacks (see `stacks`).
 
 Everything here is pure and remembered: a step of a thread depends on the
 thread, the byte class and the verdicts on the past, and on nothing else.
@@ -17,11 +18,15 @@ tree, and the source map is lost on the way).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
 from engine.automata.byte_classes import ByteClasses
-from engine.automata.program import Accept, Anything, Atom, Condition, CountPass, CountStart, Pc, Program, Split
+from engine.automata.closures import MET, Closure, Closures, Counters
+from engine.automata.program import Accept, Anything, Atom, Pc, Program, TokenAtom
+from engine.automata.stacks import BOTTOM, Frame, Stacks, StackSet
 from engine.automata.utf8 import FINAL
+from engine.grammar import TokenSet
 from engine.source import Limits
 
 ThreadId: TypeAlias = int
@@ -41,19 +46,23 @@ Obligations: TypeAlias = frozenset[Obligation]
 
 
 class Thread(NamedTuple):
-    """One run: at instruction `pc`, `node` deep in its character, with the counters of the loops around it."""
+    """One run: at instruction `pc`, `node` deep in its character.
+
+    Attributes:
+        counters: of the loops around it, outermost first.
+        obligations: what the rest of the text has to come to.
+        stacks: what the rule it is in returns to.
+    """
 
     pc: Pc
     node: int
-    counters: tuple[int, ...]
+    counters: Counters
     obligations: Obligations
+    stacks: StackSet
 
 
 NOTHING: Threads = frozenset()
 FREE: Obligations = frozenset()
-
-# A counter with this flag has had an empty pass: its minimum is met.
-_MET = 1 << 40
 
 # Beyond this many alternatives at one place, comparing them costs more than carrying them.
 _LARGEST_COMPARED = 256
@@ -65,12 +74,14 @@ class ThreadMachine:
     def __init__(self, program: Program, classes: ByteClasses, limits: Limits) -> None:
         self.program = program
         self.classes = classes
+        self.stacks = Stacks()
+        self._closures = Closures(program)
         self._limits = limits
         self._code = program.instructions
         self._ids: dict[Thread, ThreadId] = {}
         self._threads: list[Thread] = []
         self._steps: dict[tuple[ThreadId, int, Past], Threads] = {}
-        self._closures: dict[tuple[Pc, tuple[int, ...], Past], Threads] = {}
+        self._placed: dict[tuple[Pc, Counters, StackSet, Past], Threads] = {}
         self._accepts: dict[ThreadId, bool] = {}
 
     def __getitem__(self, thread: ThreadId) -> Thread:
@@ -127,6 +138,16 @@ class ThreadMachine:
             after |= self._step_thread(number, byte_class, past)
         return self._reduce(after)
 
+    def step_token(self, threads: Threads, takes: Callable[[TokenSet], bool]) -> Threads:
+        """The threads after a token taken whole, where `takes` says which sets hold it."""
+        after: set[ThreadId] = set()
+        for number in threads:
+            thread = self._threads[number]
+            instruction = self._code[thread.pc]
+            if isinstance(instruction, TokenAtom) and takes(instruction.tokens):
+                after |= self.place(instruction.to, (), thread.counters, thread.stacks)
+        return self._reduce(after)
+
     def _step_thread(self, number: ThreadId, byte_class: int, past: Past) -> Threads:
         key = (number, byte_class, past)
         result = self._steps.get(key)
@@ -136,7 +157,7 @@ class ThreadMachine:
 
     def _compute_step(self, thread: Thread, byte_class: int, past: Past) -> Threads:
         instruction = self._code[thread.pc]
-        if isinstance(instruction, Accept):
+        if not isinstance(instruction, Atom | Anything):
             return NOTHING
         node = 0
         if isinstance(instruction, Atom):
@@ -151,11 +172,11 @@ class ThreadMachine:
                 return NOTHING
             obligations = stepped
         if isinstance(instruction, Atom) and node == FINAL:
-            reached = self.closure(instruction.to, thread.counters, past)
+            reached = self.place(instruction.to, past, thread.counters, thread.stacks)
             if not obligations:
                 return reached
             return self._reduce({self._with(other, obligations) for other in reached})
-        return frozenset((self.intern(Thread(thread.pc, node, thread.counters, obligations)),))
+        return frozenset((self.intern(thread._replace(node=node, obligations=obligations)),))
 
     def _with(self, number: ThreadId, obligations: Obligations) -> ThreadId:
         thread = self._threads[number]
@@ -165,125 +186,137 @@ class ThreadMachine:
         """The obligations after a byte; None where one of them is broken."""
         after = set()
         for negated, threads in obligations:
-            settled = self._settle(negated, self.step(threads, byte_class, past))
+            settled = _settle(negated, self.step(threads, byte_class, past), self.is_certain)
             if settled is False:
                 return None
             if settled is not True:
                 after.add(settled)
         return frozenset(after)
 
-    def _settle(self, negated: bool, threads: Threads) -> Obligation | bool:
-        """An obligation, or whether it is met (True) or broken (False) already."""
-        if not threads:
-            return negated
-        if self.is_certain(threads):
-            return not negated
-        return Obligation(negated, threads)
-
     # ------------------------------------------------------------------ what is reached without reading
 
-    def closure(self, pc: Pc, counters: tuple[int, ...], past: Past) -> Threads:
-        """The threads that an instruction leads to without reading a byte.
+    def place(self, pc: Pc, past: Past, counters: Counters = (), stacks: StackSet = BOTTOM) -> Threads:
+        """The threads that an instruction leads to without reading a byte, on these stacks.
 
-        `past` may hold the verdicts of inner looks only, where this closure is part of an outer one.
+        `past` may hold the verdicts of inner looks only, where this is part of an outer one.
         """
-        key = (pc, counters, past)
-        result = self._closures.get(key)
+        key = (pc, counters, stacks, past)
+        result = self._placed.get(key)
         if result is None:
-            result = self._closures[key] = self._compute_closure(pc, counters, past)
+            result = self._placed[key] = self._compute_place(pc, counters, stacks, past)
         return result
 
-    def _compute_closure(self, pc: Pc, counters: tuple[int, ...], past: Past) -> Threads:
-        # `fresh` counters, the last ones, are those whose present pass has read nothing.
-        start = (pc, counters, len(counters), FREE)
-        todo, seen = [start], {start}
+    def _compute_place(self, pc: Pc, counters: Counters, stacks: StackSet, past: Past) -> Threads:
         reached: set[ThreadId] = set()
+        todo, seen = [(self._closures.closure(pc, counters), stacks)], set[StackSet]()
         while todo:
-            pc, counters, fresh, obligations = todo.pop()
-            instruction = self._code[pc]
-            following: list[tuple[Pc, tuple[int, ...], int, Obligations]] = []
-            match instruction:
-                case Atom() | Accept() | Anything():
-                    reached.add(self.intern(Thread(pc, 0, counters, obligations)))
-                    self._limits.check("alternatives of one configuration", len(reached), self._limits.threads)
-                case Split():
-                    following = [(target, counters, fresh, obligations) for target in instruction.targets]
-                case CountStart():
-                    following = [(instruction.to, (*counters, 0), fresh, obligations)]
-                case CountPass():
-                    following = [(to, c, f, obligations) for to, c, f in _passes(instruction, counters, fresh)]
-                case Condition():
-                    settled = self._condition(instruction.look, past)
-                    if settled is True:
-                        following = [(instruction.to, counters, fresh, obligations)]
-                    elif settled is not False:
-                        following = [(instruction.to, counters, fresh, obligations | {settled})]
-            for state in following:
-                if state not in seen:
-                    seen.add(state)
-                    todo.append(state)
+            closure, below = todo.pop()
+            self._put(closure, below, past, reached)
+            if closure.returns and below not in seen:
+                seen.add(below)
+                todo += self._returned(below)
         return self._reduce(reached)
 
-    def _condition(self, look: int, past: Past) -> Obligation | bool:
-        program = self.program.looks[look]
-        threads = self.closure(program.start, (), past[:look]) if program.ahead else past[look]
-        return self._settle(program.negated, threads)
+    def _put(self, closure: Closure, stacks: StackSet, past: Past, into: set[ThreadId]) -> None:
+        for pc, counters, pushed, looks in closure.reached:
+            obligations = self._obligations(looks, past)
+            if obligations is None:
+                continue
+            on = stacks
+            for frame in pushed:
+                on = self.stacks.push_corner(frame, on) if frame.is_corner else self.stacks.push(frame, on)
+            into.add(self.intern(Thread(pc, 0, counters, obligations, on)))
+            self._limits.check("alternatives of one configuration", len(into), self._limits.threads)
+
+    def _returned(self, stacks: StackSet) -> list[tuple[Closure, StackSet]]:
+        """Where the rule on top of the stacks goes on when it is over."""
+        ways = []
+        todo, seen = [stacks], {stacks}
+        while todo:
+            for frame, below in self.stacks.tops(todo.pop()).items():
+                if not frame.is_corner:
+                    ways.append((self._closures.closure(frame.to, frame.counters), below))
+                    continue
+                for site in self._closures.sites(frame.current):
+                    corner = Frame(-1, (), frame.goal, site.rule)
+                    ways.append(
+                        (self._closures.closure(site.to, site.counters), self.stacks.push_corner(corner, below))
+                    )
+                if frame.current == frame.goal and below not in seen:
+                    seen.add(below)
+                    todo.append(below)
+        return ways
+
+    def _obligations(self, looks: frozenset[int], past: Past) -> Obligations | None:
+        """What the conditions come to; None where one of them does not hold."""
+        obligations = FREE
+        for look in looks:
+            program = self.program.looks[look]
+            threads = self.place(program.start, past[:look]) if program.ahead else past[look]
+            settled = _settle(program.negated, threads, self.is_certain)
+            if settled is False:
+                return None
+            if settled is not True:
+                obligations |= {settled}
+        return obligations
 
     # ------------------------------------------------------------------ fewer threads, same language
 
     def _reduce(self, numbers: set[ThreadId]) -> Threads:
-        """Without the threads that another one covers."""
+        """One thread for what differs in its stacks alone, and none that another one covers."""
         if len(numbers) > 1:
             groups: dict[tuple[Pc, int], list[ThreadId]] = {}
             for number in numbers:
                 thread = self._threads[number]
                 groups.setdefault((thread.pc, thread.node), []).append(number)
-            for group in groups.values():
-                if 1 < len(group) <= _LARGEST_COMPARED:
-                    numbers = numbers - self._covered(group)
+            if len(groups) < len(numbers):
+                numbers = set()
+                for group in groups.values():
+                    numbers |= self._uncovered(self._united(group)) if len(group) > 1 else set(group)
             self._limits.check("alternatives of one configuration", len(numbers), self._limits.threads)
         return frozenset(numbers)
 
-    def _covered(self, group: list[ThreadId]) -> set[ThreadId]:
-        minima = self.program.minima[self._threads[group[0]].pc]
-        covered: set[ThreadId] = set()
+    def _united(self, group: list[ThreadId]) -> set[ThreadId]:
+        if not self.program.rules:
+            return set(group)
+        stacks: dict[Thread, StackSet] = {}
         for number in group:
-            if number in covered:
-                continue
             thread = self._threads[number]
-            for other in group:
-                if other != number and other not in covered and _covers(thread, self._threads[other], minima):
-                    covered.add(other)
-        return covered
+            key = thread._replace(stacks=BOTTOM)
+            stacks[key] = self.stacks.union(stacks[key], thread.stacks) if key in stacks else thread.stacks
+        return {self.intern(key._replace(stacks=on)) for key, on in stacks.items()}
+
+    def _uncovered(self, group: set[ThreadId]) -> set[ThreadId]:
+        if not 1 < len(group) <= _LARGEST_COMPARED:
+            return group
+        threads = {number: self._threads[number] for number in group}
+        minima = self.program.minima[next(iter(threads.values())).pc]
+        covered: set[ThreadId] = set()
+        for number, thread in threads.items():
+            if number not in covered:
+                covered |= {
+                    other
+                    for other, its in threads.items()
+                    if other != number and other not in covered and _covers(thread, its, minima)
+                }
+        return group - covered
+
+
+def _settle(negated: bool, threads: Threads, is_certain: Callable[[Threads], bool]) -> Obligation | bool:
+    """An obligation, or whether it is met (True) or broken (False) already."""
+    if not threads:
+        return negated
+    if is_certain(threads):
+        return not negated
+    return Obligation(negated, threads)
 
 
 def _covers(one: Thread, other: Thread, minima: tuple[int, ...]) -> bool:
     """Whether whatever `other` may still accept, `one` may too; both stand at the same place."""
-    if not one.obligations <= other.obligations:
+    if one.stacks != other.stacks or not one.obligations <= other.obligations:
         return False
     for mine, theirs, minimum in zip(one.counters, other.counters, minima, strict=True):
-        free = mine >= minimum  # true with `_MET` as well
-        if mine != theirs and not (free and mine & ~_MET <= theirs & ~_MET):
+        free = mine >= minimum  # true with `MET` as well
+        if mine != theirs and not (free and mine & ~MET <= theirs & ~MET):
             return False
     return True
-
-
-def _passes(loop: CountPass, counters: tuple[int, ...], fresh: int) -> list[tuple[Pc, tuple[int, ...], int]]:
-    """Where a pass that is over may lead: (instruction, counters, first fresh counter)."""
-    *outer, count = counters
-    around, depth = tuple(outer), len(outer)
-    if fresh <= depth:
-        if not loop.hollow or count & _MET:
-            return []
-        count |= _MET
-    elif loop.maximum is None:
-        count = count if count & _MET else min(count + 1, loop.minimum)
-    else:
-        count += 1
-    passes = count & ~_MET
-    ways: list[tuple[Pc, tuple[int, ...], int]] = []
-    if count & _MET or passes >= loop.minimum:
-        ways.append((loop.to, around, min(fresh, depth)))
-    if loop.maximum is None or passes < loop.maximum:
-        ways.append((loop.body, (*around, count), min(fresh, depth)))
-    return ways

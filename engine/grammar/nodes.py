@@ -7,6 +7,7 @@ carries them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -138,5 +139,21 @@ class Grammar:
         if len(set(names)) != len(names) or self.start not in names:
             raise InvariantError("a grammar needs its start rule, and each rule once")
 
+
 EMPTY = Empty()
 NEVER = Never()
+
+
+def parts(node: Node) -> Iterator[Node]:
+    """A node and all nodes within it."""
+    todo: list[Node] = [node]
+    while todo:
+        part = todo.pop()
+        yield part
+        match part:
+            case Sequence():
+                todo += part.items
+            case Choice():
+                todo += part.alternatives
+            case Repeat() | Look():
+                todo.append(part.node)

@@ -8,8 +8,26 @@ automaton waits for the future.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Container, Mapping
+
 from engine.grammar.charset import CharSet
-from engine.grammar.nodes import EMPTY, NEVER, Chars, Choice, Empty, Look, Never, Node, Repeat, Sequence
+from engine.grammar.nodes import (
+    EMPTY,
+    NEVER,
+    Chars,
+    Choice,
+    Empty,
+    Grammar,
+    Look,
+    Never,
+    Node,
+    Reference,
+    Repeat,
+    Rule,
+    Sequence,
+    TokenSet,
+    parts,
+)
 
 _EVERY_SCALAR = CharSet(((0, 0xD7FF), (0xE000, 0x10FFFF)))  # no UTF-8 text holds a surrogate
 
@@ -19,10 +37,83 @@ def simplify(node: Node) -> Node:
     return _simplify(node, at_start=True, at_end=True)
 
 
+def simplify_grammar(grammar: Grammar) -> Grammar:
+    """An equivalent grammar: `simplify` for each rule, and a rule that matches nothing is `Never`."""
+    nodes = {rule.name: rule.node for rule in grammar.rules}
+    alone = len(nodes) == 1 and not any(isinstance(part, Reference) for part in parts(nodes[grammar.start]))
+    edge = True if alone else None
+    nodes = {name: _simplify(node, edge, edge) for name, node in nodes.items()}
+    dead = set(nodes) - productive_rules(nodes)
+    for name, node in nodes.items():
+        if name in dead:
+            nodes[name] = NEVER
+        elif any(isinstance(part, Reference) and part.name in dead for part in parts(node)):
+            nodes[name] = _simplify(_without(node, dead), None, None)
+    return Grammar(tuple(Rule(rule.name, nodes[rule.name], rule.span) for rule in grammar.rules), grammar.start)
+
+
+def productive_rules(nodes: Mapping[str, Node]) -> frozenset[str]:
+    """The rules that match some text."""
+    return _least(nodes, _is_productive)
+
+
+def nullable_rules(grammar: Grammar) -> frozenset[str]:
+    """The rules that match the empty text whatever surrounds it."""
+    nodes = {rule.name: rule.node for rule in grammar.rules}
+    return _least(nodes, lambda node, known: matches_empty(node, None, None, known) is True)
+
+
+def _least(nodes: Mapping[str, Node], holds: Callable[[Node, set[str]], bool]) -> frozenset[str]:
+    """The least set for which `holds` of a rule's node and the set; a rule is asked again as what it names joins."""
+    users: dict[str, set[str]] = {name: set() for name in nodes}
+    for name, node in nodes.items():
+        for part in parts(node):
+            if isinstance(part, Reference):
+                users[part.name].add(name)
+    known: set[str] = set()
+    todo = list(nodes)
+    while todo:
+        name = todo.pop()
+        if name not in known and holds(nodes[name], known):
+            known.add(name)
+            todo += users[name]
+    return frozenset(known)
+
+
+def _is_productive(node: Node, known: set[str]) -> bool:
+    match node:
+        case Never():
+            return False
+        case Sequence():
+            return all(_is_productive(item, known) for item in node.items)
+        case Choice():
+            return any(_is_productive(item, known) for item in node.alternatives)
+        case Repeat():
+            return node.minimum == 0 or _is_productive(node.node, known)
+        case Reference():
+            return node.name in known
+        case _:
+            return True
+
+
+def _without(node: Node, dead: set[str]) -> Node:
+    match node:
+        case Reference():
+            return NEVER if node.name in dead else node
+        case Sequence():
+            return Sequence(tuple([_without(item, dead) for item in node.items]), node.span)
+        case Choice():
+            return Choice(tuple([_without(item, dead) for item in node.alternatives]), node.span)
+        case Repeat():
+            return Repeat(_without(node.node, dead), node.minimum, node.maximum, node.span)
+        case _:
+            return node
+
+
 def _simplify(node: Node, at_start: bool | None, at_end: bool | None) -> Node:
     """`at_start`: nothing precedes (True), something does (False), or either (None); likewise `at_end`."""
     match node:
-        case Empty() | Never():
+        case Empty() | Never() | Reference() | TokenSet():
             return node
         case Chars():
             chars = node.set & _EVERY_SCALAR
@@ -117,23 +208,25 @@ def _look(node: Look, at_start: bool | None, at_end: bool | None) -> Node:
     return EMPTY if holds != node.negated else NEVER
 
 
-def matches_empty(node: Node, at_start: bool | None, at_end: bool | None) -> bool | None:
-    """Whether the node matches the empty string here; None where its surroundings decide."""
+def matches_empty(node: Node, at_start: bool | None, at_end: bool | None, nullable: Container[str] = ()) -> bool | None:
+    """Whether the node matches the empty string here, given the rules that do; None where its surroundings decide."""
     match node:
         case Empty():
             return True
-        case Never() | Chars():
+        case Never() | Chars() | TokenSet():
             return False
+        case Reference():
+            return node.name in nullable
         case Sequence():
-            return _all([matches_empty(item, at_start, at_end) for item in node.items])
+            return _all([matches_empty(item, at_start, at_end, nullable) for item in node.items])
         case Choice():
-            return _any([matches_empty(item, at_start, at_end) for item in node.alternatives])
+            return _any([matches_empty(item, at_start, at_end, nullable) for item in node.alternatives])
         case Repeat():
-            return True if node.minimum == 0 else matches_empty(node.node, at_start, at_end)
+            return True if node.minimum == 0 else matches_empty(node.node, at_start, at_end, nullable)
         case Look():
-            inner = matches_empty(node.node, None, None)
+            inner = matches_empty(node.node, None, None, nullable)
             if inner is not True and (at_end if node.ahead else at_start) is True:
-                inner = matches_empty(node.node, at_start, at_end)
+                inner = matches_empty(node.node, at_start, at_end, nullable)
             elif inner is False:
                 inner = None
             return None if inner is None else inner != node.negated
@@ -156,8 +249,10 @@ def _length(node: Node) -> tuple[int, int]:
     match node:
         case Empty() | Never() | Look():
             return 0, 0
-        case Chars():
+        case Chars() | TokenSet():
             return 1, 1
+        case Reference():
+            return 0, 1
         case Sequence():
             lengths = [_length(item) for item in node.items]
             return max((s for s, _ in lengths), default=0), max((g for _, g in lengths), default=0)

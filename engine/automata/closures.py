@@ -1,0 +1,225 @@
+"""What a program reaches without reading: loops begun and left, rules called, conditions met.
+
+A closure is worked out once for each instruction, relative to whatever stack it
+stands on: it says which atoms are reached, what they have pushed, and whether
+the rule it belongs to may return.
+
+A call reads something: a rule that matches the empty text is skipped instead,
+at the call. So nothing returns within a closure that was called within it, and
+a rule meets itself there only by left recursion. For that, a call pushes a
+*corner*: any rule of the cycle may begin, and when one is matched, every rule
+that begins with it may go on, or the one that was called is done (the left
+corner of Rosenkrantz and Lewis, 1970). The stack does not grow with the text.
+
+Rejected: rewriting the grammar without left recursion. The rules of the result
+are not the user's, and hidden left recursion multiplies them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
+
+from engine.automata.program import (
+    Accept,
+    Anything,
+    Atom,
+    Call,
+    Condition,
+    CountPass,
+    CountStart,
+    Pc,
+    Program,
+    Return,
+    Split,
+    TokenAtom,
+)
+from engine.automata.stacks import Frame
+
+# A counter with this flag has had an empty pass: its minimum is met.
+MET = 1 << 40
+
+Counters = tuple[int, ...]
+
+
+class Site(NamedTuple):
+    """Where a rule begins with a call: the rule, and where it goes on after it."""
+
+    rule: int
+    to: Pc
+    counters: Counters
+
+
+class Reached(NamedTuple):
+    """An atom, or an end, that a closure reaches.
+
+    Attributes:
+        pushed: the frames pushed on the way, the last one on top.
+        looks: the conditions that were met on the way.
+    """
+
+    pc: Pc
+    counters: Counters
+    pushed: tuple[Frame, ...]
+    looks: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Closure:
+    """What an instruction leads to.
+
+    Attributes:
+        reached: where reading goes on.
+        returns: whether the rule that the instruction belongs to may be over.
+    """
+
+    reached: tuple[Reached, ...]
+    returns: bool
+
+
+class _Place(NamedTuple):
+    pc: Pc
+    counters: Counters
+    fresh: int  # the first counter whose present pass has read nothing
+    pushed: tuple[Frame, ...]
+    looks: frozenset[int]
+
+
+class Closures:
+    """The closures of one program."""
+
+    def __init__(self, program: Program) -> None:
+        self._code = program.instructions
+        self._rules = program.rules
+        self.closure = cache(self._closure)
+        self._first_calls = cache(self._find_first_calls)
+        self._corner = cache(self._find_corner)
+        self.sites = cache(self._find_sites)
+
+    def _closure(self, pc: Pc, counters: Counters) -> Closure:
+        """What `pc` leads to, within loops that have counted so far."""
+        start = _Place(pc, counters, len(counters), (), frozenset())
+        todo, seen = [start], {start}
+        reached: dict[Reached, None] = {}
+        returns = False
+        while todo:
+            place = todo.pop()
+            instruction = self._code[place.pc]
+            if isinstance(instruction, Atom | TokenAtom | Accept | Anything):
+                reached[Reached(place.pc, place.counters, place.pushed, place.looks)] = None
+            elif isinstance(instruction, Return):
+                returns |= not place.pushed
+            for following in self._following(place, instruction):
+                if following not in seen:
+                    seen.add(following)
+                    todo.append(following)
+        return Closure(tuple(reached), returns)
+
+    def _following(self, place: _Place, instruction: object) -> list[_Place]:
+        match instruction:
+            case Call():
+                return self._call(place, instruction)
+            case Condition():
+                return [place._replace(pc=instruction.to, looks=place.looks | {instruction.look})]
+            case _:
+                return _plainly(place, instruction)
+
+    def _call(self, place: _Place, call: Call) -> list[_Place]:
+        rule = self._rules[call.rule]
+        ways = [place._replace(pc=call.to)] if rule.nullable else []
+        corner = self._corner(call.rule)
+        if corner and place.pushed and place.pushed[-1].current in corner:
+            return ways  # the corner that we are in begins with this rule too, and goes on from it
+        pushed = place.pushed if call.last else (*place.pushed, Frame(call.to, place.counters))
+        if not corner:
+            return [*ways, _Place(rule.start, (), 0, pushed, place.looks)]
+        for member in corner:
+            frame = Frame(-1, (), call.rule, member)
+            ways.append(_Place(self._rules[member].start, (), 0, (*pushed, frame), place.looks))
+        return ways
+
+    # ------------------------------------------------------------------ left recursion
+
+    def _find_first_calls(self, rule: int) -> tuple[tuple[int, Pc, Counters], ...]:
+        """The calls that a rule may begin with: whom, and where it goes on."""
+        start = _Place(self._rules[rule].start, (), 0, (), frozenset())
+        todo, seen = [start], {start}
+        found = []
+        while todo:
+            place = todo.pop()
+            instruction = self._code[place.pc]
+            if isinstance(instruction, Call):
+                found.append((instruction.rule, instruction.to, place.counters))
+                following = [place._replace(pc=instruction.to)] if self._rules[instruction.rule].nullable else []
+            else:
+                following = _plainly(place, instruction)
+            for other in following:
+                if other not in seen:
+                    seen.add(other)
+                    todo.append(other)
+        return tuple(found)
+
+    def _begins_with(self, rule: int) -> frozenset[int]:
+        """All rules that a rule may begin with, directly or not; itself only where it is left-recursive."""
+        found: set[int] = set()
+        todo = [rule]
+        while todo:
+            for callee, _, _ in self._first_calls(todo.pop()):
+                if callee not in found:
+                    found.add(callee)
+                    todo.append(callee)
+        return frozenset(found)
+
+    def _find_corner(self, rule: int) -> frozenset[int]:
+        """The rules that begin with one another and with this one; empty where it is not left-recursive."""
+        within = self._begins_with(rule)
+        if rule not in within:
+            return frozenset()
+        return frozenset(other for other in within if rule in self._begins_with(other))
+
+    def _find_sites(self, rule: int) -> tuple[Site, ...]:
+        """Where the rules of its corner begin with a rule."""
+        return tuple(
+            Site(member, to, counters)
+            for member in sorted(self._corner(rule))
+            for callee, to, counters in self._first_calls(member)
+            if callee == rule
+        )
+
+
+def _plainly(place: _Place, instruction: object) -> list[_Place]:
+    """Where the instructions go on that neither read nor call."""
+    match instruction:
+        case Split():
+            return [place._replace(pc=target) for target in instruction.targets]
+        case CountStart():
+            return [place._replace(pc=instruction.to, counters=(*place.counters, 0))]
+        case CountPass():
+            return [
+                place._replace(pc=to, counters=counters, fresh=fresh)
+                for to, counters, fresh in _passes(instruction, place.counters, place.fresh)
+            ]
+        case _:
+            return []
+
+
+def _passes(loop: CountPass, counters: Counters, fresh: int) -> list[tuple[Pc, Counters, int]]:
+    """Where a pass that is over may lead: (instruction, counters, first fresh counter)."""
+    *outer, count = counters
+    around, depth = tuple(outer), len(outer)
+    if fresh <= depth:
+        if not loop.hollow or count & MET:
+            return []
+        count |= MET
+    elif loop.maximum is None:
+        count = count if count & MET else min(count + 1, loop.minimum)
+    else:
+        count += 1
+    passes = count & ~MET
+    ways: list[tuple[Pc, Counters, int]] = []
+    if count & MET or passes >= loop.minimum:
+        ways.append((loop.to, around, min(fresh, depth)))
+    if loop.maximum is None or passes < loop.maximum:
+        ways.append((loop.body, (*around, count), min(fresh, depth)))
+    return ways

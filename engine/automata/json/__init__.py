@@ -1,0 +1,1 @@
+"""JSON as it is read, byte by byte, by what its values must satisfy."""

@@ -1,0 +1,115 @@
+"""Sets of stacks, each set one number.
+
+What a thread returns to is a set of stacks, since a grammar may be ambiguous.
+A set is a trie from the top of the stack down, with equal remainders shared,
+so it is canonical: two sets are equal exactly when their numbers are. It plays
+the part of Tomita's graph-structured stack (1986), without cycles: left
+recursion never grows a stack here (see `closures`).
+
+Rejected: one thread for each stack. Ambiguity then multiplies threads that
+differ in nothing they read.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+StackSet: TypeAlias = int
+"""The number of a set of stacks."""
+
+BOTTOM: StackSet = 0
+"""Only the empty stack."""
+
+
+class Frame(NamedTuple):
+    """Where a call goes on when it returns.
+
+    Attributes:
+        to: the instruction; -1 in a corner.
+        counters: of the loops around the call.
+        goal: a corner's rule that was called; -1 elsewhere.
+        current: the rule of the corner that is being read; -1 elsewhere.
+    """
+
+    to: int
+    counters: tuple[int, ...]
+    goal: int = -1
+    current: int = -1
+
+    @property
+    def is_corner(self) -> bool:
+        """Whether this is the left corner of a left-recursive rule."""
+        return self.goal >= 0
+
+
+class Stacks:
+    """Interns sets of stacks."""
+
+    def __init__(self) -> None:
+        # A set: its frames on top with what lies below each. BOTTOM has none of either.
+        self._sets: list[dict[Frame, StackSet]] = [{}]
+        self._ends: list[bool] = [True]
+        self._ids: dict[tuple[bool, frozenset[tuple[Frame, StackSet]]], StackSet] = {(True, frozenset()): BOTTOM}
+        self._unions: dict[tuple[StackSet, StackSet], StackSet] = {}
+
+    def tops(self, stacks: StackSet) -> dict[Frame, StackSet]:
+        """The frames on top, each with what lies below it."""
+        return self._sets[stacks]
+
+    def push(self, frame: Frame, stacks: StackSet) -> StackSet:
+        """Every stack of the set with a frame on top."""
+        return self._intern(False, {frame: stacks})
+
+    def push_corner(self, frame: Frame, stacks: StackSet) -> StackSet:
+        """As `push`; a stack that has this very corner on top stays as it is, since a second one adds nothing."""
+        rest = self._sets[stacks]
+        if frame not in rest:
+            return self.push(frame, stacks)
+        below = {top: under for top, under in rest.items() if top != frame}
+        same = self._intern(False, {frame: rest[frame]})
+        if not below and not self._ends[stacks]:
+            return same
+        return self.union(same, self.push(frame, self._intern(self._ends[stacks], below)))
+
+    def union(self, one: StackSet, other: StackSet) -> StackSet:
+        """The union of two sets."""
+        if one == other:
+            return one
+        key = (min(one, other), max(one, other))
+        known = self._unions.get(key)
+        if known is None:
+            known = self._unions[key] = self._merge(*key)
+        return known
+
+    def _merge(self, one: StackSet, other: StackSet) -> StackSet:
+        # Deep sets differ near the top as a rule, so the recursion stays shallow; its own stack keeps it safe.
+        pending = [(one, other)]
+        while pending:
+            a, b = pending[-1]
+            tops = dict(self._sets[a])
+            missing = []
+            for frame, below in self._sets[b].items():
+                mine = tops.get(frame)
+                if mine is None or mine == below:
+                    tops[frame] = below
+                    continue
+                pair = (min(mine, below), max(mine, below))
+                if pair in self._unions:
+                    tops[frame] = self._unions[pair]
+                else:
+                    missing.append(pair)
+            if missing:
+                pending += missing
+            else:
+                self._unions[a, b] = self._intern(self._ends[a] or self._ends[b], tops)
+                pending.pop()
+        return self._unions[one, other]
+
+    def _intern(self, ends: bool, tops: dict[Frame, StackSet]) -> StackSet:
+        key = (ends, frozenset(tops.items()))
+        number = self._ids.get(key)
+        if number is None:
+            number = self._ids[key] = len(self._sets)
+            self._sets.append(tops)
+            self._ends.append(ends)
+        return number

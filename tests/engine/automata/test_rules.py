@@ -1,0 +1,84 @@
+"""Grammars whose rules call one another, against the obvious matcher, over every short text."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+from grammar_language import grammars, matches
+from hypothesis import HealthCheck, given, settings
+from language import ALPHABET
+
+from engine.automata.lazy import DEAD, LazyAutomaton
+from engine.automata.program import assemble
+from engine.grammar import Chars, CharSet, Choice, Grammar, Node, Reference, Repeat, Rule, Sequence
+from engine.grammar.simplify import simplify_grammar
+from engine.source import Limits
+
+TEXTS = ["".join(chars) for length in range(5) for chars in product(ALPHABET, repeat=length)]
+
+
+def automaton_of(grammar: Grammar) -> LazyAutomaton:
+    return LazyAutomaton(assemble(simplify_grammar(grammar), Limits()), Limits())
+
+
+def accepts(automaton: LazyAutomaton, text: str) -> bool:
+    return automaton.accepts(automaton.run(automaton.start, text.encode()))
+
+
+@settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow])
+@given(grammars())
+def test_every_short_text(grammar: Grammar) -> None:
+    automaton = automaton_of(grammar)
+    wanted = {text for text in TEXTS if matches(grammar, text)}
+    for text in TEXTS:
+        assert accepts(automaton, text) == (text in wanted), text
+        if text in wanted:
+            assert all(automaton.run(automaton.start, text.encode()[:n]) != DEAD for n in range(len(text.encode())))
+
+
+def char(text: str) -> Node:
+    return Chars(CharSet.chars(text))
+
+
+def sequence(*items: Node) -> Node:
+    return Sequence(items)
+
+
+def choice(*alternatives: Node) -> Node:
+    return Choice(alternatives)
+
+
+E = Reference("e")
+
+
+@pytest.mark.parametrize(
+    ("rules", "yes", "no"),
+    [
+        ({"e": choice(sequence(E, char("+"), E), char("n"))}, ["n", "n+n", "n+n+n+n"], ["", "+", "n+", "nn"]),
+        ({"e": choice(sequence(char("("), E, char(")")), char("n"))}, ["n", "((n))"], ["(n", "n)", "()"]),
+        ({"e": choice(sequence(E, E), char("a"), Repeat(char("b"), 0, 1))}, ["", "a", "abba"], ["c"]),
+        (
+            {"e": choice(sequence(Reference("t"), char("x")), char("a")), "t": choice(sequence(E, char("y")), E)},
+            ["a", "ax", "ayx", "axyx"],
+            ["ay", "x"],
+        ),
+        ({"e": Repeat(sequence(Repeat(char(" "), 0, None), E), 0, 2)}, ["", " ", "   "], ["a"]),
+    ],
+)
+def test_recursion_of_every_kind(rules: dict[str, Node], yes: list[str], no: list[str]) -> None:
+    automaton = automaton_of(Grammar(tuple(Rule(name, node) for name, node in rules.items()), "e"))
+    assert [text for text in yes if not accepts(automaton, text)] == []
+    assert [text for text in no if accepts(automaton, text)] == []
+
+
+def test_left_and_tail_recursion_need_no_more_configurations_for_longer_texts() -> None:
+    left = {"e": choice(sequence(E, char("+"), char("n")), char("n"))}
+    both = {"e": choice(sequence(E, char("+"), E), char("n"))}
+    tail = {"e": choice(sequence(char("n"), char("+"), E), char("n"))}
+    for rules in (left, both, tail):
+        automaton = automaton_of(Grammar(tuple(Rule(name, node) for name, node in rules.items()), "e"))
+        assert accepts(automaton, "n" + "+n" * 50)
+        size = automaton.size
+        assert accepts(automaton, "n" + "+n" * 5000)
+        assert automaton.size == size

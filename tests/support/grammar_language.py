@@ -1,0 +1,79 @@
+"""The language of a grammar, the slow and obvious way: ends of matches, iterated until nothing is new."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+from language import ALPHABET
+
+from engine.grammar import Chars, CharSet, Choice, Empty, Grammar, Node, Reference, Repeat, Rule, Sequence
+
+Known = dict[tuple[str, int], frozenset[int]]
+
+
+def matches(grammar: Grammar, text: str) -> bool:
+    """Whether the whole text matches."""
+    nodes = {rule.name: rule.node for rule in grammar.rules}
+    known: Known = {(name, start): frozenset() for name in nodes for start in range(len(text) + 1)}
+    grown = True
+    while grown:
+        grown = False
+        for (name, start), ends in known.items():
+            more = _ends(nodes[name], text, start, known)
+            if not more <= ends:
+                known[name, start] = ends | more
+                grown = True
+    return len(text) in known[grammar.start, 0]
+
+
+def _ends(node: Node, text: str, start: int, known: Known) -> frozenset[int]:
+    match node:
+        case Empty():
+            return frozenset({start})
+        case Chars():
+            return frozenset({start + 1}) if start < len(text) and ord(text[start]) in node.set else frozenset()
+        case Reference():
+            return known[node.name, start]
+        case Sequence():
+            reached = frozenset({start})
+            for item in node.items:
+                reached = frozenset().union(*(_ends(item, text, at, known) for at in reached))
+            return reached
+        case Choice():
+            return frozenset().union(*(_ends(item, text, start, known) for item in node.alternatives))
+        case Repeat():
+            most = node.maximum if node.maximum is not None else node.minimum + len(text) + 1
+            reached, result = frozenset({start}), frozenset[int]()
+            for count in range(most + 1):
+                if count >= node.minimum:
+                    result |= reached
+                reached = frozenset().union(*(_ends(node.node, text, at, known) for at in reached))
+            return result
+        case _:
+            return frozenset()
+
+
+NAMES = ("root", "x", "y")
+
+
+def grammars() -> st.SearchStrategy[Grammar]:
+    """Random grammars: recursive, ambiguous, nullable, with rules that match nothing."""
+    chars = st.sampled_from(ALPHABET).map(lambda char: Chars(CharSet.chars(char)))
+    references = st.sampled_from(NAMES).map(Reference)
+    leaves = st.one_of(chars, references, references, st.just(Empty()))
+
+    def extend(inner: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
+        return st.one_of(
+            st.lists(inner, min_size=1, max_size=3).map(lambda items: Sequence(tuple(items))),
+            st.lists(inner, min_size=2, max_size=3).map(lambda items: Choice(tuple(items))),
+            st.builds(
+                lambda node, low, more: Repeat(node, low, None if more is None else low + more),
+                inner,
+                st.integers(0, 2),
+                st.one_of(st.none(), st.integers(0, 2)),
+            ),
+        )
+
+    nodes = st.recursive(leaves, extend, max_leaves=6)
+    return st.tuples(*(nodes for _ in NAMES)).map(
+        lambda bodies: Grammar(tuple(Rule(name, node) for name, node in zip(NAMES, bodies, strict=True)), "root")
+    )
