@@ -61,9 +61,12 @@ class Stacks:
         return self._intern(False, {frame: stacks})
 
     def push_corner(self, frame: Frame, stacks: StackSet) -> StackSet:
-        """As `push`; a stack that has this very corner on top stays as it is, since a second one adds nothing."""
+        """As `push`, but a rule that ends with itself does not pile its own corner on its own corner.
+
+        When the rule is matched, the inner corner goes on as the outer one would, or makes way for it.
+        """
         rest = self._sets[stacks]
-        if frame not in rest:
+        if frame.goal != frame.current or frame not in rest:
             return self.push(frame, stacks)
         below = {top: under for top, under in rest.items() if top != frame}
         same = self._intern(False, {frame: rest[frame]})

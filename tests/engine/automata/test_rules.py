@@ -63,6 +63,11 @@ E = Reference("e")
             ["a", "ax", "ayx", "axyx"],
             ["ay", "x"],
         ),
+        (
+            {"e": sequence(Reference("y"), char("a")), "y": choice(E, char("a"), sequence(char("é"), E))},
+            ["aa", "aaa", "éaaa"],
+            ["éaa", "éa"],
+        ),
         ({"e": Repeat(sequence(Repeat(char(" "), 0, None), E), 0, 2)}, ["", " ", "   "], ["a"]),
     ],
 )

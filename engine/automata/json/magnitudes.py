@@ -1,0 +1,268 @@
+"""Which magnitudes a prefix of decimal digits can still become: the arithmetic behind numbers.
+
+A magnitude that is not zero is written 0.d1d2d3… × 10^point with d1 ≠ 0: its
+*significand* and its *point*. The digits of a number's text fix a prefix of the
+significand; the decimal point and the exponent fix the point. A bound is then
+compared in the same form, point first and digits next, so no value has to be
+remembered. A multiple of m is a number that is whole at the scale 10^s, s being
+the decimals of m, and 0 modulo m·10^s there. As multiplication by ten keeps a
+multiple a multiple, the exponents that a given mantissa may take are an interval.
+
+Several congruences to avoid (`not` over `multipleOf`) need no search: a system
+of c congruences that covers 2^c consecutive integers covers all of them
+(Crittenden and Vanden Eynden, *Any n arithmetic progressions covering the first
+2^n integers cover all integers*, Proc. AMS 24, 1970).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, floor, lcm
+from typing import NamedTuple, TypeAlias
+
+Interval: TypeAlias = tuple[int | None, int | None]
+"""Inclusive bounds of integers; None is no bound."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A bound above zero.
+
+    Attributes:
+        value: the bound.
+        strict: whether the value itself is outside.
+        digits: its significand, without zeros at the end.
+        point: its point.
+    """
+
+    value: Fraction
+    strict: bool
+    digits: tuple[int, ...]
+    point: int
+
+    @classmethod
+    def of(cls, value: Fraction, *, strict: bool) -> Bound:
+        """The bound at a value above zero that has a finite decimal form."""
+        scale = decimals(value)
+        text = str(value.numerator * 10**scale // value.denominator)
+        return cls(value, strict, tuple(map(int, text.rstrip("0"))), len(text) - scale)
+
+    def compare(self, index: int, digit: int) -> int:
+        """How a digit stands to the bound's own at an index of the significand: -1, 0 or 1."""
+        own = self.digits[index] if index < len(self.digits) else 0
+        return (digit > own) - (digit < own)
+
+    def prefix(self, length: int) -> int:
+        """The first digits of the significand, as one number."""
+        shown = self.digits[:length]
+        return int("".join(map(str, shown)) or "0") * 10 ** (length - len(shown))
+
+
+def decimals(value: Fraction) -> int:
+    """How many decimals a finite decimal fraction has."""
+    return max(valuation(value.denominator, 2), valuation(value.denominator, 5))
+
+
+def valuation(number: int, prime: int) -> int:
+    """How often a prime divides a number that is not zero."""
+    count = 0
+    while number % prime == 0:
+        number //= prime
+        count += 1
+    return count
+
+
+class Prefix(NamedTuple):
+    """What is known of a significand of which some digits are written.
+
+    Attributes:
+        count: how many digits.
+        zeros: how many of them are zeros at the end.
+        residue: the digits before those zeros, as a number, modulo `Magnitudes.modulus`.
+        to_lower: how the digits stand to those of the lower bound: -1, 0 (equal so far) or 1.
+        to_upper: likewise for the upper bound.
+    """
+
+    count: int
+    zeros: int
+    residue: int
+    to_lower: int
+    to_upper: int
+
+
+@dataclass(frozen=True, slots=True)
+class Magnitudes:
+    """A set of positive decimal fractions.
+
+    Attributes:
+        lower: the lower bound; None where it is zero.
+        upper: the upper bound, or None.
+        multiple: what every member is a multiple of, or None.
+        avoided: what no member is a multiple of.
+    """
+
+    lower: Bound | None
+    upper: Bound | None
+    multiple: Fraction | None
+    avoided: tuple[Fraction, ...]
+
+    @property
+    def scale(self) -> int:
+        """So many decimals have all the numbers that this set is made of."""
+        values = [*self.avoided]
+        if self.multiple is not None:
+            values.append(self.multiple)
+        else:
+            values += [bound.value for bound in (self.lower, self.upper) if bound is not None]
+        return max(map(decimals, values), default=0)
+
+    def at_scale(self, value: Fraction) -> int:
+        """A divisor as an integer at the scale."""
+        return value.numerator * 10**self.scale // value.denominator
+
+    @property
+    def modulus(self) -> int:
+        """Residues by this number tell every multiple."""
+        return lcm(*(self.at_scale(m) for m in ([self.multiple] if self.multiple else []) + [*self.avoided]))
+
+    @property
+    def fineness(self) -> int:
+        """Decimals beyond the scale at which any open interval has room for every avoided divisor."""
+        return 1 + len(str(1 << len(self.avoided)))
+
+    # ------------------------------------------------------------------ whole mantissas
+
+    def exponents(self, prefix: Prefix, point: int) -> Interval | None:
+        """By which powers of ten the digits, taken as the whole significand at `point`, become a member."""
+        low: int | None = None
+        high: int | None = None
+        if (lower := self.lower) is not None:
+            equal = prefix.to_lower == 0 and prefix.count >= len(lower.digits)
+            fits = prefix.to_lower > 0 or (equal and not lower.strict)
+            low = lower.point - point + (not fits)
+        if (upper := self.upper) is not None:
+            whole = prefix.count >= len(upper.digits)
+            fits = prefix.to_upper < 0 or (prefix.to_upper == 0 and not (whole and upper.strict))
+            high = upper.point - point - (not fits)
+        last = point - prefix.count + prefix.zeros + self.scale  # the place of the last digit that is not zero
+        if self.multiple is not None:
+            shift = _zeros_needed(prefix.residue, self.at_scale(self.multiple))
+            if shift is None:
+                return None
+            low = shift - last if low is None else max(low, shift - last)
+        for divisor in self.avoided:
+            shift = _zeros_needed(prefix.residue, self.at_scale(divisor))
+            if shift is not None:
+                high = shift - last - 1 if high is None else min(high, shift - last - 1)
+        return None if low is not None and high is not None and low > high else (low, high)
+
+    # ------------------------------------------------------------------ prefixes
+
+    def points(self, prefix: Prefix) -> tuple[int, int]:
+        """The points between which it shows whether the prefix can become a member, the exponent being free."""
+        upper, lower = self.upper, self.lower
+        room = len(str(self.modulus)) + 2 * self.fineness + 1
+        high = upper.point if upper else max(prefix.count, lower.point if lower else 0) + room
+        if self.multiple is None:
+            return (lower.point if lower else high - 2), high
+        low = prefix.count - prefix.zeros - self.scale
+        return (max(low, lower.point) if lower else low), high
+
+    def length(self, prefix: Prefix, point: int) -> int:
+        """So many digits suffice to write a member with that prefix and point, if there is one."""
+        if self.multiple is not None:
+            return max(prefix.count, point + self.scale)
+        if prefix.count - point <= self.scale:
+            return point + self.scale + self.fineness
+        return prefix.count + 1
+
+    def meets(self, prefix: Prefix, point: int) -> bool:
+        """Whether a member has that point and a significand that begins with the prefix."""
+        lower, upper = self.lower, self.upper
+        at_lower = lower is not None and point == lower.point
+        at_upper = upper is not None and point == upper.point
+        if (lower is not None and point < lower.point) or (at_lower and prefix.to_lower < 0):
+            return False
+        if (upper is not None and point > upper.point) or (at_upper and prefix.to_upper > 0):
+            return False
+        scale = self.scale
+        if self.multiple is None:
+            scale = max(scale, prefix.count - point) + self.fineness
+        free = point - prefix.count + scale
+        tight_lower = lower if at_lower and prefix.to_lower == 0 else None
+        tight_upper = upper if at_upper and prefix.to_upper == 0 else None
+        if free < 0:
+            # At this scale the prefix must end in zeros, and nothing may come behind it.
+            interval = self.exponents(prefix, point) if prefix.zeros >= -free else None
+            return interval is not None and _within(0, interval)
+        least, most = 0, 10**free - 1
+        if tight_lower is not None:
+            rest = tight_lower.value * 10**scale - tight_lower.prefix(prefix.count) * 10**free
+            least = max(least, floor(rest) + 1 if tight_lower.strict else ceil(rest))
+        if tight_upper is not None:
+            rest = tight_upper.value * 10**scale - tight_upper.prefix(prefix.count) * 10**free
+            most = min(most, ceil(rest) - 1 if tight_upper.strict else floor(rest))
+        return any(True for _ in self._endings(prefix, free, scale, least, most))
+
+    def _endings(self, prefix: Prefix, free: int, scale: int, least: int, most: int) -> Iterator[int]:
+        """The numbers between `least` and `most` that, written in the `free` places, make a member."""
+        known = prefix.zeros + free
+        step = 1
+        first = least
+        if self.multiple is not None:
+            step = self.at_scale(self.multiple)
+            first += -(prefix.residue * 10**known + least) % step
+        finer = 10 ** (scale - self.scale)
+        avoided: list[tuple[int, int]] = []
+        if known >= scale - self.scale:  # else the digits written are finer than any multiple
+            for divisor in map(self.at_scale, self.avoided):
+                written = prefix.residue * 10**known // finer if finer == 1 else 0
+                if finer > 1:
+                    written = prefix.residue * 10 ** (known - (scale - self.scale)) % divisor * finer
+                avoided.append((written, divisor * finer))
+        last = min(most, first + step * ((1 << len(self.avoided)) - 1))
+        for ending in range(first, last + 1, step):
+            if all((written + ending) % divisor for written, divisor in avoided):
+                yield ending
+
+    def least(self) -> Fraction | None:
+        """A small member; None where there is none."""
+        scale = self.scale
+        if self.multiple is not None:
+            step = self.multiple
+        else:
+            # Small enough to find room below an upper bound as well.
+            scale = max(scale, 1 - self.upper.point if self.upper else 0) + self.fineness
+            step = Fraction(1, 10**scale)
+        lower, upper = self.lower, self.upper
+        number = 1
+        if lower is not None:
+            ratio = lower.value / step
+            number = max(1, floor(ratio) + 1 if lower.strict else ceil(ratio))
+        for candidate in range(number, number + (1 << len(self.avoided))):
+            value = candidate * step
+            if upper is not None and (value > upper.value or (upper.strict and value == upper.value)):
+                return None
+            if all((value / divisor).denominator != 1 for divisor in self.avoided):
+                return value
+        return None
+
+
+def _zeros_needed(residue: int, divisor: int) -> int | None:
+    """How many zeros make a number of that residue a multiple; None where none do."""
+    shift = 0
+    residue %= divisor
+    while residue:
+        # Each zero brings one factor two and one factor five, and nothing else.
+        if shift > divisor.bit_length():
+            return None
+        residue = residue * 10 % divisor
+        shift += 1
+    return shift
+
+
+def _within(number: int, interval: Interval) -> bool:
+    low, high = interval
+    return (low is None or low <= number) and (high is None or number <= high)
