@@ -14,42 +14,30 @@ states and a first mask needs five of them.
 from __future__ import annotations
 
 import heapq
+from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from engine.automata.byte_classes import ByteClasses, ByteRanges, join_ranges
-from engine.automata.program import Atom, Program
+from engine.automata.program import Atom, Program, TokenAtom
+from engine.automata.runtime import DEAD, MISS
 from engine.automata.threads import NOTHING, Past, ThreadMachine, Threads
+from engine.grammar import TokenSet
 from engine.source import CancelToken, Limits, Span
-
-DEAD = 0
-"""The configuration that nothing completes."""
-
-MISS = -1
-"""A table entry that is not computed yet."""
 
 _Key: TypeAlias = tuple[Threads, tuple[Threads, ...]]
 
 
 class LazyAutomaton:
-    """A byte automaton that determinises itself step by step.
-
-    Attributes:
-        class_of_byte: uint8[256], the byte class of each byte.
-        n_classes: how many byte classes there are.
-        start: the configuration before the first byte; `DEAD` where the language is empty.
-        rows: int32[capacity, n_classes], the next configuration; `MISS` where it is not computed,
-            `DEAD` where the byte cannot stand. Growth replaces the array: read it anew after a step.
-        accepting: uint8[capacity], 1 where the text may end.
-        size: configurations interned so far, `DEAD` included.
-    """
+    """Runs a program: the `Runtime` of regular and of recursive grammars."""
 
     def __init__(self, program: Program | None, limits: Limits, cancel: CancelToken | None = None) -> None:
         self.classes = ByteClasses.of(program.automata if program else ())
         self.class_of_byte = np.frombuffer(self.classes.of_byte, dtype=np.uint8)
         self.n_classes = len(self.classes)
+        self.has_tokens = program is not None and any(isinstance(i, TokenAtom) for i in program.instructions)
         self._limits = limits
         self._keys: list[_Key] = [(NOTHING, ())]
         self._ids: dict[_Key, int] = {self._keys[0]: DEAD}
@@ -103,6 +91,25 @@ class LazyAutomaton:
             configuration = self.step(configuration, classes[byte])
         return configuration
 
+    def token_sets(self, configuration: int) -> frozenset[TokenSet]:
+        """The sets of which one token, taken whole, may come next."""
+        if not self.has_tokens:
+            return frozenset()
+        found = set()
+        for number in self._keys[configuration][0]:
+            instruction = self._program.instructions[self._machine[number].pc]
+            if isinstance(instruction, TokenAtom):
+                found.add(instruction.tokens)
+        return frozenset(found)
+
+    def take_token(self, configuration: int, data: bytes, takes: Callable[[TokenSet], bool]) -> int:
+        """The configuration after a token: as its bytes, none where it has none, and whole, where `takes` says so."""
+        whole = self._machine.step_token(self._keys[configuration][0], takes)
+        spelled = self.run(configuration, data) if data else DEAD
+        if spelled == DEAD or not whole:
+            return self._intern((whole, ())) if whole else spelled
+        return self._intern((self._machine.unite(self._keys[spelled][0], whole), ()))
+
     def accepts(self, configuration: int) -> bool:
         """Whether the text may end here."""
         return bool(self.accepting[configuration])
@@ -120,6 +127,8 @@ class LazyAutomaton:
                 instruction = self._program.instructions[thread.pc]
                 if isinstance(instruction, Atom):
                     found.add(instruction.span)
+                elif isinstance(instruction, TokenAtom):
+                    found.add(instruction.tokens.span)
                 todo += [duty.threads for duty in thread.obligations]
         return tuple(sorted(found))
 

@@ -7,8 +7,9 @@ from collections.abc import Iterable
 
 from engine.automata.byte_classes import ByteRanges, join_ranges
 from engine.automata.dfa import ByteDfa, DfaEdge, DfaState
-from engine.automata.lazy import DEAD, LazyAutomaton
+from engine.automata.lazy import LazyAutomaton
 from engine.automata.minimise import equivalence_classes
+from engine.automata.runtime import DEAD
 from engine.source import CancelToken, LimitExceededError, Span
 
 _CHECK_EVERY = 64

@@ -148,6 +148,10 @@ class ThreadMachine:
                 after |= self.place(instruction.to, (), thread.counters, thread.stacks)
         return self._reduce(after)
 
+    def unite(self, one: Threads, other: Threads) -> Threads:
+        """The threads of two configurations as one."""
+        return self._reduce({*one, *other})
+
     def _step_thread(self, number: ThreadId, byte_class: int, past: Past) -> Threads:
         key = (number, byte_class, past)
         result = self._steps.get(key)

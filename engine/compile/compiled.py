@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from engine.automata.dfa import ByteDfa
-from engine.automata.lazy import DEAD, LazyAutomaton
+from engine.automata.lazy import LazyAutomaton
 from engine.automata.materialise import minimal_dfa, neighbourhood
+from engine.automata.runtime import DEAD
 from engine.compile.options import CompileOptions
 from engine.source import CancelToken, Diagnostic, SourceText
 

@@ -7,7 +7,7 @@ from operator import index
 import numpy as np
 import numpy.typing as npt
 
-from engine.automata.lazy import DEAD
+from engine.automata.runtime import DEAD
 from engine.compile import CompiledGrammar
 from engine.masking.explanation import Explanation, Reason
 from engine.masking.token_automaton import TokenState, token_automaton

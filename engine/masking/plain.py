@@ -8,11 +8,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from engine.automata.lazy import DEAD, LazyAutomaton
+from engine.automata.runtime import DEAD, Runtime
 from engine.vocabulary import Trie
 
 
-def plain_mask(trie: Trie, automaton: LazyAutomaton, configuration: int) -> npt.NDArray[np.uint32]:
+def plain_mask(trie: Trie, automaton: Runtime, configuration: int) -> npt.NDArray[np.uint32]:
     """uint32[words]: the tokens that the automaton can read from a configuration."""
     words = np.zeros(trie.words, np.uint32)
     # Memory views answer with plain ints, and several times faster than arrays.

@@ -25,7 +25,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from engine.automata.lazy import DEAD, LazyAutomaton
+from engine.automata.runtime import DEAD, Runtime
 from engine.masking.runtime import Kernels
 from engine.vocabulary import Trie
 
@@ -114,7 +114,7 @@ class LoopFinder:
         self._loops: dict[int, Loop | None] = {}
         self._shared: dict[bytes, Loop] = {}  # many homes, few loops
 
-    def loop_at(self, automaton: LazyAutomaton, configuration: int) -> tuple[int, Loop] | None:
+    def loop_at(self, automaton: Runtime, configuration: int) -> tuple[int, Loop] | None:
         """The loop that a configuration is the home of, or one byte away from.
 
         In `[a-z]+` the first byte leads into the loop from outside. Where that configuration reads the loop's
@@ -140,14 +140,14 @@ class LoopFinder:
         return home, loop
 
 
-def targets_of(automaton: LazyAutomaton, configuration: int) -> Targets:
+def targets_of(automaton: Runtime, configuration: int) -> Targets:
     """int32[256]: where each byte leads; fills the row."""
     automaton.fill_row(configuration)
     targets: Targets = automaton.rows[configuration][automaton.class_of_byte]
     return targets
 
 
-def _loop(automaton: LazyAutomaton, home: int) -> Loop | None:
+def _loop(automaton: Runtime, home: int) -> Loop | None:
     targets = targets_of(automaton, home)
     inner: dict[int, Targets] = {home: targets}
     for lead in dict.fromkeys(targets[0xC2:0xF5].tolist()):
@@ -163,7 +163,7 @@ def _loop(automaton: LazyAutomaton, home: int) -> Loop | None:
 
 
 def _returning(
-    automaton: LazyAutomaton, configuration: int, inner: dict[int, Targets], deepest: int
+    automaton: Runtime, configuration: int, inner: dict[int, Targets], deepest: int
 ) -> dict[int, Targets] | None:
     """`inner` with a configuration and what it leads to, if all of that can only come back to the loop."""
     if configuration in inner:

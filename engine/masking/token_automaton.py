@@ -12,12 +12,13 @@ from weakref import WeakKeyDictionary, ref
 import numpy as np
 import numpy.typing as npt
 
-from engine.automata.lazy import DEAD, LazyAutomaton
+from engine.automata.runtime import DEAD, Runtime
 from engine.masking.kernels import DONE
 from engine.masking.plain import plain_mask
 from engine.masking.regions import LoopFinder, Region, Regions, regions_of
 from engine.masking.runtime import Kernels, ready
 from engine.masking.store import Mask, store
+from engine.masking.token_sets import TokenSets
 from engine.vocabulary import Vocabulary
 
 _MOST_STEPS = 1_000_000  # remembered steps of one grammar and vocabulary, about 100 bytes each
@@ -53,7 +54,7 @@ class TokenAutomaton:
     matcher holds both.
     """
 
-    def __init__(self, automaton: LazyAutomaton, vocabulary: Vocabulary) -> None:
+    def __init__(self, automaton: Runtime, vocabulary: Vocabulary) -> None:
         self._automaton = ref(automaton)
         self._trie = vocabulary.trie
         self._tokens = vocabulary.tokens
@@ -67,6 +68,7 @@ class TokenAutomaton:
         self._states: dict[int, TokenState] = {}
         self._ends: dict[int, TokenState] = {}
         self._steps = 0
+        self._token_sets = TokenSets(vocabulary) if automaton.has_tokens else None
         store.users.add(self)
 
     @property
@@ -99,6 +101,11 @@ class TokenAutomaton:
         if token_id in self._eos_ids:
             return self._end(state) if state.accepting else None
         token = self._tokens[token_id]
+        if self._token_sets is not None:
+            configuration = self._living().take_token(
+                state.configuration, token or b"", self._token_sets.holding(token_id)
+            )
+            return None if configuration == DEAD else self.state(configuration)
         return self.run(state, token) if token else None
 
     def run(self, state: TokenState, data: bytes) -> TokenState | None:
@@ -119,7 +126,7 @@ class TokenAutomaton:
         for state in (*self._states.values(), *self._ends.values()):
             state.mask = None
 
-    def _living(self) -> LazyAutomaton:
+    def _living(self) -> Runtime:
         automaton = self._automaton()
         if automaton is None:
             raise ReferenceError("the grammar of this matcher is gone")
@@ -144,12 +151,15 @@ class TokenAutomaton:
             words = plain_mask(self._trie, self._living(), state.configuration)
         else:
             words = self._walk(kernels, self._living(), state.configuration)
+        if self._token_sets is not None:
+            for tokens in self._living().token_sets(state.configuration):
+                words |= self._token_sets.words(tokens)
         if state.accepting:
             for token_id in self._eos_ids:
                 words[token_id >> 5] |= np.uint32(1 << (token_id & 31))
         return words
 
-    def _walk(self, kernels: Kernels, automaton: LazyAutomaton, configuration: int) -> npt.NDArray[np.uint32]:
+    def _walk(self, kernels: Kernels, automaton: Runtime, configuration: int) -> npt.NDArray[np.uint32]:
         region, inside, within = self._regions.whole, configuration, None
         found = self._loops.loop_at(automaton, configuration)
         if found is not None:
@@ -175,7 +185,7 @@ class TokenAutomaton:
     def _add(
         self,
         kernels: Kernels,
-        automaton: LazyAutomaton,
+        automaton: Runtime,
         region: Region,
         start: tuple[int, int, int],
         apart: npt.NDArray[np.uint8],
@@ -191,10 +201,10 @@ class TokenAutomaton:
             automaton.step(int(self._stack[trie.depth[node] - 1]), int(self._class_of_byte[trie.byte[node]]))
 
 
-_known: WeakKeyDictionary[LazyAutomaton, WeakKeyDictionary[Vocabulary, TokenAutomaton]] = WeakKeyDictionary()
+_known: WeakKeyDictionary[Runtime, WeakKeyDictionary[Vocabulary, TokenAutomaton]] = WeakKeyDictionary()
 
 
-def token_automaton(automaton: LazyAutomaton, vocabulary: Vocabulary) -> TokenAutomaton:
+def token_automaton(automaton: Runtime, vocabulary: Vocabulary) -> TokenAutomaton:
     """The states that all matchers of a grammar and a vocabulary share."""
     of_grammar = _known.get(automaton)
     if of_grammar is None:

@@ -7,9 +7,10 @@ from itertools import product
 from hypothesis import HealthCheck, given, settings
 from language import ALPHABET, matches, nodes
 
-from engine.automata.lazy import DEAD, LazyAutomaton
+from engine.automata.lazy import LazyAutomaton
 from engine.automata.materialise import minimal_dfa, neighbourhood
 from engine.automata.program import assemble
+from engine.automata.runtime import DEAD
 from engine.grammar import Node
 from engine.grammar.simplify import simplify
 from engine.source import Limits

@@ -9,8 +9,9 @@ from grammar_language import grammars, matches
 from hypothesis import HealthCheck, given, settings
 from language import ALPHABET
 
-from engine.automata.lazy import DEAD, LazyAutomaton
+from engine.automata.lazy import LazyAutomaton
 from engine.automata.program import assemble
+from engine.automata.runtime import DEAD
 from engine.grammar import Chars, CharSet, Choice, Grammar, Node, Reference, Repeat, Rule, Sequence
 from engine.grammar.simplify import simplify_grammar
 from engine.source import Limits

@@ -72,6 +72,7 @@ class TableAutomaton:
     """A stand-in for the lazy automaton over a given table; entries are missing until a step asks for them."""
 
     start = 1
+    has_tokens = False
 
     def __init__(self, table, class_of_byte, accepting):
         self._table = np.array(table, np.int32)
