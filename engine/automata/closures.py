@@ -94,7 +94,7 @@ class Closures:
         self._rules = program.rules
         self.closure = cache(self._closure)
         self._first_calls = cache(self._find_first_calls)
-        self._corner = cache(self._find_corner)
+        self.corner = cache(self._find_corner)
         self.sites = cache(self._find_sites)
 
     def _closure(self, pc: Pc, counters: Counters) -> Closure:
@@ -128,7 +128,7 @@ class Closures:
     def _call(self, place: _Place, call: Call) -> list[_Place]:
         rule = self._rules[call.rule]
         ways = [place._replace(pc=call.to)] if rule.nullable else []
-        corner = self._corner(call.rule)
+        corner = self.corner(call.rule)
         if corner and place.pushed and place.pushed[-1].current in corner:
             return ways  # the corner that we are in begins with this rule too, and goes on from it
         pushed = place.pushed if call.last else (*place.pushed, Frame(call.to, place.counters))
@@ -182,7 +182,7 @@ class Closures:
         """Where the rules of its corner begin with a rule."""
         return tuple(
             Site(member, to, counters)
-            for member in sorted(self._corner(rule))
+            for member in sorted(self.corner(rule))
             for callee, to, counters in self._first_calls(member)
             if callee == rule
         )
