@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from engine.automata.dfa import ByteDfa
-from engine.automata.lazy import LazyAutomaton
 from engine.automata.materialise import minimal_dfa, neighbourhood
-from engine.automata.runtime import DEAD
+from engine.automata.runtime import DEAD, Runtime
 from engine.compile.options import CompileOptions
 from engine.source import CancelToken, Diagnostic, SourceText
 
@@ -17,7 +16,7 @@ class CompiledGrammar:
     """What `compile_grammar` returns: the source, the findings, and the automaton that runs.
 
     Attributes:
-        notation: `regex`.
+        notation: one of `NOTATIONS`.
         source: the text that was compiled.
         options: what the compile was told.
         diagnostics: warnings and hints, in source order.
@@ -31,14 +30,16 @@ class CompiledGrammar:
         source: SourceText,
         options: CompileOptions,
         diagnostics: tuple[Diagnostic, ...],
-        automaton: LazyAutomaton,
+        automaton: Runtime,
+        *,
+        is_regular: bool,
     ) -> None:
         self.notation = notation
         self.source = source
         self.options = options
         self.diagnostics = diagnostics
         self.automaton = automaton
-        self.is_regular = True
+        self.is_regular = is_regular
 
     @property
     def is_empty(self) -> bool:

@@ -8,10 +8,15 @@ from contextlib import contextmanager
 
 from engine.automata.lazy import LazyAutomaton
 from engine.automata.program import assemble
+from engine.automata.recursion import nests_without_bound
+from engine.automata.runtime import DEAD, Runtime
 from engine.compile.compiled import CompiledGrammar
 from engine.compile.options import NOTATIONS, CompileOptions
-from engine.grammar.simplify import simplify
-from engine.notations.regex import parse
+from engine.compile.schema import schema_automaton
+from engine.grammar import Grammar, Rule
+from engine.grammar.simplify import simplify_grammar
+from engine.notations.gbnf import parse as parse_gbnf
+from engine.notations.regex import parse as parse_regex
 from engine.source import CancelToken, Diagnostic, GrammarError, LimitExceededError, Severity, SourceText, Span
 
 # A group takes three nodes and a node takes a frame or two; see `Limits.nesting`.
@@ -47,17 +52,32 @@ def compile_grammar(
     cancel = cancel or CancelToken()
     try:
         with _deep_recursion(options.limits.nesting):
-            cancel.report("parsing", 0)
-            node, diagnostics = parse(text, options.dialect, options.limits)
-            cancel.report("assembling", 0)
-            program = assemble(simplify(node), options.limits)
-            cancel.report("looking for a match", 0)
-            automaton = LazyAutomaton(program, options.limits, cancel)
+            automaton, is_regular, diagnostics = _run(notation, text, options, cancel)
     except LimitExceededError as error:
         raise GrammarError((_too_large(error, text),), text) from error
-    if automaton.is_empty:
+    if automaton.start == DEAD:
         diagnostics = (*diagnostics, _matches_nothing(text))
-    return CompiledGrammar(notation, text, options, diagnostics, automaton)
+    return CompiledGrammar(notation, text, options, diagnostics, automaton, is_regular=is_regular)
+
+
+def _run(
+    notation: str, text: SourceText, options: CompileOptions, cancel: CancelToken
+) -> tuple[Runtime, bool, tuple[Diagnostic, ...]]:
+    """What runs the grammar, whether it is regular, and the findings."""
+    if notation == "json_schema":
+        schema, diagnostics = schema_automaton(text, options, cancel)
+        return schema, False, diagnostics
+    cancel.report("parsing", 0)
+    if notation == "gbnf":
+        grammar, diagnostics = parse_gbnf(text, options.limits)
+    else:
+        node, diagnostics = parse_regex(text, options.dialect, options.limits)
+        grammar = Grammar((Rule("root", node, node.span),), "root")
+    cancel.report("assembling", 0)
+    program = assemble(simplify_grammar(grammar), options.limits)
+    is_regular = program is None or not nests_without_bound(program)
+    cancel.report("looking for a match", 0)
+    return LazyAutomaton(program, options.limits, cancel), is_regular, diagnostics
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from typing import Literal
 
 from engine.source import Limits
 
-NOTATIONS = ("regex",)
+NOTATIONS = ("regex", "gbnf", "json_schema")
 """The notations that compile, by the names that the command line and documents use."""
 
 
@@ -17,8 +17,19 @@ class CompileOptions:
 
     Attributes:
         dialect: of a regex: `python` as in the `re` module, or `ecma` as in ECMAScript with the u flag.
+        whitespace: of a JSON Schema: `compact` (none), `one-space` (one behind each comma and colon, none elsewhere),
+            `flexible` (at most one space, or a newline and up to 32 spaces or tabs, wherever JSON allows it), or `any`.
+        property_order: of a JSON Schema: whether declared properties come in their order.
+        additional: of a JSON Schema: whether objects are open where `additionalProperties` is absent.
+        unenforced: of a JSON Schema: what a keyword is that cannot be enforced.
+        draft: of a JSON Schema: what it is read as where `$schema` names no draft.
         limits: how far the compile and the steps after it may go.
     """
 
     dialect: Literal["python", "ecma"] = "python"
+    whitespace: Literal["compact", "one-space", "flexible", "any"] = "flexible"
+    property_order: Literal["declared", "any"] = "declared"
+    additional: Literal["open", "closed"] = "open"
+    unenforced: Literal["error", "warn"] = "error"
+    draft: Literal[4, 6, 7, 2019, 2020] = 2020
     limits: Limits = field(default_factory=Limits)

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import ceil, floor, lcm
 from typing import NamedTuple, TypeAlias
 
@@ -57,12 +58,16 @@ class Bound:
     def prefix(self, length: int) -> int:
         """The first digits of the significand, as one number."""
         shown = self.digits[:length]
-        return int("".join(map(str, shown)) or "0") * 10 ** (length - len(shown))
+        return int("".join(map(str, shown)) or "0") * _power(length - len(shown))
 
 
 def decimals(value: Fraction) -> int:
     """How many decimals a finite decimal fraction has."""
     return max(valuation(value.denominator, 2), valuation(value.denominator, 5))
+
+
+def _power(exponent: int) -> int:
+    return int(10**exponent)  # a power with a negative exponent would be no integer; there is none here
 
 
 def valuation(number: int, prime: int) -> int:
@@ -78,21 +83,21 @@ class Prefix(NamedTuple):
     """What is known of a significand of which some digits are written.
 
     Attributes:
-        count: how many digits.
+        length: how many digits.
         zeros: how many of them are zeros at the end.
         residue: the digits before those zeros, as a number, modulo `Magnitudes.modulus`.
         to_lower: how the digits stand to those of the lower bound: -1, 0 (equal so far) or 1.
         to_upper: likewise for the upper bound.
     """
 
-    count: int
+    length: int
     zeros: int
     residue: int
     to_lower: int
     to_upper: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Magnitudes:
     """A set of positive decimal fractions.
 
@@ -108,7 +113,7 @@ class Magnitudes:
     multiple: Fraction | None
     avoided: tuple[Fraction, ...]
 
-    @property
+    @cached_property
     def scale(self) -> int:
         """So many decimals have all the numbers that this set is made of."""
         values = [*self.avoided]
@@ -120,14 +125,14 @@ class Magnitudes:
 
     def at_scale(self, value: Fraction) -> int:
         """A divisor as an integer at the scale."""
-        return value.numerator * 10**self.scale // value.denominator
+        return value.numerator * _power(self.scale) // value.denominator
 
-    @property
+    @cached_property
     def modulus(self) -> int:
         """Residues by this number tell every multiple."""
         return lcm(*(self.at_scale(m) for m in ([self.multiple] if self.multiple else []) + [*self.avoided]))
 
-    @property
+    @cached_property
     def fineness(self) -> int:
         """Decimals beyond the scale at which any open interval has room for every avoided divisor."""
         return 1 + len(str(1 << len(self.avoided)))
@@ -139,14 +144,14 @@ class Magnitudes:
         low: int | None = None
         high: int | None = None
         if (lower := self.lower) is not None:
-            equal = prefix.to_lower == 0 and prefix.count >= len(lower.digits)
+            equal = prefix.to_lower == 0 and prefix.length >= len(lower.digits)
             fits = prefix.to_lower > 0 or (equal and not lower.strict)
             low = lower.point - point + (not fits)
         if (upper := self.upper) is not None:
-            whole = prefix.count >= len(upper.digits)
+            whole = prefix.length >= len(upper.digits)
             fits = prefix.to_upper < 0 or (prefix.to_upper == 0 and not (whole and upper.strict))
             high = upper.point - point - (not fits)
-        last = point - prefix.count + prefix.zeros + self.scale  # the place of the last digit that is not zero
+        last = point - prefix.length + prefix.zeros + self.scale  # the place of the last digit that is not zero
         if self.multiple is not None:
             shift = _zeros_needed(prefix.residue, self.at_scale(self.multiple))
             if shift is None:
@@ -163,20 +168,20 @@ class Magnitudes:
     def points(self, prefix: Prefix) -> tuple[int, int]:
         """The points between which it shows whether the prefix can become a member, the exponent being free."""
         upper, lower = self.upper, self.lower
-        room = len(str(self.modulus)) + 2 * self.fineness + 1
-        high = upper.point if upper else max(prefix.count, lower.point if lower else 0) + room
+        room = self.modulus.bit_length() // 3 + 2 * self.fineness + 1
+        high = upper.point if upper else max(prefix.length, lower.point if lower else 0) + room
         if self.multiple is None:
-            return (lower.point if lower else high - 2), high
-        low = prefix.count - prefix.zeros - self.scale
+            return (lower.point if lower else min(high - 2, prefix.length - self.scale - 1)), high
+        low = prefix.length - prefix.zeros - self.scale
         return (max(low, lower.point) if lower else low), high
 
     def length(self, prefix: Prefix, point: int) -> int:
         """So many digits suffice to write a member with that prefix and point, if there is one."""
         if self.multiple is not None:
-            return max(prefix.count, point + self.scale)
-        if prefix.count - point <= self.scale:
+            return max(prefix.length, point + self.scale)
+        if prefix.length - point <= self.scale:
             return point + self.scale + self.fineness
-        return prefix.count + 1
+        return prefix.length + 1
 
     def meets(self, prefix: Prefix, point: int) -> bool:
         """Whether a member has that point and a significand that begins with the prefix."""
@@ -189,8 +194,8 @@ class Magnitudes:
             return False
         scale = self.scale
         if self.multiple is None:
-            scale = max(scale, prefix.count - point) + self.fineness
-        free = point - prefix.count + scale
+            scale = max(scale, prefix.length - point) + self.fineness
+        free = point - prefix.length + scale
         tight_lower = lower if at_lower and prefix.to_lower == 0 else None
         tight_upper = upper if at_upper and prefix.to_upper == 0 else None
         if free < 0:
@@ -199,10 +204,10 @@ class Magnitudes:
             return interval is not None and _within(0, interval)
         least, most = 0, 10**free - 1
         if tight_lower is not None:
-            rest = tight_lower.value * 10**scale - tight_lower.prefix(prefix.count) * 10**free
+            rest = tight_lower.value * 10**scale - tight_lower.prefix(prefix.length) * 10**free
             least = max(least, floor(rest) + 1 if tight_lower.strict else ceil(rest))
         if tight_upper is not None:
-            rest = tight_upper.value * 10**scale - tight_upper.prefix(prefix.count) * 10**free
+            rest = tight_upper.value * 10**scale - tight_upper.prefix(prefix.length) * 10**free
             most = min(most, ceil(rest) - 1 if tight_upper.strict else floor(rest))
         return any(True for _ in self._endings(prefix, free, scale, least, most))
 
@@ -218,9 +223,7 @@ class Magnitudes:
         avoided: list[tuple[int, int]] = []
         if known >= scale - self.scale:  # else the digits written are finer than any multiple
             for divisor in map(self.at_scale, self.avoided):
-                written = prefix.residue * 10**known // finer if finer == 1 else 0
-                if finer > 1:
-                    written = prefix.residue * 10 ** (known - (scale - self.scale)) % divisor * finer
+                written = prefix.residue * 10 ** (known - (scale - self.scale)) % divisor * finer
                 avoided.append((written, divisor * finer))
         last = min(most, first + step * ((1 << len(self.avoided)) - 1))
         for ending in range(first, last + 1, step):

@@ -15,7 +15,7 @@ from engine import (
     Limits,
     compile_grammar,
 )
-from engine.automata.lazy import DEAD
+from engine.automata.runtime import DEAD
 
 
 @pytest.mark.parametrize(

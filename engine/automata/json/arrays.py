@@ -1,0 +1,300 @@
+"""Cases of arrays: one conjunction of assertions, and the places within an array that it tells apart.
+
+A place is how far an array has come: the index of the next item (as far as it
+matters), and which `contains` have been met how often. Whether an item is to
+count for one is a choice at the item's start; all choices run side by side.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from engine.automata.json.formula import (
+    Contains,
+    Distinct,
+    Formula,
+    ItemCount,
+    Items,
+    Not,
+    span_of,
+)
+from engine.automata.json.values import Value
+from engine.source import EngineError, Span
+
+if TYPE_CHECKING:
+    from engine.automata.json.goals import Goals
+
+
+_MOST_DISTINCT = 64
+
+
+class UndecidedError(EngineError):
+    """What a formula asks for is not decided by this engine."""
+
+    def __init__(self, message: str, span: Span) -> None:
+        super().__init__(message)
+        self.span = span
+
+
+class ArrayPlace(NamedTuple):
+    """How far an array has come.
+
+    Attributes:
+        at: the index of the next item, or the first index from which none differs.
+        counts: of each quota the items that counted for it, as far as that matters.
+        seen: the items so far where no two may be equal.
+    """
+
+    case: ArrayCase
+    at: int
+    counts: tuple[int, ...]
+    seen: frozenset[Value]
+
+
+class ArrayMove(NamedTuple):
+    """An item: what it must satisfy, and the place after it."""
+
+    goal: Formula
+    place: ArrayPlace
+
+
+class _Quota(NamedTuple):
+    """Between `least` and `most` items with an index in a range satisfy a formula."""
+
+    value: Formula
+    least: int
+    most: int | None
+    first: int
+    end: int | None
+    span: Span
+
+
+class ArrayCase:
+    """A conjunction of assertions over arrays."""
+
+    def __init__(self, goals: Goals, conjunction: tuple[Formula, ...]) -> None:
+        self._goals = goals
+        self.least, self.most = 0, None
+        self.distinct: Distinct | None = None
+        self._equal: Distinct | None = None
+        self._ranges: list[Items] = []
+        self._quotas: list[_Quota] = []
+        self.spans = tuple(sorted({span_of(item) for item in conjunction}))
+        for item in conjunction:
+            self._add(item)
+        edges = {self.least, self.most or 0}
+        edges |= {edge for part in self._ranges for edge in (part.first, part.end or 0)}
+        edges |= {edge for quota in self._quotas for edge in (quota.first, quota.end or 0)}
+        self._last = max(edges)
+        self.start = ArrayPlace(self, 0, (0,) * len(self._quotas), frozenset())
+        self._live: dict[ArrayPlace, bool] = {}
+        self._moves: dict[ArrayPlace, tuple[ArrayMove, ...]] = {}
+        self._item_goals: dict[int, Formula] = {}
+
+    least: int
+    most: int | None
+
+    def _add(self, item: Formula) -> None:
+        negated = isinstance(item, Not)
+        atom = item.item if isinstance(item, Not) else item
+        match atom:
+            case ItemCount():
+                least, most = _range(atom.least, atom.most, negated=negated)
+                self.least = max(self.least, least)
+                self.most = most if self.most is None else self.most if most is None else min(self.most, most)
+            case Items() if not negated:
+                self._ranges.append(atom)
+            case Items():
+                value = self._goals.arena.negate(atom.value)
+                self._quotas.append(_Quota(value, 1, None, atom.first, atom.end, atom.span))
+            case Contains():
+                least, most = _range(atom.least, atom.most, negated=negated)
+                self._quotas.append(_Quota(atom.value, least, most, 0, None, atom.span))
+            case Distinct() if not negated:
+                self.distinct = atom
+            case Distinct():
+                self._equal = atom
+            case _:
+                raise AssertionError(item)
+
+    # ------------------------------------------------------------------ places
+
+    def can_close(self, place: ArrayPlace) -> bool:
+        """Whether the array may end."""
+        return (
+            place.at >= self.least
+            and (self.most is None or place.at <= self.most)
+            and all(count >= quota.least for count, quota in zip(place.counts, self._quotas, strict=True))
+        )
+
+    def moves(self, place: ArrayPlace) -> tuple[ArrayMove, ...]:
+        """The items that may come next, each with a place that can be completed."""
+        known = self._moves.get(place)
+        if known is None:
+            goals = self._goals
+            before = goals.assumptions
+            known = tuple(
+                move
+                for move in self._all_moves(place)
+                if goals.is_satisfiable(move.goal) and (self.distinct is not None or self.is_live(move.place))
+            )
+            if goals.assumptions == before:
+                self._moves[place] = known
+        return known
+
+    def after(self, place: ArrayPlace, value: Value) -> ArrayPlace | None:
+        """The place after an item that is `value`, where no two items may be equal."""
+        following = place._replace(seen=place.seen | {value})
+        return following if self.is_live(following) else None
+
+    def item_goal(self, index: int) -> Formula:
+        """What the item at an index must satisfy, quotas apart."""
+        goal = self._item_goals.get(index)
+        if goal is None:
+            goal = self._goals.arena.all_of(
+                part.value for part in self._ranges if part.first <= index and (part.end is None or index < part.end)
+            )
+            self._item_goals[index] = goal
+        return goal
+
+    def _all_moves(self, place: ArrayPlace) -> list[ArrayMove]:
+        if self.most is not None and place.at >= self.most:
+            return []
+        arena, index = self._goals.arena, place.at
+        ways: list[tuple[Formula, tuple[int, ...]]] = [(self.item_goal(index), ())]
+        if place.seen:
+            assert self.distinct is not None
+            used = arena.among(sorted(place.seen, key=repr), self.distinct.span)
+            ways = [(arena.all_of((ways[0][0], arena.negate(used))), ())]
+        for quota, count in zip(self._quotas, place.counts, strict=True):
+            ways = [
+                (goal, (*counts, n)) for goal, counts in ways for goal, n in self._choices(goal, quota, count, index)
+            ]
+        following = min(index + 1, self._last)
+        if self.most is not None:
+            following = index + 1
+        return [ArrayMove(goal, ArrayPlace(self, following, counts, place.seen)) for goal, counts in ways]
+
+    def _choices(self, goal: Formula, quota: _Quota, count: int, index: int) -> list[tuple[Formula, int]]:
+        """An item counts for a quota, or does not."""
+        arena = self._goals.arena
+        if index < quota.first or (quota.end is not None and index >= quota.end):
+            return [(goal, count)]
+        if quota.most is None:
+            if count >= quota.least:
+                return [(goal, count)]
+            return [(arena.all_of((goal, quota.value)), count + 1), (goal, count)]
+        without = (arena.all_of((goal, arena.negate(quota.value))), count)
+        if count >= quota.most:
+            return [without]
+        counted = goal if quota.least == 0 else arena.all_of((goal, quota.value))
+        return [(counted, count + 1), without]
+
+    def sample(self) -> list[ArrayPlace]:
+        """A place for each index from which goals differ."""
+        edges = {0, *(part.first for part in self._ranges), *(part.end or 0 for part in self._ranges)}
+        return [self.start._replace(at=index) for index in sorted(edges)]
+
+    # ------------------------------------------------------------------ liveness
+
+    def is_live(self, place: ArrayPlace) -> bool:
+        """Whether the array can be completed."""
+        known = self._live.get(place)
+        if known is not None:
+            return known
+        before = self._goals.assumptions
+        verdict = self._is_live(place)
+        if verdict or self._goals.assumptions == before:
+            self._live[place] = verdict
+        return verdict
+
+    def _is_live(self, place: ArrayPlace) -> bool:
+        if self._equal is not None:
+            if self._goals.budget is not None:
+                raise UndecidedError("that two items are equal cannot be asked for", self._equal.span)
+            self._goals.doubt()
+            return False
+        if self.distinct is not None and self._quotas and sum(quota.least for quota in self._quotas) > 1:
+            self._refuse("several items that must be contained and must all differ are not looked for")
+            return False
+        if self.can_close(place):
+            return True
+        if self.most is not None and self.least > self.most:
+            return False
+        if self.distinct is not None and self.least - place.at > 1:
+            return self._has_distinct(place)
+        if not self._quotas:
+            # Only the items up to the least count matter, and only where their goals change.
+            edges = {place.at, *(part.first for part in self._ranges), *(part.end or 0 for part in self._ranges)}
+            return all(
+                self._goals.is_satisfiable(self._goal_here(place, index))
+                for index in sorted(edges)
+                if place.at <= index < self.least
+            )
+        return self._search(place)
+
+    def _goal_here(self, place: ArrayPlace, index: int) -> Formula:
+        if index == place.at:
+            return self._all_moves(place)[0].goal
+        return self.item_goal(index)
+
+    def _search(self, start: ArrayPlace) -> bool:
+        """Depth first for a place that can close; what counts for a quota is tried first."""
+        goals = self._goals
+        seen, todo = {start}, [start]
+        while todo:
+            place = todo.pop()
+            for move in reversed(self._all_moves(place)):
+                if move.place in seen or not goals.is_satisfiable(move.goal):
+                    continue
+                if self.can_close(move.place) or self._live.get(move.place):
+                    return True
+                seen.add(move.place)
+                goals.limits.check("places of an array", len(seen), goals.limits.search)
+                todo.append(move.place)
+        return False
+
+    def _has_distinct(self, place: ArrayPlace) -> bool:
+        """Whether the items that are missing can all differ: a matching of indices to values."""
+        assert self.distinct is not None
+        missing = range(place.at, self.least)
+        if len(missing) > _MOST_DISTINCT:
+            self._refuse(f"more than {_MOST_DISTINCT} items that must all differ are not looked for")
+            return False
+        arena, goals = self._goals.arena, self._goals
+        used = arena.among(sorted(place.seen, key=repr), self.distinct.span)
+        choices: list[list[Value]] = []
+        for index in missing:
+            goal = arena.all_of((self.item_goal(index), arena.negate(used)))
+            values = goals.values(goal, len(missing))
+            if values is None:
+                self._refuse("whether so many arrays or objects can all differ is not decided")
+                return False
+            choices.append(values)
+        taken: dict[Value, int] = {}
+        return all(_match(row, choices, taken, set()) for row in range(len(choices)))
+
+    def _refuse(self, message: str) -> None:
+        """Raise while compiling; later, count what is in question as impossible, and build nothing on it."""
+        assert self.distinct is not None
+        if self._goals.budget is not None:
+            raise UndecidedError(message, self.distinct.span)
+        self._goals.doubt()
+
+
+def _match(row: int, choices: list[list[Value]], taken: dict[Value, int], seen: set[Value]) -> bool:
+    """Kuhn's augmenting path: a value for a row, where others may move."""
+    for value in choices[row]:
+        if value not in seen:
+            seen.add(value)
+            if value not in taken or _match(taken[value], choices, taken, seen):
+                taken[value] = row
+                return True
+    return False
+
+
+def _range(least: int, most: int | None, *, negated: bool) -> tuple[int, int | None]:
+    """A count with one bound, or its negation."""
+    if not negated:
+        return least, most
+    return (0, least - 1) if most is None else (most + 1, None)

@@ -1,0 +1,332 @@
+"""Goals: what can satisfy a formula, kind by kind, and whether anything does.
+
+A value is read with a goal, a formula that it must come to satisfy. At its first
+byte the goal becomes a few alternatives of that kind: words, languages of
+strings and numbers, cases of arrays and objects. Whatever a case asks of its
+members is again a goal, so a place within a document can be completed exactly
+if every case on the way can, each by itself: a stack needs no search.
+
+Whether a goal can be satisfied at all is a least fixed point over a recursive
+schema. A goal that is being asked about counts as impossible; a refusal that
+rests on this is forgotten unless the question is the outermost one.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Final, NamedTuple, TypeAlias
+
+from engine.automata.json.arrays import ArrayCase, ArrayPlace
+from engine.automata.json.cells import shortest
+from engine.automata.json.formula import (
+    All,
+    Among,
+    Arena,
+    Constant,
+    ExactlyOne,
+    Formula,
+    Length,
+    Not,
+    Some,
+    Text,
+    span_of,
+)
+from engine.automata.json.numbers import NumberLanguage
+from engine.automata.json.objects import ObjectCase, ObjectPlace
+from engine.automata.json.specialise import Conjunction, NumberRange, Specialiser
+from engine.automata.json.strings import EnumLanguage, StringLanguage, TextLanguage
+from engine.automata.json.values import WORDS, Kind, Value, Word, number
+from engine.source import Limits, Span
+
+
+class BudgetSpentError(Exception):
+    """Looking ahead took more than it was given."""
+
+
+class Leaf(NamedTuple):
+    """A place within a string or a number."""
+
+    language: StringLanguage | NumberPiece
+    state: object
+
+
+Start: TypeAlias = Leaf | ArrayPlace | ObjectPlace | Kind
+"""Where a value of a kind begins; a word is its kind."""
+
+_CHEAP_FIRST: Final = (Kind.NULL, Kind.TRUE, Kind.FALSE, Kind.STRING, Kind.NUMBER, Kind.ARRAY, Kind.OBJECT)
+
+
+class Goals:
+    """The goals of one grammar and what is known about them.
+
+    Attributes:
+        any_order: whether declared properties may come in any order.
+        judged: conjunctions that were judged so far.
+        budget: how many of them may be; None for any number.
+    """
+
+    def __init__(self, arena: Arena, limits: Limits, *, any_order: bool = False) -> None:
+        self.arena = arena
+        self.limits = limits
+        self.any_order = any_order
+        self.specialiser = Specialiser(arena, limits)
+        self._starts: dict[tuple[Formula, Kind], tuple[Start, ...]] = {}
+        self._satisfiable: dict[Formula, bool] = {}
+        self._texts: dict[Formula, TextLanguage] = {}
+        self._cases: dict[tuple[Kind, frozenset[Formula]], ArrayCase | ObjectCase] = {}
+        self._in_progress: set[Formula] = set()
+        self._assumptions = 0
+        self.judged = 0
+        self.budget: int | None = None
+
+    # ------------------------------------------------------------------ satisfiability
+
+    @property
+    def assumptions(self) -> int:
+        """Grows whenever an answer rests on a goal that is still in question."""
+        return self._assumptions
+
+    def doubt(self) -> None:
+        """Say that an answer is not known to be right, so that nothing is built on it."""
+        self._assumptions += 1
+
+    def is_satisfiable(self, goal: Formula) -> bool:
+        """Whether some value satisfies a goal."""
+        known = self._satisfiable.get(goal)
+        if known is not None:
+            return known
+        if isinstance(goal, Constant):
+            return goal.value
+        if goal in self._in_progress:
+            self._assumptions += 1
+            return False
+        before = self._assumptions
+        self._in_progress.add(goal)
+        try:
+            verdict = any(self.starts(goal, kind) for kind in _CHEAP_FIRST)
+        finally:
+            self._in_progress.discard(goal)
+        if not self._in_progress:
+            self._assumptions = before
+        if verdict or self._assumptions == before:
+            self._satisfiable[goal] = verdict
+        return verdict
+
+    # ------------------------------------------------------------------ where a value begins
+
+    def starts(self, goal: Formula, kind: Kind) -> tuple[Start, ...]:
+        """The places at which a value of a kind begins that may come to satisfy the goal."""
+        key = (goal, kind)
+        known = self._starts.get(key)
+        if known is None:
+            before = self._assumptions
+            known = tuple(dict.fromkeys(self._compute_starts(goal, kind)))
+            if self._assumptions == before:
+                self._starts[key] = known
+        return known
+
+    def _compute_starts(self, goal: Formula, kind: Kind) -> list[Start]:
+        formula = self.specialiser.specialise(goal, kind)
+        if formula is self.arena.false:
+            return []
+        if kind in WORDS:
+            return [kind] if formula is self.arena.true else []
+        if kind is Kind.STRING:
+            return [Leaf(language, language.start) for language in self._strings(formula) if language.start is not None]
+        if kind is Kind.NUMBER:
+            return [Leaf(language, language.start) for language in self._numbers(formula) if language.start is not None]
+        starts: list[Start] = []
+        for conjunction in self.specialiser.alternatives(formula, lambda one: self._is_dead(one, kind)):
+            case = self.case(conjunction, kind)
+            starts.append(case.start)
+        return starts
+
+    def case(self, conjunction: Conjunction, kind: Kind) -> ArrayCase | ObjectCase:
+        """The case of a conjunction over arrays or objects."""
+        key = (kind, frozenset(conjunction))
+        case = self._cases.get(key)
+        if case is None:
+            make = ArrayCase if kind is Kind.ARRAY else ObjectCase
+            case = self._cases[key] = make(self, conjunction)
+        return case
+
+    def _is_dead(self, conjunction: Conjunction, kind: Kind) -> bool | None:
+        """Whether nothing satisfies a conjunction; None where it seems so, but rests on what is in question."""
+        self.judged += 1
+        if self.budget is not None and self.judged > self.budget:
+            raise BudgetSpentError
+        before = self._assumptions
+        case = self.case(conjunction, kind)
+        live = case.is_live(case.start)  # type: ignore[arg-type]
+        if live:
+            return False
+        return True if self._assumptions == before else None
+
+    def values(self, goal: Formula, most: int) -> list[Value] | None:
+        """Up to `most` different values that satisfy a goal, all of them if there are fewer; None where unknown."""
+        found: list[Value] = []
+        arena = self.arena
+        while len(found) < most:
+            rest = arena.all_of((goal, arena.negate(arena.among(found, Span(0, 0))))) if found else goal
+            if not self.is_satisfiable(rest):
+                return found
+            value = self._witness(rest)
+            if value is None:
+                return None
+            found.append(value)
+        return found
+
+    def _witness(self, goal: Formula) -> Value | None:
+        """A scalar that satisfies a goal."""
+        for kind in _CHEAP_FIRST[:5]:
+            for start in self.starts(goal, kind):
+                if isinstance(start, Kind):
+                    return Word(start)
+                assert isinstance(start, Leaf)
+                language = start.language
+                if isinstance(language, NumberPiece):
+                    written = language.language.witness()
+                    return None if written is None else number(written)
+                if isinstance(language, EnumLanguage):
+                    return language.trie.names[0]
+                return shortest(language)
+        return None
+
+    # ------------------------------------------------------------------ strings
+
+    def text(self, formula: Formula) -> TextLanguage:
+        """The language of a formula over strings."""
+        language = self._texts.get(formula)
+        if language is None:
+            language = self._texts[formula] = TextLanguage(formula, self.limits)
+        return language
+
+    def string_formula(self, formula: Formula) -> Formula:
+        """A formula for strings alone, with `ExactlyOne` written out."""
+        return self.without_exactly_one(self.specialiser.specialise(formula, Kind.STRING))
+
+    def holds_string(self, formula: Formula, text: str) -> bool:
+        """Whether a string satisfies a specialised formula."""
+        match formula:
+            case Constant():
+                return formula.value
+            case Length():
+                return formula.least <= len(text) and (formula.most is None or len(text) <= formula.most)
+            case Among():
+                return text in formula.members
+            case Text():
+                return self.text(formula).holds(text)
+            case Not():
+                return not self.holds_string(formula.item, text)
+            case All():
+                return all(self.holds_string(item, text) for item in formula.items)
+            case Some():
+                return any(self.holds_string(item, text) for item in formula.items)
+            case ExactlyOne():
+                return sum(self.holds_string(item, text) for item in formula.items) == 1
+            case _:
+                raise AssertionError(formula)
+
+    def without_exactly_one(self, formula: Formula) -> Formula:
+        """The same, with `ExactlyOne` written out."""
+        arena = self.arena
+        match formula:
+            case ExactlyOne():
+                items = [self.without_exactly_one(item) for item in formula.items]
+                return arena.any_of(
+                    arena.all_of([item, *(arena.negate(other) for j, other in enumerate(items) if j != i)])
+                    for i, item in enumerate(items)
+                )
+            case Not(item=ExactlyOne()):
+                return arena.negate(self.without_exactly_one(formula.item))
+            case All():
+                return arena.all_of(self.without_exactly_one(item) for item in formula.items)
+            case Some():
+                return arena.any_of(self.without_exactly_one(item) for item in formula.items)
+            case _:
+                return formula
+
+    def _strings(self, formula: Formula) -> list[StringLanguage]:
+        formula = self.without_exactly_one(formula)
+        alternatives = formula.items if isinstance(formula, Some) else (formula,)
+        values: dict[str, None] = {}
+        span = None
+        rest: list[Formula] = []
+        for alternative in alternatives:
+            items = alternative.items if isinstance(alternative, All) else (alternative,)
+            listed = next((item for item in items if isinstance(item, Among)), None)
+            if listed is None:
+                rest.append(alternative)
+                continue
+            span = span or listed.span
+            for value in listed.values:
+                if isinstance(value, str) and all(self.holds_string(item, value) for item in items):
+                    values[value] = None
+        languages: list[StringLanguage] = []
+        if span is not None and values:
+            languages.append(EnumLanguage(values, span))
+        if rest:
+            languages.append(self.text(self.arena.any_of(rest)))
+        return languages
+
+    # ------------------------------------------------------------------ numbers
+
+    def _numbers(self, formula: Formula) -> list[NumberPiece]:
+        pieces: list[NumberPiece] = []
+        for conjunction in self.specialiser.alternatives(formula, lambda _: False):
+            bounds = NumberRange()
+            values: list[Fraction] | None = None
+            for item in conjunction:
+                if isinstance(item, Among):
+                    given = [value for value in item.values if isinstance(value, Fraction)]
+                    values = given if values is None else [value for value in values if value in item.members]
+                else:
+                    bounds.add(item)
+            places = tuple(sorted({span_of(item) for item in conjunction}))
+            pieces += [NumberPiece(language, places) for language in _languages(bounds, values)]
+        return pieces
+
+
+class NumberPiece:
+    """A language of numbers, compared by identity, and what it comes from."""
+
+    __slots__ = ("accepts", "language", "places", "start", "step")
+
+    def __init__(self, language: NumberLanguage, places: tuple[Span, ...]) -> None:
+        self.language = language
+        self.places = places
+        self.start = language.start
+        self.step = language.step
+        self.accepts = language.accepts
+
+    def spans(self, state: object) -> tuple[Span, ...]:
+        """Where in the source the match stands."""
+        return self.places
+
+
+def _languages(bounds: NumberRange, values: list[Fraction] | None) -> list[NumberLanguage]:
+    if values is not None:
+        fitting = [value for value in values if bounds.holds(value)]
+        return [
+            NumberLanguage(minimum=value, maximum=value, integer=value.denominator == 1)
+            for value in dict.fromkeys(fitting)
+        ]
+    edges = sorted(value for value in bounds.excluded if bounds.within(value))
+    languages = []
+    lowest: tuple[Fraction | None, bool] = (bounds.least, bounds.least_strict)
+    for edge in [*edges, None]:
+        least, strict = lowest
+        most, most_strict = (bounds.most, bounds.most_strict) if edge is None else (edge, True)
+        lowest = (edge, True)
+        languages.append(
+            NumberLanguage(
+                minimum=None if strict else least,
+                exclusive_minimum=least if strict else None,
+                maximum=None if most_strict else most,
+                exclusive_maximum=most if most_strict else None,
+                multiple_of=tuple(bounds.multiples),
+                not_multiple_of=tuple(bounds.not_multiples),
+                integer=bounds.written,
+            )
+        )
+    return languages

@@ -1,0 +1,54 @@
+"""White space between the tokens of a JSON text, as the options allow it.
+
+Its state is one small number, 0 before the first blank.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Whitespace(StrEnum):
+    """Which white space may stand where JSON allows it.
+
+    `compact`: none. `one-space`: one space behind each comma and colon, none elsewhere, as Python's `json.dumps`
+    writes. `flexible`: at most one space, or a newline and up to 32 spaces or tabs. `any`: any at all.
+    """
+
+    COMPACT = "compact"
+    ONE_SPACE = "one-space"
+    FLEXIBLE = "flexible"
+    ANY = "any"
+
+
+_SPACE, _NEWLINE, _TAB = 0x20, 0x0A, 0x09
+_BLANKS = (0x20, 0x09, 0x0A, 0x0D)
+_MOST_INDENT = 32
+
+
+def step(mode: Whitespace, state: int, byte: int, *, behind: bool) -> int | None:
+    """The state after a byte of white space; None where it may not stand.
+
+    Args:
+        mode: what the options allow.
+        state: the state before.
+        byte: any byte.
+        behind: whether this is behind a comma or a colon.
+    """
+    match mode:
+        case Whitespace.FLEXIBLE:
+            if state == 0:
+                return 1 if byte == _SPACE else 2 if byte == _NEWLINE else None
+            indented = state >= 2 and byte in (_SPACE, _TAB) and state < 2 + _MOST_INDENT
+            return state + 1 if indented else None
+        case Whitespace.ANY:
+            return 0 if byte in _BLANKS else None
+        case Whitespace.ONE_SPACE:
+            return 1 if behind and state == 0 and byte == _SPACE else None
+        case Whitespace.COMPACT:
+            return None
+
+
+def is_complete(mode: Whitespace, state: int, *, behind: bool) -> bool:
+    """Whether a token may follow."""
+    return mode is not Whitespace.ONE_SPACE or not behind or state == 1

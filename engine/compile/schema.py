@@ -1,0 +1,61 @@
+"""From a JSON Schema to the automaton over JSON texts."""
+
+from __future__ import annotations
+
+import sys
+
+from engine.automata.json.arrays import UndecidedError
+from engine.automata.json.explore import explore
+from engine.automata.json.goals import Goals
+from engine.automata.json.runtime import JsonAutomaton
+from engine.automata.json.whitespace import Whitespace
+from engine.compile.options import CompileOptions
+from engine.notations import json_schema
+from engine.source import CancelToken, Diagnostic, GrammarError, Severity, SourceText
+
+_FRAMES = 20_000
+
+
+def schema_automaton(
+    text: SourceText, options: CompileOptions, cancel: CancelToken
+) -> tuple[JsonAutomaton, tuple[Diagnostic, ...]]:
+    """The automaton of a schema, and the findings about it.
+
+    Raises:
+        GrammarError: it is no schema, or asks for what is not decided.
+        LimitExceededError: it outgrows a limit.
+        CancelledError: `cancel` was used.
+    """
+    cancel.report("parsing", 0)
+    model, diagnostics = json_schema.parse(
+        text, options.limits, draft=options.draft, additional=options.additional, unenforced=options.unenforced
+    )
+    cancel.report("looking for a match", 0)
+    goals = Goals(model.arena, options.limits, any_order=options.property_order == "any")
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(before + _FRAMES)
+    try:
+        automaton = JsonAutomaton(goals, model.goal, options.limits, Whitespace(options.whitespace), cancel)
+        explore(goals, model.goal, cancel)
+    except UndecidedError as error:
+        found = Diagnostic(
+            "schema-undecided", Severity.ERROR, error.span, str(error), "Remove the keyword, or bound what it is about."
+        )
+        raise GrammarError((*diagnostics, found), text) from error
+    except RecursionError as error:
+        raise GrammarError((*diagnostics, _too_deep(text)), text) from error
+    finally:
+        sys.setrecursionlimit(before)
+    return automaton, diagnostics
+
+
+def _too_deep(text: SourceText) -> Diagnostic:
+    from engine.source import Span
+
+    return Diagnostic(
+        "limit-exceeded",
+        Severity.ERROR,
+        Span(0, len(text.text)),
+        "values that satisfy this schema are nested too deep to look for",
+        "Use less nesting of required members.",
+    )

@@ -1,0 +1,129 @@
+"""A cursor over GBNF text: blanks, comments, names, characters and their escapes.
+
+The lexical rules are those of llama.cpp's parser (`src/llama-grammar.cpp`) and of
+its description in `grammars/README.md`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from engine.source import Diagnostic, Severity, Span
+
+NAME: Final = re.compile(r"[A-Za-z0-9_-]+")
+RULE_START: Final = re.compile(r"^[ \t]*([A-Za-z0-9_-]+)[ \t]*::=", re.MULTILINE)
+_BLANK: Final = re.compile(r"(?:[ \t]|#[^\r\n]*)+")
+_BLANK_LINES: Final = re.compile(r"(?:[ \t\r\n]|#[^\r\n]*)+")
+_CONTINUATION: Final = re.compile(r"(?:[ \t\r\n]|#[^\r\n]*)*\|")
+_NUMBER: Final = re.compile(r"[0-9]+")
+
+_SIMPLE_ESCAPES: Final = {"t": "\t", "r": "\r", "n": "\n", "\\": "\\", '"': '"', "[": "[", "]": "]", "-": "-"}
+_HEX_LENGTHS: Final = {"x": 2, "u": 4, "U": 8}
+_LAST_CODE_POINT: Final = 0x10FFFF
+
+
+class RuleError(Exception):
+    """A rule cannot be read on; the finding says why."""
+
+    def __init__(self, finding: Diagnostic) -> None:
+        super().__init__(finding.message)
+        self.finding = finding
+
+
+def error(code: str, span: Span, message: str, hint: str) -> RuleError:
+    """A finding that ends the reading of a rule."""
+    return RuleError(Diagnostic(f"gbnf-{code}", Severity.ERROR, span, message, hint))
+
+
+class Reader:
+    """Where the reading of a text stands."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
+
+    @property
+    def at_end(self) -> bool:
+        """Whether nothing is left."""
+        return self.at >= len(self.text)
+
+    def peek(self, length: int = 1) -> str:
+        """The next characters; fewer at the end."""
+        return self.text[self.at : self.at + length]
+
+    def accept(self, word: str) -> bool:
+        """Go past a word if it stands here."""
+        if self.text.startswith(word, self.at):
+            self.at += len(word)
+            return True
+        return False
+
+    def since(self, start: int) -> Span:
+        """From an earlier place up to here."""
+        return Span(start, self.at)
+
+    def here(self) -> Span:
+        """The next character, or the end."""
+        return Span(self.at, min(self.at + 1, len(self.text)))
+
+    def skip_blanks(self, *, lines: bool) -> None:
+        """Go past blanks and comments, and line ends where a rule may go on behind them."""
+        blank = (_BLANK_LINES if lines else _BLANK).match(self.text, self.at)
+        if blank:
+            self.at = blank.end()
+
+    def continues(self) -> bool:
+        """Whether the next thing that is not blank, on this line or a later one, is another alternative."""
+        return _CONTINUATION.match(self.text, self.at) is not None
+
+    def name(self) -> str:
+        """A rule's name; empty where none stands here."""
+        found = NAME.match(self.text, self.at)
+        if found is None:
+            return ""
+        self.at = found.end()
+        return found.group()
+
+    def number(self) -> int | None:
+        """A decimal number; None where none stands here. Beyond any limit it is cut to 19 digits."""
+        found = _NUMBER.match(self.text, self.at)
+        if found is None:
+            return None
+        self.at = found.end()
+        return int(found.group()[:19])
+
+    def skip_to_next_rule(self) -> None:
+        """Go to the next line that begins a rule, or to the end."""
+        found = RULE_START.search(self.text, self.at + 1)
+        self.at = found.start(1) if found else len(self.text)
+
+    def character(self) -> int:
+        """A character of a literal or a class, as itself or as an escape: its code point."""
+        start = self.at
+        if not self.accept("\\"):
+            self.at += 1
+            return ord(self.text[start])
+        kind = self.peek()
+        self.at += 1
+        if kind in _SIMPLE_ESCAPES:
+            return ord(_SIMPLE_ESCAPES[kind])
+        length = _HEX_LENGTHS.get(kind)
+        if length is None:
+            raise error(
+                "unknown-escape",
+                Span(start, min(self.at, len(self.text))),
+                f"`\\{kind}` is not an escape" if kind else "the backslash escapes nothing",
+                'Write one of `\\n \\r \\t \\\\ \\" \\[ \\] \\-`, or `\\xNN`, `\\uNNNN`, `\\UNNNNNNNN`',
+            )
+        digits = re.compile(r"[0-9A-Fa-f]*").match(self.peek(length))
+        found = digits.group() if digits else ""
+        self.at += len(found)
+        if len(found) < length:
+            hint = f"Write it as `\\{kind}{'0' * (length - 2)}41`"
+            raise error("short-escape", self.since(start), f"`\\{kind}` needs {length} hexadecimal digits", hint)
+        code = int(found, 16)
+        if code > _LAST_CODE_POINT:
+            hint = "The last one is `\\U0010FFFF`"
+            raise error("beyond-unicode", self.since(start), f"there is no character {code:#x}", hint)
+        return code

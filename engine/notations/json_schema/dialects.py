@@ -1,0 +1,42 @@
+"""The drafts of JSON Schema, and in what they differ."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Final
+
+
+class Draft(IntEnum):
+    """A draft, in order of age."""
+
+    DRAFT_4 = 4
+    DRAFT_6 = 6
+    DRAFT_7 = 7
+    DRAFT_2019 = 2019
+    DRAFT_2020 = 2020
+
+
+_BY_ADDRESS: Final = {
+    "json-schema.org/draft-04/schema": Draft.DRAFT_4,
+    "json-schema.org/draft-05/schema": Draft.DRAFT_4,
+    "json-schema.org/draft-06/schema": Draft.DRAFT_6,
+    "json-schema.org/draft-07/schema": Draft.DRAFT_7,
+    "json-schema.org/schema": Draft.DRAFT_2020,
+    "json-schema.org/draft/2019-09/schema": Draft.DRAFT_2019,
+    "json-schema.org/draft/2020-12/schema": Draft.DRAFT_2020,
+}
+
+
+def draft_of(address: str) -> Draft | None:
+    """The draft that `$schema` names; None where it names none of them."""
+    plain = address.split("://", 1)[-1].rstrip("#").rstrip("/")
+    return _BY_ADDRESS.get(plain)
+
+
+# Where schemas stand below a schema.
+ONE: Final = frozenset(
+    """additionalItems additionalProperties contains contentSchema else if items not propertyNames then
+    unevaluatedItems unevaluatedProperties""".split()
+)
+LIST: Final = frozenset("allOf anyOf items oneOf prefixItems".split())
+NAMED: Final = frozenset("$defs definitions dependencies dependentSchemas patternProperties properties".split())

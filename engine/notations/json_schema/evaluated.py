@@ -1,0 +1,212 @@
+"""`unevaluatedProperties` and `unevaluatedItems`, said by the other keywords.
+
+Which members are evaluated depends on which subschemas hold. So what each
+subschema evaluates is collected together with the condition under which it
+counts, and the keyword becomes: for every set of keys that no condition tells
+apart, either all such members satisfy the schema, or some condition that covers
+them holds. That is exact, since more evaluated members never make an object
+wrong; and it needs no notion of annotation at run time.
+
+After JSON Schema 2020-12 Core, sections 7.7 and 11.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import TYPE_CHECKING
+
+from engine.automata.json.cells import names_in
+from engine.automata.json.formula import All, Among, Formula, Not, Some
+from engine.notations.json_schema.dialects import Draft
+from engine.notations.json_schema.text import Json
+
+if TYPE_CHECKING:
+    from engine.notations.json_schema.lowering import Schema
+
+_MOST_PATTERNS = 6
+_MOST_CONTAINS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class _Evaluated:
+    """What is evaluated where a condition holds: keys of members, a range of items, or items that satisfy a formula."""
+
+    condition: Formula
+    keys: Formula | None = None
+    first: int = 0
+    end: int | None = 0
+    contained: Formula | None = None
+
+
+def _collect(here: Schema, keyword: str | None, seen: tuple[Json, ...] = ()) -> Iterator[_Evaluated]:
+    """What a schema evaluates; `keyword` is the one that asks, which does not count for itself."""
+    from engine.notations.json_schema.lowering import Schema
+
+    if not isinstance(here.node.value, dict) or here.node in seen:
+        return
+    yield from _own(here, keyword)
+    for node, condition in _beside(here):
+        scope = here.lowering.resources.enter(here.scope, node)
+        for found in _collect(Schema(here.lowering, node, scope), None, (*seen, here.node)):
+            yield replace(found, condition=here.arena.all_of((condition, found.condition)))
+
+
+def _beside(here: Schema) -> Iterator[tuple[Json, Formula]]:
+    """The subschemas for the same value, each with the condition under which it counts."""
+    arena = here.arena
+    for name in ("$ref", "$dynamicRef", "$recursiveRef"):
+        part = here.other(name)
+        target = _target(here, name, part) if part is not None else None
+        if target is not None:
+            yield target, arena.true
+    for name in ("allOf", "anyOf", "oneOf"):
+        part = here.other(name)
+        for item in part.items if part is not None else ():
+            yield item, arena.true if name == "allOf" else here.sub(item)
+    condition = here.other("if")
+    if condition is not None:
+        holds = here.sub(condition)
+        cases = (("if", holds), ("then", holds), ("else", arena.negate(holds)))
+        yield from ((here.node.members[name], case) for name, case in cases if name in here.node.members)
+    for name in ("dependentSchemas", "dependencies"):
+        part = here.other(name)
+        for key, inner in (part.members if part is not None else {}).items():
+            if not isinstance(inner.value, list):
+                yield inner, here.has(key, inner.span)
+
+
+def _target(here: Schema, name: str, part: Json) -> Json | None:
+    resources = here.lowering.resources
+    if not isinstance(part.value, str):
+        return None
+    if name == "$ref":
+        return resources.resolve(here.node, part)
+    if name == "$dynamicRef":
+        return resources.resolve_dynamic(here.node, part, here.scope) if here.draft >= Draft.DRAFT_2020 else None
+    return resources.resolve_recursive(here.node, part, here.scope) if here.draft is Draft.DRAFT_2019 else None
+
+
+def _own(here: Schema, keyword: str | None) -> Iterator[_Evaluated]:
+    from engine.notations.json_schema.keywords_arrays import prefix_length
+    from engine.notations.json_schema.keywords_objects import additional_keys, pattern_keys
+
+    arena = here.arena
+    properties = here.other("properties")
+    if properties is not None and properties.members:
+        yield _Evaluated(arena.true, arena.among(list(properties.members), properties.span))
+    for keys, _, _ in pattern_keys(here):
+        yield _Evaluated(arena.true, keys)
+    if here.other("additionalProperties") is not None:
+        yield _Evaluated(arena.true, additional_keys(here))
+    if here.other("unevaluatedProperties") is not None and keyword != "unevaluatedProperties":
+        yield _Evaluated(arena.true, arena.true)
+    prefix = prefix_length(here)
+    if prefix:
+        yield _Evaluated(arena.true, None, 0, prefix)
+    items = here.other("items")
+    if items is not None and not isinstance(items.value, list):
+        yield _Evaluated(arena.true, None, prefix, None)
+    if here.other("additionalItems") is not None and items is not None and isinstance(items.value, list):
+        yield _Evaluated(arena.true, None, prefix, None)
+    if here.other("unevaluatedItems") is not None and keyword != "unevaluatedItems":
+        yield _Evaluated(arena.true, None, 0, None)
+    contains = here.other("contains")
+    if contains is not None and here.draft >= Draft.DRAFT_2020:
+        yield _Evaluated(arena.true, contained=here.sub(contains))
+
+
+# ---------------------------------------------------------------------- members
+
+
+def unevaluated_properties(here: Schema, part: Json) -> Formula:
+    """The keyword as a formula."""
+    arena, value = here.arena, here.sub(part)
+    if value is arena.true:
+        return arena.true
+    found = [(one.condition, one.keys) for one in _collect(here, "unevaluatedProperties") if one.keys is not None]
+    names = dict.fromkeys(name for _, keys in found for name in names_in(keys))
+    by_cover: dict[tuple[Formula, ...], list[str]] = {}
+    for name in names:
+        cover = tuple(dict.fromkeys(condition for condition, keys in found if _holds(here, keys, name)))
+        by_cover.setdefault(cover, []).append(name)
+    parts = [
+        arena.any_of((arena.members(arena.among(group, part.span), value, part.span), *cover))
+        for cover, group in by_cover.items()
+    ]
+    elsewhere: dict[Formula, list[Formula]] = {}
+    for condition, keys in found:
+        elsewhere.setdefault(_elsewhere(here, keys), []).append(condition)
+    elsewhere.pop(arena.false, None)
+    always = elsewhere.pop(arena.true, [])
+    if len(elsewhere) > _MOST_PATTERNS:
+        return here.not_enforced(part, f"more than {_MOST_PATTERNS} sets of keys are evaluated under conditions")
+    others = arena.negate(arena.among(list(names), part.span)) if names else arena.true
+    for signs in product((True, False), repeat=len(elsewhere)):
+        keys = arena.all_of(k if sign else arena.negate(k) for sign, k in zip(signs, elsewhere, strict=True))
+        cover = (*always, *(c for sign, k in zip(signs, elsewhere, strict=True) if sign for c in elsewhere[k]))
+        members = arena.members(arena.all_of((others, keys)), value, part.span)
+        parts.append(arena.any_of((members, *dict.fromkeys(cover))))
+    return arena.all_of(parts)
+
+
+def _holds(here: Schema, keys: Formula, name: str) -> bool:
+    """Whether a key is in a set, which is made of names and patterns."""
+    match keys:
+        case Among():
+            return name in keys.members
+        case Not():
+            return not _holds(here, keys.item, name)
+        case All():
+            return all(_holds(here, item, name) for item in keys.items)
+        case Some():
+            return any(_holds(here, item, name) for item in keys.items)
+        case _ if keys is here.arena.true or keys is here.arena.false:
+            return keys is here.arena.true
+        case _:
+            return here.lowering.texts.holds(keys, name)
+
+
+def _elsewhere(here: Schema, keys: Formula) -> Formula:
+    """The set without the names that it mentions."""
+    arena = here.arena
+    match keys:
+        case Among():
+            return arena.false
+        case Not():
+            return arena.negate(_elsewhere(here, keys.item))
+        case All():
+            return arena.all_of(_elsewhere(here, item) for item in keys.items)
+        case Some():
+            return arena.any_of(_elsewhere(here, item) for item in keys.items)
+        case _:
+            return keys
+
+
+# ---------------------------------------------------------------------- items
+
+
+def unevaluated_items(here: Schema, part: Json) -> Formula:
+    """The keyword as a formula."""
+    arena, value = here.arena, here.sub(part)
+    if value is arena.true:
+        return arena.true
+    found = [one for one in _collect(here, "unevaluatedItems") if one.keys is None]
+    always = [one.contained for one in found if one.contained is not None and one.condition is arena.true]
+    value = arena.any_of((value, *always))
+    perhaps = [one for one in found if one.contained is not None and one.condition is not arena.true]
+    if len(perhaps) > _MOST_CONTAINS:
+        return here.not_enforced(part, f"more than {_MOST_CONTAINS} contains are evaluated under conditions")
+    ranges = [one for one in found if one.contained is None]
+    edges = sorted({0, *(one.first for one in ranges), *(one.end for one in ranges if one.end is not None)})
+    ways = []
+    for signs in product((True, False), repeat=len(perhaps)):
+        chosen = [one for sign, one in zip(signs, perhaps, strict=True) if sign]
+        goal = arena.any_of((value, *(one.contained for one in chosen if one.contained is not None)))
+        parts = [one.condition for one in chosen]
+        for first, end in zip(edges, [*edges[1:], None], strict=True):
+            cover = [one.condition for one in ranges if one.first <= first and (one.end is None or first < one.end)]
+            parts.append(arena.any_of((arena.items(first, end, goal, part.span), *dict.fromkeys(cover))))
+        ways.append(arena.all_of(parts))
+    return arena.any_of(ways)

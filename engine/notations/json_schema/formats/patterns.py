@@ -1,0 +1,123 @@
+"""Patterns of ECMA-262 with the u flag: the format `regex`.
+
+The set of valid patterns is not regular: groups nest, names and numbers refer
+to groups, ranges and counts are compared. Whatever is accepted here is valid;
+what is left out, so that the automaton stays small:
+
+- groups nested deeper than `DEPTH`, and lookarounds that hold groups or stand in one;
+- `{m,n}` of two counts with as many digits whose first digits are equal, and counts of more than three digits;
+- a class range that begins with an escape or beyond ASCII, other than between two `\\uXXXX` or two `\\xXX` that
+  an early digit tells apart;
+- back references other than `\\1` and `\\k<n>` of a group with a name of one letter, and those that do not follow
+  that group outside of all others; so at most one group has a name;
+- `\\0`, and `\\uDXXX` in a range;
+- Unicode properties and scripts that are not among the common ones, and modifiers such as `(?i:…)`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from engine.grammar import Choice, Node, Repeat, Sequence
+from engine.notations.json_schema.formats.texts import matching, one_of
+
+DEPTH: Final = 2
+"""How deep groups nest."""
+
+_SYNTAX: Final = r"\^$\\.*+?()\[\]{}|/"
+_HEX: Final = "0123456789ABCDEF"
+_BEYOND_ASCII: Final = "\\u0080-\\uD7FF\\uE000-\\U0010FFFF"
+_GENERAL: Final = "L Lu Ll Lt Lm Lo M Mn Mc N Nd Nl No P Pc Pd Ps Pe Po S Sm Sc So Z Zs C Cc Cf".split()
+_BINARY: Final = "Letter Number Punctuation Symbol Alphabetic Uppercase Lowercase White_Space Emoji ASCII Any".split()
+_SCRIPTS: Final = "Latin Greek Cyrillic Arabic Hebrew Han Hiragana Katakana Hangul Thai Devanagari".split()
+_LETTERS: Final = [chr(code) for code in (*range(0x41, 0x5B), 0x5F, *range(0x61, 0x7B))]
+
+
+def _escape() -> str:
+    """What may follow a backslash, in a class and outside."""
+    properties = one_of([*_GENERAL, *_BINARY, f"(?:Script|sc|Script_Extensions|scx)={one_of(_SCRIPTS)}"])
+    return (
+        rf"[dDsSwWfnrtv{_SYNTAX}]|c[A-Za-z]|x[0-9A-Fa-f]{{2}}|u[0-9A-Fa-f]{{4}}"
+        rf"|u\{{0*(?:[0-9A-Fa-f]{{1,5}}|10[0-9A-Fa-f]{{4}})\}}|[pP]\{{{properties}\}}"
+    )
+
+
+def _digits(values: str) -> str:
+    return f"[{values}{values.lower()}]"
+
+
+def _hex_range(mark: str, prefix: str, free: int) -> list[str]:
+    """Ranges of two escapes that agree in `prefix` and are told apart by the digit behind it."""
+    # Two surrogates are one character, and the pair is what is compared: none may be an end.
+    digits = _HEX.replace("D", "") if free == 3 else _HEX
+    return [
+        rf"\\{mark}{prefix}{_digits(digit)}[0-9A-Fa-f]{{{free}}}"
+        rf"-\\{mark}{prefix}{_digits(digits[index + 1 :])}[0-9A-Fa-f]{{{free}}}"
+        for index, digit in enumerate(digits[:-1])
+    ]
+
+
+def _range() -> str:
+    """A class range whose ends are in order."""
+    forms = []
+    for code in range(0x20, 0x7F):
+        if chr(code) not in "\\]-^":
+            later = "".join(rf"\x{other:02x}" for other in range(code, 0x7F) if chr(other) not in "\\]-^")
+            forms.append(rf"\x{code:02x}-[{later}{_BEYOND_ASCII}]")
+    forms += _hex_range("x", "", 1)
+    for prefix, free in (("", 3), ("0", 2), ("00", 1), ("04", 1)):
+        forms += _hex_range("u", prefix, free)
+    return one_of(forms)
+
+
+def _class() -> str:
+    """A class; a dash stands in a range, or first, or last."""
+    member = rf"(?:[^\\\]\-]|\\(?:{_escape()}|[b\-])|{_range()})"
+    return rf"\[\^?-?{member}*-?\]"
+
+
+def _quantifier() -> str:
+    """`*`, `+`, `?`, `{m}`, `{m,}` and `{m,n}` with m ≤ n, greedy or lazy."""
+    counts = [r"\d{1,3},?", r"\d,[1-9]\d{1,2}", r"[1-9]\d,[1-9]\d{2}"]
+    counts += [rf"{digit},[{digit}-9]" for digit in range(10)]
+    counts += [rf"{digit}(?:\d,[{digit + 1}-9]|\d{{2}},[{digit + 1}-9]\d)\d" for digit in range(1, 9)]
+    return rf"(?:[*+?]|\{{{one_of(counts)}\}})\??"
+
+
+def _opening_of_the_named() -> str:
+    """The group that is referred to: without a name no `\\k` follows, with one no other `\\k`, and no other name."""
+    name, other_name = r"[A-Za-z_$][A-Za-z0-9_$]", r"\(\?<[A-Za-z_$]"
+    forms = [rf"\((?!\?)(?![\s\S]*\\k)", rf"\(\?<{name}+>(?![\s\S]*(?:\\k|{other_name}))"]
+    forms += [rf"\(\?<{letter}>(?![\s\S]*(?:\\k<[^{letter}]|{other_name}))" for letter in _LETTERS]
+    return one_of(forms)
+
+
+def pattern() -> Node:
+    """The patterns, to the depth."""
+    quantifier = Choice((matching(""), matching(_quantifier())))
+    atom = matching(rf"\.|[^{_SYNTAX}]|/|\\(?:{_escape()})|{_class()}")
+    simple = Choice((Sequence((atom, quantifier)), matching(r"\^|\$|\\[bB]|\|")))
+    opening, closing = matching(r"\((?:\?:)?"), matching(r"\)")
+
+    def around(inner: Node) -> Node:
+        """Items, and groups of such items."""
+        return Choice((simple, Sequence((opening, Repeat(inner, 0, None), closing, quantifier))))
+
+    nested = around(simple)
+    looking = Sequence((matching(r"\(\?<?[=!]"), Repeat(simple, 0, None), closing))
+    item = nested
+    for _ in range(DEPTH - 1):
+        item = around(item)
+    unreferred = Repeat(Choice((item, looking)), 0, None)
+    reference = Sequence((matching(r"\\(?:1(?![0-9])|k<[A-Za-z_]>)"), quantifier))
+    referred = Sequence(
+        (
+            Repeat(simple, 0, None),
+            matching(_opening_of_the_named()),
+            Repeat(simple, 0, None),
+            closing,
+            quantifier,
+            Repeat(Choice((nested, reference)), 0, None),
+        )
+    )
+    return Choice((unreferred, referred))

@@ -1,0 +1,54 @@
+"""The formats by name; each is built when it is first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from typing import Final
+
+from engine.grammar import Node
+from engine.notations.json_schema.formats.texts import matching
+
+# The module and the constant that holds the format's text, or the function that builds its node.
+_PLACES: Final[dict[str, tuple[str, str]]] = {
+    "date": ("times", "DATE"),
+    "time": ("times", "TIME"),
+    "date-time": ("times", "DATE_TIME"),
+    "duration": ("times", "DURATION"),
+    "ipv4": ("addresses", "IPV4"),
+    "ipv6": ("addresses", "IPV6"),
+    "uuid": ("addresses", "UUID"),
+    "uri": ("uris", "URI"),
+    "uri-reference": ("uris", "URI_REFERENCE"),
+    "iri": ("uris", "IRI"),
+    "iri-reference": ("uris", "IRI_REFERENCE"),
+    "uri-template": ("uris", "URI_TEMPLATE"),
+    "json-pointer": ("uris", "JSON_POINTER"),
+    "relative-json-pointer": ("uris", "RELATIVE_JSON_POINTER"),
+    "email": ("mail", "email"),
+    "idn-email": ("mail", "idn_email"),
+    "hostname": ("hosts", "hostname"),
+    "idn-hostname": ("hosts", "idn_hostname"),
+    "regex": ("patterns", "pattern"),
+}
+
+NAMES: Final = frozenset(_PLACES)
+"""The formats that are asserted."""
+
+
+def format_node(name: str, draft: str = "") -> Node | None:
+    """The strings of a format, in full; None where there is no such format, and the name is an annotation.
+
+    Args:
+        name: what the schema's `format` says.
+        draft: the schema's draft; all drafts have the same formats here (see the package).
+    """
+    return _build(name) if name in _PLACES else None
+
+
+@cache
+def _build(name: str) -> Node:
+    module, attribute = _PLACES[name]
+    found: str | Callable[[], Node] = getattr(import_module(f"engine.notations.json_schema.formats.{module}"), attribute)
+    return matching(found) if isinstance(found, str) else found()

@@ -1,0 +1,17 @@
+"""From a pattern's text to its node: formats are written as regular expressions, piece by piece."""
+
+from __future__ import annotations
+
+from engine.grammar import Node
+from engine.notations.regex import parse
+from engine.source import Limits, SourceText
+
+
+def matching(pattern: str) -> Node:
+    """The node of a pattern in the `python` dialect, where `\\d` is one of ten digits."""
+    return parse(SourceText(pattern), "python", Limits())[0]
+
+
+def one_of(alternatives: list[str]) -> str:
+    """A group of alternatives."""
+    return f"(?:{'|'.join(alternatives)})"

@@ -1,0 +1,57 @@
+"""Dates, times and durations of RFC 3339, and which of them exist.
+
+Leap years follow the Gregorian rule; the year 0000, which most libraries cannot
+hold, is left out. A leap second stands at the end of a UTC day, so the offset
+decides which local minute may have one: local = 23:59 + offset. Hours and
+minutes of it are compared one after the other, each with a look ahead to the
+offset, since a list of all pairs would have 2,880 entries. With a date, the UTC
+day is the 30th of June or the 31st of December (RFC 3339, section 5.7).
+
+Durations follow RFC 3339, appendix A: `P1Y2D` skips the months and is none.
+"""
+
+from __future__ import annotations
+
+from engine.notations.json_schema.formats.texts import one_of
+
+_YEAR = r"(?:\d{3}[1-9]|\d{2}[1-9]0|\d[1-9]00|[1-9]000)"
+_LEAP_YEAR = r"(?:\d{2}(?:0[48]|[2468][048]|[13579][26])|(?:0[48]|[2468][048]|[13579][26])00)"
+
+DATE = (
+    rf"(?:{_YEAR}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)"
+    rf"|02-(?:0[1-9]|1\d|2[0-8]))|{_LEAP_YEAR}-02-29)"
+)
+
+_FRACTION = r"(?:\.\d+)?"
+_HOUR = r"(?:[01]\d|2[0-3])"
+_OFFSET = rf"(?:[Zz]|[+-]{_HOUR}:[0-5]\d)"
+_ORDINARY_TIME = rf"{_HOUR}:[0-5]\d:[0-5]\d{_FRACTION}{_OFFSET}"
+
+
+def _leap_behind() -> str:
+    """A leap second in a local time west of Greenwich: 23:59 less the offset, hour by hour and minute by minute."""
+    hours = one_of([rf"{23 - hour:02}(?=:[0-5]\d:60{_FRACTION}-{hour:02}:)" for hour in range(24)])
+    minutes = one_of([rf"{59 - minute:02}(?=:60{_FRACTION}-\d\d:{minute:02})" for minute in range(60)])
+    return rf"{hours}:{minutes}:60{_FRACTION}-{_HOUR}:[0-5]\d"
+
+
+def _leap_ahead() -> str:
+    """The same to the east, where the local day is the next: the offset less a minute."""
+    hours = one_of([rf"{hour:02}(?=:[0-5]\d:60{_FRACTION}\+{hour:02}:)" for hour in range(24)])
+    minutes = one_of([rf"{minute - 1:02}(?=:60{_FRACTION}\+\d\d:{minute:02})" for minute in range(1, 60)])
+    whole = one_of([rf"{hour - 1:02}(?=:59:60{_FRACTION}\+{hour:02}:00)" for hour in range(1, 24)])
+    return rf"(?:{hours}:{minutes}:60{_FRACTION}\+{_HOUR}:[0-5]\d|{whole}:59:60{_FRACTION}\+{_HOUR}:00)"
+
+
+_LEAP_SAME_DAY = rf"(?:23:59:60{_FRACTION}(?:[Zz]|\+00:00)|{_leap_behind()})"
+_LEAP_NEXT_DAY = _leap_ahead()
+
+TIME = rf"(?:{_ORDINARY_TIME}|{_LEAP_SAME_DAY}|{_LEAP_NEXT_DAY})"
+DATE_TIME = (
+    rf"(?:{DATE}[Tt]{_ORDINARY_TIME}|{_YEAR}-(?:(?:06-30|12-31)[Tt]{_LEAP_SAME_DAY}"
+    rf"|(?:07-01|01-01)[Tt]{_LEAP_NEXT_DAY}))"
+)
+
+_CLOCK = r"T(?:\d+H(?:\d+M(?:\d+S)?)?|\d+M(?:\d+S)?|\d+S)"
+_CALENDAR = r"(?:\d+Y(?:\d+M(?:\d+D)?)?|\d+M(?:\d+D)?|\d+D)"
+DURATION = rf"P(?:{_CALENDAR}(?:{_CLOCK})?|{_CLOCK}|\d+W)"

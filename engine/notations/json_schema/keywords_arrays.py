@@ -1,0 +1,90 @@
+"""The keywords about arrays."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from engine.automata.json.formula import Formula
+from engine.notations.json_schema.dialects import Draft
+from engine.notations.json_schema.evaluated import unevaluated_items
+from engine.notations.json_schema.lowering import Keyword, Schema
+from engine.notations.json_schema.text import Json
+
+
+def prefix_length(here: Schema) -> int:
+    """How many items have a schema of their own."""
+    for name in ("prefixItems", "items"):
+        part = here.other(name)
+        if part is not None and isinstance(part.value, list):
+            return len(part.value)
+    return 0
+
+
+def _prefix(here: Schema, part: Json) -> Formula:
+    if not isinstance(part.value, list):
+        return here.invalid(part, "a list of schemas")
+    return here.arena.all_of(here.arena.items(i, i + 1, here.sub(item), item.span) for i, item in enumerate(part.value))
+
+
+def _prefix_items(here: Schema, part: Json) -> Formula:
+    return _prefix(here, part) if here.draft >= Draft.DRAFT_2020 else here.arena.true
+
+
+def _items(here: Schema, part: Json) -> Formula:
+    if isinstance(part.value, list):
+        return _prefix(here, part)  # before 2020-12; since then nothing else can be meant
+    first = prefix_length(here) if here.draft >= Draft.DRAFT_2020 else 0
+    return here.arena.items(first, None, here.sub(part), part.span)
+
+
+def _additional_items(here: Schema, part: Json) -> Formula:
+    items = here.other("items")
+    if items is None or not isinstance(items.value, list):
+        return here.arena.true
+    return here.arena.items(len(items.value), None, here.sub(part), part.span)
+
+
+def _count(here: Schema, part: Json, *, least: bool) -> Formula:
+    count = here.count(part)
+    if count is None or (least and count == 0):
+        return here.arena.true
+    return here.arena.item_count(count if least else 0, None if least else count, part.span)
+
+
+def _contains(here: Schema, part: Json) -> Formula:
+    if here.draft < Draft.DRAFT_6:
+        return here.arena.true
+    arena, value = here.arena, here.sub(part)
+    counted = here.draft >= Draft.DRAFT_2019
+    least = here.count(here.other("minContains")) if counted else None
+    most = here.count(here.other("maxContains")) if counted else None
+    parts = []
+    if least != 0:
+        parts.append(arena.contains(value, 1 if least is None else least, None, part.span))
+    if most is not None:
+        parts.append(arena.contains(value, 0, most, part.span))
+    return arena.all_of(parts)
+
+
+def _unique_items(here: Schema, part: Json) -> Formula:
+    if not isinstance(part.value, bool):
+        return here.invalid(part, "true or false")
+    return here.arena.distinct(part.span) if part.value else here.arena.true
+
+
+def _unevaluated(here: Schema, part: Json) -> Formula:
+    if here.draft < Draft.DRAFT_2019:
+        return here.arena.true
+    return unevaluated_items(here, part)
+
+
+ARRAYS: Final[dict[str, Keyword]] = {
+    "prefixItems": _prefix_items,
+    "items": _items,
+    "additionalItems": _additional_items,
+    "minItems": lambda here, part: _count(here, part, least=True),
+    "maxItems": lambda here, part: _count(here, part, least=False),
+    "contains": _contains,
+    "uniqueItems": _unique_items,
+    "unevaluatedItems": _unevaluated,
+}

@@ -1,0 +1,323 @@
+"""Schemas to formulas, keyword by keyword.
+
+Each schema becomes one definition; a schema that stands for all values or none
+becomes that constant. Definitions are written from a list of what is left to
+do, so neither nesting nor recursion uses Python's stack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Final, TypeAlias
+
+from engine.automata.json.formula import Arena, Formula
+from engine.automata.json.values import EVERY_KIND, Kind
+from engine.notations.json_schema.dialects import Draft
+from engine.notations.json_schema.findings import Findings
+from engine.notations.json_schema.resources import Resources, Scope
+from engine.notations.json_schema.text import Json
+from engine.notations.json_schema.texts import Texts
+from engine.source import Limits, Span
+
+_TYPES: Final = {
+    "null": {Kind.NULL},
+    "boolean": {Kind.FALSE, Kind.TRUE},
+    "number": {Kind.NUMBER},
+    "integer": {Kind.NUMBER},
+    "string": {Kind.STRING},
+    "array": {Kind.ARRAY},
+    "object": {Kind.OBJECT},
+}
+_OPENING: Final = frozenset({"additionalProperties", "unevaluatedProperties", "patternProperties"})
+
+
+class Lowering:
+    """Writes the definitions of one text.
+
+    Attributes:
+        closed: objects are closed where `additionalProperties` is absent.
+    """
+
+    def __init__(
+        self, arena: Arena, resources: Resources, findings: Findings, limits: Limits, *, closed: bool = False
+    ) -> None:
+        self.arena = arena
+        self.resources = resources
+        self.findings = findings
+        self.closed = closed
+        self.texts = Texts(arena, findings, limits)
+        self._numbers: dict[tuple[Json, Scope], int] = {}
+        self._todo: list[tuple[Json, Scope, int]] = []
+        self.places: list[Json] = []
+
+    # ------------------------------------------------------------------ definitions
+
+    def schema(self, node: Json, scope: Scope) -> Formula:
+        """The formula of a schema: a constant, or a reference to its definition."""
+        if isinstance(node.value, bool):
+            return self.arena.constant(node.value)
+        if not isinstance(node.value, dict):
+            self.findings.add("schema-no-schema", node)
+            return self.arena.true
+        if not node.value:
+            return self.arena.true
+        scope = self.resources.enter(scope, node)
+        key = (node, scope)
+        number = self._numbers.get(key)
+        if number is None:
+            number = self._numbers[key] = len(self.arena.definitions)
+            self.arena.definitions.append(None)
+            self.places.append(node)
+            self._todo.append((node, scope, number))
+        return self.arena.sub(number)
+
+    def run(self, root: Json) -> Formula:
+        """Write all definitions that the root needs."""
+        from engine.notations.json_schema.keywords_arrays import ARRAYS
+        from engine.notations.json_schema.keywords_objects import OBJECTS
+
+        table: dict[str, Keyword] = {**_KEYWORDS, **ARRAYS, **OBJECTS}
+        goal = self.schema(root, ())
+        while self._todo:
+            node, scope, number = self._todo.pop()
+            self.arena.definitions[number] = self._write(node, scope, table)
+        return goal
+
+    def _write(self, node: Json, scope: Scope, table: dict[str, Keyword]) -> Formula:
+        here = Schema(self, node, scope)
+        for span in node.doubled:
+            self.findings.add("schema-doubled-key", span, where=node.pointer or "of the schema")
+        if here.draft <= Draft.DRAFT_7 and "$ref" in node.members:
+            return _reference(here, node.members["$ref"])
+        parts = [table[name](here, part) for name, part in node.members.items() if name in table]
+        if self.closed and "properties" in node.members and not _OPENING & node.members.keys():
+            parts.append(self._close(here, node.members["properties"]))
+        return self.arena.all_of(parts)
+
+    def _close(self, here: Schema, properties: Json) -> Formula:
+        names = self.arena.among(list(properties.members), properties.span)
+        return self.arena.members(self.arena.negate(names), self.arena.false, properties.span)
+
+
+class Schema:
+    """One schema that is being lowered."""
+
+    __slots__ = ("arena", "draft", "lowering", "node", "scope")
+
+    def __init__(self, lowering: Lowering, node: Json, scope: Scope) -> None:
+        self.lowering = lowering
+        self.arena = lowering.arena
+        self.node = node
+        self.scope = scope
+        self.draft = lowering.resources.home(node).draft
+
+    def sub(self, node: Json) -> Formula:
+        """The formula of a schema below this one."""
+        return self.lowering.schema(node, self.scope)
+
+    def other(self, keyword: str) -> Json | None:
+        """Another keyword of this schema."""
+        return self.node.members.get(keyword)
+
+    def invalid(self, part: Json, what: str) -> Formula:
+        """Report a keyword whose value makes no sense."""
+        self.lowering.findings.add("schema-invalid-keyword", part, what=what)
+        return self.arena.true
+
+    def not_enforced(self, part: Json, what: str) -> Formula:
+        """Report a keyword that is not enforced."""
+        self.lowering.findings.add("schema-not-enforced", part, what=what)
+        return self.arena.true
+
+    def count(self, part: Json | None) -> int | None:
+        """A count of things; None, with a finding, where it is none."""
+        if part is None:
+            return None
+        value = part.value
+        if isinstance(value, Fraction) and value.denominator == 1 and value >= 0:
+            return int(value)
+        self.invalid(part, "a whole number that is not negative")
+        return None
+
+    def schemas(self, part: Json) -> list[Formula]:
+        """The formulas of a list of schemas."""
+        if not isinstance(part.value, list) or not part.value:
+            self.invalid(part, "a list of schemas")
+            return []
+        return [self.sub(item) for item in part.value]
+
+    def key(self, name: str, span: Span) -> Formula:
+        """The set of keys that is one name."""
+        return self.arena.among((name,), span)
+
+    def has(self, name: str, span: Span) -> Formula:
+        """An object has a member of that name; what is no object has what it needs."""
+        others = self.arena.negate(self.arena.kinds((Kind.OBJECT,), span))
+        return self.arena.any_of((others, self.arena.some_member(self.key(name, span), self.arena.true, span)))
+
+    def lacks(self, name: str, span: Span) -> Formula:
+        """An object has no member of that name."""
+        return self.arena.members(self.key(name, span), self.arena.false, span)
+
+
+Keyword: TypeAlias = Callable[[Schema, Json], Formula]
+
+
+def is_schema(node: Json) -> bool:
+    """Whether a part of the text can be a schema."""
+    return isinstance(node.value, dict | bool)
+
+
+# ---------------------------------------------------------------------- references and combinations
+
+
+def _reference(here: Schema, part: Json) -> Formula:
+    if not isinstance(part.value, str):
+        return here.invalid(part, "a reference, as text")
+    target = here.lowering.resources.resolve(here.node, part)
+    return here.arena.true if target is None else here.sub(target)
+
+
+def _dynamic_reference(here: Schema, part: Json) -> Formula:
+    if here.draft < Draft.DRAFT_2020:
+        return here.arena.true
+    if not isinstance(part.value, str):
+        return here.invalid(part, "a reference, as text")
+    target = here.lowering.resources.resolve_dynamic(here.node, part, here.scope)
+    return here.arena.true if target is None else here.sub(target)
+
+
+def _recursive_reference(here: Schema, part: Json) -> Formula:
+    if here.draft is not Draft.DRAFT_2019:
+        return here.arena.true
+    if part.value != "#":
+        return here.invalid(part, '"#"')
+    target = here.lowering.resources.resolve_recursive(here.node, part, here.scope)
+    return here.arena.true if target is None else here.sub(target)
+
+
+def _all_of(here: Schema, part: Json) -> Formula:
+    return here.arena.all_of(here.schemas(part))
+
+
+def _any_of(here: Schema, part: Json) -> Formula:
+    schemas = here.schemas(part)
+    return here.arena.any_of(schemas) if schemas else here.arena.true
+
+
+def _one_of(here: Schema, part: Json) -> Formula:
+    schemas = here.schemas(part)
+    return here.arena.exactly_one(schemas) if schemas else here.arena.true
+
+
+def _not(here: Schema, part: Json) -> Formula:
+    return here.arena.negate(here.sub(part))
+
+
+def _if(here: Schema, part: Json) -> Formula:
+    if here.draft < Draft.DRAFT_7:
+        return here.arena.true
+    arena, condition = here.arena, here.sub(part)
+    then, otherwise = here.other("then"), here.other("else")
+    yes = arena.true if then is None else here.sub(then)
+    no = arena.true if otherwise is None else here.sub(otherwise)
+    if yes is arena.true and no is arena.true:
+        return arena.true
+    return arena.any_of((arena.all_of((condition, yes)), arena.all_of((arena.negate(condition), no))))
+
+
+# ---------------------------------------------------------------------- any value, numbers, strings
+
+
+def _type(here: Schema, part: Json) -> Formula:
+    names = [item.value for item in part.items] if isinstance(part.value, list) else [part.value]
+    kinds: set[Kind] = set()
+    for name in names:
+        if not isinstance(name, str) or name not in _TYPES:
+            here.lowering.findings.add("schema-unknown-type", part, what=str(name), types=", ".join(_TYPES))
+            return here.arena.true
+        kinds |= _TYPES[name]
+    arena = here.arena
+    whole = [arena.kinds(kinds, part.span)] if kinds != EVERY_KIND else []
+    if "integer" in names and "number" not in names:
+        whole.append(arena.multiple_of(Fraction(1), part.span, written=True))
+    return arena.all_of(whole)
+
+
+def _enum(here: Schema, part: Json) -> Formula:
+    if not isinstance(part.value, list):
+        return here.invalid(part, "a list of values")
+    return here.arena.among([item.to_value() for item in part.value], part.span)
+
+
+def _const(here: Schema, part: Json) -> Formula:
+    if here.draft < Draft.DRAFT_6:
+        return here.arena.true
+    return here.arena.among((part.to_value(),), part.span)
+
+
+def _bound(here: Schema, part: Json, *, least: bool) -> Formula:
+    make = here.arena.least if least else here.arena.most
+    strict = here.other("exclusiveMinimum" if least else "exclusiveMaximum")
+    if not isinstance(part.value, Fraction):
+        return here.invalid(part, "a number")
+    # A boolean beside it is draft 4's way to say that the bound is outside.
+    return make(part.value, strict is not None and strict.value is True, part.span)
+
+
+def _strict_bound(here: Schema, part: Json, *, least: bool) -> Formula:
+    if isinstance(part.value, bool):
+        return here.arena.true
+    if not isinstance(part.value, Fraction):
+        return here.invalid(part, "a number")
+    return (here.arena.least if least else here.arena.most)(part.value, True, part.span)
+
+
+def _multiple_of(here: Schema, part: Json) -> Formula:
+    if not isinstance(part.value, Fraction) or part.value <= 0:
+        return here.invalid(part, "a number above zero")
+    return here.arena.multiple_of(part.value, part.span)
+
+
+def _length(here: Schema, part: Json, *, least: bool) -> Formula:
+    count = here.count(part)
+    if count is None or (least and count == 0):
+        return here.arena.true
+    return here.arena.length(count if least else 0, None if least else count, part.span)
+
+
+def _pattern(here: Schema, part: Json) -> Formula:
+    if not isinstance(part.value, str):
+        return here.invalid(part, "a regular expression, as text")
+    return here.lowering.texts.pattern(part.value, part)
+
+
+def _format(here: Schema, part: Json) -> Formula:
+    if not isinstance(part.value, str):
+        return here.invalid(part, "the name of a format")
+    return here.lowering.texts.format(part.value, here.draft, part)
+
+
+_KEYWORDS: Final[dict[str, Keyword]] = {
+    "$ref": _reference,
+    "$dynamicRef": _dynamic_reference,
+    "$recursiveRef": _recursive_reference,
+    "allOf": _all_of,
+    "anyOf": _any_of,
+    "oneOf": _one_of,
+    "not": _not,
+    "if": _if,
+    "type": _type,
+    "enum": _enum,
+    "const": _const,
+    "minimum": lambda here, part: _bound(here, part, least=True),
+    "maximum": lambda here, part: _bound(here, part, least=False),
+    "exclusiveMinimum": lambda here, part: _strict_bound(here, part, least=True),
+    "exclusiveMaximum": lambda here, part: _strict_bound(here, part, least=False),
+    "multipleOf": _multiple_of,
+    "minLength": lambda here, part: _length(here, part, least=True),
+    "maxLength": lambda here, part: _length(here, part, least=False),
+    "pattern": _pattern,
+    "format": _format,
+}

@@ -1,0 +1,104 @@
+"""A schema's text to one formula, with findings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from engine.automata.json.formula import All, Arena, ExactlyOne, Formula, Not, Some, Sub
+from engine.notations.json_schema.dialects import Draft
+from engine.notations.json_schema.findings import Findings
+from engine.notations.json_schema.lowering import Lowering
+from engine.notations.json_schema.resources import Resources
+from engine.notations.json_schema.text import JsonTextError, read_json
+from engine.source import Diagnostic, GrammarError, Limits, SourceText
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaModel:
+    """A schema that was read.
+
+    Attributes:
+        arena: where its formulas live.
+        goal: what a text must satisfy.
+    """
+
+    arena: Arena
+    goal: Formula
+
+
+def parse(
+    source: SourceText,
+    limits: Limits,
+    *,
+    draft: int = 2020,
+    additional: Literal["open", "closed"] = "open",
+    unenforced: Literal["error", "warn"] = "error",
+) -> tuple[SchemaModel, tuple[Diagnostic, ...]]:
+    """Read a schema.
+
+    Args:
+        source: JSON text.
+        limits: how long it may be.
+        draft: the draft where `$schema` names none: 4, 6, 7, 2019 or 2020.
+        additional: whether objects are open where `additionalProperties` is absent.
+        unenforced: what a keyword is that cannot be enforced.
+
+    Raises:
+        GrammarError: it is no JSON, or no schema that can be enforced; with all findings that could be made.
+        LimitExceededError: it is too long.
+    """
+    limits.check("characters of the schema", len(source.text), limits.source_length)
+    findings = Findings(lenient=unenforced == "warn")
+    try:
+        root = read_json(source.text)
+    except JsonTextError as error:
+        findings.add("schema-no-json", error.span, what=error.message)
+        raise GrammarError(findings.in_source_order(), source) from None
+    arena = Arena()
+    resources = Resources(root, Draft(draft), findings)
+    lowering = Lowering(arena, resources, findings, limits, closed=additional == "closed")
+    goal = lowering.run(root)
+    _find_endless(lowering, findings)
+    diagnostics = findings.in_source_order()
+    if findings.has_errors:
+        raise GrammarError(diagnostics, source)
+    return SchemaModel(arena, goal), diagnostics
+
+
+def _in_place(formula: Formula) -> set[int]:
+    """The definitions that a formula refers to for the same value."""
+    found: set[int] = set()
+    todo = [formula]
+    while todo:
+        part = todo.pop()
+        match part:
+            case Sub():
+                found.add(part.number)
+            case All() | Some() | ExactlyOne():
+                todo += part.items
+            case Not():
+                todo.append(part.item)
+            case _:
+                pass
+    return found
+
+
+def _find_endless(lowering: Lowering, findings: Findings) -> None:
+    """Report every definition that comes back to itself for the same value."""
+    edges = [_in_place(formula) if formula is not None else set() for formula in lowering.arena.definitions]
+    waiting = [len(targets) for targets in edges]
+    users: list[list[int]] = [[] for _ in edges]
+    for number, targets in enumerate(edges):
+        for target in targets:
+            users[target].append(number)
+    done = [number for number, count in enumerate(waiting) if count == 0]
+    while done:
+        for user in users[done.pop()]:
+            waiting[user] -= 1
+            if waiting[user] == 0:
+                done.append(user)
+    for number, count in enumerate(waiting):
+        if count > 0:
+            findings.add("schema-endless-reference", lowering.places[number])
+            return

@@ -1,0 +1,210 @@
+"""Which schema a reference means, without fetching anything.
+
+Every `$id` opens a resource; anchors and JSON Pointers are looked up in it.
+A `$dynamicRef` means the outermost resource on the way to it that has such a
+dynamic anchor, so the resources on the way are part of what a schema means
+(its scope). After JSON Schema 2020-12 Core, sections 8 and 9; RFC 3986 and 6901.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+from urllib.parse import unquote, urldefrag, urljoin
+
+from engine.notations.json_schema.dialects import LIST, NAMED, ONE, Draft, draft_of
+from engine.notations.json_schema.findings import Findings
+from engine.notations.json_schema.text import Json
+
+_ROOT = "schema:/"
+
+
+@dataclass(eq=False, slots=True)
+class Resource:
+    """A schema with an address of its own.
+
+    Attributes:
+        anchors: its anchors, dynamic ones included.
+        dynamic: its dynamic anchors.
+        recursive: whether `$recursiveAnchor` is true (draft 2019-09).
+    """
+
+    address: str
+    root: Json
+    draft: Draft
+    anchors: dict[str, Json] = field(default_factory=dict)
+    dynamic: dict[str, Json] = field(default_factory=dict)
+    recursive: bool = False
+
+    @property
+    def is_dynamic(self) -> bool:
+        """Whether a dynamic reference may end here."""
+        return bool(self.dynamic) or self.recursive
+
+
+Scope: TypeAlias = tuple[Resource, ...]
+"""The resources with dynamic anchors on the way to a schema, outermost first."""
+
+
+class Resources:
+    """The resources of one text."""
+
+    def __init__(self, root: Json, default: Draft, findings: Findings) -> None:
+        self._findings = findings
+        self._by_address: dict[str, Resource] = {}
+        self._home: dict[Json, Resource] = {}
+        self.main = self._resource(root, _ROOT, default)
+        self._collect(root, self.main)
+
+    # ------------------------------------------------------------------ finding them
+
+    def _resource(self, node: Json, address: str, default: Draft) -> Resource:
+        draft = default
+        named = node.members.get("$schema")
+        if named is not None and isinstance(named.value, str):
+            known = draft_of(named.value)
+            if known is None:
+                self._findings.add("schema-unknown-dialect", named, what=named.value)
+            else:
+                draft = known
+        recursive = node.members.get("$recursiveAnchor")
+        resource = Resource(address, node, draft, recursive=recursive is not None and recursive.value is True)
+        self._by_address.setdefault(address, resource)
+        self._home[node] = resource
+        return resource
+
+    def _collect(self, root: Json, resource: Resource) -> None:
+        todo = [(root, resource)]
+        while todo:
+            node, resource = todo.pop()
+            if not isinstance(node.value, dict):
+                continue
+            resource = self._enter(node, resource)
+            self._home[node] = resource
+            for name, part in node.members.items():
+                if name in NAMED:
+                    todo += [(inner, resource) for inner in part.members.values()]
+                if name in LIST:
+                    todo += [(inner, resource) for inner in part.items]
+                if name in ONE and isinstance(part.value, dict):
+                    todo.append((part, resource))
+
+    def _enter(self, node: Json, resource: Resource) -> Resource:
+        """The resource that a schema is in, which may begin there."""
+        members = node.members
+        draft = resource.draft
+        named = members.get("$schema")
+        if named is not None and isinstance(named.value, str):
+            draft = draft_of(named.value) or draft
+        if draft <= Draft.DRAFT_7 and "$ref" in members and node is not resource.root:
+            return resource  # its siblings mean nothing
+        for key in ("id",) if draft is Draft.DRAFT_4 else ("$id",):
+            given = members.get(key)
+            if given is None or not isinstance(given.value, str):
+                continue
+            address, fragment = urldefrag(given.value)
+            if address:
+                whole = _join(resource.address, address)
+                if node is resource.root:
+                    resource.address = whole
+                    self._by_address.setdefault(whole, resource)
+                else:
+                    resource = self._resource(node, whole, resource.draft)
+            if fragment and draft <= Draft.DRAFT_7:
+                resource.anchors.setdefault(unquote(fragment), node)
+        for key in ("$anchor", "$dynamicAnchor"):
+            given = members.get(key)
+            if given is not None and isinstance(given.value, str) and draft >= Draft.DRAFT_2019:
+                resource.anchors.setdefault(given.value, node)
+                if key == "$dynamicAnchor":
+                    resource.dynamic.setdefault(given.value, node)
+        return resource
+
+    def home(self, node: Json) -> Resource:
+        """The resource that a part of the text belongs to."""
+        here: Json | None = node
+        while here is not None:
+            known = self._home.get(here)
+            if known is not None:
+                return known
+            here = here.parent[0] if here.parent else None
+        return self.main
+
+    # ------------------------------------------------------------------ looking up
+
+    def enter(self, scope: Scope, node: Json) -> Scope:
+        """The scope within a schema."""
+        resource = self.home(node)
+        if resource.is_dynamic and resource not in scope:
+            return (*scope, resource)
+        return scope
+
+    def resolve(self, node: Json, reference: Json) -> Json | None:
+        """What a `$ref` in a schema means; None, with a finding, where it means nothing here."""
+        text = reference.value
+        assert isinstance(text, str)
+        address, fragment = urldefrag(text)
+        resource = self.home(node)
+        if address:
+            found = self._by_address.get(_join(resource.address, address))
+            if found is None:
+                self._findings.add("schema-remote-reference", reference, what=text)
+                return None
+            resource = found
+        target = self._within(resource, unquote(fragment))
+        if target is None:
+            self._findings.add("schema-unresolved-reference", reference, what=text)
+        return target
+
+    def resolve_dynamic(self, node: Json, reference: Json, scope: Scope) -> Json | None:
+        """What a `$dynamicRef` in a schema means in a scope."""
+        target = self.resolve(node, reference)
+        text = reference.value
+        assert isinstance(text, str)
+        _, anchor = urldefrag(text)
+        if target is None or not anchor or anchor.startswith("/"):
+            return target
+        if self.home(target).dynamic.get(anchor) is not target:
+            return target
+        for resource in scope:
+            if anchor in resource.dynamic:
+                return resource.dynamic[anchor]
+        return target
+
+    def resolve_recursive(self, node: Json, reference: Json, scope: Scope) -> Json | None:
+        """What a `$recursiveRef` (draft 2019-09) in a schema means in a scope."""
+        target = self.resolve(node, reference)
+        if target is None or not self.home(target).recursive:
+            return target
+        for resource in scope:
+            if resource.recursive:
+                return resource.root
+        return target
+
+    def _within(self, resource: Resource, fragment: str) -> Json | None:
+        if not fragment:
+            return resource.root
+        if not fragment.startswith("/"):
+            return resource.anchors.get(fragment)
+        here = resource.root
+        for step in fragment[1:].split("/"):
+            name = step.replace("~1", "/").replace("~0", "~")
+            if isinstance(here.value, list) and name.isdecimal() and int(name) < len(here.value):
+                here = here.value[int(name)]
+            elif name in here.members:
+                here = here.members[name]
+            else:
+                return None
+        return here
+
+
+def _join(base: str, address: str) -> str:
+    if address.startswith("urn:") or ":" in address.split("/", 1)[0]:
+        return address
+    if base.startswith("urn:"):
+        return address
+    # urljoin knows the schemes that it resolves by; any other is resolved as if it were http.
+    scheme, colon, rest = base.partition(":")
+    if colon and scheme not in ("http", "https"):
+        return scheme + urljoin("http:" + rest, address).removeprefix("http")
+    return urljoin(base, address)
