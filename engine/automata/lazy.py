@@ -37,7 +37,8 @@ class LazyAutomaton:
         self.classes = ByteClasses.of(program.automata if program else ())
         self.class_of_byte = np.frombuffer(self.classes.of_byte, dtype=np.uint8)
         self.n_classes = len(self.classes)
-        self.has_tokens = program is not None and any(isinstance(i, TokenAtom) for i in program.instructions)
+        instructions = program.instructions if program else ()
+        self.token_elements = frozenset(i.tokens for i in instructions if isinstance(i, TokenAtom))
         self._limits = limits
         self._keys: list[_Key] = [(NOTHING, ())]
         self._ids: dict[_Key, int] = {self._keys[0]: DEAD}
@@ -93,7 +94,7 @@ class LazyAutomaton:
 
     def token_sets(self, configuration: int) -> frozenset[TokenSet]:
         """The sets of which one token, taken whole, may come next."""
-        if not self.has_tokens:
+        if not self.token_elements:
             return frozenset()
         found = set()
         for number in self._keys[configuration][0]:

@@ -32,7 +32,7 @@ class Runtime(Protocol):
         rows: int32[capacity, n_classes], the next configuration; `MISS` where it is not computed,
             `DEAD` where the byte cannot stand. Growth replaces the array: read it anew after a step.
         accepting: uint8[capacity], 1 where the text may end. Growth replaces it too.
-        has_tokens: whether the grammar names tokens, which bytes alone cannot match.
+        token_elements: the sets of tokens that the grammar names, which bytes alone cannot match; mostly none.
     """
 
     class_of_byte: npt.NDArray[np.uint8]
@@ -40,7 +40,7 @@ class Runtime(Protocol):
     start: int
     rows: npt.NDArray[np.int32]
     accepting: npt.NDArray[np.uint8]
-    has_tokens: bool
+    token_elements: frozenset[TokenSet]
 
     @property
     def size(self) -> int:

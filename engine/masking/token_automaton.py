@@ -68,7 +68,7 @@ class TokenAutomaton:
         self._states: dict[int, TokenState] = {}
         self._ends: dict[int, TokenState] = {}
         self._steps = 0
-        self._token_sets = TokenSets(vocabulary) if automaton.has_tokens else None
+        self._token_sets = TokenSets(vocabulary, automaton.token_elements) if automaton.token_elements else None
         store.users.add(self)
 
     @property

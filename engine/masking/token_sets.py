@@ -6,7 +6,7 @@ EOS ids are in no set: an end is the grammar's to allow, not an element's.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -17,47 +17,41 @@ from engine.vocabulary.errors import VocabularyError
 
 
 class TokenSets:
-    """Looks token elements up in one vocabulary."""
+    """A grammar's token elements in one vocabulary.
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        self._eos_ids = vocabulary.eos_ids
+    Raises:
+        VocabularyError: the vocabulary lacks a token that the grammar names.
+    """
+
+    def __init__(self, vocabulary: Vocabulary, elements: Iterable[TokenSet]) -> None:
         self._size = vocabulary.size
-        self._ids: dict[TokenSet, frozenset[int]] = {}
-        self._named: dict[str, set[int]] = {}
+        named: dict[str, set[int]] = {}
         for token_id, name in vocabulary.special.items():
-            self._named.setdefault(name, set()).add(token_id)
+            named.setdefault(name, set()).add(token_id)
         for token_id, token in enumerate(vocabulary.tokens):
             if token is not None:
-                self._named.setdefault(token.decode("utf-8", "replace"), set()).add(token_id)
+                named.setdefault(token.decode("utf-8", "replace"), set()).add(token_id)
+        self._ids = {tokens: self._look_up(tokens, named) - set(vocabulary.eos_ids) for tokens in elements}
 
-    def ids(self, tokens: TokenSet) -> frozenset[int]:
-        """The ids of a set.
-
-        Raises:
-            VocabularyError: the vocabulary has no such token.
-        """
-        if tokens not in self._ids:
-            listed: set[int] = set()
-            for name in tokens.names:
-                if name not in self._named:
-                    raise VocabularyError(f"this vocabulary has no token {name}, which the grammar asks for")
-                listed |= self._named[name]
-            for token_id in tokens.ids:
-                if not 0 <= token_id < self._size:
-                    raise VocabularyError(
-                        f"this vocabulary has no token {token_id}, which the grammar asks for: it has {self._size:,}"
-                    )
-                listed.add(token_id)
-            inside = set(range(self._size)) - listed if tokens.negated else listed
-            self._ids[tokens] = frozenset(inside - set(self._eos_ids))
-        return self._ids[tokens]
+    def _look_up(self, tokens: TokenSet, named: Mapping[str, set[int]]) -> set[int]:
+        listed = set(tokens.ids)
+        for name in tokens.names:
+            if name not in named:
+                raise VocabularyError(f"this vocabulary has no token {name}, which the grammar asks for")
+            listed |= named[name]
+        for token_id in tokens.ids:
+            if token_id >= self._size:
+                raise VocabularyError(
+                    f"this vocabulary has no token {token_id}, which the grammar asks for: it has {self._size:,}"
+                )
+        return set(range(self._size)) - listed if tokens.negated else listed
 
     def holding(self, token_id: int) -> Callable[[TokenSet], bool]:
         """Which sets hold a token."""
-        return lambda tokens: token_id in self.ids(tokens)
+        return lambda tokens: token_id in self._ids[tokens]
 
     def words(self, tokens: TokenSet) -> npt.NDArray[np.uint32]:
         """The mask of a set."""
         bits = np.zeros(-(-self._size // 32) * 32, np.bool_)
-        bits[list(self.ids(tokens))] = True
+        bits[list(self._ids[tokens])] = True
         return np.packbits(bits, bitorder="little").view(np.uint32)

@@ -7,10 +7,8 @@ from hypothesis import strategies as st
 from masks_by_brute_force import brute_force
 
 from engine import Matcher, compile_grammar
-from engine.compile import CompiledGrammar, CompileOptions
 from engine.masking.plain import plain_mask
 from engine.masking.token_automaton import TokenAutomaton
-from engine.source import SourceText
 from engine.vocabulary import Vocabulary
 
 CASES = {
@@ -72,7 +70,7 @@ class TableAutomaton:
     """A stand-in for the lazy automaton over a given table; entries are missing until a step asks for them."""
 
     start = 1
-    has_tokens = False
+    token_elements = frozenset()
 
     def __init__(self, table, class_of_byte, accepting):
         self._table = np.array(table, np.int32)
@@ -139,9 +137,7 @@ def test_kernels_and_plain_walk_agree_on_any_automaton(kernels, automaton, token
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(pattern=st.sampled_from([pattern for pattern, _ in CASES.values()]), data=st.data())
 def test_a_random_walk_ends_where_a_replay_does(small, kernels, pattern, data):
-    grammar = CompiledGrammar(
-        "regex", SourceText(pattern), CompileOptions(), (), compile_grammar("regex", pattern).automaton
-    )
+    grammar = compile_grammar("regex", pattern)
     matcher, taken = Matcher(grammar, small), []
     for action in data.draw(st.lists(st.sampled_from(["take", "take", "take", "back", "fork"]), max_size=25)):
         choices = np.flatnonzero(np.unpackbits(matcher.bitmask().view(np.uint8), bitorder="little")).tolist()
