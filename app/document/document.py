@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.document import file
@@ -71,14 +72,14 @@ class Document(QObject):
         """Take over an edit of the grammar."""
         grammar = self._content.grammar
         if text != grammar.text:
-            self._change(grammar=GrammarPart(grammar.notation, text, grammar.dialect))
+            self._change(grammar=msgspec.structs.replace(grammar, text=text))
             self._touch_grammar()
 
-    def set_dialect(self, dialect: str) -> None:
-        """Read the grammar in another dialect."""
-        grammar = self._content.grammar
-        if dialect in ("python", "ecma") and dialect != grammar.dialect:
-            self._change(grammar=GrammarPart(grammar.notation, grammar.text, "ecma" if dialect == "ecma" else "python"))
+    def set_reading(self, reading: GrammarPart) -> None:
+        """Read the same text in another notation, or with other options; the text of `reading` does not count."""
+        reading = msgspec.structs.replace(reading, text=self._content.grammar.text)
+        if reading != self._content.grammar:
+            self._change(grammar=reading)
             self._touch_grammar()
 
     def set_prompt(self, prompt: str | Chat) -> None:

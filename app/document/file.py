@@ -22,12 +22,16 @@ SUFFIX = ".turnstile"
 SIZE_LIMIT = 32 * 1024 * 1024  # bytes; a trace of 10,000 steps takes a tenth of it
 
 
+Whitespace = Literal["compact", "one-space", "flexible", "any"]
+
+
 class GrammarPart(msgspec.Struct, frozen=True):
     """The source and how it is read."""
 
     notation: str = "regex"
     text: str = ""
-    dialect: Literal["python", "ecma"] = "python"
+    dialect: Literal["python", "ecma"] = "python"  # of a regex
+    whitespace: Whitespace = "flexible"  # of a JSON Schema
 
 
 class ModelPart(msgspec.Struct, frozen=True):

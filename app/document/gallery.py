@@ -6,7 +6,7 @@ from importlib.resources import files
 
 import msgspec
 
-from app.document.file import DocumentFile, GrammarPart, ModelPart
+from app.document.file import DocumentFile, GrammarPart, ModelPart, Whitespace
 from engine.decoding.values import SamplerSettings
 
 
@@ -20,6 +20,7 @@ class Example(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         model: the spec of the model that it is at its best with.
         prompt: what the model sees first.
         sampler: how to draw.
+        whitespace: what a JSON Schema's texts may have of it.
     """
 
     title: str
@@ -29,12 +30,13 @@ class Example(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     model: str
     prompt: str = ""
     sampler: SamplerSettings = SamplerSettings()
+    whitespace: Whitespace = "flexible"
 
     def document(self) -> DocumentFile:
         """A new document made of it."""
         return DocumentFile(
             title=self.title,
-            grammar=GrammarPart(self.notation, self.source),
+            grammar=GrammarPart(self.notation, self.source, whitespace=self.whitespace),
             model=ModelPart(spec=self.model),
             prompt=self.prompt,
             sampler=self.sampler,

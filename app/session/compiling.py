@@ -109,7 +109,7 @@ class Compiling(QObject):
 
         self._timer.stop()
         grammar = self._document.content.grammar
-        options = CompileOptions(dialect=grammar.dialect)
+        options = CompileOptions(dialect=grammar.dialect, whitespace=grammar.whitespace)
         self._compile.submit(CompileRequest(self._document.revision, grammar.notation, grammar.text, options))
 
     def draw_around(self, output: bytes) -> None:

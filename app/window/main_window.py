@@ -18,6 +18,7 @@ from app.window.banner import BannerStack
 from app.window.export_dialog import ExportDialog
 from app.window.files import Files
 from app.window.model_menu import ModelMenu
+from app.window.notation_menu import NotationMenu
 from app.window.palette import CommandPalette
 from app.window.panes import Panes
 from app.window.status import StatusLine
@@ -56,6 +57,7 @@ class MainWindow(QMainWindow):
         self.arrangement.add_bottom(self.panes.problems, "Problems")
         self.status_line = StatusLine()
         self.model_menu = ModelMenu(self.toolbar, session, settings, self)
+        self.notation_menu = NotationMenu(self.toolbar, self.panes.editor, session, self.files, self)
         self._build()
         self._wire()
         self._connect_commands()
@@ -127,7 +129,6 @@ class MainWindow(QMainWindow):
         session, document = self.session, self.session.document
         document.title_changed.connect(self._show_title)
         document.replaced.connect(self._show_title)
-        document.replaced.connect(lambda: self.toolbar.show_dialect(document.content.grammar.dialect))
         session.drawn.connect(lambda _drawn: self._show_status())
         session.compiling.stale_changed.connect(lambda _stale, _reason: self._show_status())
         session.compiling.diagnosed.connect(self._show_problem_count)
@@ -138,12 +139,10 @@ class MainWindow(QMainWindow):
         session.activity_changed.connect(self.status_line.show_activity)
         session.alarmed.connect(self.show_alarm)
         self.status_line.cancel_clicked.connect(session.cancel_background)
-        self.toolbar.dialect_chosen.connect(self._choose_dialect)
         self.arrangement.bottom_toggled.connect(self.commands["view.bottom"].setChecked)
         self.arrangement.bottom_chosen.connect(lambda is_open: self._settings.change(bottom_open=is_open))
         self._fold.timeout.connect(self._fold_bottom)
         self._show_title()
-        self.toolbar.show_dialect(document.content.grammar.dialect)
         self._on_step_allowed(session.step_refusal)
 
     def _connect_commands(self) -> None:
@@ -260,10 +259,6 @@ class MainWindow(QMainWindow):
         if isinstance(focused, QPlainTextEdit) and not focused.isReadOnly():
             return focused
         return self.panes.editor.edit
-
-    def _choose_dialect(self, dialect: str) -> None:
-        self.session.document.set_dialect(dialect)
-        self.toolbar.show_dialect(dialect)
 
     def _choose_theme(self, name: str) -> None:
         self._settings.change(theme=name)

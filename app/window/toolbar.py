@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QMenu, QSizePolicy, QToolBar, QToolButton, QWidget
 
 from app import theme
 from app.actions import Actions
 from app.actions.build import icon
 
-_DIALECTS = {"python": "Regex · Python", "ecma": "Regex · ECMAScript"}
-_DIALECT_TIPS = {
-    "python": "As in Python's re module",
-    "ecma": "As in ECMAScript with the u flag, which JSON Schema's pattern uses",
-}
 _LONGEST_TITLE = 28
 
 
 class Toolbar(QToolBar):
-    """Shows the present document, dialect and model; `model_menu` is filled by the window.
-
-    Signals:
-        dialect_chosen(dialect): another reading of the regex.
-    """
-
-    dialect_chosen = Signal(str)
+    """Shows the present document, notation and model; the window fills `notation_menu` and `model_menu`."""
 
     def __init__(self, actions: Actions) -> None:
         super().__init__("Toolbar")
@@ -41,7 +29,8 @@ class Toolbar(QToolBar):
             document_menu.addAction(actions[command_id])
         self.document_button.setMenu(document_menu)
         self.notation_button = _menu_button("Notation of the grammar")
-        self.notation_button.setMenu(self._dialect_menu())
+        self.notation_menu = QMenu(self.notation_button)
+        self.notation_button.setMenu(self.notation_menu)
         self.model_button = _menu_button("Model")
         self.model_menu = QMenu(self.model_button)
         self.model_menu.setToolTipsVisible(True)
@@ -77,11 +66,10 @@ class Toolbar(QToolBar):
         self.document_button.setText(f"{_shortened(title)}{' •' if is_modified else ''} ▾")
         self.document_button.setToolTip(f"{title} (modified)" if is_modified else title)
 
-    def show_dialect(self, dialect: str) -> None:
+    def show_notation(self, text: str, tip: str) -> None:
         """Name the notation."""
-        self.notation_button.setText(f"{_DIALECTS[dialect]} ▾")
-        for action in self.notation_button.menu().actions():
-            action.setChecked(action.data() == dialect)
+        self.notation_button.setText(f"{text} ▾")
+        self.notation_button.setToolTip(tip)
 
     def show_model(self, text: str, tip: str) -> None:
         """Name the model, or how far it is loaded."""
@@ -92,18 +80,6 @@ class Toolbar(QToolBar):
         """Make Run a Pause while it runs."""
         self._actions["run.run"].setText("Pause" if is_running else "Run")
         self._actions["run.run"].setIcon(icon("ph.pause" if is_running else "ph.fast-forward"))
-
-    def _dialect_menu(self) -> QMenu:
-        menu = QMenu(self.notation_button)
-        menu.setToolTipsVisible(True)
-        group = QActionGroup(menu)
-        for dialect, text in _DIALECTS.items():
-            action = QAction(text, group, checkable=True)
-            action.setData(dialect)
-            action.setToolTip(_DIALECT_TIPS[dialect])
-            menu.addAction(action)
-        group.triggered.connect(lambda action: self.dialect_chosen.emit(action.data()))
-        return menu
 
     def _command_button(self, command_id: str, role: str, *, has_text: bool = True) -> QToolButton:
         """A button that mirrors a command; unlike a default action, it may have an icon colour of its own."""

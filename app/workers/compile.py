@@ -113,6 +113,9 @@ class CompileHandler:
 
 def _drawable(grammar: CompiledGrammar, cancel: CancelToken) -> tuple[ByteDfa, str]:
     """The whole automaton, or its beginning and why not more."""
+    if not grammar.is_regular:
+        kind = "JSON Schema" if grammar.notation == "json_schema" else "Recursive grammar"
+        return grammar.neighbourhood(b"", radius=RADIUS, limit=NODES), f"{kind}: drawn around the live state"
     try:
         dfa = grammar.materialise(MATERIALISE_STATES, cancel=_Deadline(cancel, DRAWING_SECONDS))
         if len(dfa.states) <= DRAWN_STATES:

@@ -7,15 +7,14 @@ from collections.abc import Iterable
 
 from engine.automata.byte_classes import ByteRanges, join_ranges
 from engine.automata.dfa import ByteDfa, DfaEdge, DfaState
-from engine.automata.lazy import LazyAutomaton
 from engine.automata.minimise import equivalence_classes
-from engine.automata.runtime import DEAD
+from engine.automata.runtime import DEAD, Runtime
 from engine.source import CancelToken, LimitExceededError, Span
 
 _CHECK_EVERY = 64
 
 
-def minimal_dfa(automaton: LazyAutomaton, limit: int, cancel: CancelToken | None = None) -> ByteDfa:
+def minimal_dfa(automaton: Runtime, limit: int, cancel: CancelToken | None = None) -> ByteDfa:
     """The minimal automaton, its states in breadth-first order from the start.
 
     Raises:
@@ -53,7 +52,7 @@ def minimal_dfa(automaton: LazyAutomaton, limit: int, cancel: CancelToken | None
     return ByteDfa(0, states, edges)
 
 
-def _explore(automaton: LazyAutomaton, limit: int, cancel: CancelToken | None) -> tuple[list[int], list[list[int]]]:
+def _explore(automaton: Runtime, limit: int, cancel: CancelToken | None) -> tuple[list[int], list[list[int]]]:
     """All configurations, breadth first, and their rows over the same numbering (-1: dead)."""
     numbers = [automaton.start]
     index = {automaton.start: 0}
@@ -75,7 +74,7 @@ def _explore(automaton: LazyAutomaton, limit: int, cancel: CancelToken | None) -
     return numbers, rows
 
 
-def neighbourhood(automaton: LazyAutomaton, centre: int, radius: int, limit: int) -> ByteDfa:
+def neighbourhood(automaton: Runtime, centre: int, radius: int, limit: int) -> ByteDfa:
     """The configurations within `radius` edges of `centre`, which is the start of the result; not minimal."""
     numbers, depth = [centre], {centre: 0}
     queue = deque(numbers)
@@ -114,5 +113,5 @@ def neighbourhood(automaton: LazyAutomaton, centre: int, radius: int, limit: int
     return ByteDfa(0, states, tuple(edges), frozenset(index[c] for c in boundary))
 
 
-def _ranges(automaton: LazyAutomaton, byte_classes: Iterable[int]) -> ByteRanges:
+def _ranges(automaton: Runtime, byte_classes: Iterable[int]) -> ByteRanges:
     return join_ranges(automaton.classes.ranges[c] for c in byte_classes)

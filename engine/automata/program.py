@@ -30,8 +30,8 @@ from engine.grammar import (
     Sequence,
     TokenSet,
 )
-from engine.grammar.nodes import parts
-from engine.grammar.simplify import matches_empty, nullable_rules
+from engine.grammar.analysis import nullable_rules, references
+from engine.grammar.simplify import matches_empty
 from engine.source import InvariantError, Limits, Span
 
 Pc: TypeAlias = int
@@ -184,9 +184,10 @@ def assemble(grammar: Grammar | Node, limits: Limits) -> Program | None:
     nodes = {rule.name: rule.node for rule in grammar.rules}
     if isinstance(nodes[grammar.start], Never):
         return None
-    assembler = _Assembler(grammar, limits)
+    alone = len(grammar.rules) == 1 and not any(references(nodes[grammar.start]))
+    assembler = _Assembler(grammar, frozenset() if alone else nullable_rules(grammar), limits)
     accept = assembler.emit(Accept())
-    if len(grammar.rules) == 1 and not any(isinstance(node, Reference) for node in parts(nodes[grammar.start])):
+    if alone:
         rules: tuple[RuleProgram, ...] = ()
         start = assembler.node(nodes[grammar.start], accept)
     else:
@@ -199,12 +200,12 @@ def assemble(grammar: Grammar | Node, limits: Limits) -> Program | None:
 class _Assembler:
     """Emits a node before the instruction that follows it, so that every target is known but a loop's."""
 
-    def __init__(self, grammar: Grammar, limits: Limits) -> None:
+    def __init__(self, grammar: Grammar, nullable: frozenset[str], limits: Limits) -> None:
         self.code: list[Instruction] = []
         self.looks: list[LookProgram] = []
         self.minima: list[tuple[int, ...]] = []
         self._numbers = {rule.name: number for number, rule in enumerate(grammar.rules)}
-        self._nullable = nullable_rules(grammar)
+        self._nullable = nullable
         self._around: tuple[int, ...] = ()
         self._end = -1  # where the rule that is being emitted returns
         self._limits = limits

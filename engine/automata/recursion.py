@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from engine.automata.closures import Closures
 from engine.automata.program import Atom, Call, Pc, Program, RuleProgram, TokenAtom, successors
+from engine.grammar.analysis import components
 
 
 def nests_without_bound(program: Program) -> bool:
@@ -14,22 +15,20 @@ def nests_without_bound(program: Program) -> bool:
     """
     if not program.rules:
         return False
-    import networkx as nx
-
     closures = Closures(program)
-    calls = nx.DiGraph()
-    calls.add_nodes_from(range(len(program.rules)))
-    nesting: list[tuple[int, int]] = []
+    calls: dict[str, set[str]] = {rule.name: set() for rule in program.rules}
+    nesting: list[tuple[str, str]] = []
     for caller, rule in enumerate(program.rules):
         body, read = _reachable(program, rule)
         for pc in body:
             instruction = program.instructions[pc]
             if isinstance(instruction, Call):
-                calls.add_edge(caller, instruction.rule)
+                callee = program.rules[instruction.rule].name
+                calls[rule.name].add(callee)
                 is_left = pc not in read and caller in closures.corner(instruction.rule)
                 if not instruction.last and not is_left:
-                    nesting.append((caller, instruction.rule))
-    cycle = {rule: number for number, rules in enumerate(nx.strongly_connected_components(calls)) for rule in rules}
+                    nesting.append((rule.name, callee))
+    cycle = {name: number for number, names in enumerate(components(calls)) for name in names}
     return any(cycle[caller] == cycle[callee] for caller, callee in nesting)
 
 

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from engine.automata.byte_classes import ByteRanges
+from engine.automata.byte_classes import ByteClasses, ByteRanges
 from engine.grammar import TokenSet
 from engine.source import Span
 
@@ -26,6 +26,7 @@ class Runtime(Protocol):
     used, in one thread.
 
     Attributes:
+        classes: the bytes of each class.
         class_of_byte: uint8[256], the byte class of each byte.
         n_classes: how many byte classes there are.
         start: the configuration before the first byte; `DEAD` where the language is empty.
@@ -35,6 +36,7 @@ class Runtime(Protocol):
         token_elements: the sets of tokens that the grammar names, which bytes alone cannot match; mostly none.
     """
 
+    classes: ByteClasses
     class_of_byte: npt.NDArray[np.uint8]
     n_classes: int
     start: int
@@ -60,6 +62,9 @@ class Runtime(Protocol):
 
     def spans(self, configuration: int) -> tuple[Span, ...]:
         """Where in the source the match stands: what may come next."""
+
+    def edge_spans(self, configuration: int, byte_class: int) -> tuple[Span, ...]:
+        """What in the source reads a byte of the class."""
 
     def expected(self, configuration: int) -> ByteRanges:
         """The bytes that may come next, as inclusive ranges."""

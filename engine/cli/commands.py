@@ -87,7 +87,8 @@ def export(arguments: argparse.Namespace) -> int:
 
 
 def _compile(arguments: argparse.Namespace, source: SourceText) -> CompiledGrammar:
-    return compile_grammar(arguments.notation, source, CompileOptions(dialect=arguments.dialect))
+    options = CompileOptions(dialect=arguments.dialect, whitespace=arguments.whitespace)
+    return compile_grammar(arguments.notation, source, options)
 
 
 def _vocabulary(arguments: argparse.Namespace, cancel: CancelToken) -> Vocabulary:

@@ -89,6 +89,12 @@ def _add_grammar(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--dialect", choices=["python", "ecma"], default="python", help="of a regular expression (python)"
     )
+    parser.add_argument(
+        "--whitespace",
+        choices=["compact", "one-space", "flexible", "any"],
+        default="flexible",
+        help="of what a JSON Schema describes (flexible)",
+    )
     grammar = parser.add_mutually_exclusive_group(required=True)
     grammar.add_argument("--grammar", type=_text, metavar="TEXT", help="the grammar itself")
     grammar.add_argument(

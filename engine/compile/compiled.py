@@ -6,10 +6,22 @@ from engine.automata.dfa import ByteDfa
 from engine.automata.materialise import minimal_dfa, neighbourhood
 from engine.automata.runtime import DEAD, Runtime
 from engine.compile.options import CompileOptions
-from engine.source import CancelToken, Diagnostic, SourceText
+from engine.source import CancelToken, Diagnostic, EngineError, SourceText
 
 DRAWABLE_STATES = 20_000
 """How many configurations `materialise` explores unless told otherwise."""
+
+
+class NoFiniteAutomatonError(EngineError):
+    """A whole automaton was asked for of a grammar that has none."""
+
+    def __init__(self, notation: str) -> None:
+        kind = "a JSON Schema" if notation == "json_schema" else "a grammar whose rules nest without bound"
+        super().__init__(f"{kind} runs on a stack, and has no finite automaton to write down")
+        self.notation = notation
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return NoFiniteAutomatonError, (self.notation,)
 
 
 class CompiledGrammar:
@@ -56,9 +68,12 @@ class CompiledGrammar:
         """The minimal automaton, to draw and to export.
 
         Raises:
+            NoFiniteAutomatonError: the grammar is not regular.
             LimitExceededError: more than `limit` configurations can be reached.
             CancelledError: `cancel` was used.
         """
+        if not self.is_regular:
+            raise NoFiniteAutomatonError(self.notation)
         return minimal_dfa(self.automaton, limit, cancel)
 
     def neighbourhood(self, data: bytes, *, radius: int = 2, limit: int = 60) -> ByteDfa:

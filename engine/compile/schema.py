@@ -7,13 +7,11 @@ import sys
 from engine.automata.json.arrays import UndecidedError
 from engine.automata.json.explore import explore
 from engine.automata.json.goals import Goals
-from engine.automata.json.runtime import JsonAutomaton
+from engine.automata.json.runtime import DEEPEST, JsonAutomaton
 from engine.automata.json.whitespace import Whitespace
 from engine.compile.options import CompileOptions
 from engine.notations import json_schema
 from engine.source import CancelToken, Diagnostic, GrammarError, Severity, SourceText
-
-_FRAMES = 20_000
 
 
 def schema_automaton(
@@ -33,7 +31,7 @@ def schema_automaton(
     cancel.report("looking for a match", 0)
     goals = Goals(model.arena, options.limits, any_order=options.property_order == "any")
     before = sys.getrecursionlimit()
-    sys.setrecursionlimit(before + _FRAMES)
+    sys.setrecursionlimit(before + DEEPEST)
     try:
         automaton = JsonAutomaton(goals, model.goal, options.limits, Whitespace(options.whitespace), cancel)
         explore(goals, model.goal, cancel)

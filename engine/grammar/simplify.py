@@ -8,8 +8,9 @@ automaton waits for the future.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Container, Mapping
 
+from engine.grammar.analysis import productive_rules
 from engine.grammar.charset import CharSet
 from engine.grammar.nodes import (
     EMPTY,
@@ -43,57 +44,17 @@ def simplify_grammar(grammar: Grammar) -> Grammar:
     alone = len(nodes) == 1 and not any(isinstance(part, Reference) for part in parts(nodes[grammar.start]))
     edge = True if alone else None
     nodes = {name: _simplify(node, edge, edge) for name, node in nodes.items()}
-    dead = set(nodes) - productive_rules(nodes)
+    dead = set(nodes) - productive_rules(_with_nodes(grammar, nodes))
     for name, node in nodes.items():
         if name in dead:
             nodes[name] = NEVER
         elif any(isinstance(part, Reference) and part.name in dead for part in parts(node)):
             nodes[name] = _simplify(_without(node, dead), None, None)
+    return _with_nodes(grammar, nodes)
+
+
+def _with_nodes(grammar: Grammar, nodes: Mapping[str, Node]) -> Grammar:
     return Grammar(tuple(Rule(rule.name, nodes[rule.name], rule.span) for rule in grammar.rules), grammar.start)
-
-
-def productive_rules(nodes: Mapping[str, Node]) -> frozenset[str]:
-    """The rules that match some text."""
-    return _least(nodes, _is_productive)
-
-
-def nullable_rules(grammar: Grammar) -> frozenset[str]:
-    """The rules that match the empty text whatever surrounds it."""
-    nodes = {rule.name: rule.node for rule in grammar.rules}
-    return _least(nodes, lambda node, known: matches_empty(node, None, None, known) is True)
-
-
-def _least(nodes: Mapping[str, Node], holds: Callable[[Node, set[str]], bool]) -> frozenset[str]:
-    """The least set for which `holds` of a rule's node and the set; a rule is asked again as what it names joins."""
-    users: dict[str, set[str]] = {name: set() for name in nodes}
-    for name, node in nodes.items():
-        for part in parts(node):
-            if isinstance(part, Reference):
-                users[part.name].add(name)
-    known: set[str] = set()
-    todo = list(nodes)
-    while todo:
-        name = todo.pop()
-        if name not in known and holds(nodes[name], known):
-            known.add(name)
-            todo += users[name]
-    return frozenset(known)
-
-
-def _is_productive(node: Node, known: set[str]) -> bool:
-    match node:
-        case Never():
-            return False
-        case Sequence():
-            return all(_is_productive(item, known) for item in node.items)
-        case Choice():
-            return any(_is_productive(item, known) for item in node.alternatives)
-        case Repeat():
-            return node.minimum == 0 or _is_productive(node.node, known)
-        case Reference():
-            return node.name in known
-        case _:
-            return True
 
 
 def _without(node: Node, dead: set[str]) -> Node:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from hypothesis import strategies as st
 from language import ALPHABET
 
@@ -77,3 +79,36 @@ def grammars() -> st.SearchStrategy[Grammar]:
     return st.tuples(*(nodes for _ in NAMES)).map(
         lambda bodies: Grammar(tuple(Rule(name, node) for name, node in zip(NAMES, bodies, strict=True)), "root")
     )
+
+
+def productive(grammar: Grammar) -> set[str]:
+    """The rules that match some text: all are asked until nothing is new."""
+    return _fixpoint(grammar, lambda node, known: _holds(node, known, of_chars=True))
+
+
+def nullable(grammar: Grammar) -> set[str]:
+    """The rules that match the empty text."""
+    return _fixpoint(grammar, lambda node, known: _holds(node, known, of_chars=False))
+
+
+def _fixpoint(grammar: Grammar, holds: Callable[[Node, set[str]], bool]) -> set[str]:
+    known: set[str] = set()
+    while more := {rule.name for rule in grammar.rules if holds(rule.node, known)} - known:
+        known |= more
+    return known
+
+
+def _holds(node: Node, known: set[str], *, of_chars: bool) -> bool:
+    match node:
+        case Empty():
+            return True
+        case Reference():
+            return node.name in known
+        case Sequence():
+            return all(_holds(item, known, of_chars=of_chars) for item in node.items)
+        case Choice():
+            return any(_holds(item, known, of_chars=of_chars) for item in node.alternatives)
+        case Repeat():
+            return node.minimum == 0 or _holds(node.node, known, of_chars=of_chars)
+        case _:
+            return of_chars and isinstance(node, Chars)

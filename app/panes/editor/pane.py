@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
+from PySide6.QtGui import QTextOption
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from app import theme
 from app.panes.editor.code_edit import CodeEdit
+from app.panes.editor.gbnf import tokenise_gbnf
 from app.panes.editor.offsets import Offsets
 from app.panes.editor.regex import tokenise_regex
+from app.panes.editor.schema import tokenise_json
 from app.panes.editor.tokens import Tokeniser, plain
 from engine.source import Diagnostic, Span
 
-_TOKENISERS: dict[str, Tokeniser] = {"regex": tokenise_regex}
-_NAMES = {"regex": "Regular expression"}
-_PLACEHOLDERS = {"regex": r"Type a regular expression, such as [A-Z]+: [a-z]+\n"}
+_TOKENISERS: dict[str, Tokeniser] = {"regex": tokenise_regex, "gbnf": tokenise_gbnf, "json_schema": tokenise_json}
+_NAMES = {"regex": "Regular expression", "gbnf": "GBNF", "json_schema": "JSON Schema"}
+_PLACEHOLDERS = {
+    "regex": r"Type a regular expression, such as [A-Z]+: [a-z]+\n",
+    "gbnf": 'Type rules, such as root ::= "yes" | "no"',
+    "json_schema": 'Type a JSON Schema, such as {"type": "integer"}',
+}
 
 
 class EditorPane(QWidget):
@@ -74,6 +81,10 @@ class EditorPane(QWidget):
         self._notation.setText(_NAMES.get(notation, notation))
         self.edit.setPlaceholderText(_PLACEHOLDERS.get(notation, "Type a grammar"))
         self.edit.set_tokeniser(_TOKENISERS.get(notation, plain))
+        # A regex has no words to keep whole; a rule and a key are read as words.
+        is_regex = notation == "regex"
+        wrap = QTextOption.WrapMode
+        self.edit.setWordWrapMode(wrap.WrapAnywhere if is_regex else wrap.WrapAtWordBoundaryOrAnywhere)
 
     def show_diagnostics(self, diagnostics: tuple[Diagnostic, ...]) -> None:
         """Underline what is wrong, with a sign in the margin."""

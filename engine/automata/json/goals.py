@@ -38,6 +38,9 @@ from engine.automata.json.strings import EnumLanguage, StringLanguage, TextLangu
 from engine.automata.json.values import WORDS, Kind, Value, Word, number
 from engine.source import Limits, Span
 
+_MOST_COMBINATIONS: Final = 10_000
+"""A question about one goal may judge so many conjunctions."""
+
 
 class BudgetSpentError(Exception):
     """Looking ahead took more than it was given."""
@@ -78,6 +81,7 @@ class Goals:
         self._assumptions = 0
         self.judged = 0
         self.budget: int | None = None
+        self._judged_before = 0
 
     # ------------------------------------------------------------------ satisfiability
 
@@ -101,6 +105,8 @@ class Goals:
             self._assumptions += 1
             return False
         before = self._assumptions
+        if not self._in_progress:
+            self._judged_before = self.judged
         self._in_progress.add(goal)
         try:
             verdict = any(self.starts(goal, kind) for kind in _CHEAP_FIRST)
@@ -120,6 +126,8 @@ class Goals:
         known = self._starts.get(key)
         if known is None:
             before = self._assumptions
+            if not self._in_progress:
+                self._judged_before = self.judged
             known = tuple(dict.fromkeys(self._compute_starts(goal, kind)))
             if self._assumptions == before:
                 self._starts[key] = known
@@ -155,6 +163,7 @@ class Goals:
         self.judged += 1
         if self.budget is not None and self.judged > self.budget:
             raise BudgetSpentError
+        self.limits.check("combinations of one schema", self.judged - self._judged_before, _MOST_COMBINATIONS)
         before = self._assumptions
         case = self.case(conjunction, kind)
         live = case.is_live(case.start)  # type: ignore[arg-type]

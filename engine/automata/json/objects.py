@@ -323,14 +323,27 @@ class ObjectCase:
         return False
 
     def _witness_moves(self, place: ObjectPlace) -> list[ObjectMove]:
-        """The moves, those of a cell by one key that stands for all of its kind; the best ones last."""
+        """The moves that bring the end nearer, those of a cell by one key that stands for all of its kind.
+
+        A member that is not required, fulfils no quest and is not needed for the count can be left out of whatever
+        completes the object. Where the order is free, required names may as well come first, and in one order.
+        """
         names, with_cells = self._candidates(place)
+        missing = self._missing(place)
+        if missing and place.position >= self._ordered:
+            return self._all_moves(place, (missing & -missing).bit_length() - 1, -1, "")
         moves: list[ObjectMove] = []
         if with_cells:
             for number, cell in enumerate(self.cells):
-                witness = cell.witness(self._goals, place.extras) if self.remembers else ""
-                if witness is not None:
-                    moves += reversed(self._all_moves(place, -1, number, witness))
+                if place.size < self.least or cell.quests & ~place.done:
+                    witness = cell.witness(self._goals, place.extras) if self.remembers else ""
+                    if witness is not None:
+                        moves += reversed(self._all_moves(place, -1, number, witness))
         for name in reversed(names):
-            moves += reversed(self._all_moves(place, name, -1, ""))
-        return moves
+            if missing >> name & 1 or place.size < self.least or self._quests_of_name[name] & ~place.done:
+                moves += reversed(self._all_moves(place, name, -1, ""))
+        return [
+            move
+            for move in moves
+            if place.size < self.least or move.place.done != place.done or self._missing(move.place) != missing
+        ]

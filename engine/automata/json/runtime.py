@@ -15,6 +15,7 @@ of the configuration.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 from enum import IntEnum
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -24,7 +25,7 @@ import numpy.typing as npt
 
 from engine.automata.byte_classes import ByteClasses, ByteRanges, join_ranges
 from engine.automata.json.arrays import ArrayMove, ArrayPlace
-from engine.automata.json.formula import Formula
+from engine.automata.json.formula import All, ExactlyOne, Formula, Some, span_of
 from engine.automata.json.goals import Goals, Leaf
 from engine.automata.json.objects import KeyPlace, ObjectMove, ObjectPlace
 from engine.automata.json.strings import TextLanguage
@@ -34,6 +35,9 @@ from engine.automata.json.whitespace import step as blank
 from engine.automata.runtime import DEAD, MISS
 from engine.grammar import TokenSet
 from engine.source import CancelToken, Limits, Span
+
+DEEPEST: Final = 10_000
+"""Frames that a question about nested goals may take; a level of required members takes about ten."""
 
 
 class Phase(IntEnum):
@@ -124,7 +128,7 @@ class JsonAutomaton:
     It has the face of `LazyAutomaton`, where the attributes are explained.
     """
 
-    has_tokens = False
+    token_elements: frozenset[TokenSet] = frozenset()
 
     def __init__(
         self,
@@ -166,7 +170,12 @@ class JsonAutomaton:
         """The configuration after a byte; `DEAD` where nothing completes it."""
         following = int(self.rows[configuration, byte_class])
         if following == MISS:
-            following = self._advance(configuration, byte_class)
+            before = sys.getrecursionlimit()
+            sys.setrecursionlimit(before + DEEPEST)
+            try:
+                following = self._advance(configuration, byte_class)
+            finally:
+                sys.setrecursionlimit(before)
             self.rows[configuration, byte_class] = following
         return following
 
@@ -239,7 +248,7 @@ class JsonAutomaton:
             return ()
         found: set[Span] = set()
         for place, _ in key.items:
-            found.update(_spans(place))
+            found.update(span for span in _spans(place) if span.end)  # what is implied has no place
         return tuple(sorted(found))
 
     def edge_spans(self, configuration: int, byte_class: int) -> tuple[Span, ...]:
@@ -437,7 +446,19 @@ def _spans(place: _Place) -> Iterable[Span]:
             return spans(place.state) if spans else ()
         case ArrayPlace() | ObjectPlace():
             return place.case.spans
-        case KeyPlace() | ArrayMove() | ObjectMove():
+        case ArrayMove() | ObjectMove():
+            return _goal_spans(place.goal) or place.place.case.spans
+        case KeyPlace():
             return place.place.case.spans
+        case _Root():
+            return _goal_spans(place.goal)
         case _:
             return ()
+
+
+def _goal_spans(goal: Formula) -> set[Span]:
+    """The assertions that a value meets at once; not those of definitions, which may refer to one another."""
+    if isinstance(goal, All | Some | ExactlyOne):
+        return {span for item in goal.items for span in _goal_spans(item)}
+    span = span_of(goal)
+    return {span} if span.end else set()

@@ -2,124 +2,158 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from typing import Final
 
-from engine.grammar import Choice, Grammar, Look, Node, Reference, Repeat, Rule, Sequence
+from engine.grammar import Choice, Empty, Grammar, Never, Node, Reference, Repeat, Rule
+from engine.grammar.analysis import blockers, left_recursion, reachable_rules, references
 from engine.grammar.nodes import parts
-from engine.grammar.simplify import matches_empty, nullable_rules, productive_rules
 from engine.source import Diagnostic, Severity, SourceText, Span
 
-START = "root"
+START: Final = "root"
+_MOST_SUGGESTIONS: Final = 10  # each compares a name with all others
+_LONGEST_CYCLE: Final = 8
 
 
-def check(rules: Mapping[str, Rule], source: SourceText, findings: list[Diagnostic]) -> Grammar | None:
-    """Add the findings about the rules as a whole; the grammar, or None where a rule is missing."""
-    findings += _undefined(rules)
+def check(
+    rules: Mapping[str, Rule], source: SourceText, findings: Sequence[Diagnostic]
+) -> tuple[Grammar | None, list[Diagnostic]]:
+    """Add to the findings those about the rules as a whole.
+
+    Returns:
+        The grammar, with rules that match nothing as `Never`, or None where something is wrong; and all findings.
+    """
+    found = [*findings, *_undefined(rules)]
     if START not in rules:
-        span = Span(0, min(1, len(source.text)))
-        hint = f"Name the rule to begin with `{START}`" if rules else f"Begin with `{START} ::= …`"
-        findings.append(_finding("no-root", Severity.ERROR, span, f"there is no rule `{START}`", hint))
-        return None
-    if any(finding.severity is Severity.ERROR for finding in findings):
-        return None
+        found.append(_no_root(rules, source))
+    if any(finding.severity is Severity.ERROR for finding in found):
+        return None, found
     grammar = Grammar(tuple(rules.values()), START)
-    findings += _unreachable(rules)
-    findings += _unproductive(rules)
-    findings += _left_recursive(grammar)
-    return grammar
+    found += _unreachable(grammar)
+    blocked = blockers(grammar)
+    found += _unproductive(rules, blocked)
+    found += _left_recursive(grammar)
+    found += _empty_loops(rules)
+    if blocked:
+        live = (Rule(r.name, Never(r.node.span), r.span) if r.name in blocked else r for r in grammar.rules)
+        grammar = Grammar(tuple(live), START)
+    return grammar, found
 
 
-def _finding(code: str, severity: Severity, span: Span, message: str, hint: str = "") -> Diagnostic:
+def _finding(code: str, severity: Severity, span: Span, message: str, hint: str) -> Diagnostic:
     return Diagnostic(f"gbnf-{code}", severity, span, message, hint)
 
 
-def _references(node: Node) -> Iterable[Reference]:
-    return (part for part in parts(node) if isinstance(part, Reference))
+def _no_root(rules: Mapping[str, Rule], source: SourceText) -> Diagnostic:
+    span = Span(0, min(1, len(source.text)))
+    near = next((name for name in rules if name.lower() == START), None)
+    if near:
+        hint = f"Rename `{near}`; case matters"
+    else:
+        hint = f"Name the rule to begin with `{START}`" if rules else f"Begin with `{START} ::= …`"
+    return _finding("no-root", Severity.ERROR, span, f"there is no rule `{START}`", hint)
 
 
-def _undefined(rules: Mapping[str, Rule]) -> Iterable[Diagnostic]:
+def _undefined(rules: Mapping[str, Rule]) -> Iterator[Diagnostic]:
+    hints: dict[str, str] = {}
     for rule in rules.values():
-        for reference in _references(rule.node):
-            if reference.name not in rules:
-                near = get_close_matches(reference.name, rules, 1)
-                hint = f"Did you mean `{near[0]}`?" if near else f"Add `{reference.name} ::= …`"
-                message = f"there is no rule `{reference.name}`"
-                yield _finding("undefined-rule", Severity.ERROR, reference.span, message, hint)
+        for reference in references(rule.node):
+            name = reference.name
+            if name in rules:
+                continue
+            if name not in hints:
+                near = get_close_matches(name, rules, 1) if len(hints) < _MOST_SUGGESTIONS else []
+                hints[name] = f"Did you mean `{near[0]}`?" if near else f"Add `{name} ::= …`"
+            message = f"there is no rule `{name}`"
+            yield _finding("undefined-rule", Severity.ERROR, reference.span, message, hints[name])
 
 
-def _unreachable(rules: Mapping[str, Rule]) -> Iterable[Diagnostic]:
-    reached, todo = {START}, [START]
-    while todo:
-        for reference in _references(rules[todo.pop()].node):
-            if reference.name not in reached:
-                reached.add(reference.name)
-                todo.append(reference.name)
-    for name, rule in rules.items():
-        if name not in reached:
-            message = f"nothing that `{START}` leads to uses the rule `{name}`"
+def _unreachable(grammar: Grammar) -> Iterator[Diagnostic]:
+    reached = reachable_rules(grammar)
+    for rule in grammar.rules:
+        if rule.name not in reached:
+            message = f"nothing that `{START}` leads to uses the rule `{rule.name}`"
             yield _finding("unreachable-rule", Severity.WARNING, rule.span, message, "Use it, or remove it")
 
 
-def _unproductive(rules: Mapping[str, Rule]) -> Iterable[Diagnostic]:
-    productive = productive_rules({name: rule.node for name, rule in rules.items()})
-    needs = {
-        name: [reference.name for reference in _references(rule.node) if reference.name not in productive]
-        for name, rule in rules.items()
-        if name not in productive
-    }
-    for name, others in needs.items():
-        cycle = _cycle(name, needs) if others else []
+def _unproductive(rules: Mapping[str, Rule], blocked: Mapping[str, Node]) -> Iterator[Diagnostic]:
+    cycles = _cycles(blocked)
+    for name, blocker in blocked.items():
         message = f"the rule `{name}` matches nothing"
-        message += f": it never ends, by {_arrows(cycle)}" if cycle else ""
-        hint = "Give it an alternative that does not lead back to it"
+        if name in cycles:
+            message += f": it never ends, by {arrows(cycles[name])}"
+            hint = "Give it an alternative that does not lead back to it"
+        elif isinstance(blocker, Reference):
+            message += f", because `{blocker.name}` matches nothing"
+            hint = f"Repair `{blocker.name}`, or give this rule an alternative without it"
+        else:
+            message += ", because a part of it holds no character"
+            hint = "Repair the class or the character"
         yield _finding("unproductive-rule", Severity.WARNING, rules[name].span, message, hint)
 
 
-def _left_recursive(grammar: Grammar) -> Iterable[Diagnostic]:
-    nullable = nullable_rules(grammar)
-    begins = {rule.name: list(dict.fromkeys(_first_names(rule.node, nullable))) for rule in grammar.rules}
-    for rule in grammar.rules:
-        cycle = _cycle(rule.name, begins)
-        if cycle:
-            message = f"llama.cpp refuses left recursion: {_arrows(cycle)}"
-            hint = f"It works here; for llama.cpp, write `{rule.name}` with `*` instead"
-            yield _finding("compat-left-recursion", Severity.HINT, rule.span, message, hint)
+def _cycles(blocked: Mapping[str, Node]) -> dict[str, tuple[str, ...]]:
+    """The rules that wait for themselves, each with its way back; every rule waits for one other at most."""
+    cycles: dict[str, tuple[str, ...]] = {}
+    seen: set[str] = set()
+    for start in blocked:
+        way: dict[str, int] = {}
+        name = start
+        while name not in seen:
+            seen.add(name)
+            way[name] = len(way)
+            blocker = blocked[name]
+            if not isinstance(blocker, Reference):
+                break
+            name = blocker.name
+        else:
+            if name in way:
+                around = list(way)[way[name] :]
+                if len(around) > _LONGEST_CYCLE:
+                    cycles.update(dict.fromkeys(around, (*around, name)))
+                else:
+                    cycles |= {n: (*around[i:], *around[:i], n) for i, n in enumerate(around)}
+    return cycles
 
 
-def _first_names(node: Node, nullable: frozenset[str]) -> Iterable[str]:
-    """The rules that a node may begin with."""
-    match node:
-        case Reference():
-            yield node.name
-        case Sequence():
-            for item in node.items:
-                yield from _first_names(item, nullable)
-                if matches_empty(item, None, None, nullable) is not True:
-                    break
-        case Choice():
-            for alternative in node.alternatives:
-                yield from _first_names(alternative, nullable)
-        case Repeat() | Look():
-            yield from _first_names(node.node, nullable)
+def _left_recursive(grammar: Grammar) -> Iterator[Diagnostic]:
+    spans = {rule.name: rule.span for rule in grammar.rules}
+    for cycle in left_recursion(grammar):
+        name = cycle.names[0]
+        behind = ", behind what may be empty" if cycle.hidden else ""
+        message = f"llama.cpp refuses left recursion: {arrows(cycle.names)}{behind}"
+        hint = f"It works here; for llama.cpp, write `{name}` with `*` instead"
+        yield _finding("compat-left-recursion", Severity.HINT, spans[name], message, hint)
 
 
-def _cycle(start: str, leads_to: Mapping[str, list[str]]) -> list[str]:
-    """The shortest way from a rule back to itself; empty where there is none."""
-    came_from: dict[str, str] = {}
-    todo = [start]
-    for name in todo:
-        for other in leads_to.get(name, ()):
-            if other == start:
-                way = [start, name]
-                while way[-1] != start:
-                    way.append(came_from[way[-1]])
-                return way[::-1]
-            if other not in came_from:
-                came_from[other] = name
-                todo.append(other)
-    return []
+def _empty_loops(rules: Mapping[str, Rule]) -> Iterator[Diagnostic]:
+    """Endless repetitions that llama.cpp takes for left recursion, since what they repeat is empty by its own rule."""
+    for rule in rules.values():
+        for part in parts(rule.node):
+            if isinstance(part, Repeat) and part.maximum is None and _is_openly_empty(part, rules):
+                message = "llama.cpp refuses to repeat without end what may be empty"
+                hint = "It works here; for llama.cpp, remove the empty alternative, or the inner `?` or `*`"
+                yield _finding("compat-empty-loop", Severity.HINT, part.span, message, hint)
 
 
-def _arrows(cycle: list[str]) -> str:
-    return " → ".join(f"`{name}`" for name in cycle)
+def _is_openly_empty(loop: Repeat, rules: Mapping[str, Rule]) -> bool:
+    node = loop.node
+    if isinstance(node, Repeat):  # stacked, as in `x?*`; in parentheses it is a rule of its own, and not empty as such
+        return node.minimum == 0 and node.maximum != 0 and node.span.start == loop.span.start
+    if isinstance(node, Reference):
+        node = rules[node.name].node
+        return isinstance(node, Empty) or _has_empty_alternative(node)
+    return _has_empty_alternative(node)
+
+
+def _has_empty_alternative(node: Node) -> bool:
+    return isinstance(node, Choice) and any(isinstance(part, Empty) for part in node.alternatives)
+
+
+def arrows(names: Sequence[str]) -> str:
+    """A way from rule to rule, shortened in the middle where it is long."""
+    half = _LONGEST_CYCLE // 2
+    if len(names) > _LONGEST_CYCLE + 1:
+        return f"{arrows(names[:half])} → … → {arrows(names[-half:])}"
+    return " → ".join(f"`{name}`" for name in names)

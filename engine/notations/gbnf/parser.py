@@ -1,30 +1,42 @@
 """GBNF text to rules, in one pass with a stack of its own.
 
-Open groups are frames on a list, so nesting never meets Python's call stack. A
-mistake ends its rule; reading goes on with the next one, so one parse reports
-all of them.
+Open groups are frames on a list, so nesting never meets Python's call stack.
+What is wrong within a literal or a class is told of and read over; any other
+mistake ends its rule, and reading goes on with the next one. So one parse
+reports all of them.
 
-Beyond llama.cpp: names may hold `_`, `{,n}` counts from zero, an alternative may
-begin on a line of its own, and left recursion compiles. Each is told of as a
-hint, since llama.cpp refuses it.
+What is accepted and what it means was read from llama.cpp's own parser
+(`llama_grammar_parser` in `src/llama-grammar.cpp`). Beyond it: names may hold
+`_`, `{,n}` counts from zero, an alternative may begin on a line of its own, any
+number of repetitions within the limit, and left recursion compiles. Each is
+told of as a hint, since llama.cpp refuses it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import re
+from typing import Final
 
-from engine.grammar import NEVER, Chars, CharSet, Choice, Grammar, Node, Reference, Repeat, Rule, Sequence, TokenSet
+from engine.grammar import NEVER, Chars, Empty, Grammar, Node, Reference, Repeat, Rule
 from engine.grammar.charset import ANY
 from engine.notations.gbnf.checks import check
+from engine.notations.gbnf.elements import read_class, read_literal, read_token
+from engine.notations.gbnf.frame import Frame, Item
 from engine.notations.gbnf.reader import Reader, RuleError, error
+from engine.notations.gbnf.repetition import LlamaSymbols, read_bounds
 from engine.source import Diagnostic, GrammarError, Limits, Severity, SourceText, Span
 
-# `MAX_REPETITION_THRESHOLD` of llama.cpp
-_LLAMA_REPETITIONS = 2000
+MOST_FINDINGS: Final = 100
+"""No more are reported; errors come before warnings, and these before hints."""
+
+_DEFINES: Final = re.compile(r"[ \t]*::=")
+_RANK: Final = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.HINT: 2}
 
 
 def parse(source: SourceText, limits: Limits) -> tuple[Grammar, tuple[Diagnostic, ...]]:
     """Parse a grammar.
+
+    A rule that matches nothing is `Never` in the grammar, with a warning.
 
     Returns:
         The rules, and warnings and hints in source order.
@@ -34,265 +46,235 @@ def parse(source: SourceText, limits: Limits) -> tuple[Grammar, tuple[Diagnostic
         LimitExceededError: the text is too long.
     """
     limits.check("characters of the grammar", len(source.text), limits.source_length)
-    parser = _Parser(source.text, limits)
+    parser = _Parser(source, limits)
     parser.run()
-    findings = parser.findings
-    grammar = check(parser.rules, source, findings)
+    grammar, findings = check(parser.rules, source, parser.reader.findings)
+    findings = sorted(findings, key=lambda finding: _RANK[finding.severity])[:MOST_FINDINGS]
     findings.sort(key=lambda finding: finding.span)
-    if grammar is None or any(finding.severity is Severity.ERROR for finding in findings):
+    if grammar is None:
         raise GrammarError(findings, source)
     return grammar, tuple(findings)
 
 
-@dataclass(slots=True)
-class _Frame:
-    """An open group, or the rule itself."""
-
-    start: int
-    alternatives: list[Node] = field(default_factory=list)
-    items: list[Node] = field(default_factory=list)
-    # Where a quantifier would apply: false at the beginning and behind `|`
-    has_item: bool = False
-    alternative_start: int = 0
-
-    def end_alternative(self, end: int) -> None:
-        span = Span(min(self.alternative_start, end), end)
-        self.alternatives.append(self.items[0] if len(self.items) == 1 else Sequence(tuple(self.items), span))
-        self.items = []
-        self.has_item = False
-
-    def finish(self, end: int) -> Node:
-        self.end_alternative(end)
-        if len(self.alternatives) == 1:
-            return self.alternatives[0]
-        return Choice(tuple(self.alternatives), Span(self.start, end))
-
-
 class _Parser:
-    def __init__(self, text: str, limits: Limits) -> None:
+    def __init__(self, source: SourceText, limits: Limits) -> None:
         self.rules: dict[str, Rule] = {}
-        self.findings: list[Diagnostic] = []
-        self._reader = Reader(text)
+        self.reader = Reader(source.text)
+        self._source = source
         self._limits = limits
+        self._symbols = LlamaSymbols()
+        self._frames: list[Frame] = []
+        self._underscored: list[Span] = []
 
     def run(self) -> None:
-        reader = self._reader
+        """Read all rules, or as many as it takes to find enough wrong."""
+        reader = self.reader
         reader.skip_blanks(lines=True)
-        while not reader.at_end:
+        while not reader.at_end and reader.errors < MOST_FINDINGS:
             try:
                 self._rule()
             except RuleError as problem:
-                self.findings.append(problem.finding)
+                reader.add(problem.finding)
                 reader.skip_to_next_rule()
             reader.skip_blanks(lines=True)
+        if self._underscored:
+            self._tell_of_underscores()
 
-    def _note(self, code: str, severity: Severity, span: Span, message: str, hint: str = "") -> None:
-        self.findings.append(Diagnostic(f"gbnf-{code}", severity, span, message, hint))
+    def _tell_of_underscores(self) -> None:
+        first = self._underscored[0]
+        name = self.reader.text[first.start : first.end]
+        others = len(self._underscored) - 1
+        more = f" (and {others:,} more)" if others else ""
+        message = f"llama.cpp takes no `_` in a name such as `{name}`{more}"
+        hint = f"Write `{name.replace('_', '-')}` for llama.cpp"
+        self.reader.note("compat-name", Severity.HINT, first, message, hint)
 
     def _rule(self) -> None:
-        reader = self._reader
+        reader = self.reader
         start = reader.at
         name = reader.name()
         if not name:
-            raise error("no-rule", reader.here(), "a rule begins with its name", "Write `name ::= …`")
+            raise self._no_rule()
         span = reader.since(start)
         reader.skip_blanks(lines=False)
         if not reader.accept("::="):
-            raise error("no-definition", reader.here(), f"`{name}` is followed by no `::=`", f"Write `{name} ::= …`")
+            hint = "Write `name ::= …`; a rule goes on over several lines only in parentheses and after `|`"
+            raise error("no-definition", reader.here(), f"`{name}` is followed by no `::=`", hint)
         if "_" in name:
-            hint = f"Write `{name.replace('_', '-')}` for llama.cpp"
-            self._note("compat-name", Severity.HINT, span, f"llama.cpp takes no `_` in a name such as `{name}`", hint)
+            self._underscored.append(span)
+        self._symbols.name(name)
         reader.skip_blanks(lines=True)
+        reader.crossing = None
         try:
-            node = self._body()
-        except RuleError:
+            node = self._body(span)
+        except RuleError as problem:
             self.rules.setdefault(name, Rule(name, NEVER, span))  # what uses it is not to blame
-            raise
+            if reader.crossing is None:
+                raise
+            raise self._crossed() from problem
+        self._tell_of_lines()
         if name in self.rules:
-            message = f"the rule `{name}` is defined twice; the later one counts"
-            self._note("duplicate-rule", Severity.WARNING, span, message, "Remove one, or rename it")
+            line, _ = self._source.line_column(start)
+            message = f"the rule `{name}` is defined again on line {line:,}, and the last definition counts"
+            earlier = self.rules.pop(name).span
+            reader.note("duplicate-rule", Severity.WARNING, earlier, message, "Remove one, or rename it")
         self.rules[name] = Rule(name, node, span)
 
-    def _body(self) -> Node:
-        reader = self._reader
-        frames = [_Frame(reader.at, alternative_start=reader.at)]
+    def _no_rule(self) -> RuleError:
+        hint = "Write `name ::= …`; a rule goes on over several lines only in parentheses and after `|`"
+        return error("no-rule", self.reader.here(), "a rule begins with its name", hint)
+
+    # Literals and classes that run over the end of a line
+
+    def _crossed(self) -> RuleError:
+        """The likely mistake in a broken rule: a quote or bracket that something on a later line closed."""
+        reader = self.reader
+        assert reader.crossing is not None
+        reader.at = reader.crossing.start
+        kind, closing = ("literal", '"') if reader.peek() == '"' else ("class", "]")
+        what = "text" if kind == "literal" else "class `[`"
+        span = Span(reader.at, reader.at + 1)
+        return error(f"unclosed-{kind}", span, f"the {what} is not closed on its line", f"Add a `{closing}`")
+
+    def _tell_of_lines(self) -> None:
+        reader = self.reader
+        if reader.crossing is not None:
+            message = "the line's end is part of what this matches"
+            reader.note("line-inside", Severity.WARNING, reader.crossing, message, "Write `\\n` for a line's end")
+
+    # Sequences and groups
+
+    def _body(self, rule: Span) -> Node:
+        reader = self.reader
+        frames = self._frames = [Frame(reader.at, self._symbols.count)]
         while True:
             frame, nested = frames[-1], len(frames) > 1
             following = reader.peek()
             if following == "(":
-                frames.append(self._open(len(frames)))
+                self._open()
             elif following == ")" and nested:
-                frames.pop()
-                self._close(frame, frames[-1], lines=len(frames) > 1)
+                self._close()
             elif following == "|":
-                frame.end_alternative(reader.at)
                 reader.at += 1
                 reader.skip_blanks(lines=True)
-                frame.alternative_start = reader.at
+                frame.end_alternative(reader.at)
             elif following and following in "*+?{":
-                self._quantify(frame)
+                self._repeat(frame)
+            elif self._element(frame, rule):
                 reader.skip_blanks(lines=nested)
-            elif self._item(frame):
-                reader.skip_blanks(lines=nested)
-            elif not nested and following in "\r\n" and reader.continues():
+            elif not nested and following and following in "\r\n" and reader.continues():
                 reader.skip_blanks(lines=True)
                 message = "llama.cpp ends a rule at the end of its line"
-                self._note("compat-line", Severity.HINT, reader.here(), message, "Put the `|` before the line's end")
+                reader.note("compat-line", Severity.HINT, reader.here(), message, "Put the `|` before the line's end")
             else:
-                return self._end(frames)
+                return self._end()
 
-    def _end(self, frames: list[_Frame]) -> Node:
-        reader = self._reader
-        if len(frames) > 1:
-            start = frames[-1].start
-            if reader.at_end:
-                raise error("unclosed-group", Span(start, start + 1), "the group `(` is never closed", "Add a `)`")
-            raise self._unexpected()
+    def _end(self) -> Node:
+        reader, frames = self.reader, self._frames
+        if reader.at_end and len(frames) > 1:
+            raise self._unclosed_group()
         if not reader.at_end and reader.peek() not in "\r\n":
             raise self._unexpected()
-        return frames[0].finish(reader.at)
+        return frames[0].finish(None)
+
+    def _unclosed_group(self) -> RuleError:
+        start = self._frames[-1].start
+        return error("unclosed-group", Span(start, start + 1), "the group `(` is never closed", "Add a `)`")
 
     def _unexpected(self) -> RuleError:
-        found = self._reader.peek()
+        found = self.reader.peek()
         if found == ")":
-            return error("no-group", self._reader.here(), "`)` closes no group", "Remove it, or add a `(`")
+            return error("no-group", self.reader.here(), "`)` closes no group", "Remove it, or add a `(`")
+        shown = found if found.isprintable() else found.encode("unicode_escape").decode("ascii")
         hint = 'Literal text stands in quotes, such as `"text"`'
-        return error("unexpected", self._reader.here(), f"`{found}` begins nothing here", hint)
+        return error("unexpected", self.reader.here(), f"`{shown}` begins nothing here", hint)
 
-    def _open(self, depth: int) -> _Frame:
-        reader = self._reader
+    def _open(self) -> None:
+        reader = self.reader
         start = reader.at
         reader.at += 1
+        self._check_depth(len(self._frames), Span(start, start + 1))
+        before = self._symbols.count
+        self._symbols.generate(1)
+        reader.skip_blanks(lines=True)
+        self._frames.append(Frame(reader.at, before, start))
+
+    def _check_depth(self, depth: int, span: Span) -> None:
         if depth > self._limits.nesting:
             message = f"groups are nested deeper than the limit of {self._limits.nesting:,}"
-            raise error("nesting-limit", Span(start, start + 1), message, "Give inner groups a rule of their own")
-        reader.skip_blanks(lines=True)
-        return _Frame(start, alternative_start=reader.at)
+            hint = "Give inner groups a rule of their own, or raise the limit `nesting`"
+            raise error("nesting-limit", span, message, hint)
 
-    def _close(self, frame: _Frame, around: _Frame, *, lines: bool) -> None:
-        reader = self._reader
-        node = frame.finish(reader.at)
+    def _close(self) -> None:
+        reader = self.reader
+        frame = self._frames.pop()
         reader.at += 1
-        around.items.append(node)
-        around.has_item = True
-        reader.skip_blanks(lines=lines)
+        span = reader.since(frame.start)
+        node = frame.finish(span)
+        symbols = max(1, self._symbols.count - frame.symbols_before)
+        self._frames[-1].add(Item(node, span, frame.depth + 1, frame.weight, symbols))
+        reader.skip_blanks(lines=len(self._frames) > 1)
 
-    def _item(self, frame: _Frame) -> bool:
+    def _element(self, frame: Frame, rule: Span) -> bool:
         """Read a literal, class, name, dot or token; False where none of them stands here."""
-        reader = self._reader
+        reader = self.reader
         start, following = reader.at, reader.peek()
+        node: Node
         if following == '"':
-            node = self._literal()
+            node = read_literal(reader)
         elif following == "[":
-            node = self._class()
+            node = read_class(reader)
         elif following == ".":
             reader.at += 1
             node = Chars(ANY, reader.since(start))
         elif following and following in "<!":
-            node = self._token()
+            node = read_token(reader)
         elif name := reader.name():
+            if _DEFINES.match(reader.text, reader.at):
+                raise self._definition_inside(name, start, rule)
+            self._symbols.name(name)
             node = Reference(name, reader.since(start))
         else:
             return False
-        frame.items.append(node)
-        frame.has_item = True
+        frame.add(Item(node, reader.since(start), vanished=isinstance(node, Empty)))
         return True
 
-    def _literal(self) -> Node:
-        reader = self._reader
-        start = reader.at
-        reader.at += 1
-        chars: list[Node] = []
-        while not reader.accept('"'):
-            if reader.at_end:
-                raise error("unclosed-literal", Span(start, start + 1), "the text is never closed", 'Add a `"`')
-            at = reader.at
-            code = reader.character()
-            chars.append(Chars(CharSet(((code, code),)), reader.since(at)))
-        return chars[0] if len(chars) == 1 else Sequence(tuple(chars), reader.since(start))
-
-    def _class(self) -> Node:
-        reader = self._reader
-        start = reader.at
-        reader.at += 1
-        negated = reader.accept("^")
-        ranges: list[tuple[int, int]] = []
-        while not reader.accept("]"):
-            if reader.at_end:
-                raise error("unclosed-class", Span(start, start + 1), "the class `[` is never closed", "Add a `]`")
-            at = reader.at
-            first = last = reader.character()
-            if reader.peek() == "-" and reader.peek(2) not in ("-]", "-"):
-                reader.at += 1
-                last = reader.character()
-            if last < first:
-                message = f"the range `{reader.text[at : reader.at]}` runs backwards"
-                raise error("bad-range", reader.since(at), message, "Swap its ends")
-            ranges.append((first, last))
-        chars = CharSet.of(ranges)
-        return Chars(~chars if negated else chars, reader.since(start))
-
-    def _token(self) -> Node:
-        reader = self._reader
-        start = reader.at
-        negated = reader.accept("!")
-        opened = reader.at
-        if not reader.accept("<"):
-            hint = "Write `!<token>` or `!<[123]>`"
-            raise error("bad-token", reader.since(start), "`!` negates a token element only", hint)
-        if reader.accept("["):
-            number = reader.number()
-            if number is None or not reader.accept("]>"):
-                raise error("bad-token", reader.since(start), "a token id is written `<[123]>`", "Write digits only")
-            return TokenSet((), (number,), negated, reader.since(start))
-        end = reader.text.find(">", reader.at)
-        line = reader.text.find("\n", reader.at)
-        if end < 0 or (0 <= line < end):
-            raise error("bad-token", Span(start, reader.at), "the token `<` is never closed", "Add a `>`")
-        reader.at = end + 1
-        return TokenSet((reader.text[opened : reader.at],), (), negated, reader.since(start))
-
-    def _quantify(self, frame: _Frame) -> None:
-        reader = self._reader
-        start = reader.at
-        minimum, maximum = self._bounds()
+    def _definition_inside(self, name: str, start: int, rule: Span) -> RuleError:
+        """Another rule begins where this one has not ended; if it has a line of its own, reading goes on there."""
+        reader = self.reader
+        line_end = max(reader.text.rfind("\n", rule.end, start), reader.text.rfind("\r", rule.end, start))
         span = reader.since(start)
-        if not frame.has_item:
-            message = f"`{reader.text[start : reader.at]}` repeats nothing"
-            raise error("nothing-to-repeat", span, message, "Put it behind what it repeats")
-        for count in (minimum, maximum or 0):
-            if count > self._limits.repetition:
-                message = f"{count:,} repetitions, where the limit is {self._limits.repetition:,}"
-                raise error("repetition-limit", span, message, "Use `*` or `+`, or raise the limit `repetition`")
-        if max(minimum, maximum or 0) > _LLAMA_REPETITIONS:
-            message = f"llama.cpp refuses more than {_LLAMA_REPETITIONS:,} repetitions"
-            self._note("compat-repetition", Severity.HINT, span, message, "Use `*` or `+` for llama.cpp")
-        node = frame.items.pop()
-        frame.items.append(Repeat(node, minimum, maximum, Span(min(node.span.start, start), reader.at)))
+        reader.at = start if line_end < 0 else line_end
+        if len(self._frames) > 1:
+            return self._unclosed_group()
+        message = f"the rule `{name}` begins within the rule `{reader.text[rule.start : rule.end]}`"
+        hint = "Begin it on a line of its own; the line before may not end with `|` or `::=`"
+        return error("rule-inside", span, message, hint)
 
-    def _bounds(self) -> tuple[int, int | None]:
-        reader = self._reader
-        start = reader.at
-        sign = reader.peek()
-        reader.at += 1
-        if sign != "{":
-            return {"*": (0, None), "+": (1, None), "?": (0, 1)}[sign]
-        reader.skip_blanks(lines=False)
-        minimum = reader.number()
-        reader.skip_blanks(lines=False)
-        maximum = minimum
-        if reader.accept(","):
-            reader.skip_blanks(lines=False)
-            maximum = reader.number()
-            reader.skip_blanks(lines=False)
-        if not reader.accept("}") or (minimum is None and maximum is None):
-            hint = "Write `{2}`, `{2,}` or `{2,5}`"
-            raise error("bad-repetition", reader.since(start), "`{` begins a count that is malformed", hint)
-        if minimum is None:
-            message = "llama.cpp wants a number before the comma"
-            self._note("compat-repetition", Severity.HINT, reader.since(start), message, "Write `{0,…}`")
-            return 0, maximum
-        if maximum is not None and maximum < minimum:
-            message = f"at least {minimum} and at most {maximum} is impossible"
-            raise error("bad-repetition", reader.since(start), message, "Swap the numbers")
-        return minimum, maximum
+    # Repetition
+
+    def _repeat(self, frame: Frame) -> None:
+        reader = self.reader
+        start, nested = reader.at, len(self._frames) > 1
+        minimum, maximum = read_bounds(reader, lines=nested)
+        span = reader.since(start)
+        quantifier = reader.text[start : reader.at]
+        item = frame.take_last()
+        if item is None:
+            raise error("nothing-to-repeat", span, f"`{quantifier}` repeats nothing", "Put it behind what it repeats")
+        weight = item.weight * max(minimum if maximum is None else maximum, 1)
+        if weight > self._limits.repetition:
+            message = (
+                f"`{quantifier}` makes {weight:,} repetitions, counting those inside it, "
+                f"where the limit is {self._limits.repetition:,}"
+            )
+            raise error("repetition-limit", span, message, "Use `*` or `+`, or raise the limit `repetition`")
+        depth = item.depth + item.repeated
+        self._check_depth(depth, span)
+        trouble = self._symbols.repeat(item, minimum, maximum)
+        if trouble is not None:
+            reader.note("compat-repetition", Severity.HINT, span, *trouble)
+        whole = reader.since(item.span.start)
+        node = Repeat(item.node, minimum, maximum, whole)
+        frame.add(Item(node, whole, depth, weight, item.symbols, repeated=True, vanished=maximum == 0))
+        reader.skip_blanks(lines=nested)

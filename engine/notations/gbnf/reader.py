@@ -13,12 +13,15 @@ from engine.source import Diagnostic, Severity, Span
 
 NAME: Final = re.compile(r"[A-Za-z0-9_-]+")
 RULE_START: Final = re.compile(r"^[ \t]*([A-Za-z0-9_-]+)[ \t]*::=", re.MULTILINE)
-_BLANK: Final = re.compile(r"(?:[ \t]|#[^\r\n]*)+")
-_BLANK_LINES: Final = re.compile(r"(?:[ \t\r\n]|#[^\r\n]*)+")
-_CONTINUATION: Final = re.compile(r"(?:[ \t\r\n]|#[^\r\n]*)*\|")
+# Possessive: a comment that holds `#` could be read in more ways than there is time for.
+_BLANK: Final = re.compile(r"(?:[ \t]++|#[^\r\n]*+)++")
+_BLANK_LINES: Final = re.compile(r"(?:[ \t\r\n]++|#[^\r\n]*+)++")
+_CONTINUATION: Final = re.compile(r"(?:[ \t\r\n]++|#[^\r\n]*+)*+\|")
 _NUMBER: Final = re.compile(r"[0-9]+")
 
 _SIMPLE_ESCAPES: Final = {"t": "\t", "r": "\r", "n": "\n", "\\": "\\", '"': '"', "[": "[", "]": "]", "-": "-"}
+_ESCAPES: Final = 'one of `\\n \\r \\t \\\\ \\" \\[ \\] \\-`, or `\\xNN`, `\\uNNNN`, `\\UNNNNNNNN`'
+_HEX: Final = re.compile(r"[0-9A-Fa-f]*")
 _HEX_LENGTHS: Final = {"x": 2, "u": 4, "U": 8}
 _LAST_CODE_POINT: Final = 0x10FFFF
 
@@ -37,11 +40,31 @@ def error(code: str, span: Span, message: str, hint: str) -> RuleError:
 
 
 class Reader:
-    """Where the reading of a text stands."""
+    """Where the reading of a text stands, and what was found so far.
+
+    Attributes:
+        text: the whole text.
+        at: the offset of the next character.
+        crossing: the first literal or class of this rule that runs over the end of a line.
+        findings: in the order in which they were made.
+        errors: how many of them are errors.
+    """
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0
+        self.crossing: Span | None = None
+        self.findings: list[Diagnostic] = []
+        self.errors = 0
+
+    def add(self, finding: Diagnostic) -> None:
+        """Keep a finding."""
+        self.findings.append(finding)
+        self.errors += finding.severity is Severity.ERROR
+
+    def note(self, code: str, severity: Severity, span: Span, message: str, hint: str) -> None:
+        """Keep a finding that does not end the rule."""
+        self.add(Diagnostic(f"gbnf-{code}", severity, span, message, hint))
 
     @property
     def at_end(self) -> bool:
@@ -99,7 +122,10 @@ class Reader:
         self.at = found.start(1) if found else len(self.text)
 
     def character(self) -> int:
-        """A character of a literal or a class, as itself or as an escape: its code point."""
+        """A character of a literal or a class, as itself or as an escape: its code point.
+
+        A bad escape is told of and read as its own last character.
+        """
         start = self.at
         if not self.accept("\\"):
             self.at += 1
@@ -110,20 +136,22 @@ class Reader:
             return ord(_SIMPLE_ESCAPES[kind])
         length = _HEX_LENGTHS.get(kind)
         if length is None:
-            raise error(
-                "unknown-escape",
-                Span(start, min(self.at, len(self.text))),
-                f"`\\{kind}` is not an escape" if kind else "the backslash escapes nothing",
-                'Write one of `\\n \\r \\t \\\\ \\" \\[ \\] \\-`, or `\\xNN`, `\\uNNNN`, `\\UNNNNNNNN`',
-            )
-        digits = re.compile(r"[0-9A-Fa-f]*").match(self.peek(length))
-        found = digits.group() if digits else ""
-        self.at += len(found)
-        if len(found) < length:
-            hint = f"Write it as `\\{kind}{'0' * (length - 2)}41`"
-            raise error("short-escape", self.since(start), f"`\\{kind}` needs {length} hexadecimal digits", hint)
-        code = int(found, 16)
+            message, hint = f"`\\{kind}` is not an escape", f"Write {_ESCAPES}"
+            if kind.isascii() and kind.isprintable() and not kind.isalnum():
+                hint = f"Write `{kind}` without the backslash, or `\\x{ord(kind):02X}`"
+            self.note("unknown-escape", Severity.ERROR, self.since(start), message, hint)
+            return ord(kind)
+        found = _HEX.match(self.text, self.at, self.at + length)
+        digits = found.group() if found else ""
+        self.at += len(digits)
+        if len(digits) < length:
+            message = f"`\\{kind}` needs {length} hexadecimal digits"
+            hint = f"Write it as `\\{kind}{(digits or '41').rjust(length, '0')}`"
+            self.note("short-escape", Severity.ERROR, self.since(start), message, hint)
+            return ord(kind)
+        code = int(digits, 16)
         if code > _LAST_CODE_POINT:
-            hint = "The last one is `\\U0010FFFF`"
-            raise error("beyond-unicode", self.since(start), f"there is no character {code:#x}", hint)
+            message, hint = f"there is no character {code:#x}", "The last one is `\\U0010FFFF`"
+            self.note("beyond-unicode", Severity.ERROR, self.since(start), message, hint)
+            return _LAST_CODE_POINT
         return code

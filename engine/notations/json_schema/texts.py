@@ -11,6 +11,7 @@ from engine.grammar import Chars, CharSet, Choice, Look, Node, Repeat, Sequence
 from engine.notations import regex
 from engine.notations.json_schema.dialects import Draft
 from engine.notations.json_schema.findings import Findings
+from engine.notations.json_schema.formats import format_node
 from engine.notations.json_schema.text import Json
 from engine.source import GrammarError, Limits, Severity, SourceText, Span
 
@@ -51,11 +52,7 @@ class Texts:
 
     def format(self, name: str, draft: Draft, part: Json) -> Formula:
         """The strings of a format; all of them, with a hint, where it is unknown."""
-        try:
-            from engine.notations.json_schema.formats import format_node
-        except ImportError:
-            return self._arena.true
-        node = format_node(name, int(draft))
+        node = format_node(name, str(int(draft)))
         if node is None:
             self._findings.add("schema-unknown-format", part, what=name)
             return self._arena.true

@@ -45,7 +45,7 @@ def test_a_sampler_change_marks_it_without_a_revision(document):
 
 
 def test_the_dialect_is_part_of_the_grammar(document):
-    document.set_dialect("ecma")
+    document.set_reading(GrammarPart(dialect="ecma"))
     assert document.content.grammar.dialect == "ecma"
     assert document.revision == 1
 

@@ -102,7 +102,8 @@ def test_misuse(arguments, capsys):
 
 def test_every_notation_that_compiles_can_be_chosen(capsys):
     assert run("check", "--help") == 0
-    assert all(notation in capsys.readouterr().out for notation in NOTATIONS)
+    shown = capsys.readouterr().out
+    assert all(notation in shown for notation in NOTATIONS)
 
 
 # where the grammar comes from

@@ -9,10 +9,11 @@ Exact: the contextual rules (RFC 5892, appendix A), hyphens, no combining mark i
 front, the Bidi rule of each label (RFC 5893). Narrower than the standard, since
 the whole of it is not regular or not small:
 
-- a label is in normal form C without marks that could compose with what stands before them, and in the common
-  scripts' case of U+0300 to U+036F without such marks at all;
+- normal form C: no mark stands behind what it could compose with, no mark behind a mark, and those of U+0300 to
+  U+036F that compose do not stand at all;
 - a label's A-form has at most 63 octets. That form is Punycode (RFC 3492), whose length is an arithmetic over the
   whole label; a bound on it holds for every label in `_TIERS`, and longer ones are refused;
+- a zero width non-joiner stands right behind a virama or a joining letter, without a transparent one in between;
 - characters beyond the basic plane are refused, and names of more than three labels unless all are ASCII;
 - A-labels (`xn--…`) are refused, see `hosts`.
 """
@@ -23,7 +24,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, reduce
 
 from engine.grammar import Chars, CharSet, Choice, Node, Repeat, Sequence
 from engine.grammar.charset import ANY
@@ -34,8 +35,14 @@ DOTS = "\u002e\u3002\uff0e\uff61"
 
 # (characters beyond ASCII, characters) of a label. The Punycode of no such label is longer than 59 digits: its deltas
 # sum to at most (0xFFFF - 127) × length, and of each only the number of digits under the least favourable bias counts.
-_TIERS = ((11, 12), (7, 25), (2, 48))
+_TIERS = ((10, 16), (3, 43))
 
+# The composed characters of the basic plane but for Hangul syllables, whose parts are valid in no label.
+_BEFORE_HANGUL = (*range(0xC0, 0x3400), *range(0xF900, 0x10000))
+_LONG_RUN = 1000  # ideographs and syllables, which are letters and no marks
+
+_ALEF = 0x5D0
+_DIACRITICS = CharSet(((0x300, 0x36F),))
 _ASCII = CharSet(((0x00, 0x7F),))
 _LOWER_CASE = CharSet(((0x30, 0x39), (0x61, 0x7A)))
 _HYPHEN = CharSet.chars("-")
@@ -44,20 +51,27 @@ _END = Look(Chars(ANY), ahead=True, negated=True)
 
 @dataclass(frozen=True)
 class _Tables:
-    """The characters beyond ASCII that a label may hold, but for those with a contextual rule.
+    """The characters beyond ASCII that a label may hold.
 
     Attributes:
-        valid: all of them, with their direction.
+        directions: by direction, those that no contextual rule binds; digits of Arabic among them.
+        combining: those with a combining class that is not 0.
         marks: those of the general category M.
-        classes: those with a combining class that is not 0, by class.
-        firsts: what a mark could compose with, by the marks.
+        viramas: those with the combining class 9.
+        composing: what composes with one of `composed` behind it.
+        composed: the other half.
     """
 
-    valid: dict[int, str]
+    directions: dict[str, CharSet]
+    combining: CharSet
     marks: CharSet
-    classes: dict[int, CharSet]
-    firsts: dict[CharSet, CharSet]
     viramas: CharSet
+    composing: CharSet
+    composed: CharSet
+
+    def of(self, *directions: str) -> CharSet:
+        """The characters of some directions."""
+        return reduce(CharSet.__or__, (self.directions.get(name, CharSet()) for name in directions))
 
 
 def _runs(encoded: Iterable[int]) -> CharSet:
@@ -69,42 +83,37 @@ def _runs(encoded: Iterable[int]) -> CharSet:
 def _tables() -> _Tables:
     from idna import idnadata
 
-    basic = _runs(idnadata.codepoint_classes["PVALID"]) & CharSet(((0x80, 0xFFFF),))
-    second: dict[int, set[int]] = defaultdict(set)
-    for code in range(0xC0, 0x10000):
+    digits = CharSet(((0x660, 0x669), (0x6F0, 0x6F9)))
+    basic = (_runs(idnadata.codepoint_classes["PVALID"]) | digits) & CharSet(((0x80, 0xFFFF),))
+    composed: dict[int, set[int]] = defaultdict(set)
+    for code in _BEFORE_HANGUL:
         parts = unicodedata.decomposition(chr(code)).split()
         if len(parts) == 2 and parts[0][0] != "<":
             pair = "".join(chr(int(part, 16)) for part in parts)
             if unicodedata.normalize("NFC", pair) == chr(code):
-                second[ord(pair[1])].add(ord(pair[0]))
-    valid: dict[int, str] = {}
-    classes: dict[int, set[int]] = defaultdict(set)
-    marks: set[int] = set()
-    for code in basic:
-        character = chr(code)
-        direction = unicodedata.bidirectional(character)
-        if not direction or (code in second and 0x300 <= code <= 0x36F):
+                composed[ord(pair[1])].add(ord(pair[0]))
+    directions: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    combining, marks = [], []
+    for first, last in basic.ranges:
+        if last - first > _LONG_RUN:
+            directions["L"].append((first, last))
             continue
-        valid[code] = direction
-        combining = unicodedata.combining(character)
-        if combining:
-            classes[combining].add(code)
-        if combining or unicodedata.category(character)[0] == "M":
-            marks.add(code)
-    composing: dict[int, set[int]] = defaultdict(set)
-    for mark, firsts in second.items():
-        if mark in valid:
-            for first in firsts:
-                composing[first].add(mark)
-    groups: dict[frozenset[int], set[int]] = defaultdict(set)
-    for first, these in composing.items():
-        groups[frozenset(these)].add(first)
+        for code in range(first, last + 1):
+            character = chr(code)
+            directions[unicodedata.bidirectional(character)].append((code, code))
+            if unicodedata.combining(character):
+                combining.append(code)
+            if unicodedata.category(character)[0] == "M":
+                marks.append(code)
+    directions.pop("", None)  # unknown to Python's tables
+    kept = _set(composed) & basic
     return _Tables(
-        valid,
+        {direction: CharSet.of(codes) for direction, codes in directions.items()},
+        _set(combining),
         _set(marks),
-        {number: _set(codes) for number, codes in classes.items()},
-        {_set(these): _set(firsts) for these, firsts in groups.items()},
-        _set(code for code in range(0x10000) if unicodedata.combining(chr(code)) == 9),
+        _set(code for code in combining if unicodedata.combining(chr(code)) == 9),
+        _set(first for code in kept for first in composed[code]),
+        kept,
     )
 
 
@@ -114,10 +123,6 @@ def _set(codes: Iterable[int]) -> CharSet:
 
 def _ahead(*items: Node, negated: bool = False) -> Node:
     return Look(Sequence(items), ahead=True, negated=negated)
-
-
-def _behind(*items: Node) -> Node:
-    return Look(Sequence(items), ahead=False, negated=False)
 
 
 def _any_of(characters: CharSet) -> Node:
@@ -142,91 +147,79 @@ def _joining(kinds: str) -> CharSet:
 
 
 def _normal(characters: CharSet) -> list[Node]:
-    """Characters, each followed by nothing that it would compose with, or that belongs before it."""
+    """Characters, each followed by nothing that it would compose with, and no mark by a mark."""
     tables = _tables()
-    nodes: list[Node] = []
-    combining = CharSet()
-    for chars in tables.classes.values():
-        combining |= chars
-    rest = characters
-    for seconds, firsts in tables.firsts.items():
-        if group := rest & firsts - combining:
-            nodes.append(Sequence((Chars(group), _ahead(_any_of(combining), Chars(seconds), negated=True))))
-            rest -= group
-    for number, chars in tables.classes.items():
-        lower = CharSet()
-        for other, others in tables.classes.items():
-            if other < number:
-                lower |= others
-        if group := rest & chars:
-            nodes.append(Sequence((Chars(group), _ahead(Chars(lower), negated=True))) if lower else Chars(group))
-            rest -= group
-    return [Chars(rest), *nodes]
+    characters -= tables.composed & _DIACRITICS
+    nodes: list[Node] = [Chars(characters - tables.composing - tables.combining)]
+    if composing := (characters & tables.composing) - tables.combining:
+        behind = (_any_of(tables.combining), Chars(tables.composed))
+        nodes.append(Sequence((Chars(composing), _ahead(*behind, negated=True))))
+    if combining := characters & tables.combining:
+        nodes.append(Sequence((Chars(combining), _ahead(Chars(tables.combining), negated=True))))
+    return nodes
 
 
-def _contextual(within: CharSet) -> list[Node]:
-    """The characters that RFC 5892 allows in a context only (appendix A.1 to A.7)."""
+def _in_any_form(characters: CharSet) -> list[Node]:
+    return [Chars(characters)]
 
-    def one(character: str) -> Node:
-        return Chars(CharSet.chars(character))
 
-    eastern = _script("Hiragana") | _script("Katakana") | _script("Han")
-    eastern -= CharSet.chars("\u30fb")
-    transparent = _any_of(_joining("T"))
-    after_virama = _behind(Chars(_tables().viramas))
-    between = Sequence(
-        (
-            _behind(Chars(_joining("LD")), transparent),
-            one("\u200c"),
-            _ahead(transparent, Chars(_joining("RD"))),
-        )
-    )
+def _contextual(characters: CharSet) -> list[Node]:
+    """What may stand in a context only, together with what comes before it (RFC 5892, appendix A.1 to A.6)."""
+    right_to_left = _ALEF in characters
+
+    def pair(before: CharSet, character: str, *after: Node) -> list[Node]:
+        allowed = before & characters
+        return [Sequence((Chars(allowed), Chars(CharSet.chars(character)), *after))] if allowed else []
+
     return [
-        Sequence((after_virama, one("\u200c"))),
-        between,
-        Sequence((after_virama, one("\u200d"))),
-        Sequence((_behind(one("l")), one("\u00b7"), _ahead(one("l")))),
-        Sequence((one("\u0375"), _ahead(Chars(_script("Greek"))))),
-        Sequence((_behind(Chars(_script("Hebrew"))), Chars(CharSet.chars("\u05f3\u05f4")))),
-        Sequence((one("\u30fb"), _ahead(_any_of(within), Chars(eastern)))),
-        Sequence((_behind(Chars(eastern), _any_of(within)), one("\u30fb"))),
+        *pair(_tables().viramas, "\u200c\u200d"),
+        *pair(_joining("LD"), "\u200c", _ahead(Chars(_joining("RD")))),
+        *pair(CharSet.chars("l"), "\u00b7", _ahead(Chars(CharSet.chars("l")))),
+        *(pair(_script("Hebrew"), "\u05f3\u05f4") if right_to_left else []),
+        *([] if right_to_left else [Sequence((Chars(CharSet.chars("\u0375")), _ahead(Chars(_script("Greek")))))]),
     ]
 
 
-def _label(dots: CharSet) -> Node:
+def _label(dots: CharSet, letters: Callable[[CharSet], list[Node]]) -> Node:
+    """A label written from left to right, one with the katakana middle dot (appendix A.7), or from right to left."""
     tables = _tables()
     within = ~dots
-
-    def of(test: Callable[[str], bool]) -> CharSet:
-        return _set(code for code, direction in tables.valid.items() if test(direction))
-
     hyphen = Sequence((Chars(_HYPHEN), _ahead(Chars(within))))
-    west = of(lambda direction: direction not in {"R", "AL", "AN"}) | _LOWER_CASE
-    forms = [(Chars(west - tables.marks), Choice((*_normal(west), *_contextual(within), hyphen)))]
-    right = of(lambda direction: direction in {"R", "AL"})
-    for number in ("EN", "AN"):
-        digits = of(lambda direction, number=number: direction == number)  # type: ignore[misc]
-        if number == "EN":
-            digits |= CharSet(((0x30, 0x39),))
-        else:
-            digits |= CharSet(((0x660, 0x669),))
-        neutral = of(lambda direction: direction in {"ES", "CS", "ET", "ON", "BN"})
-        ending = _ahead(_any_of(within), Chars(right | digits))
-        transparent = of(lambda direction: direction == "NSM")
-        inner = Choice(
-            (
-                *_normal(right | digits | transparent),
-                *([Sequence((Chars(neutral), ending))] if neutral else []),
-                Sequence((Chars(_HYPHEN), ending)),
-                *_contextual(within),
-            )
+    left = (tables.of(*(set(tables.directions) - {"R", "AL", "AN"})) | _LOWER_CASE) & within
+    left_items = (*letters(left), *_contextual(left), hyphen)
+    middle_dot = CharSet.chars("\u30fb")
+    eastern = (_script("Hiragana") | _script("Katakana") | _script("Han")) - middle_dot
+    with_middle_dot = Sequence(
+        (
+            _ahead(_any_of(within), Chars(eastern)),
+            _spelled(left - tables.marks | middle_dot, (*left_items, Chars(middle_dot)), within),
         )
-        forms.append((Chars(right - tables.marks), inner))
-    return Choice(tuple(_spelled(first, inner, within) for first, inner in forms))
+    )
+    return Choice(
+        (_spelled(left - tables.marks, left_items, within), with_middle_dot, _from_the_right(within, letters))
+    )
 
 
-def _spelled(first: Node, inner: Node, within: CharSet) -> Node:
-    """A label of such a first character and such others, short enough in Punycode."""
+def _from_the_right(within: CharSet, form: Callable[[CharSet], list[Node]]) -> Node:
+    """A label of the Bidi rule's conditions 1 to 4: it ends with a letter or digit, and mixes no kinds of digits."""
+    tables = _tables()
+    letters = tables.of("R", "AL")
+    western, arabic = tables.of("EN") | CharSet(((0x30, 0x39),)), tables.of("AN")
+    ending = _ahead(_any_of(within), Chars(letters | western | arabic))
+    items = [
+        *form(letters | tables.of("NSM")),
+        *_contextual(letters | tables.of("NSM")),
+        Sequence((Chars(western), _ahead(_any_of(within), Chars(arabic), negated=True))),
+        Sequence((Chars(arabic), _ahead(_any_of(within), Chars(western), negated=True))),
+        Sequence((Chars(_HYPHEN), ending)),
+    ]
+    if neutral := tables.of("ES", "CS", "ET", "ON", "BN"):
+        items.append(Sequence((Chars(neutral), ending)))
+    return _spelled(letters - tables.marks, tuple(items), within)
+
+
+def _spelled(first: CharSet, items: tuple[Node, ...], within: CharSet) -> Node:
+    """A label of such items whose first character is one of a set, short enough in Punycode."""
     edge = Choice((Chars(~within), _END))
     ascii_within = _any_of(_ASCII & within)
     tiers = [
@@ -239,11 +232,16 @@ def _spelled(first: Node, inner: Node, within: CharSet) -> Node:
         for beyond, length in _TIERS
     ]
     reserved = _ahead(Repeat(Chars(within), 2, 2), Chars(_HYPHEN), Chars(_HYPHEN), negated=True)
-    return Sequence((reserved, Choice(tuple(tiers)), _ahead(first), inner, Repeat(inner, 0, None)))
+    return Sequence((reserved, Choice(tuple(tiers)), _ahead(Chars(first)), Repeat(Choice(items), 1, None)))
 
 
-def name(dots: str) -> Node:
-    """A name of one to three labels, with such characters between them."""
+def name(dots: str, *, normal: bool = True) -> Node:
+    """A name of one to three labels.
+
+    Args:
+        dots: what may stand between two labels.
+        normal: whether a label has to be in normal form C.
+    """
     separator = CharSet.chars(dots)
-    label = _label(separator)
+    label = _label(separator, _normal if normal else _in_any_form)
     return Sequence((label, Repeat(Sequence((Chars(separator), label)), 0, 2)))

@@ -87,7 +87,7 @@ def _quantifier() -> str:
 def _opening_of_the_named() -> str:
     """The group that is referred to: without a name no `\\k` follows, with one no other `\\k`, and no other name."""
     name, other_name = r"[A-Za-z_$][A-Za-z0-9_$]", r"\(\?<[A-Za-z_$]"
-    forms = [rf"\((?!\?)(?![\s\S]*\\k)", rf"\(\?<{name}+>(?![\s\S]*(?:\\k|{other_name}))"]
+    forms = [r"\((?!\?)(?![\s\S]*\\k)", rf"\(\?<{name}+>(?![\s\S]*(?:\\k|{other_name}))"]
     forms += [rf"\(\?<{letter}>(?![\s\S]*(?:\\k<[^{letter}]|{other_name}))" for letter in _LETTERS]
     return one_of(forms)
 

@@ -37,7 +37,7 @@ NAMES: Final = frozenset(_PLACES)
 """The formats that are asserted."""
 
 
-def format_node(name: str, draft: str = "") -> Node | None:
+def format_node(name: str, draft: object = None) -> Node | None:  # noqa: ARG001 - the drafts do not differ so far
     """The strings of a format, in full; None where there is no such format, and the name is an annotation.
 
     Args:
@@ -50,5 +50,7 @@ def format_node(name: str, draft: str = "") -> Node | None:
 @cache
 def _build(name: str) -> Node:
     module, attribute = _PLACES[name]
-    found: str | Callable[[], Node] = getattr(import_module(f"engine.notations.json_schema.formats.{module}"), attribute)
+    found: str | Callable[[], Node] = getattr(
+        import_module(f"engine.notations.json_schema.formats.{module}"), attribute
+    )
     return matching(found) if isinstance(found, str) else found()

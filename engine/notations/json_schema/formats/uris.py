@@ -8,7 +8,7 @@ manipulation, which came after the drafts that name the format.
 
 from __future__ import annotations
 
-from engine.notations.json_schema.formats.addresses import IPV4, IPV6
+from engine.notations.json_schema.formats.addresses import IPV6
 
 _ENCODED = r"%[0-9A-Fa-f]{2}"
 _UCS = (

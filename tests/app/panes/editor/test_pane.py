@@ -162,7 +162,7 @@ def test_colours_follow_the_notation_and_the_theme(pane: EditorPane, qapp) -> No
         assert theme.colour(theme.Role.SYNTAX_QUANTIFIER).name() in colours() - light
     finally:
         theme.apply(qapp, "light")
-    pane.set_notation("gbnf")
+    pane.set_notation("unheard-of")
     assert colours() == set()
 
 

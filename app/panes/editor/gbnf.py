@@ -1,0 +1,104 @@
+"""The colours of a GBNF grammar: names, strings, classes, token elements, operators.
+
+What lasts beyond a line is whether a string or a class is open: both may hold
+line ends as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from app.panes.editor.tokens import LineTokens, Token, TokenKind
+
+_CODE, _IN_STRING, _IN_CLASS = 0, 1, 2
+
+_PARTS = re.compile(
+    r"(?P<comment>\#.*)|(?P<space>\s+)|(?P<define>::=)|(?P<name>[A-Za-z0-9_-]+)|(?P<token>!?<\[\d*\]?>?|!?<[^<>\s]*>?)|"
+    r"(?P<quantifier>[*+?]|\{\s*\d*\s*(?:,\s*\d*\s*)?\}?)|(?P<operator>\|)|(?P<any>\.)|(?P<open>\()|(?P<close>\))|"
+    r"(?P<string>\")|(?P<class>\[\^?)|(?P<other>.)"
+)
+_DEFINES = re.compile(r"\s*::=")
+_ESCAPE = re.compile(r"\\(?:x[0-9A-Fa-f]{0,2}|u[0-9A-Fa-f]{0,4}|U[0-9A-Fa-f]{0,8}|.|$)")
+_IN_LITERAL = re.compile(r"[^\\\"]+")
+_KINDS = {
+    "comment": TokenKind.COMMENT,
+    "space": TokenKind.SPACE,
+    "define": TokenKind.OPERATOR,
+    "token": TokenKind.ESCAPE,
+    "quantifier": TokenKind.QUANTIFIER,
+    "operator": TokenKind.OPERATOR,
+    "any": TokenKind.CLASS,
+    "open": TokenKind.GROUP,
+    "close": TokenKind.GROUP,
+    "string": TokenKind.LITERAL,
+    "class": TokenKind.CLASS,
+    "other": TokenKind.LITERAL,
+}
+_NESTING = {"open": 1, "close": -1, "class": 1}
+
+
+def tokenise_gbnf(line: str, state: int) -> LineTokens:
+    """The tokens of one line of a GBNF grammar."""
+    scan = _Scan(line, state)
+    tokens = tuple(scan.run())
+    return LineTokens(tokens, scan.state)
+
+
+class _Scan:
+    """One line's scan."""
+
+    def __init__(self, line: str, state: int) -> None:
+        self._line = line
+        self._at = 0
+        self.state = state
+
+    def run(self) -> Iterator[Token]:
+        while self._at < len(self._line):
+            if self.state == _IN_STRING:
+                yield self._in_string()
+            elif self.state == _IN_CLASS:
+                yield self._in_class()
+            else:
+                yield self._part()
+
+    def _token(self, end: int, kind: TokenKind, nesting: int = 0) -> Token:
+        token = Token(self._at, end, kind, nesting)
+        self._at = end
+        return token
+
+    def _part(self) -> Token:
+        found = _PARTS.match(self._line, self._at)
+        group = found.lastgroup if found else None
+        if found is None or group is None:
+            return self._token(self._at + 1, TokenKind.LITERAL)
+        if group == "name":
+            is_defined = _DEFINES.match(self._line, found.end()) is not None
+            return self._token(found.end(), TokenKind.NAME if is_defined else TokenKind.ANCHOR)
+        if group in {"string", "class"}:
+            self.state = _IN_STRING if group == "string" else _IN_CLASS
+        return self._token(found.end(), _KINDS[group], _NESTING.get(group, 0))
+
+    def _in_string(self) -> Token:
+        char = self._line[self._at]
+        if char == "\\":
+            return self._escape()
+        if char == '"':
+            self.state = _CODE
+            return self._token(self._at + 1, TokenKind.LITERAL)
+        found = _IN_LITERAL.match(self._line, self._at)
+        return self._token(found.end() if found else self._at + 1, TokenKind.LITERAL)
+
+    def _in_class(self) -> Token:
+        char = self._line[self._at]
+        if char == "\\":
+            return self._escape()
+        if char == "]":
+            self.state = _CODE
+            return self._token(self._at + 1, TokenKind.CLASS, -1)
+        is_range = char == "-" and 0 < self._at < len(self._line) - 1 and self._line[self._at + 1] != "]"
+        return self._token(self._at + 1, TokenKind.OPERATOR if is_range else TokenKind.CLASS)
+
+    def _escape(self) -> Token:
+        found = _ESCAPE.match(self._line, self._at)
+        return self._token(found.end() if found else self._at + 1, TokenKind.ESCAPE)

@@ -1,0 +1,88 @@
+"""Quantifiers: their bounds, and what llama.cpp would make of them.
+
+llama.cpp writes repetitions out as rules of their own and refuses what grows
+beyond a threshold (`handle_repetitions` in `src/llama-grammar.cpp`). Its count
+goes by symbols: every name that it has met, one for a group, and one for each
+repetition that may be left out. It is kept here only to tell where it refuses.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from engine.notations.gbnf.frame import Item
+from engine.notations.gbnf.reader import Reader, error
+from engine.source import Severity
+
+LLAMA_REPETITIONS: Final = 2000  # its MAX_REPETITION_THRESHOLD
+_SIGNS: Final[dict[str, tuple[int, int | None]]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
+
+
+def read_bounds(reader: Reader, *, lines: bool) -> tuple[int, int | None]:
+    """Read one of `* + ? {n} {n,} {n,m} {,n}`."""
+    start = reader.at
+    sign = reader.peek()
+    reader.at += 1
+    if sign in _SIGNS:
+        return _SIGNS[sign]
+    reader.skip_blanks(lines=lines)
+    minimum = maximum = reader.number()
+    reader.skip_blanks(lines=lines)
+    if reader.accept(","):
+        reader.skip_blanks(lines=lines)
+        maximum = reader.number()
+        reader.skip_blanks(lines=lines)
+    if not reader.accept("}") or (minimum is None and maximum is None):
+        hint = "Write `{2}`, `{2,}` or `{2,5}`"
+        raise error("bad-repetition", reader.since(start), "`{` begins a count that is malformed", hint)
+    if minimum is None:
+        message = "llama.cpp wants a number before the comma"
+        hint = "Write `{0,…}` for llama.cpp"
+        reader.note("compat-repetition", Severity.HINT, reader.since(start), message, hint)
+        return 0, maximum
+    if maximum is not None and maximum < minimum:
+        message = f"at least {minimum:,} and at most {maximum:,} is impossible"
+        raise error("bad-repetition", reader.since(start), message, "Swap the numbers")
+    return minimum, maximum
+
+
+class LlamaSymbols:
+    """llama.cpp's table of symbols, as far as their number goes."""
+
+    def __init__(self) -> None:
+        self._names: set[str] = set()
+        self._generated = 0
+
+    @property
+    def count(self) -> int:
+        """How many symbols there are."""
+        return len(self._names) + self._generated
+
+    def name(self, name: str) -> None:
+        """A rule is defined or used."""
+        self._names.add(name)
+
+    def generate(self, number: int) -> None:
+        """Rules without a name are made."""
+        self._generated += number
+
+    def repeat(self, item: Item, minimum: int, maximum: int | None) -> tuple[str, str] | None:
+        """Count a repetition, and what it makes of its item; a message and a hint where llama.cpp does otherwise."""
+        trouble = None
+        shorter = "Use `*` or `+`, or smaller counts, for llama.cpp"
+        if item.vanished:
+            trouble = "llama.cpp refuses to repeat what is empty", "Remove it for llama.cpp"
+        if minimum > LLAMA_REPETITIONS:
+            trouble = f"llama.cpp refuses more than {LLAMA_REPETITIONS:,} repetitions", shorter
+        elif maximum is not None and maximum > LLAMA_REPETITIONS:
+            trouble = f"llama.cpp knows no bound beyond {LLAMA_REPETITIONS:,}: it refuses this, or drops it", shorter
+            maximum = None
+        total = max(minimum if maximum is None else maximum, 1)
+        item.symbols *= total
+        if trouble is None and item.symbols >= LLAMA_REPETITIONS:
+            trouble = (
+                f"llama.cpp refuses this: it makes {item.symbols:,} rules of it, and stops at {LLAMA_REPETITIONS:,}",
+                shorter,
+            )
+        self.generate(1 if maximum is None else maximum - minimum)
+        return trouble

@@ -1,0 +1,128 @@
+"""Analyses of rules against definitions that are obvious and slow."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import networkx as nx
+import pytest
+from grammar_language import grammars, matches, nullable, productive
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from language import ALPHABET
+
+from engine.grammar import (
+    Chars,
+    CharSet,
+    Choice,
+    Empty,
+    Grammar,
+    Never,
+    Node,
+    Reference,
+    Repeat,
+    Rule,
+    Sequence,
+    TokenSet,
+)
+from engine.grammar.analysis import (
+    blockers,
+    components,
+    left_recursion,
+    nullable_rules,
+    productive_rules,
+    reachable_rules,
+    references,
+)
+from engine.source import Span
+
+A = Chars(CharSet.chars("a"))
+X, Y = Reference("x"), Reference("y")
+TEXTS = ["".join(chars) for length in range(3) for chars in product(ALPHABET, repeat=length)]
+
+
+def grammar(**rules: Node) -> Grammar:
+    return Grammar(tuple(Rule(name, node) for name, node in rules.items()), "root")
+
+
+@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
+@given(grammars())
+def test_least_fixpoints_equal_their_twins(made: Grammar) -> None:
+    assert productive_rules(made) == productive(made)
+    assert nullable_rules(made) == nullable(made)
+    assert ("root" in nullable_rules(made)) == matches(made, "")
+
+
+@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+@given(grammars())
+def test_what_blocks_a_rule_matches_nothing_either(made: Grammar) -> None:
+    found = blockers(made)
+    assert set(found) == {rule.name for rule in made.rules} - productive_rules(made)
+    for blocker in found.values():
+        assert isinstance(blocker, Reference)
+        assert blocker.name in found
+    if "root" in found:
+        assert not any(matches(made, text) for text in TEXTS)
+
+
+@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+@given(grammars())
+def test_a_cycle_leads_from_rule_to_rule(made: Grammar) -> None:
+    bodies = {rule.name: rule.node for rule in made.rules}
+    for cycle in left_recursion(made):
+        assert cycle.names[0] == cycle.names[-1]
+        for name, reference in zip(cycle.names, cycle.references, strict=False):
+            assert any(part is reference for part in references(bodies[name]))
+
+
+@given(st.dictionaries(st.integers(0, 9), st.lists(st.integers(0, 9), max_size=4)))
+def test_components_are_those_of_networkx(edges: dict[int, list[int]]) -> None:
+    graph = {str(n): [str(m) for m in edges.get(n, [])] for n in range(10)}
+    wanted = nx.strongly_connected_components(nx.DiGraph([(n, m) for n in graph for m in graph[n]] or None))
+    found = {frozenset(component) for component in components(graph)}
+    assert {frozenset(component) for component in wanted} <= found
+    assert sorted(name for component in found for name in component) == sorted(graph)
+
+
+@pytest.mark.parametrize(
+    ("rules", "cycles"),
+    [
+        ({"root": Choice((Sequence((Reference("root"), A)), A))}, [("root", "root")]),
+        ({"root": Sequence((A, Reference("root")))}, []),
+        ({"root": Sequence((Repeat(A, 0, None), Reference("root")))}, [("root", "root")]),
+        ({"root": X, "x": Sequence((Y, A)), "y": Choice((X, A))}, [("x", "y", "x")]),
+        ({"root": Sequence((TokenSet(("<t>",), (), negated=False), Reference("root")))}, []),
+        ({"root": Sequence((X, Reference("root"))), "x": Empty()}, [("root", "root")]),
+    ],
+)
+def test_left_recursion(rules: dict[str, Node], cycles: list[tuple[str, ...]]) -> None:
+    assert [cycle.names for cycle in left_recursion(grammar(**rules))] == cycles
+
+
+def test_hidden_left_recursion_is_told_apart() -> None:
+    (open_cycle,) = left_recursion(grammar(root=Sequence((Reference("root"), A))))
+    (hidden,) = left_recursion(grammar(root=Sequence((Repeat(A, 0, 1), Reference("root")))))
+    assert not open_cycle.hidden
+    assert hidden.hidden
+
+
+def test_reachability_and_blockers_by_name() -> None:
+    dead = Never(Span(3, 5))
+    made = grammar(root=X, x=Sequence((A, Y)), y=Sequence((dead, X)), z=A)
+    assert reachable_rules(made) == {"root", "x", "y"}
+    assert blockers(made) == {"root": X, "x": Y, "y": dead}
+
+
+def test_surrogates_alone_are_no_text() -> None:
+    assert productive_rules(grammar(root=Chars(CharSet(((0xD800, 0xDFFF),))))) == frozenset()
+    assert productive_rules(grammar(root=Chars(CharSet(((0xD7FF, 0xDFFF),))))) == {"root"}
+
+
+def test_depth_costs_no_frames() -> None:
+    node: Node = Reference("root")
+    for _ in range(20_000):
+        node = Choice((Sequence((node, A)), A))
+    made = grammar(root=node, **{f"r{i}": Sequence((Reference(f"r{i + 1}"), A)) for i in range(5000)}, r5000=A)
+    assert "r0" in productive_rules(made)
+    assert nullable_rules(made) == frozenset()
+    assert [cycle.names for cycle in left_recursion(made)] == [("root", "root")]

@@ -1,0 +1,95 @@
+"""Schemas and texts, one line each: what the notation promises beyond the public suites."""
+
+import json
+
+import pytest
+
+from engine import CompileOptions, GrammarError, compile_grammar
+
+NAMES = {"properties": {"a": {"type": "string"}, "b": {"type": "integer"}}, "required": ["b"]}
+
+CASES = [
+    (True, ["{}", '[1, 2.5e3, "a\\n", null, true, {"a": [ ]}]', '"\\ud83d\\ude00"'], ['{"a" 1}', '"', "[1,]", "01"]),
+    (NAMES, ['{"a":"x","b":1}', '{"b": 1}', '{"b":1,"c":[]}', '{\n  "\\u0062":1}'], ['{"b":1,"a":"x"}', '{"b":1.0}']),
+    (NAMES, ["[]"], ['{"b":1,"b":2}', '{"b":1,"\\u0062":2}', '{"a":"x"}']),
+    ({"properties": {"a": {"$ref": "#"}}, "additionalProperties": False}, ['{"a": {"a": {}}}'], ['{"b":1}']),
+    ({"enum": [1, "ab", "ac", None, {"x": [1, 2]}, 2.5]}, ['"\\u0061c"', '{"x": [1,2]}', "25e-1"], ['"a"', "2"]),
+    ({"oneOf": [{"type": "integer"}, {"minimum": 2}]}, ["1", "2.5", '"x"'], ["3", "1.5"]),
+    ({"type": "string", "pattern": "^a+$", "minLength": 2}, ['"a\\u0061"'], ['"a"', '"ab"']),
+    ({"not": {"type": "object", "required": ["a"]}}, ["1", "{}", '{"b":2}'], ['{"a":1}', '{"b":1,"a":1}']),
+    (
+        {"type": "array", "contains": {"const": 1}, "minContains": 2, "maxContains": 3},
+        ["[0,1,2,1]"],
+        ["[1]", "[1,1,1,1]"],
+    ),
+    ({"type": "object", "minProperties": 2}, ['{"a":1,"b":2}'], ['{"a":1}', '{"a":1,"a":2}', '{"a":1,"\\u0061":2}']),
+    ({"uniqueItems": True}, ["[1,2]", "[[1],[2]]", "[1,true]"], ["[1, 1.0]", '["a","\\u0061"]']),
+    ({"uniqueItems": True}, ['[{"a":1},{"a":2}]'], ['[{"a":1,"b":2},{"b":2,"a":1}]']),
+    ({"uniqueItems": True, "minItems": 3, "items": {"enum": [1, 2, 3]}}, ["[2,3,1]"], ["[1,2]", "[1,2,1]"]),
+    ({"not": {"type": "integer"}}, ["1.5", "null"], ["1", "1.0", "10e-1"]),
+]
+
+
+@pytest.mark.parametrize(("schema", "yes", "no"), CASES, ids=lambda value: json.dumps(value)[:60])
+def test_a_schema_takes_what_satisfies_it_and_nothing_else(schema, yes, no):
+    grammar = compile_grammar("json_schema", json.dumps(schema))
+    assert [text for text in yes if not grammar.fullmatch(text)] == []
+    assert [text for text in no if grammar.fullmatch(text)] == []
+
+
+@pytest.mark.parametrize(
+    ("schema", "code"),
+    [
+        ("{", "schema-no-json"),
+        ('{"type": "kaboom"}', "schema-unknown-type"),
+        ('{"$ref": "https://example.com/s.json"}', "schema-remote-reference"),
+        ('{"$ref": "#/$defs/x"}', "schema-unresolved-reference"),
+        ('{"allOf": [{"$ref": "#"}]}', "schema-endless-reference"),
+        ('{"pattern": "^(a$"}', "schema-pattern"),
+        ('{"minLength": "2"}', "schema-invalid-keyword"),
+        ('{"items": {"not": {"uniqueItems": true}}}', "schema-undecided"),
+    ],
+)
+def test_what_is_refused_says_why(schema, code):
+    with pytest.raises(GrammarError) as caught:
+        compile_grammar("json_schema", schema)
+    assert [finding.code for finding in caught.value.diagnostics] == [code]
+
+
+def test_a_finding_points_at_its_keyword():
+    source = '{"properties": {"a/b": {"pattern": "("}}}'
+    with pytest.raises(GrammarError) as caught:
+        compile_grammar("json_schema", source)
+    (finding,) = caught.value.diagnostics
+    assert source[finding.span.start : finding.span.end] == '"("'
+    assert "/properties/a~1b/pattern" in finding.message
+
+
+@pytest.mark.parametrize(
+    "schema", ["false", '{"properties": {"a": {"$ref": "#"}}, "required": ["a"], "type": "object"}']
+)
+def test_an_impossible_schema_compiles_to_nothing_with_a_warning(schema):
+    grammar = compile_grammar("json_schema", schema)
+    assert grammar.is_empty
+    assert [finding.code for finding in grammar.diagnostics] == ["matches-nothing"]
+
+
+@pytest.mark.parametrize(
+    ("whitespace", "yes", "no"),
+    [
+        ("compact", ['{"a":[1,2]}'], ['{"a": [1,2]}']),
+        ("one-space", ['{"a": [1, 2]}'], ['{"a":[1,2]}', '{ "a": [1, 2]}']),
+        ("flexible", ['{"a":[1,2]}', '{\n\t"a" : [ 1,\n  2 ] }'], ['{  "a":1}', ' {"a":1}', '{"a":1\n\n}']),
+        ("any", ['{ \r\n  "a":1}'], [" {}"]),
+    ],
+)
+def test_white_space_is_as_the_option_says(whitespace, yes, no):
+    grammar = compile_grammar("json_schema", "{}", CompileOptions(whitespace=whitespace))
+    assert [text for text in yes if not grammar.fullmatch(text)] == []
+    assert [text for text in no if grammar.fullmatch(text)] == []
+
+
+def test_any_order_and_closed_objects_are_options():
+    schema = json.dumps(NAMES)
+    assert compile_grammar("json_schema", schema, CompileOptions(property_order="any")).fullmatch('{"b":1,"a":"x"}')
+    assert not compile_grammar("json_schema", schema, CompileOptions(additional="closed")).fullmatch('{"b":1,"c":1}')
