@@ -20,19 +20,23 @@ from app.document import Document, ModelPart
 from app.jobs import JobGroup
 from app.session.compiling import Drawn
 from app.workers.messages import (
+    Back,
     DecodeView,
     ExportAnswer,
     ExportRequest,
     Failed,
+    GoTo,
     LookupAnswer,
     ManyAnswer,
     OpenModel,
+    Restart,
     RestoreTrace,
     SampleMany,
     SetGrammar,
     SetPrompt,
     SetSampler,
     StepOnce,
+    Take,
     WhyAnswer,
 )
 from engine.decoding.values import Chat, SamplerSettings, Trace
@@ -45,7 +49,9 @@ class Decoding(QObject):
         viewed(DecodeView): what the generation panes show.
         explained(WhyAnswer), found(LookupAnswer), sampled(ManyAnswer), exported(ExportAnswer): answers.
         running_changed(is running): Run began or ended.
+        model_opened(): the model that was asked for serves now.
         model_failed(spec, sentence): a model did not load; the old one still serves.
+        model_differs(name): the document was made with another model of this name.
         failed(Failed): a job hit a bug.
     """
 
@@ -55,7 +61,9 @@ class Decoding(QObject):
     sampled = Signal(object)
     exported = Signal(object)
     running_changed = Signal(bool)
+    model_opened = Signal()
     model_failed = Signal(str, str)
+    model_differs = Signal(str)
     failed = Signal(object)
 
     def __init__(self, document: Document, group: JobGroup, parent: QObject) -> None:
@@ -129,11 +137,14 @@ class Decoding(QObject):
         """Send any other request; what moves the session by hand ends a run."""
         if not isinstance(request, StepOnce):
             self.pause()
+        if isinstance(request, Take | Back | Restart | GoTo):
+            self._to_restore = None
         self._group.submit(request)
 
     def step(self) -> None:
         """Take one token, unless one is being taken already."""
         if not any(isinstance(request, StepOnce) for request in self._group.pending):
+            self._to_restore = None  # whoever goes on from here has no use for what could not be restored
             self._group.submit(StepOnce())
 
     def run(self) -> None:
@@ -219,8 +230,7 @@ class Decoding(QObject):
 
     def _on_opened(self, request: OpenModel, view: DecodeView) -> None:
         if view.model is not None and view.model.spec == request.spec:
-            if view.prompt != self._document.content.prompt:
-                self._document.set_prompt(view.prompt)
+            self.model_opened.emit()
             return
         if request.spec == self._spec:
             self._spec = view.model.spec if view.model else ""
@@ -234,16 +244,20 @@ class Decoding(QObject):
         self._document.set_trace(view.trace)
 
     def _restore_if_ready(self) -> bool:
+        made_with, model = self._document.content.model, self._view.model
         ready = (
             self._to_restore is not None
-            and self._view.model is not None
+            and model is not None
             and not self.model_is_loading
+            and made_with.spec in ("", model.spec)
             and self._grammar is not None
             and self._view.grammar_revision == self._document.revision
         )
-        if ready and self._to_restore is not None:
+        if ready and self._to_restore is not None and model is not None:
             request, self._to_restore = self._to_restore, None
             self._group.submit(request)
+            if made_with.fingerprint not in ("", model.fingerprint):
+                self.model_differs.emit(model.name)
         return ready
 
     def _go_on(self, view: DecodeView) -> None:

@@ -54,6 +54,7 @@ class Session(QObject):
         for failures in (self.compiling.failed, self.decoding.failed):
             failures.connect(self._on_failed)
         self.decoding.model_failed.connect(self._on_model_failed)
+        self.decoding.model_differs.connect(self._on_model_differs)
         for group in groups:
             group.died.connect(lambda code, lost, restarted, group=group: self._on_died(group, code, lost, restarted))
             group.changed.connect(self._update_activity)
@@ -152,8 +153,19 @@ class Session(QObject):
     def _on_model_failed(self, spec: str, sentence: str) -> None:
         served = self.decoding.view.model
         still = f" {served.name} still serves." if served else ""
-        text = f"{(sentence or 'The model did not load').rstrip('.')}.{still}"
-        self.alarmed.emit(Alarm("generation", text, button="Try again", action=lambda: self.decoding.open_model(spec)))
+        self.alarmed.emit(
+            Alarm(
+                "generation",
+                "The model did not load",
+                f"{sentence.rstrip('.')}.{still}",
+                button="Try again",
+                action=lambda: self.decoding.open_model(spec),
+            )
+        )
+
+    def _on_model_differs(self, name: str) -> None:
+        text = f"This document was made with another {name}: its steps are the same, their probabilities may not be."
+        self.alarmed.emit(Alarm("generation", text, severity="hint"))
 
     def _on_failed(self, failed: Failed) -> None:
         self.alarmed.emit(Alarm("window", f"Turnstile met a bug of its own: {failed.summary}", failed.traceback))

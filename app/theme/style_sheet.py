@@ -86,6 +86,7 @@ QLineEdit:focus, QSpinBox:focus, QDoubleSpinBox:focus, QComboBox:focus { border-
 QPlainTextEdit[role="field"] { border: 1px solid {border}; border-radius: 6px; padding: 2px 4px; }
 QPlainTextEdit[role="field"]:focus { border-color: {accent}; }
 QComboBox::drop-down { border: none; width: 20px; }
+QAbstractItemView { outline: none; }
 QHeaderView { background: {panel}; }
 QHeaderView::section { background: {panel}; color: {muted}; border: none;
   border-bottom: 1px solid {border}; padding: 5px 8px; }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Signal
+from PySide6.QtGui import QTextOption
 from PySide6.QtWidgets import (
     QButtonGroup,
     QDialog,
@@ -51,7 +52,7 @@ class ExportDialog(QDialog):
         self.preview.setReadOnly(True)
         self.preview.setProperty("role", "field")
         self.preview.setFont(theme.mono_font())
-        self.preview.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.preview.setWordWrapMode(QTextOption.WrapMode.WrapAnywhere)
         self.preview.setAccessibleName("Preview")
         self._note = QLabel()
         self._note.setWordWrap(True)

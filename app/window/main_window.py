@@ -194,7 +194,9 @@ class MainWindow(QMainWindow):
         """Open a banner where it belongs."""
         if alarm.place == "generation":
             severity, button = alarm.severity, alarm.button
-            self.panes.generation.show_banner(alarm.text, severity=severity, button=button, action=alarm.action)
+            self.panes.generation.show_banner(
+                alarm.text, alarm.details, severity=severity, button=button, action=alarm.action
+            )
         else:
             self.banners.show_alarm(alarm)
 

@@ -87,6 +87,7 @@ class Panes(QObject):
         decoding.found.connect(pane.show_lookup)
         decoding.sampled.connect(pane.show_many)
         decoding.running_changed.connect(pane.set_running)
+        decoding.model_opened.connect(lambda: pane.show_banner(""))
         session.step_allowed_changed.connect(pane.set_refusal)
         session.activity_changed.connect(self._show_loading)
         session.live_changed.connect(self._name_targets)

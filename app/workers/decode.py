@@ -4,6 +4,9 @@ The window holds no state of its own about a trace: after every request it gets 
 whole `DecodeView` and shows that. A request that the engine refuses answers with
 the view as it was and the refusal in `error`; nothing is half done.
 
+A prompt that the model cannot spell stays as it was typed, and nothing can be
+stepped until another prompt or another model mends that.
+
 A model loads beside the other jobs, so that the old one serves until the new one
 is ready; the lock is taken for the exchange alone. The trace does not survive
 another model, since its tokens mean something else there.
@@ -39,7 +42,7 @@ from app.workers.messages import (
     Why,
     WhyAnswer,
 )
-from engine.decoding.values import Chat, SamplerSettings
+from engine.decoding.values import Chat, SamplerSettings, Trace
 from engine.source import CancelledError, CancelToken, EngineError, SourceText
 
 if TYPE_CHECKING:
@@ -71,6 +74,7 @@ class DecodeHandler:
         self._grammar: CompiledGrammar | None = None
         self._grammar_revision = -1
         self._prompt: str | Chat = ""
+        self._prompt_error = ""  # why the session does not have this prompt
         self._sampler = SamplerSettings()
 
     def warm(self) -> None:
@@ -102,9 +106,7 @@ class DecodeHandler:
             case SetGrammar():
                 return self._set_grammar(request, cancel)
             case SetPrompt(prompt):
-                if self._session is not None:
-                    self._session.set_prompt(prompt)
-                self._prompt = prompt
+                self._set_prompt(prompt)
             case SetSampler(settings):
                 if self._session is not None:
                     self._session.set_sampler(settings)
@@ -143,7 +145,17 @@ class DecodeHandler:
     def _need_session(self) -> DecodeSession:
         if self._session is None:
             raise EngineError(NO_MODEL)
+        if self._prompt_error:
+            raise EngineError(self._prompt_error)
         return self._session
+
+    def _set_prompt(self, prompt: str | Chat) -> None:
+        self._prompt, self._prompt_error = prompt, ""
+        if self._session is not None:
+            try:
+                self._session.set_prompt(prompt)
+            except EngineError as error:
+                self._prompt_error = sentence(error)
 
     def _open_model(self, spec: str, cancel: CancelToken) -> DecodeView:
         from engine.decoding.session import DecodeSession
@@ -157,15 +169,14 @@ class DecodeHandler:
                 return self._view(error=sentence(error))
         with self._lock:
             cancel.check()
-            note = ""
+            prompt_error = ""
             try:
                 session = DecodeSession(self._grammar, model, prompt=self._prompt, sampler=self._sampler)
-            except EngineError as error:  # the prompt means nothing to this model: it starts without one
+            except EngineError as error:
                 session = DecodeSession(self._grammar, model, sampler=self._sampler)
-                self._prompt = ""
-                note = f"The prompt was emptied: {sentence(error)}"
-            self._session, self._summary = session, _summary_of(model, spec)
-            return self._view(note=note)
+                prompt_error = sentence(error)
+            self._session, self._summary, self._prompt_error = session, _summary_of(model, spec), prompt_error
+            return self._view()
 
     def _set_grammar(self, request: SetGrammar, cancel: CancelToken) -> DecodeView:
         from engine.compile import compile_grammar
@@ -246,31 +257,23 @@ class DecodeHandler:
         return self._view(note=f"{lost} saved steps are not possible any more" if lost else "")
 
     def _view(self, *, note: str = "", error: str = "") -> DecodeView:
-        session = self._session
-        if session is None:
-            return DecodeView(
-                sampler=self._sampler,
-                prompt=self._prompt,
-                grammar_revision=self._grammar_revision,
-                note=note,
-                error=error,
-            )
+        session = self._session if not self._prompt_error else None
         position = None
-        if self._grammar is not None:
+        if session is not None and self._grammar is not None:
             try:
                 position = session.position()
             except EngineError as failure:
                 error = error or sentence(failure)
         return DecodeView(
             model=self._summary,
-            trace=session.trace,
+            trace=session.trace if session is not None else Trace(),
             position=position,
             sampler=self._sampler,
             prompt=self._prompt,
-            prompt_tokens=_shown(session),
+            prompt_tokens=_shown(session) if session is not None else (),
             grammar_revision=self._grammar_revision,
             note=note,
-            error=error,
+            error=error or self._prompt_error,
         )
 
 

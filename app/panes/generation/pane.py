@@ -129,6 +129,8 @@ class GenerationPane(QFrame):
             self.why.hide()
             self._name_states()
             self.candidates.show_position(view.position)
+        if view.error or view.model is None:
+            self.stop_many("Stopped")
         self._note(view)
 
     def show_drawn(self, drawn: ByteDfa | None, live: int | None) -> None:
@@ -153,6 +155,10 @@ class GenerationPane(QFrame):
     def show_many(self, answer: ManyAnswer) -> None:
         """Show the outcomes of many seeds so far."""
         self.many.show_answer(answer)
+
+    def stop_many(self, why: str = "Cancelled") -> None:
+        """No more outcomes will come; what there is stays."""
+        self.many.stop(why)
 
     def show_banner(
         self,

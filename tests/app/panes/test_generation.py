@@ -386,6 +386,16 @@ def test_many_seeds_can_be_cancelled(qtbot, pane):
     assert pane.many.sample.isVisible()
 
 
+def test_many_seeds_end_with_a_refusal_or_a_lost_worker(qtbot, pane):
+    pane.pages.setCurrentWidget(pane.many)
+    for ending in (replace(view(), error="The prompt is too long"), DecodeView()):
+        qtbot.mouseClick(pane.many.sample, LEFT)
+        assert pane.many.cancel.isVisible()
+        with qtbot.assertNotEmitted(pane.many_cancelled):
+            pane.show_view(ending)
+        assert pane.many.sample.isVisible()
+
+
 def test_outputs_can_be_copied(qtbot, pane):
     pane.pages.setCurrentWidget(pane.many)
     pane.show_many(ManyAnswer((SampleOutcome(0, "a b", Finish.STOP, True, 2),), 1, done=True))

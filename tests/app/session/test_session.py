@@ -113,6 +113,34 @@ def test_a_document_with_a_trace_is_restored(ready, qtbot):
     assert ready.document.content.trace.path == ready.decoding.view.trace.path
 
 
+def with_model(content, model):
+    fields = {name: getattr(content, name) for name in DocumentFile.__struct_fields__}
+    return DocumentFile(**{**fields, "model": model})
+
+
+def test_a_document_of_another_model_of_the_same_name_says_so(ready, qtbot):
+    ready.decoding.ask(Take(A))
+    qtbot.waitUntil(lambda: output(ready) == b"a")
+    content = with_model(ready.document.content, ModelPart("letters", "Letters", "another fingerprint"))
+    with qtbot.waitSignal(ready.alarmed) as blocker:
+        ready.document.replace(content)
+    assert "another Letters" in blocker.args[0].text
+    qtbot.waitUntil(lambda: output(ready) == b"a")
+
+
+def test_a_document_whose_model_does_not_load_keeps_its_trace_until_one_steps(ready, qtbot):
+    ready.decoding.ask(Take(A))
+    qtbot.waitUntil(lambda: output(ready) == b"a")
+    content = with_model(ready.document.content, ModelPart("broken"))
+    with qtbot.waitSignal(ready.alarmed):
+        ready.document.replace(content)
+    qtbot.waitUntil(lambda: can_step(ready) and output(ready) == b"")
+    assert ready.document.content.trace == content.trace
+    ready.decoding.ask(Take(A))
+    qtbot.waitUntil(lambda: output(ready) == b"a")
+    assert ready.document.content.model.spec == "letters"
+
+
 def test_a_killed_model_process_comes_back_where_it_was(ready, qtbot):
     ready.decoding.ask(Take(A))
     qtbot.waitUntil(lambda: output(ready) == b"a")
@@ -139,8 +167,8 @@ def test_a_model_that_fails_to_load_is_told_and_the_old_one_serves(ready, qtbot)
         ready.decoding.open_model("broken")
     alarm = blocker.args[0]
     assert alarm.place == "generation"
-    assert "broken" in alarm.text
-    assert "Letters still serves" in alarm.text
+    assert "broken" in alarm.details
+    assert "Letters still serves" in alarm.details
     assert can_step(ready)
     assert ready.decoding.spec == "letters"
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from model_doubles import decode_handler
+from PySide6.QtCore import QCoreApplication, QEvent
 from PySide6.QtWidgets import QApplication
 from watchdog import Watchdog
 
@@ -50,6 +51,9 @@ class Desk:
     def close(self) -> None:
         self.window.close_without_asking()
         self.session.close()
+        for part in (self.window, self.session, self.document):  # else every later theme would dress this one too
+            part.deleteLater()
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
 @pytest.fixture

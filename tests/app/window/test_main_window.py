@@ -32,7 +32,7 @@ def test_typing_recompiles_and_draws(desk):
 
 
 def test_step_back_and_restart_by_mouse(desk):
-    desk.open("a+b")
+    desk.open("a{5}")
     click(desk, "run.step")
     desk.wait(lambda: len(desk.output) == 1)
     click(desk, "run.step")
@@ -67,7 +67,7 @@ def test_a_broken_pattern_disables_the_step_and_says_why(desk):
     desk.wait(lambda: desk.window.arrangement.bottom_is_open)
     assert desk.window.arrangement.bottom.tabText(0) == "Problems (1)"
     desk.qtbot.keyClick(desk.panes.editor.edit, Qt.Key.Key_Backspace)
-    desk.wait(lambda: desk.window.commands["run.step"].isEnabled())
+    desk.wait(desk.window.commands["run.step"].isEnabled)
     desk.wait(lambda: not desk.window.arrangement.bottom_is_open)
 
 
@@ -121,9 +121,19 @@ def test_a_process_that_dies_twice_has_a_restart_button(desk):
 def test_a_model_that_fails_is_a_banner_in_its_pane(desk):
     desk.open("a+b")
     desk.window.model_menu.open("broken")
-    desk.wait(lambda: desk.panes.generation.banner.isVisible())
-    assert "broken" in desk.panes.generation.banner.what.text()
+    desk.wait(desk.panes.generation.banner.isVisible)
+    assert "broken" in desk.panes.generation.banner.why.text()
     assert desk.window.toolbar.model_button.text().startswith("Letters")
+    desk.window.model_menu.open("endless")
+    desk.wait(lambda: not desk.panes.generation.banner.isVisible())
+
+
+def test_a_prompt_that_the_model_cannot_spell_stops_the_steps_and_says_why(desk):
+    desk.open("a+b")
+    desk.session.decoding.set_prompt("é")
+    desk.wait(lambda: not desk.window.commands["run.step"].isEnabled())
+    assert "é" in desk.window.commands["run.step"].toolTip()
+    assert desk.document.content.prompt == "é"
 
 
 def test_the_first_run_takes_three_steps_and_greets(desk):

@@ -5,15 +5,33 @@ import time
 from PySide6.QtCore import QTimer
 from watchdog import Watchdog
 
+from app.document import Autosave, Document
+from app.session import Groups, Session
 from engine.decoding.values import Finish, SamplerSettings
+
+LONGEST = 50
 
 
 def test_the_watchdog_itself_bites(qtbot):
     watchdog = Watchdog()
     watchdog.start()
-    QTimer.singleShot(10, lambda: time.sleep(0.1))
-    qtbot.waitUntil(lambda: watchdog.longest_ms > 60)
+    QTimer.singleShot(10, lambda: work(0.1))
+    qtbot.waitUntil(lambda: watchdog.longest_ms > LONGEST)
     watchdog.stop()
+
+
+def test_the_watchdog_notices_a_wait_too(qtbot):
+    watchdog = Watchdog()
+    watchdog.start()
+    QTimer.singleShot(10, lambda: time.sleep(0.7))
+    qtbot.waitUntil(lambda: watchdog.longest_ms > LONGEST)
+    watchdog.stop()
+
+
+def work(seconds):
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        pass
 
 
 def settled(desk, watchdog, text="a+b"):
@@ -41,6 +59,16 @@ def test_loading_a_model(desk, watchdog):
     settled(desk, watchdog)
     desk.session.decoding.open_model("endless")
     desk.wait(lambda: desk.session.decoding.view.model.spec == "endless")
+
+
+def test_loading_the_bundled_model_with_all_of_torch(qtbot, tmp_path, watchdog):
+    session = Session(Document(Autosave(tmp_path)), Groups())
+    watchdog.start()
+    session.start()
+    session.decoding.open_model("shakespeare")
+    qtbot.waitUntil(lambda: session.decoding.view.model is not None, timeout=60_000)
+    watchdog.stop()
+    session.close()
 
 
 def test_generating(desk, watchdog):

@@ -23,7 +23,9 @@ from app.workers.messages import (
 from engine.compile.options import CompileOptions
 from engine.decoding.values import Chat, EosState, Finish, SamplerSettings
 from engine.masking.explanation import Reason
+from engine.models.uniform import UniformSource
 from engine.source import CancelledError, CancelToken
+from engine.vocabulary import Vocabulary
 
 A, B = ord("a") - 0x20, ord("b") - 0x20
 
@@ -120,12 +122,20 @@ def test_a_prompt_and_a_sampler_outlive_a_model(worker):
     assert [shown for _, shown in view.prompt_tokens] == ["h", "i"]
 
 
-def test_a_prompt_that_the_model_cannot_take_is_told_and_the_old_one_stays(worker):
-    worker(SetPrompt("hi"))
-    for prompt in ("é", Chat((("user", "hello"),))):
-        view = worker(SetPrompt(prompt))
-        assert view.error
-        assert view.prompt == "hi"
+@pytest.mark.parametrize("prompt", ["é", Chat((("user", "hello"),))])
+def test_a_prompt_that_the_model_cannot_take_stays_typed_and_stops_the_steps(worker, prompt):
+    view = worker(SetPrompt(prompt))
+    assert view.error
+    assert (view.prompt, view.position) == (prompt, None)
+    assert worker(StepOnce()).error == view.error
+    assert worker(SetPrompt("hi")).position.output == b""
+
+
+def test_a_prompt_that_only_the_next_model_can_take_waits_for_it(worker):
+    worker.handler._loader = lambda spec, _cancel: UniformSource(spec, Vocabulary([b"a", b"b", "é".encode()], []))
+    assert worker(SetPrompt("é")).error
+    view = worker(OpenModel("next"))
+    assert (view.error, view.prompt, view.position.allowed) == ("", "é", 1)
 
 
 def test_a_model_that_does_not_load_leaves_the_old_one(worker):
