@@ -5,6 +5,10 @@ then blocks in `recv` and hands every message to Qt's event queue; the other
 writes, because a full pipe blocks the writer. The GUI thread touches neither
 the pipe nor `Process.start`, both of which can take tens of milliseconds.
 
+Messages are taken one for each turn of the event loop. Qt goes on with posted
+events for as long as there are any, so a worker that answers while the window
+paints its last answer would keep the user's keys waiting.
+
 Rejected: `QSocketNotifier` on the pipe (pipes are no sockets on Windows),
 `QProcess` (its child would not get multiprocessing's pickled target), and a
 `concurrent.futures` pool (cannot cancel what runs, nor survive a kill).
@@ -16,11 +20,12 @@ import contextlib
 import multiprocessing
 import queue
 import threading
+from collections import deque
 from collections.abc import Callable
 from multiprocessing.connection import wait
 from typing import Any
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from app.workers.loop import Handler, serve
 
@@ -134,6 +139,9 @@ class WorkerLink(QObject):
         self._incarnation: _Incarnation | None = None
         self._retired: list[_Incarnation] = []
         self._is_closed = False
+        self._inbox: deque[tuple[_Incarnation, Any]] = deque()
+        self._turn = QTimer(self, singleShot=True, interval=0)
+        self._turn.timeout.connect(self._take_one)
         self._arrived.connect(self._on_arrived, Qt.ConnectionType.QueuedConnection)
 
     @property
@@ -165,6 +173,8 @@ class WorkerLink(QObject):
     def close(self, timeout: float = 2.0) -> None:
         """End the process for good and wait for it to be gone, at most `timeout` seconds."""
         self._is_closed = True
+        self._turn.stop()
+        self._inbox.clear()
         self._retire()
         for incarnation in self._retired:
             incarnation.join(timeout)
@@ -181,6 +191,13 @@ class WorkerLink(QObject):
             self._arrived.emit(incarnation, message)
 
     def _on_arrived(self, incarnation: _Incarnation, message: Any) -> None:
+        self._inbox.append((incarnation, message))
+        self._turn.start()
+
+    def _take_one(self) -> None:
+        incarnation, message = self._inbox.popleft()
+        if self._inbox:
+            self._turn.start()
         if incarnation is not self._incarnation:
             return
         if isinstance(message, _Death):

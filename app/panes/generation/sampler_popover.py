@@ -186,7 +186,7 @@ def summary(settings: SamplerSettings) -> str:
     if settings.temperature == 0:
         return "Greedy"
     filters = settings.top_k or settings.top_p < 1 or settings.min_p or settings.repetition_penalty != 1
-    return f"t {settings.temperature:g}{' +' if filters else ''} · seed {settings.seed}"
+    return f"temp {settings.temperature:g}{' +' if filters else ''} · seed {settings.seed}"
 
 
 def details(settings: SamplerSettings) -> str:

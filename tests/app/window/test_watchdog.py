@@ -2,12 +2,15 @@
 
 import time
 
+import pytest
 from PySide6.QtCore import QTimer
 from watchdog import Watchdog
 
 from app.document import Autosave, Document
 from app.session import Groups, Session
 from engine.decoding.values import Finish, SamplerSettings
+
+pytestmark = pytest.mark.alone
 
 LONGEST = 50
 
@@ -79,3 +82,24 @@ def test_generating(desk, watchdog):
     desk.session.decoding.sample_many(20)
     with desk.qtbot.waitSignal(desk.session.decoding.sampled, timeout=20_000):
         pass
+
+
+@pytest.mark.parametrize(
+    ("text", "states"), [("[ab]*a[ab]{10}", 2_048), ("(?:[é-ü]|x)*[é-ü](?:[é-ü]|x){9}", 1_536)], ids=["bytes", "UTF-8"]
+)
+def test_a_large_automaton_arriving(desk, watchdog, text, states):
+    settled(desk, watchdog)
+    with desk.qtbot.waitSignal(desk.session.compiling.laid_out, timeout=20_000):
+        desk.document.set_text(text)
+    desk.qtbot.wait(200)
+    assert len(desk.session.compiling.good.dfa.states) == states
+
+
+def test_running_for_300_tokens(desk, watchdog):
+    settled(desk, watchdog, "[a-z]{300}")
+    desk.session.decoding.set_max_tokens(400)
+    with desk.qtbot.waitSignal(
+        desk.session.decoding.running_changed, timeout=60_000, check_params_cb=lambda is_running: not is_running
+    ):
+        desk.session.decoding.run()
+    assert len(desk.session.decoding.view.trace.path) == 300
