@@ -10,6 +10,7 @@ say whether it wrote anything.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import tempfile
@@ -83,8 +84,14 @@ class Settings:
             _log.warning("preferences cannot be written to %s: %s", self._path, error)
 
 
-def write_atomically(path: Path, data: bytes) -> None:
+def write_atomically(path: Path, data: bytes, *, is_shared: bool = False) -> None:
     """Replace a file's content so that a crash leaves either the old one or the new one.
+
+    Args:
+        path: the file.
+        data: all of its new content.
+        is_shared: whether others may read it, as far as the user lets them: it keeps the rights that it had, or gets
+            those of any new file. Otherwise it is the user's alone.
 
     Raises:
         OSError: the file is as it was.
@@ -92,6 +99,8 @@ def write_atomically(path: Path, data: bytes) -> None:
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
+            if is_shared:
+                Path(name).chmod(_rights(path))
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
@@ -99,3 +108,12 @@ def write_atomically(path: Path, data: bytes) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def _rights(path: Path) -> int:
+    """The permissions of a file, or those that a new one gets."""
+    with contextlib.suppress(OSError):
+        return path.stat().st_mode & 0o777
+    umask = os.umask(0o077)  # there is no other way to ask for it
+    os.umask(umask)
+    return 0o666 & ~umask

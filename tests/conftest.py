@@ -46,7 +46,8 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ[name] = str(path)
     os.environ.update(SETTINGS)
     # Kernels take seconds to compile: they alone are kept from run to run, and shared by the processes of a run.
-    os.environ.setdefault("NUMBA_CACHE_DIR", str(config.cache.mkdir("numba")) if config.cache else home.name)
+    cache: pytest.Cache | None = getattr(config, "cache", None)  # there is none under -p no:cacheprovider
+    os.environ.setdefault("NUMBA_CACHE_DIR", str(cache.mkdir("numba")) if cache else home.name)
 
 
 @pytest.fixture(autouse=True)

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-import qtawesome
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction, QIcon, QKeySequence
 from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 
 from app import theme
 from app.actions.table import COMMANDS, MENUS, Command
+from app.theme.icons import draw_icon
 
 
 def icon(name: str, role: theme.Role = theme.Role.TEXT) -> QIcon:
     """An icon in the theme's colours; a disabled one is paler."""
     colours = theme.current()
-    drawn: QIcon = qtawesome.icon(name, color=colours.hex(role), color_disabled=colours.hex(theme.Role.DISABLED))
-    return drawn
+    return draw_icon(name, colours.hex(role), colours.hex(theme.Role.DISABLED))
 
 
 class Actions(QObject):

@@ -20,7 +20,7 @@ class Command:
         text: what menus call it; "…" where a dialog follows.
         tip: one sentence that says what it does.
         keys: its shortcuts, the first one shown.
-        icon: a qtawesome name; empty for none.
+        icon: a name of `app.theme.icons`; empty for none.
         separated: whether a separator precedes it in its menu.
         checkable: whether it is on or off.
     """

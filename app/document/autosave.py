@@ -13,6 +13,7 @@ import contextlib
 import logging
 import time
 import uuid
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -38,9 +39,15 @@ class Saved(msgspec.Struct, frozen=True):
 
 
 class Autosave:
-    """One window's autosave file."""
+    """One window's autosave file.
+
+    Attributes:
+        on_failure: is called with the reason when writing begins to fail; in the writer's thread.
+    """
 
     def __init__(self, folder: Path | None = None) -> None:
+        self.on_failure: Callable[[str], object] | None = None
+        self._has_failed = False
         self._folder = folder or platformdirs.user_state_path(APPLICATION) / "autosave"
         self._name = uuid.uuid4().hex
         self._lock: QLockFile | None = None
@@ -71,9 +78,10 @@ class Autosave:
         if not found:
             return None
         saved, file = max(found, key=lambda pair: pair[0].saved_at)
-        self._writer.submit(self._write, saved).result()  # nothing is lost if this start crashes too
-        with contextlib.suppress(OSError):
-            file.unlink()
+        is_safe = self._writer.submit(self._write, saved).result()  # nothing is lost if this start crashes too
+        if is_safe:
+            with contextlib.suppress(OSError):
+                file.unlink()
         return saved
 
     def _read_orphan(self, file: Path) -> Saved | None:
@@ -97,7 +105,7 @@ class Autosave:
         lock.setStaleLockTime(0)  # only a dead process makes a lock stale, however long a window stays open
         return lock
 
-    def _write(self, saved: Saved) -> None:
+    def _write(self, saved: Saved) -> bool:
         file = self._folder / f"{self._name}{_SUFFIX}"
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
@@ -106,7 +114,14 @@ class Autosave:
                 self._lock.tryLock(0)
             write_atomically(file, msgspec.json.encode(saved))
         except OSError as error:
-            _log.warning("autosave cannot write to %s: %s", self._folder, error)
+            if not self._has_failed:
+                _log.warning("autosave cannot write to %s: %s", self._folder, error)
+                if self.on_failure is not None:
+                    self.on_failure(error.strerror or str(error))
+            self._has_failed = True
+        else:
+            self._has_failed = False
+        return not self._has_failed
 
     def _remove(self) -> None:
         with contextlib.suppress(OSError):

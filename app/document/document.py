@@ -15,9 +15,10 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from app.document import file
 from app.document.autosave import Autosave, Saved
 from app.document.file import DocumentFile, GrammarPart, ModelPart
-from engine.decoding.values import Chat, SamplerSettings, Trace
+from engine.decoding.values import Chat, FormerBranch, SamplerSettings, Trace
 
 _AUTOSAVE_DELAY_MS = 800
+_FORMER_BRANCHES = 8
 
 
 class Document(QObject):
@@ -27,15 +28,18 @@ class Document(QObject):
         changed(revision): the grammar's text or its reading changed.
         replaced(): another document was put in its place; panes read it anew.
         title_changed(): its path, its title or its modified flag changed.
+        autosave_failed(reason): what is changed from now on would not survive a crash.
     """
 
     changed = Signal(int)
     replaced = Signal()
     title_changed = Signal()
+    autosave_failed = Signal(str)
 
     def __init__(self, autosave: Autosave, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._autosave = autosave
+        autosave.on_failure = self.autosave_failed.emit
         self._content = DocumentFile()
         self._revision = 0
         self._path: Path | None = None
@@ -94,6 +98,12 @@ class Document(QObject):
             self._change(sampler=sampler)
             self._set_modified(modified=True)
 
+    def set_max_tokens(self, max_tokens: int) -> None:
+        """Take over a change of the budget."""
+        if max_tokens != self._content.max_tokens:
+            self._change(max_tokens=max_tokens)
+            self._set_modified(modified=True)
+
     def set_model(self, model: ModelPart) -> None:
         """Note which model the trace is of."""
         if model != self._content.model:
@@ -103,6 +113,11 @@ class Document(QObject):
         """Note where the session stands."""
         if trace != self._content.trace:
             self._change(trace=trace)
+
+    def add_former(self, branch: FormerBranch) -> None:
+        """Keep what another prompt or another model put aside; the oldest of many is forgotten."""
+        others = [former for former in self._content.former if former != branch]
+        self._change(former=(branch, *others)[:_FORMER_BRANCHES])
 
     def replace(self, content: DocumentFile, path: Path | None = None, *, modified: bool = False) -> None:
         """Show another document."""

@@ -8,12 +8,12 @@ fields are only added, with defaults.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
 from app.settings import write_atomically
-from engine.decoding.values import Chat, SamplerSettings, Trace
+from engine.decoding.values import DEFAULT_MAX_TOKENS, Chat, FormerBranch, SamplerSettings, Trace
 from engine.source import InvariantError
 
 FORMAT = "turnstile"
@@ -53,7 +53,9 @@ class DocumentFile(msgspec.Struct, frozen=True):
     model: ModelPart = ModelPart()
     prompt: str | Chat = ""
     sampler: SamplerSettings = SamplerSettings()
+    max_tokens: Annotated[int, msgspec.Meta(ge=1)] = DEFAULT_MAX_TOKENS
     trace: Trace = Trace()
+    former: tuple[FormerBranch, ...] = ()  # of other prompts and models, the latest first
     test_strings: list[str] = []
     layout: dict[str, list[float]] = {}  # node name to x, y: positions that the user gave
 
@@ -139,7 +141,7 @@ def write(path: Path, document: DocumentFile) -> None:
         DocumentError: the file was not written.
     """
     try:
-        write_atomically(path, encode(document))
+        write_atomically(path, encode(document), is_shared=True)
     except OSError as error:
         raise DocumentError(
             f"{path.name} cannot be written: {error.strerror or error}. Your work is still open; save it elsewhere."

@@ -9,8 +9,10 @@ and fro. Linear in nodes and edges, but for the sorting.
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
+
+import networkx as nx
 
 from app.graph.columns import Rows, assemble, row_distance
 from app.graph.layout import LayoutRequest, Placement
@@ -34,21 +36,12 @@ def place_by_layers(request: LayoutRequest) -> Placement:
 
 def _distances(request: LayoutRequest) -> dict[int, int]:
     """Each node's distance from the start; what cannot be reached from it begins a search of its own."""
-    successors: defaultdict[int, list[int]] = defaultdict(list)
-    for source, target, _, _ in request.edges:
-        successors[source].append(target)
+    graph = nx.DiGraph((source, target) for source, target, _, _ in request.edges)
+    graph.add_nodes_from(node for node, _, _ in request.nodes)
     distance: dict[int, int] = {}
-    for root in (request.start, *(node for node, _, _ in request.nodes)):
-        if root in distance:
-            continue
-        distance[root] = 0
-        queue = deque([root])
-        while queue:
-            node = queue.popleft()
-            for target in successors[node]:
-                if target not in distance:
-                    distance[target] = distance[node] + 1
-                    queue.append(target)
+    for root in (request.start, *graph):
+        if root not in distance:
+            distance = nx.single_source_shortest_path_length(graph, root) | distance
     return distance
 
 

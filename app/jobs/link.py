@@ -5,6 +5,10 @@ then blocks in `recv` and hands every message to Qt's event queue; the other
 writes, because a full pipe blocks the writer. The GUI thread touches neither
 the pipe nor `Process.start`, both of which can take tens of milliseconds.
 
+Messages are taken one for each turn of the event loop. Qt goes on with posted
+events for as long as there are any, so a worker that answers while the window
+paints its last answer would keep the user's keys waiting.
+
 Rejected: `QSocketNotifier` on the pipe (pipes are no sockets on Windows),
 `QProcess` (its child would not get multiprocessing's pickled target), and a
 `concurrent.futures` pool (cannot cancel what runs, nor survive a kill).
@@ -16,15 +20,18 @@ import contextlib
 import multiprocessing
 import queue
 import threading
+from collections import deque
 from collections.abc import Callable
 from multiprocessing.connection import wait
 from typing import Any
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from app.workers.loop import Handler, serve
 
 _CONTEXT = multiprocessing.get_context("spawn")  # the same on every platform, and never forks a Qt process
+
+_BURIALS, _BURIAL_SECONDS = 40, 0.05
 
 
 class _Incarnation:
@@ -36,7 +43,7 @@ class _Incarnation:
         self._ours, self._theirs = _CONTEXT.Pipe(duplex=True)
         self._deliver = deliver
         self._process = _CONTEXT.Process(target=serve, args=(self._theirs, make_handler), name=name, daemon=True)
-        self._lock = threading.Lock()  # the reader's thread starts and closes the process, any thread kills it
+        self._lock = threading.Lock()  # the reader's thread starts and buries the process, any thread kills it
         self._running = False
         self._ended = threading.Event()
         self.pid: int | None = None
@@ -52,10 +59,13 @@ class _Incarnation:
 
     def end(self) -> None:
         """Stop the process now and forget what it says; does not wait."""
-        with self._lock:
-            self._ended.set()
-            if self._running:
-                self._process.kill()
+        self._ended.set()
+        if self._lock.acquire(blocking=False):  # else it is being started, and the reader's thread will see to it
+            try:
+                if self._running:
+                    self._process.kill()
+            finally:
+                self._lock.release()
         self._outbox.put(None)
 
     def join(self, timeout: float) -> None:
@@ -69,6 +79,8 @@ class _Incarnation:
                 return
             self._process.start()
             self._running, self.pid = True, self._process.pid
+        if self._ended.is_set():
+            self._process.kill()
         self._theirs.close()  # else our own copy would keep the pipe open after the process's death
         with contextlib.suppress(EOFError, OSError):
             while True:
@@ -81,16 +93,24 @@ class _Incarnation:
                 self._deliver(self, message)
         if not self._ended.is_set():
             self._process.kill()  # a pipe that closes on its own leaves nothing to talk to
-        self._process.join()
+        exit_code = self._bury()
         self._outbox.put(None)
-        with self._lock:
-            self._running = False
-            exit_code = self._process.exitcode or 0
-            self._process.close()
         if not self._ended.is_set():
             self._deliver(self, _Death(exit_code))
         with contextlib.suppress(OSError):
             self._ours.close()
+
+    def _bury(self) -> int:
+        """Wait for the process to be gone; returns its exit code."""
+        # multiprocessing polls all children whenever one starts. If another thread's poll reaps this one, a `join`
+        # here returns before that thread has stored the exit code, hence the second look.
+        for _ in range(_BURIALS):
+            self._process.join(_BURIAL_SECONDS)
+            if self._process.exitcode is not None:
+                break
+        with self._lock:
+            self._running = False
+        return self._process.exitcode or 0
 
     def _write(self) -> None:
         while (message := self._outbox.get()) is not None:
@@ -118,6 +138,10 @@ class WorkerLink(QObject):
         self._make_handler = make_handler
         self._incarnation: _Incarnation | None = None
         self._retired: list[_Incarnation] = []
+        self._is_closed = False
+        self._inbox: deque[tuple[_Incarnation, Any]] = deque()
+        self._turn = QTimer(self, singleShot=True, interval=0)
+        self._turn.timeout.connect(self._take_one)
         self._arrived.connect(self._on_arrived, Qt.ConnectionType.QueuedConnection)
 
     @property
@@ -132,7 +156,7 @@ class WorkerLink(QObject):
 
     def start(self) -> None:
         """Start the process unless there is one."""
-        if self._incarnation is None:
+        if self._incarnation is None and not self._is_closed:
             self._incarnation = _Incarnation(self._name, self._make_handler, self._deliver)
 
     def send(self, message: Any) -> None:
@@ -147,7 +171,10 @@ class WorkerLink(QObject):
         self.start()
 
     def close(self, timeout: float = 2.0) -> None:
-        """End the process and wait for it to be gone, at most `timeout` seconds."""
+        """End the process for good and wait for it to be gone, at most `timeout` seconds."""
+        self._is_closed = True
+        self._turn.stop()
+        self._inbox.clear()
         self._retire()
         for incarnation in self._retired:
             incarnation.join(timeout)
@@ -164,6 +191,13 @@ class WorkerLink(QObject):
             self._arrived.emit(incarnation, message)
 
     def _on_arrived(self, incarnation: _Incarnation, message: Any) -> None:
+        self._inbox.append((incarnation, message))
+        self._turn.start()
+
+    def _take_one(self) -> None:
+        incarnation, message = self._inbox.popleft()
+        if self._inbox:
+            self._turn.start()
         if incarnation is not self._incarnation:
             return
         if isinstance(message, _Death):

@@ -43,11 +43,13 @@ class CandidateDelegate(QStyledItemDelegate):
         self.hovered_row = -1
         self.peak = 1.0
         self.vocabulary_size = 0
-        self._fonts = _Fonts(theme.mono_font(), tabular(theme.ui_font()))
+        self.refresh_fonts()
 
     def refresh_fonts(self) -> None:
-        """Take the theme's fonts anew."""
+        """Take the theme's fonts, and its lines, anew."""
         self._fonts = _Fonts(theme.mono_font(), tabular(theme.ui_font()))
+        self._figure_width = QFontMetricsF(self._fonts.figures).horizontalAdvance(_FIGURES)
+        self._grid = QPen(theme.colour(Role.GRID), 1)
 
     @property
     def row_height(self) -> int:
@@ -94,12 +96,11 @@ class CandidateDelegate(QStyledItemDelegate):
         painter.restore()
 
     def _ground(self, painter: QPainter, box: QRectF, option: QStyleOptionViewItem, row: int) -> None:
-        state = option.state
-        if state & QStyle.StateFlag.State_Selected:
+        if QStyle.StateFlag.State_Selected in option.state:
             painter.fillRect(box, theme.colour(Role.SELECTION))
         elif row == self.hovered_row:
             painter.fillRect(box, theme.colour(Role.HOVER))
-        painter.setPen(QPen(theme.colour(Role.GRID), 1))
+        painter.setPen(self._grid)
         bottom = box.bottom() - 0.5
         painter.drawLine(QLineF(box.left(), bottom, box.right(), bottom))
 
@@ -118,7 +119,7 @@ class CandidateDelegate(QStyledItemDelegate):
         painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
 
     def _pair(self, painter: QPainter, box: QRectF, candidate: Candidate) -> None:
-        width = QFontMetricsF(self._fonts.figures).horizontalAdvance(_FIGURES)
+        width = self._figure_width
         before = QRectF(box.left(), box.top(), width, box.height())
         after = QRectF(box.right() - width, box.top(), width, box.height())
         self._figure(painter, before, percent_column(candidate.p), Role.MUTED)

@@ -135,8 +135,8 @@ class CandidateModel(QAbstractTableModel):
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """The text of a cell, for eyes and for screen readers, and the candidate itself for the delegate."""
         candidate = self.candidate(index.row()) if index.isValid() else None
-        if candidate is None:
-            return None
+        if candidate is None or role == CANDIDATE_ROLE:  # what every cell asks for at every paint comes first
+            return candidate
         match role:
             case Qt.ItemDataRole.DisplayRole:
                 return self._text(candidate, Column(index.column()))
@@ -146,8 +146,6 @@ class CandidateModel(QAbstractTableModel):
                 return tool_tip(candidate)
             case Qt.ItemDataRole.AccessibleDescriptionRole:
                 return "allowed" if candidate.allowed else "not allowed"
-            case _ if role == CANDIDATE_ROLE:
-                return candidate
         return None
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> object:

@@ -36,7 +36,7 @@ class StatesModel(QAbstractTableModel):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._dfa: ByteDfa | None = None
-        self._edges: list[list[DfaEdge]] = []
+        self._edges: list[list[DfaEdge]] | None = None  # by state, once a row is shown
         self._label: Callable[[DfaEdge], str] = lambda _: ""
         self._source: SourceText | None = None
         self._live: frozenset[int] = frozenset()
@@ -45,9 +45,7 @@ class StatesModel(QAbstractTableModel):
         """Show another automaton, or none."""
         self.beginResetModel()
         self._dfa, self._label, self._source, self._live = dfa, label, source, frozenset()
-        self._edges = [[] for _ in dfa.states] if dfa is not None else []
-        for edge in dfa.edges if dfa is not None else ():
-            self._edges[edge.source].append(edge)
+        self._edges = None
         self.endResetModel()
 
     def set_live(self, states: Collection[int]) -> None:
@@ -97,6 +95,10 @@ class StatesModel(QAbstractTableModel):
 
     def _leads_to(self, state: int) -> str:
         assert self._dfa is not None
+        if self._edges is None:
+            self._edges = [[] for _ in self._dfa.states]
+            for edge in self._dfa.edges:
+                self._edges[edge.source].append(edge)
         edges = self._edges[state]
         parts = [f"{written(self._label(edge))} → {edge.target}" for edge in edges[:_EDGES_SHOWN]]
         if len(edges) > _EDGES_SHOWN:

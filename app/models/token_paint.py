@@ -60,12 +60,17 @@ def draw_token(painter: QPainter, box: QRectF, text: str, colours: TokenColours,
     if metrics.horizontalAdvance(text) > box.width():
         text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, box.width())
     baseline = box.center().y() + (metrics.ascent() - metrics.descent()) / 2
+    if struck:
+        _strike(painter, box.left(), baseline, metrics.horizontalAdvance(text), colours)
     x = box.left()
     for run, is_mark in runs(text):
-        painter.setPen(colours.mark if is_mark else colours.text)
+        painter.setPen(colours.mark if is_mark and not struck else colours.text)
         painter.drawText(QPointF(x, baseline), run)
         x += metrics.horizontalAdvance(run)
-    if struck:
-        painter.setPen(QPen(colours.text, 1.0))
-        middle = baseline - metrics.xHeight() / 2
-        painter.drawLine(QPointF(box.left() - 2, middle), QPointF(x + 2, middle))
+
+
+def _strike(painter: QPainter, left: float, baseline: float, width: float, colours: TokenColours) -> None:
+    """The line goes under the text and is paler, or `-`, `;` and `↵` would drown in it."""
+    painter.setPen(QPen(colours.mark, 1.0))
+    middle = baseline - QFontMetricsF(painter.font()).xHeight() / 2
+    painter.drawLine(QPointF(left - 3, middle), QPointF(left + width + 3, middle))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 
-from engine.decoding.values import Candidate
+from engine.decoding.values import Candidate, Chat
 from engine.vocabulary.visible import visible
 
 MINUS = "\N{MINUS SIGN}"
@@ -55,6 +55,14 @@ def token_text(token: bytes | None, name: str, token_id: int) -> str:
 def candidate_text(candidate: Candidate) -> str:
     """The same of a candidate."""
     return token_text(candidate.token, candidate.name, candidate.token_id)
+
+
+def prompt_text(prompt: str | Chat) -> str:
+    """A prompt in one line; empty for an empty one."""
+    if isinstance(prompt, Chat):
+        said = [f"{role}: {text}" for role, text in prompt.messages]
+        prompt = " · ".join([*said, f"assistant: {prompt.assistant_prefix}"] if prompt.assistant_prefix else said)
+    return " ".join(prompt.split())
 
 
 def count(number: int, noun: str) -> str:

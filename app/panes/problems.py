@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import qtawesome
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QLabel, QStackedWidget, QTableView, QVBoxLayout, QWidget
 
 from app import theme
 from app.theme import Role
+from app.theme.icons import draw_icon
 from engine.source import Diagnostic, Severity, SourceText, Span
 
 _COLUMNS = ("", "Place", "Problem", "What to do")
@@ -68,7 +68,7 @@ class ProblemsModel(QAbstractTableModel):
             return self._text(finding, index.column())
         if role == Qt.ItemDataRole.DecorationRole and index.column() == SEVERITY:
             name, colour = _ICONS[finding.severity]
-            return qtawesome.icon(name, color=theme.current().hex(colour))
+            return draw_icon(name, theme.colour(colour).name(), theme.colour(Role.DISABLED).name())
         if role == Qt.ItemDataRole.ToolTipRole:
             return f"{finding.message}\n{finding.hint}\n{finding.code}".replace("\n\n", "\n")
         return None

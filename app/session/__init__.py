@@ -5,8 +5,8 @@ Panes listen to the signals here; nobody but the session talks to the workers.
 
 from app.session.alarm import Alarm
 from app.session.compiling import Compiling, Drawn
-from app.session.decoding import Decoding
+from app.session.decoding import Decoding, view_of
 from app.session.groups import Groups
 from app.session.session import Session
 
-__all__ = ["Alarm", "Compiling", "Decoding", "Drawn", "Groups", "Session"]
+__all__ = ["Alarm", "Compiling", "Decoding", "Drawn", "Groups", "Session", "view_of"]

@@ -16,7 +16,7 @@ class Alarm:
     Attributes:
         place: where the banner opens: in the pane that failed, or over the whole window.
         text: what happened and what to do, in a sentence or two.
-        details: a traceback or the like, folded away; empty for none.
+        details: in a pane, why it happened; over the window, a traceback or the like, folded away. Empty for none.
         button: what the one button says; empty for none.
         action: what it does.
         severity: how the banner looks.

@@ -6,7 +6,7 @@ automaton stays, so that one can see what the edit was about to break.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -24,12 +24,14 @@ from app.workers.messages import (
     NeighbourhoodAnswer,
     NeighbourhoodRequest,
 )
+from engine.compile.options import CompileOptions
 from engine.source import Severity, SourceText
 
 if TYPE_CHECKING:
+    from app.graph.folding import Fold
     from engine.automata.dfa import ByteDfa
 
-_DEBOUNCE_MS = 120  # between two keys of a quick typist
+DEBOUNCE_MS = 80  # a quick typist's keys follow one another sooner; with the compile, a tenth of a second passes
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,7 @@ class Drawn:
         output: the bytes around whose state a part was cut out.
         compile_ms: the time of the compile.
         too_large: why it is not whole; empty where it is.
+        fold: the automaton over characters; None where that is no other.
     """
 
     request: CompileRequest
@@ -49,6 +52,7 @@ class Drawn:
     output: bytes
     compile_ms: float
     too_large: str
+    fold: Fold | None = None
 
     @property
     def is_whole(self) -> bool:
@@ -84,7 +88,7 @@ class Compiling(QObject):
         self._layout = layout_group
         self._good: Drawn | None = None
         self._stale = ""
-        self._timer = QTimer(self, singleShot=True, interval=_DEBOUNCE_MS)
+        self._timer = QTimer(self, singleShot=True, interval=DEBOUNCE_MS)
         self._timer.timeout.connect(self.compile_now)
         document.changed.connect(lambda _revision: self._timer.start())
         document.replaced.connect(self._forget)
@@ -105,12 +109,16 @@ class Compiling(QObject):
 
     def compile_now(self) -> None:
         """Compile the text as it stands, without waiting for more keys."""
-        from engine.compile.options import CompileOptions  # its room imports numpy, which the first paint can spare
-
         self._timer.stop()
         grammar = self._document.content.grammar
         options = CompileOptions(dialect=grammar.dialect, whitespace=grammar.whitespace)
         self._compile.submit(CompileRequest(self._document.revision, grammar.notation, grammar.text, options))
+
+    def cancel(self) -> None:
+        """Give the compile up that is under way: the last good automaton stays, and is not of the present text."""
+        if any(isinstance(request, CompileRequest) for request in self._compile.pending):
+            self._compile.cancel(lambda request: isinstance(request, CompileRequest))
+            self._set_stale("The grammar is not compiled")
 
     def draw_around(self, output: bytes) -> None:
         """Draw the surroundings of the state that `output` leads to; for an automaton too large to draw whole."""
@@ -138,8 +146,7 @@ class Compiling(QObject):
                     self._take(request, answer)
             case NeighbourhoodAnswer():
                 if self._good is not None and answer.revision == self._good.request.revision:
-                    good = self._good
-                    self._good = Drawn(good.request, answer.dfa, request.output, good.compile_ms, good.too_large)
+                    self._good = replace(self._good, dfa=answer.dfa, output=request.output, fold=answer.fold)
                     self.drawn.emit(self._good)
             case ExportAnswer():
                 self.exported.emit(answer)
@@ -150,7 +157,7 @@ class Compiling(QObject):
             errors = sum(diagnostic.severity is Severity.ERROR for diagnostic in answer.diagnostics)
             self._set_stale("The grammar has an error" if errors == 1 else f"The grammar has {errors} errors")
             return
-        self._good = Drawn(request, answer.dfa, b"", answer.compile_ms, answer.too_large)
+        self._good = Drawn(request, answer.dfa, b"", answer.compile_ms, answer.too_large, answer.fold)
         self._set_stale("")
         self.compiled.emit(self._good)
         self.drawn.emit(self._good)

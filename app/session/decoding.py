@@ -6,33 +6,39 @@ once and every step is drawn.
 
 A trace is restored (after a document was opened, or a worker died) once the
 worker holds both the model and the grammar that it was made with; until then the
-document's own trace is left alone.
+document's own trace is left alone. What another prompt or another model put aside
+is the document's from then on: the worker forgets it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from app.document import Document, ModelPart
+from app.document import Document, DocumentFile, ModelPart
 from app.jobs import JobGroup
 from app.session.compiling import Drawn
 from app.workers.messages import (
+    Back,
+    Begin,
     DecodeView,
     ExportAnswer,
     ExportRequest,
     Failed,
+    GoTo,
     LookupAnswer,
     ManyAnswer,
     OpenModel,
+    Restart,
     RestoreTrace,
     SampleMany,
+    SetBudget,
     SetGrammar,
     SetPrompt,
     SetSampler,
     StepOnce,
+    Take,
     WhyAnswer,
 )
 from engine.decoding.values import Chat, SamplerSettings, Trace
@@ -44,8 +50,11 @@ class Decoding(QObject):
     Signals:
         viewed(DecodeView): what the generation panes show.
         explained(WhyAnswer), found(LookupAnswer), sampled(ManyAnswer), exported(ExportAnswer): answers.
+        sampling_stopped(why): the many seeds end before their last answer.
         running_changed(is running): Run began or ended.
+        model_opened(): the model that was asked for serves now.
         model_failed(spec, sentence): a model did not load; the old one still serves.
+        model_differs(name): the document was made with another model of this name.
         failed(Failed): a job hit a bug.
     """
 
@@ -53,9 +62,12 @@ class Decoding(QObject):
     explained = Signal(object)
     found = Signal(object)
     sampled = Signal(object)
+    sampling_stopped = Signal(str)
     exported = Signal(object)
     running_changed = Signal(bool)
+    model_opened = Signal()
     model_failed = Signal(str, str)
+    model_differs = Signal(str)
     failed = Signal(object)
 
     def __init__(self, document: Document, group: JobGroup, parent: QObject) -> None:
@@ -95,6 +107,11 @@ class Decoding(QObject):
         """Whether a model is on its way."""
         return any(isinstance(request, OpenModel) for request in self._group.pending)
 
+    @property
+    def is_sampling(self) -> bool:
+        """Whether many seeds are being generated; other requests wait for them."""
+        return any(isinstance(request, SampleMany) for request in self._group.pending)
+
     def open_model(self, spec: str) -> None:
         """Load a model; one that was on its way is given up."""
         self._group.cancel(lambda request: isinstance(request, OpenModel))
@@ -125,15 +142,24 @@ class Decoding(QObject):
             self._document.set_sampler(settings)
             self._group.submit(SetSampler(settings))
 
+    def set_max_tokens(self, max_tokens: int) -> None:
+        """Change the budget."""
+        if max_tokens != self._document.content.max_tokens:
+            self._document.set_max_tokens(max_tokens)
+            self._group.submit(SetBudget(max_tokens))
+
     def ask(self, request: Any) -> None:
         """Send any other request; what moves the session by hand ends a run."""
         if not isinstance(request, StepOnce):
             self.pause()
+        if isinstance(request, Take | Back | Restart | GoTo):
+            self._to_restore = None
         self._group.submit(request)
 
     def step(self) -> None:
         """Take one token, unless one is being taken already."""
         if not any(isinstance(request, StepOnce) for request in self._group.pending):
+            self._to_restore = None  # whoever goes on from here has no use for what could not be restored
             self._group.submit(StepOnce())
 
     def run(self) -> None:
@@ -173,10 +199,9 @@ class Decoding(QObject):
         """Tell a new process everything that the dead one knew."""
         self.pause()
         self._to_restore = self._to_restore or restore_request(self._view.trace)
-        self._view = DecodeView(prompt=self._document.content.prompt, sampler=self._document.content.sampler)
+        self._view = view_of(self._document.content)
         self.viewed.emit(self._view)
-        self._group.submit(SetPrompt(self._document.content.prompt))
-        self._group.submit(SetSampler(self._document.content.sampler))
+        self._begin()
         if self._spec:
             self.open_model(self._spec)
         if self._grammar is not None:
@@ -188,10 +213,13 @@ class Decoding(QObject):
         self._to_restore = restore_request(content.trace)
         self._opening_steps = 0
         self._grammar = None
-        self._group.submit(SetPrompt(content.prompt))
-        self._group.submit(SetSampler(content.sampler))
+        self._begin()
         if content.model.spec and content.model.spec != self._spec:
             self.open_model(content.model.spec)
+
+    def _begin(self) -> None:
+        content = self._document.content
+        self._group.submit(Begin(content.prompt, content.sampler, content.max_tokens))
 
     def _on_answer(self, request: Any, answer: Any) -> None:
         match answer:
@@ -219,14 +247,17 @@ class Decoding(QObject):
 
     def _on_opened(self, request: OpenModel, view: DecodeView) -> None:
         if view.model is not None and view.model.spec == request.spec:
-            if view.prompt != self._document.content.prompt:
-                self._document.set_prompt(view.prompt)
+            self.model_opened.emit()
             return
         if request.spec == self._spec:
             self._spec = view.model.spec if view.model else ""
         self.model_failed.emit(request.spec, view.error)
 
     def _note_in_document(self, view: DecodeView) -> None:
+        if any(isinstance(later, Begin) for later in self._group.pending):
+            return  # the view is of the document that was open before
+        if view.former is not None:
+            self._document.add_former(view.former)
         if view.model is None or self._to_restore is not None:
             return
         model = view.model
@@ -234,16 +265,20 @@ class Decoding(QObject):
         self._document.set_trace(view.trace)
 
     def _restore_if_ready(self) -> bool:
+        made_with, model = self._document.content.model, self._view.model
         ready = (
             self._to_restore is not None
-            and self._view.model is not None
+            and model is not None
             and not self.model_is_loading
+            and made_with.spec in ("", model.spec)
             and self._grammar is not None
             and self._view.grammar_revision == self._document.revision
         )
-        if ready and self._to_restore is not None:
+        if ready and self._to_restore is not None and model is not None:
             request, self._to_restore = self._to_restore, None
             self._group.submit(request)
+            if made_with.fingerprint not in ("", model.fingerprint):
+                self.model_differs.emit(model.name)
         return ready
 
     def _go_on(self, view: DecodeView) -> None:
@@ -268,30 +303,22 @@ class Decoding(QObject):
         self.pause()
         if isinstance(request, OpenModel):
             self._spec = self._view.model.spec if self._view.model else ""
+        if isinstance(request, SampleMany):
+            self.sampling_stopped.emit("Stopped")
         self.failed.emit(failed)
 
     def _on_cancelled(self, request: Any) -> None:
         if isinstance(request, OpenModel) and request.spec == self._spec:
             self._spec = self._view.model.spec if self._view.model else ""
+        if isinstance(request, SampleMany) and not self.is_sampling:
+            self.sampling_stopped.emit("Cancelled")
 
 
 def restore_request(trace: Trace) -> RestoreTrace | None:
     """What brings a trace back; None for one without steps."""
-    if not trace.nodes:
-        return None
-    steps = {node.id: node for node in trace.nodes}
-    parents = {node.parent for node in trace.nodes}
-    lines = [_line(steps.__getitem__, node.id) for node in trace.nodes if node.id not in parents]
-    shown = tuple(steps[node_id].step.token_id for node_id in trace.path)
-    current = trace.path.index(trace.current) + 1 if trace.current is not None else 0
-    return RestoreTrace((*(line for line in lines if line != shown), shown), current)
+    return RestoreTrace(trace) if trace.nodes else None
 
 
-def _line(node_of: Callable[[int], Any], leaf: int) -> tuple[int, ...]:
-    line = []
-    at: int | None = leaf
-    while at is not None:
-        node = node_of(at)
-        line.append(node.step.token_id)
-        at = node.parent
-    return tuple(reversed(line))
+def view_of(content: DocumentFile) -> DecodeView:
+    """What there is to show of a document before a worker has said anything."""
+    return DecodeView(prompt=content.prompt, sampler=content.sampler, max_tokens=content.max_tokens)

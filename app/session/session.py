@@ -9,7 +9,7 @@ from __future__ import annotations
 import signal
 from typing import Any
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.document import Document
 from app.jobs import JobGroup
@@ -17,9 +17,19 @@ from app.session.alarm import Alarm
 from app.session.compiling import Compiling, Drawn
 from app.session.decoding import Decoding
 from app.session.groups import Groups
-from app.workers.messages import DecodeView, ExportRequest, Failed, OpenModel, Progress, RestoreTrace, SampleMany
+from app.workers.messages import (
+    CompileRequest,
+    DecodeView,
+    ExportRequest,
+    Failed,
+    OpenModel,
+    Progress,
+    RestoreTrace,
+    SampleMany,
+)
 from engine.decoding.values import Finish
 
+_PATIENCE_MS = 400  # a compile that takes no longer goes unmentioned, or the status bar would flicker at every key
 _PROCESS_NAMES = {"compile": "The compiler", "decode": "The model's", "layout": "The drawing"}
 
 
@@ -47,6 +57,10 @@ class Session(QObject):
         self.compiling = Compiling(document, groups.compile, groups.layout, self)
         self.decoding = Decoding(document, groups.decode, self)
         self._progress: dict[type, Progress] = {}
+        self._patience = QTimer(self, singleShot=True, interval=_PATIENCE_MS)
+        self._patience.timeout.connect(self._update_activity)
+        self._is_compiling = False
+        document.autosave_failed.connect(self._on_autosave_failed)
         self.compiling.compiled.connect(self.decoding.set_grammar)
         self.compiling.drawn.connect(self._on_drawn)
         self.compiling.stale_changed.connect(self._on_stale)
@@ -54,6 +68,7 @@ class Session(QObject):
         for failures in (self.compiling.failed, self.decoding.failed):
             failures.connect(self._on_failed)
         self.decoding.model_failed.connect(self._on_model_failed)
+        self.decoding.model_differs.connect(self._on_model_differs)
         for group in groups:
             group.died.connect(lambda code, lost, restarted, group=group: self._on_died(group, code, lost, restarted))
             group.changed.connect(self._update_activity)
@@ -73,7 +88,9 @@ class Session(QObject):
             case Finish.STOP:
                 return "The text is complete: go back, or restart"
             case Finish.LENGTH:
-                return "The budget of tokens is used up: go back, or restart"
+                if view.position.index >= view.max_tokens:
+                    return "The budget of tokens is used up: raise it, go back, or restart"
+                return "The model's context is full: go back, or restart"
             case Finish.DEAD_END:
                 return "No token of this vocabulary can follow: go back, or change the grammar"
         return ""
@@ -90,6 +107,7 @@ class Session(QObject):
     def cancel_background(self) -> None:
         """Stop whatever the user waits for, and a run."""
         self.decoding.pause()
+        self.compiling.cancel()
         for group in (self.groups.decode, self.groups.compile):
             group.cancel(lambda request: isinstance(request, OpenModel | SampleMany | RestoreTrace | ExportRequest))
 
@@ -132,14 +150,18 @@ class Session(QObject):
 
     def _update_activity(self) -> None:
         pending = [request for group in self.groups for request in group.pending]
+        was_compiling, self._is_compiling = self._is_compiling, any(isinstance(it, CompileRequest) for it in pending)
+        if self._is_compiling and not was_compiling:
+            self._patience.start()
         for kind, text in (
             (OpenModel, "Loading {}"),
             (SampleMany, "Sampling"),
             (RestoreTrace, "Replaying the trace"),
             (ExportRequest, "Exporting"),
+            (CompileRequest, "Compiling"),
         ):
             request = next((request for request in pending if isinstance(request, kind)), None)
-            if request is None:
+            if request is None or (kind is CompileRequest and self._patience.isActive()):
                 self._progress.pop(kind, None)
                 continue
             progress = self._progress.get(kind, Progress("", 0, None))
@@ -152,8 +174,23 @@ class Session(QObject):
     def _on_model_failed(self, spec: str, sentence: str) -> None:
         served = self.decoding.view.model
         still = f" {served.name} still serves." if served else ""
-        text = f"{(sentence or 'The model did not load').rstrip('.')}.{still}"
-        self.alarmed.emit(Alarm("generation", text, button="Try again", action=lambda: self.decoding.open_model(spec)))
+        self.alarmed.emit(
+            Alarm(
+                "generation",
+                "The model did not load",
+                f"{sentence.rstrip('.')}.{still}",
+                button="Try again",
+                action=lambda: self.decoding.open_model(spec),
+            )
+        )
+
+    def _on_model_differs(self, name: str) -> None:
+        text = f"This document was made with another {name}: its steps are the same, their probabilities may not be."
+        self.alarmed.emit(Alarm("generation", text, severity="hint"))
+
+    def _on_autosave_failed(self, reason: str) -> None:
+        text = f"Autosave does not work ({reason}): a crash would lose your changes. Save the document elsewhere."
+        self.alarmed.emit(Alarm("window", text, severity="warning"))
 
     def _on_failed(self, failed: Failed) -> None:
         self.alarmed.emit(Alarm("window", f"Turnstile met a bug of its own: {failed.summary}", failed.traceback))

@@ -72,7 +72,8 @@ def apply(app: QApplication, name: str) -> None:
     """Dress the application in a theme: `"light"`, `"dark"` or `"system"`."""
     theme = THEMES[system_theme() if name == "system" else name]
     themes.current = theme
-    app.setStyle("Fusion")  # the native styles ignore parts of a palette, each a different part
+    if not app.styleSheet():  # once: it dresses every widget anew, as the sheet does after it
+        app.setStyle("Fusion")  # the native styles ignore parts of a palette, each a different part
     app.setPalette(_palette(theme))
     app.setFont(ui_font())
     app.setStyleSheet(style_sheet(theme))

@@ -13,7 +13,7 @@ ground need more chroma than an inversion leaves them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Literal
@@ -71,10 +71,15 @@ class Theme:
 
     name: ThemeName
     values: Mapping[Role, str]
+    _colours: Mapping[str, QColor] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        # Parsed once: a table asks for some hundred colours in each paint.
+        object.__setattr__(self, "_colours", {role.value: QColor(value) for role, value in self.values.items()})
 
     def colour(self, role: Role | str) -> QColor:
-        """The colour of a role, given as `Role.LIVE` or as `"live"`."""
-        return QColor(self.values[Role(role)])
+        """The colour of a role, given as `Role.LIVE` or as `"live"`; a copy, since a `QColor` can be changed."""
+        return QColor(self._colours[role])
 
     def hex(self, role: Role | str) -> str:
         """The same as `#rrggbb`, for style sheets and HTML."""

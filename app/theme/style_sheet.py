@@ -7,7 +7,7 @@ styled here, so that both themes reach them:
 * `QPushButton[role="primary" | "link" | "flat"]`
 * `QFrame[role="panel" | "bar" | "card" | "banner"]`; a banner also has
   `severity="error" | "warning" | "hint" | "allowed"`
-* `QToolButton[role="chip"]`
+* `QToolButton[role="chip" | "former" | "fold" | "outlined" | "primary"]`
 """
 
 from __future__ import annotations
@@ -48,6 +48,11 @@ QToolButton[role="outlined"]:hover { background: {hover}; }
 QToolButton[role="outlined"]:focus { border-color: {accent}; }
 QToolButton[role="chip"] { background: {raised}; border-color: {border}; padding: 2px 6px; border-radius: 5px; }
 QToolButton[role="chip"]:hover { background: {hover}; }
+QToolButton[role="fold"] { padding: 3px 6px 3px 0; }
+QToolButton[role="fold"]:checked { background: transparent; }
+QToolButton[role="former"] { color: {muted}; border: 1px dashed {disabled}; padding: 2px 6px; border-radius: 5px; }
+QToolButton[role="former"]:hover { background: {hover}; color: {text}; }
+QToolButton[role="former"]:focus { border-color: {accent}; }
 
 QPushButton { background: {raised}; border: 1px solid {border}; border-radius: 6px; padding: 5px 12px; }
 QPushButton:hover { background: {hover}; }
@@ -61,6 +66,8 @@ QPushButton[role="flat"], QPushButton[role="link"] { background: transparent; bo
 QPushButton[role="flat"]:hover { background: {hover}; }
 QPushButton[role="link"] { color: {accent}; padding: 2px 4px; }
 QPushButton[role="flat"]:focus, QPushButton[role="link"]:focus { border-color: {accent}; }
+
+QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
 
 QLabel { background: transparent; }
 QLabel[role="title"] { font-size: 13pt; font-weight: 600; }
@@ -86,6 +93,15 @@ QLineEdit:focus, QSpinBox:focus, QDoubleSpinBox:focus, QComboBox:focus { border-
 QPlainTextEdit[role="field"] { border: 1px solid {border}; border-radius: 6px; padding: 2px 4px; }
 QPlainTextEdit[role="field"]:focus { border-color: {accent}; }
 QComboBox::drop-down { border: none; width: 20px; }
+QSpinBox::up-button, QDoubleSpinBox::up-button, QSpinBox::down-button, QDoubleSpinBox::down-button {
+  border: none; background: transparent; width: 20px; }
+QSpinBox::up-button, QDoubleSpinBox::up-button { subcontrol-position: top right; }
+QSpinBox::down-button, QDoubleSpinBox::down-button { subcontrol-position: bottom right; }
+QSpinBox::up-arrow, QDoubleSpinBox::up-arrow { width: 0; height: 0; border-bottom: 5px solid {muted};
+  border-left: 4px solid {panel}; border-right: 4px solid {panel}; }
+QSpinBox::down-arrow, QDoubleSpinBox::down-arrow, QComboBox::down-arrow { width: 0; height: 0;
+  border-top: 5px solid {muted}; border-left: 4px solid {panel}; border-right: 4px solid {panel}; }
+QAbstractItemView { outline: 0; }
 QHeaderView { background: {panel}; }
 QHeaderView::section { background: {panel}; color: {muted}; border: none;
   border-bottom: 1px solid {border}; padding: 5px 8px; }
@@ -95,7 +111,7 @@ QAbstractItemView::item:hover { background: {hover}; }
 QAbstractItemView::item:selected { background: {selection}; color: {text}; }
 
 QTabWidget::pane { border: none; }
-QTabBar { background: transparent; }
+QTabBar { background: transparent; qproperty-drawBase: 0; }
 QTabBar::tab { padding: 6px 12px; background: transparent; color: {muted}; border-bottom: 2px solid transparent; }
 QTabBar::tab:hover { color: {text}; }
 QTabBar::tab:selected { color: {text}; border-bottom-color: {accent}; }

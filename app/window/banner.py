@@ -115,6 +115,7 @@ class BannerStack(QWidget):
             banner.dismiss()
         banner = AlarmBanner(alarm)
         self._layout.addWidget(banner)
+        banner.show()  # now, and not with the next layout: it counts as shown from here on
         return banner
 
     def _recolour(self) -> None:

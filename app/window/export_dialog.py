@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import Signal
+from PySide6.QtGui import QTextOption
 from PySide6.QtWidgets import (
     QButtonGroup,
     QDialog,
@@ -30,14 +32,28 @@ _TARGETS = {
 class ExportDialog(QDialog):
     """Asks for previews and files; `show_answer` takes what comes back.
 
+    Args:
+        title: the document's, for the name of the file.
+        parent: the window.
+        has_model: whether there is a vocabulary to make an index of.
+        waits_for: what the model's process does before an index, as a part of a sentence; empty for nothing.
+
     Signals:
         wanted(target, path): an export; without a path, how it would begin.
     """
 
     wanted = Signal(str, str)
 
-    def __init__(self, title: str, parent: QWidget | None = None, *, has_model: bool = True) -> None:
+    def __init__(
+        self,
+        title: str,
+        parent: QWidget | None = None,
+        *,
+        has_model: bool = True,
+        waits_for: Callable[[], str] = str,
+    ) -> None:
         super().__init__(parent)
+        self._waits_for = waits_for
         self._document_title = title
         self.setWindowTitle("Export")
         self.resize(720, 560)
@@ -51,7 +67,7 @@ class ExportDialog(QDialog):
         self.preview.setReadOnly(True)
         self.preview.setProperty("role", "field")
         self.preview.setFont(theme.mono_font())
-        self.preview.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.preview.setWordWrapMode(QTextOption.WrapMode.WrapAnywhere)
         self.preview.setAccessibleName("Preview")
         self._note = QLabel()
         self._note.setWordWrap(True)
@@ -93,14 +109,14 @@ class ExportDialog(QDialog):
     def ask(self) -> None:
         """Ask for a preview of the chosen target."""
         self._about.setText(_TARGETS[self.target][1])
-        self._note.setText("Preparing the preview…")
+        self._note.setText(self._delay() or "Preparing the preview…")
         self.preview.clear()
         self.write_button.setEnabled(False)
         self.wanted.emit(self.target, "")
 
     def write(self, path: str) -> None:
         """Ask for the file."""
-        self._note.setText("Writing…")
+        self._note.setText(self._delay() or "Writing…")
         self.wanted.emit(self.target, path)
 
     def show_answer(self, answer: ExportAnswer) -> None:
@@ -117,6 +133,10 @@ class ExportDialog(QDialog):
             cut = f", of which the preview shows the first {shown:,}" if shown < answer.size else ""
             self._note.setText(f"{answer.size:,} bytes{cut}.")
             self.preview.setPlainText(answer.preview)
+
+    def _delay(self) -> str:
+        before = self._waits_for() if self.target == "json" else ""
+        return f"Waits for {before}. To have it sooner, close this and cancel them." if before else ""
 
     def _choose_file(self) -> None:
         suggestion = f"{self._document_title}.{self.target}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -18,7 +18,8 @@ from PySide6.QtWidgets import (
 from app import theme
 from app.document.gallery import Example, examples
 
-_CARD_WIDTH = 656
+_CARD_WIDTH = 648
+_ITEM_PADDING = QSize(12, 8)  # what the style sheet puts around the items of every list
 
 
 class GalleryDialog(QDialog):
@@ -35,7 +36,6 @@ class GalleryDialog(QDialog):
         hint.setProperty("role", "muted")
         self.list = QListWidget()
         self.list.setAccessibleName("Examples")
-        self.list.setSpacing(2)
         self.list.setVerticalScrollMode(QListWidget.ScrollMode.ScrollPerPixel)
         self.list.itemActivated.connect(lambda _item: self.accept())
         for example in self._examples:
@@ -65,7 +65,7 @@ class GalleryDialog(QDialog):
         item = QListWidgetItem()
         item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{example.title}: {example.description}")
         self.list.addItem(item)
-        item.setSizeHint(card.size())
+        item.setSizeHint(card.size() + _ITEM_PADDING)
         self.list.setItemWidget(item, card)
 
 

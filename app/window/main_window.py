@@ -193,7 +193,9 @@ class MainWindow(QMainWindow):
         """Open a banner where it belongs."""
         if alarm.place == "generation":
             severity, button = alarm.severity, alarm.button
-            self.panes.generation.show_banner(alarm.text, severity=severity, button=button, action=alarm.action)
+            self.panes.generation.show_banner(
+                alarm.text, alarm.details, severity=severity, button=button, action=alarm.action
+            )
         else:
             self.banners.show_alarm(alarm)
 
@@ -243,7 +245,12 @@ class MainWindow(QMainWindow):
     def open_export(self) -> ExportDialog:
         """Open the export dialog."""
         compiling, decoding = self.session.compiling, self.session.decoding
-        dialog = ExportDialog(self.session.document.title, self, has_model=decoding.view.model is not None)
+        dialog = ExportDialog(
+            self.session.document.title,
+            self,
+            has_model=decoding.view.model is not None,
+            waits_for=lambda: "the many seeds that are being generated" if decoding.is_sampling else "",
+        )
         dialog.wanted.connect(
             lambda target, path: (compiling.export_graph if target == "dot" else decoding.export_index)(path)
         )

@@ -40,6 +40,7 @@ class ModelMenu(QObject):
         menu.addAction("Open folder…").triggered.connect(self._choose_folder)
         menu.addAction("Open GGUF file…").triggered.connect(self._choose_file)
         menu.addAction("From the Hugging Face Hub…").triggered.connect(self._choose_id)
+        menu.addAction("Open tokenizer alone…").triggered.connect(self._choose_tokenizer)
         if self._decoding.model_is_loading:
             menu.addSeparator()
             menu.addAction("Cancel loading").triggered.connect(self._decoding.cancel_model)
@@ -75,3 +76,9 @@ class ModelMenu(QObject):
         name, is_given = QInputDialog.getText(self._window, "Model", "Name on the Hugging Face Hub:")
         if is_given and name.strip():
             self.open(name.strip())
+
+    def _choose_tokenizer(self) -> None:
+        known = "Tokenizers (*.json *.tiktoken *.model);;All files (*)"
+        path, _ = QFileDialog.getOpenFileName(self._window, "Open a tokenizer: every token is as likely", "", known)
+        if path:
+            self.open(f"uniform:{path}")

@@ -2,14 +2,43 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QSize, Qt
+from PySide6.QtGui import QAction, QIcon, QKeyEvent, QKeySequence, QPainter, QPixmap
+from PySide6.QtWidgets import (
+    QDialog,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app import theme
 from app.actions import Actions
 
 _ACTION = Qt.ItemDataRole.UserRole
+_KEYS = Qt.ItemDataRole.UserRole + 1
+_ROW = 28
+_ICON = 18
+
+
+class _CommandDelegate(QStyledItemDelegate):
+    """A command on the left, its keys on the right, all rows of one height."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        """As wide as it is, and as high as every other."""
+        return QSize(super().sizeHint(option, index).width(), _ROW)
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        """Paint the keys over a plain item."""
+        super().paint(painter, option, index)
+        painter.setPen(theme.colour(theme.Role.MUTED))
+        box = option.rect.adjusted(0, 0, -theme.SPACE_M, 0)
+        painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, index.data(_KEYS) or "")
 
 
 class CommandPalette(QDialog):
@@ -27,6 +56,8 @@ class CommandPalette(QDialog):
         self.field.installEventFilter(self)
         self.list = QListWidget()
         self.list.setAccessibleName("Commands")
+        self.list.setItemDelegate(_CommandDelegate(self.list))
+        self.list.setIconSize(QSize(_ICON, _ICON))
         self.list.itemActivated.connect(lambda _item: self._run())
         self.list.itemClicked.connect(lambda _item: self._run())
         layout = QVBoxLayout(self)
@@ -52,11 +83,15 @@ class CommandPalette(QDialog):
 
     def _filter(self, text: str) -> None:
         self.list.clear()
+        blank = QPixmap(_ICON, _ICON)
+        blank.fill(Qt.GlobalColor.transparent)
         for command, action in self._actions:
             title = f"{command.menu}: {command.text.rstrip('…')}"
             if action.isEnabled() and command.id != "edit.palette" and matches(text, title):
                 keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
-                item = QListWidgetItem(action.icon(), f"{title}    {keys}" if keys else title)
+                item = QListWidgetItem(QIcon(blank) if action.icon().isNull() else action.icon(), title)
+                item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{title}, {keys}" if keys else title)
+                item.setData(_KEYS, keys)
                 item.setToolTip(command.tip)
                 item.setData(_ACTION, action)
                 self.list.addItem(item)

@@ -13,7 +13,7 @@ from app.panes.editor import EditorPane
 from app.panes.generation import GenerationPane
 from app.panes.probabilities import ProbabilitiesPane
 from app.panes.problems import ProblemsPane
-from app.session import Drawn, Session
+from app.session import Drawn, Session, view_of
 from app.workers.messages import Back, DecodeView, GoTo, Lookup, Restart, Take, Why
 from engine.source import Diagnostic, SourceText
 
@@ -52,6 +52,7 @@ class Panes(QObject):
         row.addWidget(heading)
         row.addStretch()
         row.addWidget(controls.sampler)
+        row.addWidget(controls.budget)
         column = QWidget()
         column.setFocusProxy(self.generation)
         layout = QVBoxLayout(column)
@@ -81,12 +82,13 @@ class Panes(QObject):
 
     def _wire_generation(self) -> None:
         session, decoding, pane = self._session, self._session.decoding, self.generation
-        decoding.viewed.connect(pane.show_view)
-        decoding.viewed.connect(lambda view: self.probabilities.show_position(view.position))
+        decoding.viewed.connect(self._show_view)
         decoding.explained.connect(pane.show_why)
         decoding.found.connect(pane.show_lookup)
         decoding.sampled.connect(pane.show_many)
+        decoding.sampling_stopped.connect(pane.stop_many)
         decoding.running_changed.connect(pane.set_running)
+        decoding.model_opened.connect(lambda: pane.show_banner(""))
         session.step_allowed_changed.connect(pane.set_refusal)
         session.activity_changed.connect(self._show_loading)
         session.live_changed.connect(self._name_targets)
@@ -101,6 +103,7 @@ class Panes(QObject):
         pane.span_wanted.connect(self.editor.go_to)
         pane.prompt_edited.connect(decoding.set_prompt)
         pane.sampler_edited.connect(decoding.set_sampler)
+        pane.budget_edited.connect(decoding.set_max_tokens)
         pane.many_wanted.connect(decoding.sample_many)
         pane.many_cancelled.connect(decoding.cancel_sampling)
         pane.loading_cancelled.connect(decoding.cancel_model)
@@ -124,8 +127,12 @@ class Panes(QObject):
         self.editor.set_notation(content.grammar.notation)
         self.editor.set_text(content.grammar.text)
         self.automaton.clear()
-        self.generation.show_view(DecodeView(prompt=content.prompt, sampler=content.sampler))
-        self.probabilities.show_position(None)
+        self._show_view(view_of(content))
+
+    def _show_view(self, view: DecodeView) -> None:
+        self.generation.show_view(view)
+        self.generation.show_former(self._session.document.content.former)
+        self.probabilities.show_position(view.position)
 
     def _show_diagnostics(self, diagnostics: Sequence[Diagnostic], source: SourceText) -> None:
         self.editor.show_diagnostics(tuple(diagnostics))
@@ -133,7 +140,7 @@ class Panes(QObject):
 
     def _show_drawn(self, drawn: Drawn) -> None:
         source = SourceText(drawn.request.text)
-        self.automaton.show_dfa(drawn.dfa, drawn.request.revision, None, source)
+        self.automaton.show_dfa(drawn.dfa, drawn.request.revision, None, source, drawn.fold)
         self.automaton.show_too_large(drawn.too_large)
         self.generation.set_source(drawn.request.text)
 

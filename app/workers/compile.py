@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
+from app.graph.folding import fold
 from app.workers.exporting import export
 from app.workers.messages import (
     CompileAnswer,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 MATERIALISE_STATES = 20_000  # beyond, the minimal automaton is not computed at all
 DRAWN_STATES = 4_000  # beyond, the window gets the surroundings of the live state instead
+DRAWN_EDGES = 20_000  # the same: the window reads them all, and that must not take it longer than a frame
 DRAWING_SECONDS = 1.0  # the same beyond this time: findings and steps should not wait for a picture
 RADIUS, NODES = 2, 60  # of those surroundings
 
@@ -55,7 +57,7 @@ class CompileHandler:
 
     def warm(self) -> None:
         """Import what a compile needs."""
-        import engine.compile  # noqa: F401
+        import engine.compile.compiler  # noqa: F401
 
     def runs_beside(self, request: Any) -> bool:
         """Compiles follow one another."""
@@ -81,6 +83,7 @@ class CompileHandler:
         return self._grammar
 
     def _compile(self, request: CompileRequest, cancel: CancelToken) -> CompileAnswer:
+        self.warm()  # what the first compile imports is no part of its time
         started = time.perf_counter()
         dfa, too_large = None, ""
         try:
@@ -94,12 +97,13 @@ class CompileHandler:
         else:
             dfa, too_large = _drawable(grammar, cancel)
         elapsed_ms = (time.perf_counter() - started) * 1000
-        return CompileAnswer(request.revision, diagnostics, dfa, too_large, elapsed_ms)
+        folded = fold(dfa) if dfa is not None else None
+        return CompileAnswer(request.revision, diagnostics, dfa, too_large, elapsed_ms, folded)
 
     def _neighbourhood(self, request: NeighbourhoodRequest, cancel: CancelToken) -> NeighbourhoodAnswer:
         grammar = self._grammar_of(request.compiled, cancel)
         dfa = grammar.neighbourhood(request.output, radius=RADIUS, limit=NODES)
-        return NeighbourhoodAnswer(request.compiled.revision, dfa)
+        return NeighbourhoodAnswer(request.compiled.revision, dfa, fold(dfa))
 
     def _export(self, request: ExportRequest, cancel: CancelToken) -> ExportAnswer:
         def make() -> str:
@@ -118,7 +122,7 @@ def _drawable(grammar: CompiledGrammar, cancel: CancelToken) -> tuple[ByteDfa, s
         return grammar.neighbourhood(b"", radius=RADIUS, limit=NODES), f"{kind}: drawn around the live state"
     try:
         dfa = grammar.materialise(MATERIALISE_STATES, cancel=_Deadline(cancel, DRAWING_SECONDS))
-        if len(dfa.states) <= DRAWN_STATES:
+        if len(dfa.states) <= DRAWN_STATES and len(dfa.edges) <= DRAWN_EDGES:
             return dfa, ""
         size = f"{len(dfa.states):,} states"
     except LimitExceededError:

@@ -4,9 +4,13 @@ The window holds no state of its own about a trace: after every request it gets 
 whole `DecodeView` and shows that. A request that the engine refuses answers with
 the view as it was and the refusal in `error`; nothing is half done.
 
+A prompt that the model cannot spell stays as it was typed, and nothing can be
+stepped until another prompt or another model mends that.
+
 A model loads beside the other jobs, so that the old one serves until the new one
 is ready; the lock is taken for the exchange alone. The trace does not survive
-another model, since its tokens mean something else there.
+another model, since its tokens mean something else there, nor another prompt: the
+view that answers such a request carries the path that was shown, to be read on.
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from app.workers.exporting import export, sentence
 from app.workers.messages import (
     Back,
+    Begin,
     DecodeView,
     ExportAnswer,
     ExportRequest,
@@ -31,6 +36,7 @@ from app.workers.messages import (
     Restart,
     RestoreTrace,
     SampleMany,
+    SetBudget,
     SetGrammar,
     SetPrompt,
     SetSampler,
@@ -39,7 +45,7 @@ from app.workers.messages import (
     Why,
     WhyAnswer,
 )
-from engine.decoding.values import Chat, SamplerSettings
+from engine.decoding.values import DEFAULT_MAX_TOKENS, Chat, FormerBranch, SamplerSettings, Trace
 from engine.source import CancelledError, CancelToken, EngineError, SourceText
 
 if TYPE_CHECKING:
@@ -71,7 +77,9 @@ class DecodeHandler:
         self._grammar: CompiledGrammar | None = None
         self._grammar_revision = -1
         self._prompt: str | Chat = ""
+        self._prompt_error = ""  # why the session does not have this prompt
         self._sampler = SamplerSettings()
+        self._max_tokens = DEFAULT_MAX_TOKENS
 
     def warm(self) -> None:
         """Import what loading a model takes and compile the kernels, while the user still looks around."""
@@ -101,14 +109,18 @@ class DecodeHandler:
         match request:
             case SetGrammar():
                 return self._set_grammar(request, cancel)
+            case Begin(prompt, sampler, max_tokens):
+                self._set_sampler(sampler)
+                self._set_budget(max_tokens)
+                if self._session is not None:
+                    self._session.restore(Trace())  # a prompt that the model cannot spell would leave the old one
+                self._set_prompt(prompt)
             case SetPrompt(prompt):
-                if self._session is not None:
-                    self._session.set_prompt(prompt)
-                self._prompt = prompt
+                return self._view(former=self._set_prompt(prompt))
             case SetSampler(settings):
-                if self._session is not None:
-                    self._session.set_sampler(settings)
-                self._sampler = settings
+                self._set_sampler(settings)
+            case SetBudget(max_tokens):
+                self._set_budget(max_tokens)
             case _:
                 return self._dispatch_in_session(self._need_session(), request, cancel, emit)
         return self._view()
@@ -135,7 +147,8 @@ class DecodeHandler:
             case ExportRequest():
                 return self._export(session, request, cancel)
             case RestoreTrace():
-                return self._restore(session, request, cancel)
+                lost = session.restore(request.trace)
+                return self._view(note=f"{lost} saved steps are not of this model's vocabulary" if lost else "")
             case _:
                 raise TypeError(f"the decode group does not know {type(request).__name__}")
         return self._view()
@@ -143,7 +156,39 @@ class DecodeHandler:
     def _need_session(self) -> DecodeSession:
         if self._session is None:
             raise EngineError(NO_MODEL)
+        if self._prompt_error:
+            raise EngineError(self._prompt_error)
         return self._session
+
+    def _set_sampler(self, settings: SamplerSettings) -> None:
+        if self._session is not None:
+            self._session.set_sampler(settings)
+        self._sampler = settings
+
+    def _set_budget(self, max_tokens: int) -> None:
+        if self._session is not None:
+            self._session.set_max_tokens(max_tokens)
+        self._max_tokens = max_tokens
+
+    def _set_prompt(self, prompt: str | Chat) -> FormerBranch | None:
+        """Start anew; returns what was shown so far."""
+        self._prompt, self._prompt_error = prompt, ""
+        former = self._shown_branch()
+        if self._session is not None:
+            try:
+                self._session.set_prompt(prompt)
+            except EngineError as error:
+                self._prompt_error = sentence(error)
+                return None  # the session still has it
+        return former
+
+    def _shown_branch(self) -> FormerBranch | None:
+        session, summary = self._session, self._summary
+        if session is None or summary is None:
+            return None
+        trace = session.trace
+        steps = tuple(trace.nodes[node_id].step for node_id in trace.path)
+        return FormerBranch(summary.name, session.prompt, steps) if steps else None
 
     def _open_model(self, spec: str, cancel: CancelToken) -> DecodeView:
         from engine.decoding.session import DecodeSession
@@ -157,15 +202,16 @@ class DecodeHandler:
                 return self._view(error=sentence(error))
         with self._lock:
             cancel.check()
-            note = ""
+            prompt_error = ""
             try:
                 session = DecodeSession(self._grammar, model, prompt=self._prompt, sampler=self._sampler)
-            except EngineError as error:  # the prompt means nothing to this model: it starts without one
+            except EngineError as error:
                 session = DecodeSession(self._grammar, model, sampler=self._sampler)
-                self._prompt = ""
-                note = f"The prompt was emptied: {sentence(error)}"
-            self._session, self._summary = session, _summary_of(model, spec)
-            return self._view(note=note)
+                prompt_error = sentence(error)
+            session.set_max_tokens(self._max_tokens)
+            former = self._shown_branch()
+            self._session, self._summary, self._prompt_error = session, _summary_of(model, spec), prompt_error
+            return self._view(former=former)
 
     def _set_grammar(self, request: SetGrammar, cancel: CancelToken) -> DecodeView:
         from engine.compile import compile_grammar
@@ -228,49 +274,26 @@ class DecodeHandler:
 
         return export(request, make)
 
-    def _restore(self, session: DecodeSession, request: RestoreTrace, cancel: CancelToken) -> DecodeView:
-        from engine.decoding.errors import DeadEndError, FinishedError, NotAllowedError
-
-        lost = 0
-        for branch in request.branches:
-            session.restart()
-            for done, token_id in enumerate(branch):
-                cancel.report("Replaying the trace", done, len(branch))
-                try:
-                    session.take(token_id)
-                except (NotAllowedError, DeadEndError, FinishedError):
-                    lost += len(branch) - done
-                    break
-        path = session.trace.path[: request.current]
-        session.go_to(path[-1] if path else None)
-        return self._view(note=f"{lost} saved steps are not possible any more" if lost else "")
-
-    def _view(self, *, note: str = "", error: str = "") -> DecodeView:
-        session = self._session
-        if session is None:
-            return DecodeView(
-                sampler=self._sampler,
-                prompt=self._prompt,
-                grammar_revision=self._grammar_revision,
-                note=note,
-                error=error,
-            )
+    def _view(self, *, note: str = "", error: str = "", former: FormerBranch | None = None) -> DecodeView:
+        session = self._session if not self._prompt_error else None
         position = None
-        if self._grammar is not None:
+        if session is not None and self._grammar is not None:
             try:
                 position = session.position()
             except EngineError as failure:
                 error = error or sentence(failure)
         return DecodeView(
             model=self._summary,
-            trace=session.trace,
+            trace=session.trace if session is not None else Trace(),
             position=position,
             sampler=self._sampler,
+            max_tokens=self._max_tokens,
             prompt=self._prompt,
-            prompt_tokens=_shown(session),
+            prompt_tokens=_shown(session) if session is not None else (),
             grammar_revision=self._grammar_revision,
+            former=former,
             note=note,
-            error=error,
+            error=error or self._prompt_error,
         )
 
 

@@ -10,7 +10,6 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from app.graph.layered import place_by_layers
 from app.graph.layout import LayoutAnswer, LayoutRequest, lay_out
 from engine.source import CancelToken
 
@@ -47,6 +46,8 @@ class LayoutHandler:
 
 
 def _lay_out_plainly(graph: LayoutRequest) -> LayoutAnswer:
+    from app.graph.layered import place_by_layers
+
     started = time.perf_counter()
     placement = place_by_layers(graph)
     elapsed_ms = (time.perf_counter() - started) * 1000

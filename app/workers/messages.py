@@ -9,12 +9,24 @@ The layout group's values live in `app.graph.layout`, which needs no Qt either.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
 
-from engine.decoding.values import Candidate, Chat, Position, SampleOutcome, SamplerSettings, Trace
+from app.workers.traces import pack, unpack
+from engine.decoding.values import (
+    DEFAULT_MAX_TOKENS,
+    Candidate,
+    Chat,
+    FormerBranch,
+    Position,
+    SampleOutcome,
+    SamplerSettings,
+    Trace,
+)
 
 if TYPE_CHECKING:
+    from app.graph.folding import Fold
     from engine.automata.dfa import ByteDfa
     from engine.compile.options import CompileOptions
     from engine.masking.explanation import Explanation
@@ -42,6 +54,7 @@ class CompileAnswer:
         dfa: the minimal automaton, or its start's neighbourhood where the whole is too large; None on failure.
         too_large: why the automaton is not whole; empty where it is.
         compile_ms: the time of the compile and the drawing-up together.
+        fold: the automaton over characters; None where that is no other.
     """
 
     revision: int
@@ -49,6 +62,7 @@ class CompileAnswer:
     dfa: ByteDfa | None
     too_large: str
     compile_ms: float
+    fold: Fold | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +79,7 @@ class NeighbourhoodAnswer:
 
     revision: int
     dfa: ByteDfa
+    fold: Fold | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +129,15 @@ class SetGrammar:
 
 
 @dataclass(frozen=True, slots=True)
+class Begin:
+    """Another document: start anew with its settings, and keep nothing of the trace."""
+
+    prompt: str | Chat
+    sampler: SamplerSettings
+    max_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
 class SetPrompt:
     """Start anew from another prompt."""
 
@@ -125,6 +149,13 @@ class SetSampler:
     """Draw differently from the next step on."""
 
     settings: SamplerSettings
+
+
+@dataclass(frozen=True, slots=True)
+class SetBudget:
+    """End after so many tokens; steps beyond a smaller budget stay."""
+
+    max_tokens: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +203,7 @@ class Lookup:
 
 @dataclass(frozen=True, slots=True)
 class SampleMany:
-    """Generate `n` outputs from the prompt, with seeds counted up from `first_seed`."""
+    """Generate `n` outputs from the prompt within the budget, with seeds counted up from `first_seed`."""
 
     n: int
     first_seed: int = 0
@@ -180,22 +211,18 @@ class SampleMany:
 
 @dataclass(frozen=True, slots=True)
 class RestoreTrace:
-    """Take a saved trace's steps again, as far as the grammar and the model allow.
+    """Go on with a saved trace as far as grammar and vocabulary allow; the model is not asked for its steps."""
 
-    Attributes:
-        branches: token ids from the start to each leaf; the shown branch is the last one.
-        current: how many steps of the shown branch are taken.
-    """
-
-    branches: tuple[tuple[int, ...], ...]
-    current: int
+    trace: Trace
 
 
 DecodeRequest = (
     OpenModel
     | SetGrammar
+    | Begin
     | SetPrompt
     | SetSampler
+    | SetBudget
     | StepOnce
     | Take
     | Back
@@ -233,9 +260,11 @@ class DecodeView:
         model: the loaded model; None before the first one is ready.
         trace: the tree of steps.
         position: what stands before the next decision; None without a model or a grammar.
+        max_tokens: the budget.
         prompt: the prompt as typed.
         prompt_tokens: how the model sees the prompt: pairs of token id and its shown text.
         grammar_revision: the revision of the grammar in force; -1 before the first one.
+        former: the path that this very request put aside, for it began from another prompt or with another model.
         note: one sentence about what a replay kept and lost; empty otherwise.
         error: why the last request failed, one sentence and a way on; empty where it did not.
     """
@@ -244,11 +273,22 @@ class DecodeView:
     trace: Trace = field(default_factory=Trace)
     position: Position | None = None
     sampler: SamplerSettings = field(default_factory=SamplerSettings)
+    max_tokens: int = DEFAULT_MAX_TOKENS
     prompt: str | Chat = ""
     prompt_tokens: tuple[tuple[int, str], ...] = ()
     grammar_revision: int = -1
+    former: FormerBranch | None = None
     note: str = ""
     error: str = ""
+
+    def __reduce__(self) -> tuple[Callable[[dict[str, Any]], DecodeView], tuple[dict[str, Any]]]:
+        """Pickle the trace in pieces, which the window keeps from view to view."""
+        values = {of.name: getattr(self, of.name) for of in fields(self)}
+        return _view_of, ({**values, "trace": pack(self.trace)},)
+
+
+def _view_of(values: dict[str, Any]) -> DecodeView:
+    return DecodeView(**{**values, "trace": unpack(values["trace"])})
 
 
 @dataclass(frozen=True, slots=True)

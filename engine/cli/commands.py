@@ -35,6 +35,8 @@ def check(arguments: argparse.Namespace) -> int:
 def generate(arguments: argparse.Namespace) -> int:
     """Print a text that matches a grammar, or the steps to it."""
     grammar = _compile(arguments, read_grammar(arguments))
+    if grammar.is_empty:
+        raise CommandError("no text matches this grammar, so there is nothing to write")
     sampler = SamplerSettings(
         repetition_penalty=arguments.repetition_penalty,
         temperature=arguments.temperature,

@@ -11,7 +11,15 @@ from dataclasses import replace
 
 from engine.compile import CompiledGrammar
 from engine.decoding.session import KEPT_LOGITS, DecodeSession
-from engine.decoding.values import Chat, Finish, Generation, SampleOutcome, SamplerSettings, StopRule
+from engine.decoding.values import (
+    DEFAULT_MAX_TOKENS,
+    Chat,
+    Finish,
+    Generation,
+    SampleOutcome,
+    SamplerSettings,
+    StopRule,
+)
 from engine.models import LogitSource
 from engine.source import CancelToken
 
@@ -24,7 +32,7 @@ def generate(
     *,
     prompt: str | Chat = "",
     sampler: SamplerSettings = SamplerSettings(),  # noqa: B008 - frozen
-    max_tokens: int = 256,
+    max_tokens: int = DEFAULT_MAX_TOKENS,
     stop_at: StopRule | str = StopRule.MAXIMAL,
     cancel: CancelToken | None = None,
 ) -> Generation:
@@ -59,7 +67,7 @@ def sample_many(
     seeds: Iterable[int],
     prompt: str | Chat = "",
     sampler: SamplerSettings = SamplerSettings(),  # noqa: B008 - frozen
-    max_tokens: int = 256,
+    max_tokens: int = DEFAULT_MAX_TOKENS,
     stop_at: StopRule | str = StopRule.MAXIMAL,
     cancel: CancelToken | None = None,
 ) -> Iterator[SampleOutcome]:

@@ -18,10 +18,11 @@ from engine.decoding import candidates
 from engine.decoding.constraint import constraint_for
 from engine.decoding.errors import DeadEndError, FinishedError, NotAllowedError
 from engine.decoding.memo import Memo
-from engine.decoding.replay import replay
+from engine.decoding.replay import KnownLogits, replay
 from engine.decoding.sampler import Decision, decide
 from engine.decoding.tree import StepTree
 from engine.decoding.values import (
+    DEFAULT_MAX_TOKENS,
     Candidate,
     Chat,
     EosState,
@@ -65,7 +66,7 @@ class DecodeSession:
         *,
         prompt: str | Chat = "",
         sampler: SamplerSettings = SamplerSettings(),  # noqa: B008 - frozen
-        max_tokens: int = 256,
+        max_tokens: int = DEFAULT_MAX_TOKENS,
         stop_at: StopRule | str = StopRule.MAXIMAL,
         kept_logits: int = KEPT_LOGITS,
     ) -> None:
@@ -225,20 +226,24 @@ class DecodeSession:
         Raises:
             LimitExceededError: the grammar outgrew a limit on the way; nothing changes.
         """
-        constraint = constraint_for(grammar, self._vocabulary)
-        stand = max(self._resume, self._tree.depth)
-        illegal, anew = replay(self._tree, constraint, self._logits.peek)
-        legal = next((i for i, node in enumerate(self._tree.path) if node in illegal), len(self._tree.path))
-        depth = min(stand, legal)
-        for node_id in self._tree.path[:depth]:
-            constraint.accept(self._tree.node(node_id).step.token_id)
-        self._grammar, self._constraint, self._resume = grammar, constraint, stand
-        self._tree.illegal = illegal
-        self._tree.stand_at(depth)
-        self._forget_positions()
-        for node_id, step in anew.items():
-            self._tree.refresh(node_id, step)
-        return Replay(legal, self._tree.path[legal] if legal < len(self._tree.path) else None)
+        return self._replay(grammar, self._tree, max(self._resume, self._tree.depth), self._logits.peek)
+
+    def restore(self, trace: Trace) -> int:
+        """Put a trace that was saved earlier in place of this one, and stand where it stood.
+
+        The model is not asked: the steps keep their numbers, and who chose them. Those that the
+        grammar does not allow are marked, as after `replace_grammar`.
+
+        Returns:
+            How many steps were left out, since their ids mean other tokens in this vocabulary.
+
+        Raises:
+            LimitExceededError: the grammar outgrew a limit on the way; nothing changes.
+        """
+        tree = StepTree.grown_from(trace, self._is_of_this_vocabulary)
+        self._replay(self._grammar, tree, tree.depth, lambda _node: None)
+        self._logits.clear()
+        return len(trace.nodes) - len(tree)
 
     def set_sampler(self, settings: SamplerSettings) -> None:
         """Draw otherwise from now on; steps taken stay."""
@@ -270,10 +275,33 @@ class DecodeSession:
 
     # How.
 
+    def _replay(self, grammar: CompiledGrammar | None, tree: StepTree, stand: int, known: KnownLogits) -> Replay:
+        constraint = constraint_for(grammar, self._vocabulary)
+        illegal, anew = replay(tree, constraint, known)
+        legal = next((i for i, node in enumerate(tree.path) if node in illegal), len(tree.path))
+        depth = min(stand, legal)
+        for node_id in tree.path[:depth]:
+            constraint.accept(tree.node(node_id).step.token_id)
+        for node_id, step in anew.items():
+            tree.refresh(node_id, step)
+        tree.illegal = illegal
+        tree.stand_at(depth)
+        self._grammar, self._constraint, self._tree, self._resume = grammar, constraint, tree, stand
+        self._forget_positions()
+        return Replay(legal, tree.path[legal] if legal < len(tree.path) else None)
+
     def _encode(self, prompt: str | Chat) -> tuple[int, ...]:
         if isinstance(prompt, Chat):
             return tuple(self._model.encode_chat(prompt.messages, prompt.assistant_prefix))
         return tuple(self._model.encode(prompt))
+
+    def _is_of_this_vocabulary(self, step: Step) -> bool:
+        vocabulary, token_id = self._vocabulary, step.token_id
+        return (
+            0 <= token_id < vocabulary.size
+            and candidates.token_bytes(vocabulary, token_id) == step.token
+            and vocabulary.special.get(token_id, "") == step.name
+        )
 
     def _text_of(self, token_id: int) -> bytes:
         if token_id in self._vocabulary.eos_ids or token_id in self._vocabulary.special:

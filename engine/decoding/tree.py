@@ -7,7 +7,7 @@ taken back stays in view until another step replaces it, and then becomes a bran
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from engine.decoding.values import Step, Trace, TraceNode
 from engine.source import InvariantError
@@ -26,6 +26,29 @@ class StepTree:
         self._path: list[int] = []
         self._depth = 0
         self.illegal: frozenset[int] = frozenset()
+
+    @classmethod
+    def grown_from(cls, trace: Trace, keeps: Callable[[Step], bool]) -> StepTree:
+        """The tree that a trace is the value of.
+
+        Args:
+            trace: in any numbering in which a parent precedes its children.
+            keeps: whether a step is taken over; what comes after one that is not goes with it.
+        """
+        tree = cls()
+        known: dict[int | None, int | None] = {None: None}
+        for node in trace.nodes:
+            if node.parent in known and keeps(node.step):
+                known[node.id] = tree._add(known[node.parent], node.step)
+        for node_id in trace.path:
+            if (kept := known.get(node_id)) is None:
+                break
+            tree._path.append(kept)
+            if node_id == trace.current:
+                tree._depth = len(tree._path)
+        if trace.current is not None and trace.current not in known:
+            tree._depth = len(tree._path)
+        return tree
 
     def __len__(self) -> int:
         return len(self._nodes)
@@ -74,19 +97,23 @@ class StepTree:
 
     def push(self, step: Step) -> TraceNode:
         """Take a step: along the tree where it is known, else as a new node."""
-        siblings = self._children[self.current]
-        known = siblings.get(step.token_id)
-        if known is None:
-            known = len(self._nodes)
-            self._nodes.append(TraceNode(known, self.current, step))
-            siblings[step.token_id] = known
-            self._children[known] = {}
-        else:
-            self.refresh(known, step)
+        known = self._add(self.current, step)
         if self._depth >= len(self._path) or self._path[self._depth] != known:
             self._path[self._depth :] = [known]
         self._depth += 1
         return self._nodes[known]
+
+    def _add(self, parent: int | None, step: Step) -> int:
+        siblings = self._children[parent]
+        known = siblings.get(step.token_id)
+        if known is None:
+            known = len(self._nodes)
+            self._nodes.append(TraceNode(known, parent, step))
+            siblings[step.token_id] = known
+            self._children[known] = {}
+        else:
+            self.refresh(known, step)
+        return known
 
     def refresh(self, node_id: int, step: Step) -> None:
         """Put a newer account of the same decision in a node."""

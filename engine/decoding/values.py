@@ -11,6 +11,8 @@ from enum import StrEnum
 
 from engine.source import InvariantError
 
+DEFAULT_MAX_TOKENS = 256
+
 
 class Finish(StrEnum):
     """Why a generation ended."""
@@ -168,6 +170,21 @@ class Trace:
     path: tuple[int, ...] = ()
     current: int | None = None
     illegal: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class FormerBranch:
+    """A path that began from another prompt, or with another model: it can be read, but not stepped.
+
+    Attributes:
+        model: the name of the model that it was taken with.
+        prompt: what it began from.
+        steps: the decisions, from the first to the last of the path that was shown.
+    """
+
+    model: str
+    prompt: str | Chat
+    steps: tuple[Step, ...]
 
 
 @dataclass(frozen=True, slots=True)

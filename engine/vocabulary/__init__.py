@@ -1,9 +1,29 @@
-"""Token bytes from any tokenizer, the trie that masks walk, and how a token is shown."""
+"""Token bytes from any tokenizer, the trie that masks walk, and how a token is shown.
+
+What needs numpy is loaded with its first use: the window shows tokens, and holds no vocabulary.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
 
 from engine.vocabulary.audit import Audit, audit
 from engine.vocabulary.errors import VocabularyError
-from engine.vocabulary.trie import Trie
 from engine.vocabulary.visible import visible
-from engine.vocabulary.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from engine.vocabulary.trie import Trie
+    from engine.vocabulary.vocabulary import Vocabulary
+
+_HOME_OF = {"Trie": "engine.vocabulary.trie", "Vocabulary": "engine.vocabulary.vocabulary"}
 
 __all__ = ["Audit", "Trie", "Vocabulary", "VocabularyError", "audit", "visible"]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOME_OF[name]), name)
+    globals()[name] = value
+    return value

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from engine.vocabulary.vocabulary import Vocabulary
+if TYPE_CHECKING:
+    from engine.vocabulary.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from engine.models.uniform import UniformSource
 from engine.source import CancelToken
 from engine.vocabulary import Vocabulary
 
-LETTERS = tuple(bytes([code]) for code in range(0x20, 0x7F)) + (b"\n", b"ab", None)
+LETTERS = (*(bytes([code]) for code in range(0x20, 0x7F)), b"\n", b"ab", None)
 EOS = len(LETTERS) - 1
 
 

@@ -1,9 +1,10 @@
 """Notices when Qt's event loop stands still.
 
-A timer ticks every few milliseconds and takes the longest gap between two ticks.
-Time in which the thread could have run but the machine ran something else is no
-fault of the window, so it is subtracted where the kernel counts it (Linux,
-`schedstat`); time spent waiting for the interpreter lock stays in.
+A timer ticks every few milliseconds; what matters is the longest gap between two
+ticks, less what the machine took for others. Where the kernel tells how long a
+thread waited for a core (Linux, `schedstat`), that is subtracted. Elsewhere a gap
+counts as the processor time that the thread itself spent in it, and in full only
+where it is so long that the thread must have waited for something.
 """
 
 from __future__ import annotations
@@ -13,40 +14,47 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, QTimer
 
-
 _TICK_MS = 5
+_SURELY_WAITED_MS = 500
 _SCHEDSTAT = Path("/proc/thread-self/schedstat")
 
 
-def waited_for_a_core() -> float:
-    """Milliseconds that this thread was ready to run and had no core."""
+def waited_for_a_core() -> float | None:
+    """Milliseconds that this thread was ready to run and had no core; None where nobody counts them."""
     try:
-        return int(_SCHEDSTAT.read_text().split()[1]) / 1e6
-    except (OSError, IndexError):
-        return 0.0
+        ran, waited, _ = _SCHEDSTAT.read_text().split()
+    except (OSError, ValueError):
+        return None
+    return int(waited) / 1e6 if int(ran) else None
 
 
 class Watchdog(QObject):
-    """Measures the longest standstill since `start`."""
+    """Measures the longest standstill since `start`, milliseconds."""
 
     def __init__(self) -> None:
         super().__init__()
         self.longest_ms = 0.0
-        self._last = self._last_wait = 0.0
+        self._last = self._now()
         self._timer = QTimer(self, interval=_TICK_MS, timerType=Qt.TimerType.PreciseTimer)
         self._timer.timeout.connect(self._tick)
 
     def start(self) -> None:
         self.longest_ms = 0.0
-        self._last, self._last_wait = time.perf_counter() * 1000, waited_for_a_core()
+        self._last = self._now()
         self._timer.start()
 
     def stop(self) -> None:
-        self._tick()
-        self._timer.stop()
+        if self._timer.isActive():
+            self._tick()
+            self._timer.stop()
 
     def _tick(self) -> None:
-        now, wait = time.perf_counter() * 1000, waited_for_a_core()
-        standstill = now - self._last - _TICK_MS - (wait - self._last_wait)
-        self.longest_ms = max(self.longest_ms, standstill)
-        self._last, self._last_wait = now, wait
+        now = self._now()
+        gap, worked, waited = (after - before for before, after in zip(self._last, now, strict=True))
+        estimate = gap if gap > _SURELY_WAITED_MS else worked
+        standstill = estimate if waited_for_a_core() is None else gap - waited
+        self.longest_ms = max(self.longest_ms, standstill - _TICK_MS)
+        self._last = now
+
+    def _now(self) -> tuple[float, float, float]:
+        return time.perf_counter() * 1000, time.thread_time() * 1000, waited_for_a_core() or 0.0

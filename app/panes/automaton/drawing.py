@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
-from app.graph.folding import Fold, fold
+from app.graph.folding import Fold
 from app.graph.layout import EdgeKey, LayoutAnswer, LayoutRequest
 from app.graph.neighbourhood import Surroundings
 from app.graph.picture import Picture, picture_of, request_of, written
@@ -34,15 +35,26 @@ class Automaton:
     """An automaton as it was handed over, with what is needed to draw parts of it."""
 
     def __init__(
-        self, dfa: ByteDfa, revision: int, label_of_edge: LabelOfEdge | None, source: SourceText | None
+        self,
+        dfa: ByteDfa,
+        revision: int,
+        label_of_edge: LabelOfEdge | None,
+        source: SourceText | None,
+        fold: Fold | None,
     ) -> None:
         self.dfa = dfa
         self.revision = revision
         self.source = source
         self.label: LabelOfEdge = label_of_edge or (lambda edge: label_of_bytes(edge.ranges, _FULL_LABEL))
-        self.fold: Fold | None = fold(dfa)
-        self._bytes = Surroundings(dfa)
-        self._characters = Surroundings(dfa, self.fold) if self.fold is not None else self._bytes
+        self.fold = fold
+
+    @cached_property
+    def _bytes(self) -> Surroundings:
+        return Surroundings(self.dfa)
+
+    @cached_property
+    def _characters(self) -> Surroundings:
+        return Surroundings(self.dfa, self.fold) if self.fold is not None else self._bytes
 
     def is_folded(self, live: frozenset[int], view: View) -> bool:
         """Whether the states within characters stay folded: not while the match stands in one of them."""

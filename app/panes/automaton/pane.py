@@ -14,6 +14,7 @@ from PySide6.QtCore import QItemSelectionModel, QModelIndex, Signal
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from app import theme
+from app.graph.folding import Fold
 from app.graph.layout import EdgeKey, LayoutAnswer
 from app.graph.scene import AutomatonScene
 from app.graph.view import GraphView
@@ -96,6 +97,7 @@ class AutomatonPane(QWidget):
         revision: int,
         label_of_edge: Callable[[DfaEdge], str] | None = None,
         source: SourceText | None = None,
+        fold: Fold | None = None,
     ) -> None:
         """Show an automaton; the present drawing stays until the layout of the new one is there.
 
@@ -104,8 +106,9 @@ class AutomatonPane(QWidget):
             revision: of the text that it was compiled from; goes into the layout request.
             label_of_edge: what is written on an edge; by default its bytes.
             source: the text, for the spans' own words; without it, states tell offsets.
+            fold: the automaton over characters; without it, bytes are drawn.
         """
-        self._automaton = Automaton(dfa, revision, label_of_edge, source)
+        self._automaton = Automaton(dfa, revision, label_of_edge, source, fold)
         self._live = frozenset()
         if len(dfa.states) > DRAWN_AT_MOST:
             self._as_wanted = replace(self._as_wanted, draws_all=False)

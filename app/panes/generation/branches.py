@@ -1,7 +1,12 @@
-"""The other ways that an output took, one button for each."""
+"""The other ways that an output took, one button for each.
+
+Those that began from another prompt or with another model come last, pale and with
+a dashed edge: they can be read, but not gone on with.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Signal
@@ -9,12 +14,14 @@ from PySide6.QtGui import QAction, QFontMetrics
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
 
 from app import theme
-from app.models.wording import count, token_text
+from app.models.wording import count, prompt_text, token_text
 from app.panes.generation.buttons import tool_button
-from engine.decoding.values import Trace, TraceNode
+from engine.decoding.values import FormerBranch, Step, Trace, TraceNode
 
 _MOST_BUTTONS = 3
 _BUTTON_WIDTH = 104
+_FORMER_WIDTH = 128
+_MENU_LENGTH = 40  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +62,16 @@ def _branch(leaf: TraceNode, nodes: dict[int, TraceNode], shown: set[int], trace
     return Branch(
         leaf=leaf.id,
         after=0 if at is None else trace.path.index(at.id) + 1,
-        text="".join(token_text(node.step.token, node.step.name, node.step.token_id) for node in own),
+        text=_text_of(node.step for node in own),
         steps=len(own),
         illegal=any(node.id in trace.illegal for node in own),
     )
+
+
+def name_of(former: FormerBranch) -> str:
+    """What tells a former branch from others: its model and its prompt."""
+    prompt = prompt_text(former.prompt)
+    return f"{former.model} · prompt “{prompt}”" if prompt else f"{former.model} · no prompt"
 
 
 class BranchStrip(QWidget):
@@ -66,13 +79,17 @@ class BranchStrip(QWidget):
 
     Signals:
         branch_clicked(step id): show the branch that ends in this step.
+        former_clicked(FormerBranch): show this output of another prompt or model.
     """
 
     branch_clicked = Signal(int)
+    former_clicked = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._shown: tuple[Branch, ...] = ()
+        self._branches: tuple[Branch, ...] = ()
+        self._former: tuple[FormerBranch, ...] = ()
+        self._model = ""
         self._buttons: list[QToolButton] = []
         title = QLabel("Branches")
         title.setProperty("role", "muted")
@@ -90,22 +107,42 @@ class BranchStrip(QWidget):
 
     def show_branches(self, branches: tuple[Branch, ...]) -> None:
         """Show these."""
-        if branches == self._shown:
-            return
-        self._shown = branches
-        for button in self._buttons:
-            self._row.removeWidget(button)
-            button.deleteLater()
-        self._buttons = [self._button(branch) for branch in branches[:_MOST_BUTTONS]]
-        for index, button in enumerate(self._buttons):
-            self._row.insertWidget(1 + index, button)
-        self._fill_menu(branches[_MOST_BUTTONS:])
-        self.setVisible(bool(branches))
+        if branches != self._branches:
+            self._branches = branches
+            self._fill()
+
+    def show_former(self, former: tuple[FormerBranch, ...], model: str) -> None:
+        """Show these after the branches, the latest first, by what they have other than the present model."""
+        if (former, model) != (self._former, self._model):
+            self._former, self._model = former, model
+            self._fill()
 
     @property
     def buttons(self) -> list[QToolButton]:
         """The buttons in the strip, the latest branch first."""
         return self._buttons
+
+    def _fill(self) -> None:
+        for button in self._buttons:
+            self._row.removeWidget(button)
+            button.deleteLater()
+        branches = self._branches[:_MOST_BUTTONS]
+        former = self._former[: _MOST_BUTTONS - len(branches)]
+        self._buttons = [*map(self._button, branches), *map(self._former_button, former)]
+        for index, button in enumerate(self._buttons):
+            self._row.insertWidget(1 + index, button)
+        self._fill_menu(self._branches[len(branches) :], self._former[len(former) :])
+        self.setVisible(bool(self._buttons))
+
+    def _former_button(self, former: FormerBranch) -> QToolButton:
+        font = theme.ui_font()
+        prompt = prompt_text(former.prompt)
+        same = f"“{prompt}”" if prompt else "no prompt"
+        text = f"{former.model if former.model != self._model else same}: {_text_of(former.steps)}"
+        elided = QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideRight, _FORMER_WIDTH)
+        button = tool_button(elided, _former_tip(former), role="former")
+        button.clicked.connect(lambda: self.former_clicked.emit(former))
+        return button
 
     def _button(self, branch: Branch) -> QToolButton:
         font = theme.mono_font(-0.5)
@@ -116,15 +153,28 @@ class BranchStrip(QWidget):
         button.clicked.connect(lambda: self.branch_clicked.emit(branch.leaf))
         return button
 
-    def _fill_menu(self, branches: tuple[Branch, ...]) -> None:
+    def _fill_menu(self, branches: tuple[Branch, ...], former: tuple[FormerBranch, ...]) -> None:
         self._menu.clear()
         for branch in branches:
-            elided = branch.text if len(branch.text) <= 40 else branch.text[:39] + "…"
-            action = QAction(_plain(f"{elided}   {_origin(branch)}"), self._menu)
+            action = QAction(_plain(f"{_cut(branch.text)}   {_origin(branch)}"), self._menu)
             action.triggered.connect(lambda _checked=False, leaf=branch.leaf: self.branch_clicked.emit(leaf))
             self._menu.addAction(action)
-        self._more.setText(f"+{len(branches)}")
-        self._more.setVisible(bool(branches))
+        if former:
+            self._menu.addSeparator()
+        for one in former:
+            action = QAction(_plain(f"{_cut(_text_of(one.steps))}   {_cut(name_of(one))}"), self._menu)
+            action.triggered.connect(lambda _checked=False, one=one: self.former_clicked.emit(one))
+            self._menu.addAction(action)
+        self._more.setText(f"+{len(branches) + len(former)}")
+        self._more.setVisible(bool(branches or former))
+
+
+def _text_of(steps: Iterable[Step]) -> str:
+    return "".join(token_text(step.token, step.name, step.token_id) for step in steps)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _MENU_LENGTH else text[: _MENU_LENGTH - 1] + "…"
 
 
 def _origin(branch: Branch) -> str:
@@ -135,6 +185,11 @@ def _tip(branch: Branch) -> str:
     steps = f"{count(branch.steps, 'token')}, {_origin(branch)}"
     illegal = "\nThe present grammar does not allow all of it" if branch.illegal else ""
     return f"{branch.text}\n{steps}{illegal}\nClick shows it"
+
+
+def _former_tip(former: FormerBranch) -> str:
+    steps = count(len(former.steps), "token")
+    return f"{_text_of(former.steps)}\n{steps}, {name_of(former)}\nClick shows it, to read only"
 
 
 def _plain(text: str) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import partial
+from functools import lru_cache, partial
 
 from app.models.wording import count, percent, token_text
-from engine.decoding.values import Step, Trace, TraceNode
+from engine.decoding.values import FormerBranch, Step, Trace, TraceNode
 
 
 class ChipKind(StrEnum):
@@ -59,6 +59,14 @@ def chips_of(trace: Trace) -> tuple[tuple[Chip, ...], int | None]:
     return chips, current
 
 
+def former_chips(former: FormerBranch) -> tuple[Chip, ...]:
+    """The chips of an output that can only be read."""
+    return tuple(
+        _chip(TraceNode(index, None, step), index, ahead=False, illegal=False, can_be_gone_to=False)
+        for index, step in enumerate(former.steps)
+    )
+
+
 def prompt_chips(tokens: tuple[tuple[int, str], ...]) -> tuple[Chip, ...]:
     """The chips of a prompt as the model sees it: pairs of token id and shown text."""
     return tuple(
@@ -67,7 +75,8 @@ def prompt_chips(tokens: tuple[tuple[int, str], ...]) -> tuple[Chip, ...]:
     )
 
 
-def _chip(node: TraceNode, index: int, *, ahead: bool, illegal: bool) -> Chip:
+@lru_cache(maxsize=8_192)  # a step adds one chip to hundreds that stay as they are
+def _chip(node: TraceNode, index: int, *, ahead: bool, illegal: bool, can_be_gone_to: bool = True) -> Chip:
     step = node.step
     kind = ChipKind.ILLEGAL if illegal else ChipKind.FORCED if step.forced else ChipKind.TAKEN
     return Chip(
@@ -79,11 +88,11 @@ def _chip(node: TraceNode, index: int, *, ahead: bool, illegal: bool) -> Chip:
         by_user=step.chosen_by == "user",
         ahead=ahead,
         breaks=step.token is not None and step.token.endswith(b"\n"),
-        tip=partial(_tip, step, index, illegal=illegal),
+        tip=partial(_tip, step, index, illegal=illegal, can_be_gone_to=can_be_gone_to),
     )
 
 
-def _tip(step: Step, index: int, *, illegal: bool) -> str:
+def _tip(step: Step, index: int, *, illegal: bool, can_be_gone_to: bool) -> str:
     lines = [f"step {index + 1}: {token_text(step.token, step.name, step.token_id)}   id {step.token_id}"]
     if illegal:
         lines.append("the present grammar does not allow it")
@@ -95,5 +104,6 @@ def _tip(step: Step, index: int, *, illegal: bool) -> str:
     if step.wanted_id != step.token_id:
         lines.append(f"the model's favourite was token #{step.wanted_id}")
     lines.append("chosen by you" if step.chosen_by == "user" else "drawn by the sampler")
-    lines.append("Click goes back here")
+    if can_be_gone_to:
+        lines.append("Click goes back here")
     return "\n".join(lines)

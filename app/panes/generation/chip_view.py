@@ -78,17 +78,34 @@ class ChipView(QAbstractScrollArea):
     def show_chips(self, chips: tuple[Chip, ...], current: int | None) -> None:
         """Show chips; `current` is the index of the one that was taken last."""
         moved = (current, len(chips)) != (self._current, len(self._chips))
+        before, lit, scrolled = self._chips, {self._current, self._hovered}, self.verticalScrollBar().value()
         self._chips, self._current, self._hovered = chips, current, None
         self._lay_out()
         if moved and chips:
             self._reveal(current if current is not None else 0)
-        self.setAccessibleDescription(" ".join(chip.text for chip in chips if not chip.ahead)[-2000:])
-        self.viewport().update()
+        self.setAccessibleDescription(" ".join(chip.text for chip in chips[-2000:] if not chip.ahead)[-2000:])
+        kept = next((i for i, pair in enumerate(zip(before, chips, strict=False)) if pair[0] is not pair[1]), None)
+        if kept is None:
+            kept = min(len(before), len(chips))
+        if not kept or self.verticalScrollBar().value() != scrolled:
+            self.viewport().update()
+        else:
+            self._update_from(kept, lit | {current})
+
+    def _update_from(self, first: int, lit: set[int | None]) -> None:
+        """Paint the chips from `first` on anew, and of the others those that are, or were, lit."""
+        port = self.viewport()
+        below = self.rect_of(first - 1).toAlignedRect().top()
+        port.update(0, below, port.width(), port.height() - below)
+        for index in lit:
+            if index is not None and index < first:
+                port.update(self.rect_of(index).toAlignedRect())
 
     def set_placeholder(self, placeholder: str) -> None:
         """What stands there while there is no chip."""
-        self._placeholder = placeholder
-        self.viewport().update()
+        if placeholder != self._placeholder:
+            self._placeholder = placeholder
+            self.viewport().update()
 
     def rect_of(self, index: int) -> QRectF:
         """Where a chip stands in the viewport."""
@@ -149,8 +166,10 @@ class ChipView(QAbstractScrollArea):
         scrolled = self.verticalScrollBar().value() - _MARGIN
         first = int((event.rect().top() + scrolled) // self._line_height)
         last = int((event.rect().bottom() + scrolled) // self._line_height)
+        region = event.region()
         for index in self._flow.in_lines(first, last):
-            self._paint_chip(painter, index)
+            if region.intersects(self.rect_of(index).toAlignedRect()):
+                self._paint_chip(painter, index)
 
     def _paint_placeholder(self, painter: QPainter) -> None:
         painter.setFont(theme.ui_font())

@@ -1,11 +1,12 @@
-"""Restart, Back, Step, Run, and the sampler: the row that drives a generation."""
+"""Restart, Back, Step, Run, and under them the sampler and the budget: what drives a generation."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app import theme
+from app.panes.generation.budget import BudgetField
 from app.panes.generation.buttons import push_button
 from app.panes.generation.sampler_popover import SamplerButton
 
@@ -32,15 +33,23 @@ class Controls(QWidget):
         self.step = push_button("Step", "", role="primary")
         self.run = push_button("Run", "")
         self.sampler = SamplerButton()
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme.SPACE_XS)
+        self.budget = BudgetField()
+        row, settings = QHBoxLayout(), QHBoxLayout()
+        for line in (row, settings):
+            line.setSpacing(theme.SPACE_XS)
         height = self.sampler.sizeHint().height()
         for button in (self.restart, self.back, self.step, self.run):
             button.setMinimumHeight(height)
             row.addWidget(button)
         row.addStretch(1)
-        row.addWidget(self.sampler)
+        settings.addWidget(self.sampler)
+        settings.addWidget(self.budget)
+        settings.addStretch(1)
+        rows = QVBoxLayout(self)
+        rows.setContentsMargins(0, 0, 0, 0)
+        rows.setSpacing(theme.SPACE_XS)
+        rows.addLayout(row)
+        rows.addLayout(settings)
         self.step.clicked.connect(self.step_clicked)
         self.back.clicked.connect(self.back_clicked)
         self.restart.clicked.connect(self.restart_clicked)

@@ -46,8 +46,8 @@ class ManySeeds(QWidget):
         self._refusal = ""
         self._is_busy = False
         self.count = QSpinBox(minimum=1, maximum=_MOST, value=_USUAL)
-        self.count.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
         self.count.setMinimumWidth(self.fontMetrics().horizontalAdvance("0" * 10))
+        self.count.lineEdit().setTextMargins(theme.SPACE_XS, 0, theme.SPACE_XS, 0)
         self.count.setAccessibleName("How many outputs")
         self.sample = push_button(f"Sample {_USUAL}", "")
         self.cancel = push_button("Cancel", "Stop; what there is stays")
@@ -64,7 +64,7 @@ class ManySeeds(QWidget):
         self._build()
         self.count.valueChanged.connect(lambda count: self.sample.setText(f"Sample {count:,}"))
         self.sample.clicked.connect(self._start)
-        self.cancel.clicked.connect(self._stop)
+        self.cancel.clicked.connect(self._cancel)
 
     @property
     def model(self) -> OutcomeModel:
@@ -111,10 +111,16 @@ class ManySeeds(QWidget):
         self._set_busy(is_busy=True)
         self.wanted.emit(self.count.value())
 
-    def _stop(self) -> None:
+    def stop(self, why: str) -> None:
+        """No more outputs will come: the job was cancelled, refused or lost. What there is stays."""
+        if not self._is_busy:
+            return
         self._set_busy(is_busy=False)
         outcomes = self._model.outcomes
-        self.summary.setText(f"Cancelled: {summary(outcomes)}" if outcomes else "Cancelled")
+        self.summary.setText(f"{why}: {summary(outcomes)}" if outcomes else why)
+
+    def _cancel(self) -> None:
+        self.stop("Cancelled")
         self.cancelled.emit()
 
     def _set_busy(self, *, is_busy: bool) -> None:

@@ -11,29 +11,23 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QGuiApplication, QKeyEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSplitter, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QFrame, QSplitter, QTabWidget, QVBoxLayout, QWidget
 
 from app import theme
-from app.models.wording import count
 from app.panes.generation.banner import Banner, Loading, Severity
-from app.panes.generation.branches import BranchStrip, branches_of
-from app.panes.generation.buttons import push_button
 from app.panes.generation.candidate_table import CandidateTable
-from app.panes.generation.chip import chips_of
-from app.panes.generation.chip_view import ChipView
 from app.panes.generation.controls import Controls
 from app.panes.generation.headline import Headline
 from app.panes.generation.many_seeds import ManySeeds
+from app.panes.generation.output import OutputBox
 from app.panes.generation.prompt_box import PromptBox
 from app.panes.generation.why_panel import WhyPanel
 from app.workers.messages import DecodeView, LookupAnswer, ManyAnswer, WhyAnswer
+from engine.decoding.values import FormerBranch
 
 if TYPE_CHECKING:
     from engine.automata.dfa import ByteDfa
-
-_NOT_READY = "The output stands here once there is a model and a grammar."
-_EMPTY = "Nothing is generated yet. Press Step, or click a token below."
 
 
 class GenerationPane(QFrame):
@@ -47,6 +41,7 @@ class GenerationPane(QFrame):
         node_clicked(step id): stand right after this step.
         lookup_wanted(text): find tokens among the whole vocabulary.
         prompt_edited(prompt), sampler_edited(SamplerSettings): start anew; draw differently.
+        budget_edited(max tokens): end sooner or later.
         many_wanted(count), many_cancelled: many seeds in one go.
         loading_cancelled: the model on its way is not wanted any more.
         span_wanted(Span): show this place of the grammar.
@@ -63,6 +58,7 @@ class GenerationPane(QFrame):
     lookup_wanted = Signal(str)
     prompt_edited = Signal(object)
     sampler_edited = Signal(object)
+    budget_edited = Signal(int)
     many_wanted = Signal(int)
     many_cancelled = Signal()
     loading_cancelled = Signal()
@@ -82,20 +78,12 @@ class GenerationPane(QFrame):
         self.loading = Loading()
         self.prompt = PromptBox()
         self.controls = Controls()
-        self.chips = ChipView(_EMPTY)
-        self.chips.setAccessibleName("Output")
-        self.branches = BranchStrip()
+        self.output = OutputBox()
         self.headline = Headline()
         self.candidates = CandidateTable()
         self.why = WhyPanel()
         self.many = ManySeeds()
         self.pages = QTabWidget(documentMode=True)
-        self._tally = QLabel()
-        self._tally.setProperty("role", "muted")
-        self.copy = push_button("Copy", "Copy the output as text", role="link")
-        policy = self.copy.sizePolicy()
-        policy.setRetainSizeWhenHidden(True)
-        self.copy.setSizePolicy(policy)
         self._build()
         self._connect()
         self.setFocusProxy(self.controls.step)
@@ -109,18 +97,13 @@ class GenerationPane(QFrame):
         """Show where a session stands."""
         moved = view.position != self._view.position
         self._view = view
-        chips, current = chips_of(view.trace)
-        self.chips.show_chips(chips, current)
-        self.chips.set_placeholder(_EMPTY if view.position is not None else _NOT_READY)
-        self.branches.show_branches(branches_of(view.trace))
-        self.controls.set_can_go_back(current is not None)
+        self.output.show_view(view)
+        self.controls.set_can_go_back(view.trace.current is not None)
         self.controls.sampler.show_settings(view.sampler)
+        self.controls.budget.show_budget(view.max_tokens)
         if not view.error:  # a prompt that was refused stays, to be mended
             self.prompt.show_prompt(view.prompt, view.prompt_tokens)
         self.prompt.set_can_chat(view.model is not None and view.model.has_chat)
-        taken = 0 if current is None else current + 1
-        self._tally.setText(count(taken, "token") if chips else "")
-        self.copy.setVisible(bool(chips))
         if view.position is not None:
             self.headline.show_position(view.position)
         else:
@@ -129,7 +112,13 @@ class GenerationPane(QFrame):
             self.why.hide()
             self._name_states()
             self.candidates.show_position(view.position)
+        if view.error or view.model is None:
+            self.stop_many("Stopped")
         self._note(view)
+
+    def show_former(self, former: tuple[FormerBranch, ...]) -> None:
+        """Offer what earlier prompts and models made, to be read."""
+        self.output.show_former(former)
 
     def show_drawn(self, drawn: ByteDfa | None, live: int | None) -> None:
         """Name the target states of candidates by the automaton that is drawn.
@@ -153,6 +142,10 @@ class GenerationPane(QFrame):
     def show_many(self, answer: ManyAnswer) -> None:
         """Show the outcomes of many seeds so far."""
         self.many.show_answer(answer)
+
+    def stop_many(self, why: str = "Cancelled") -> None:
+        """No more outcomes will come; what there is stays."""
+        self.many.stop(why)
 
     def show_banner(
         self,
@@ -221,7 +214,7 @@ class GenerationPane(QFrame):
         top.addWidget(self.controls)
         splitter = QSplitter(Qt.Orientation.Vertical)
         splitter.setChildrenCollapsible(False)
-        splitter.addWidget(self._output())
+        splitter.addWidget(self.output)
         splitter.addWidget(self._next())
         splitter.setStretchFactor(0, 0)
         splitter.setStretchFactor(1, 1)
@@ -233,24 +226,6 @@ class GenerationPane(QFrame):
         layout.addWidget(self.loading)
         layout.addWidget(head)
         layout.addWidget(splitter, 1)
-
-    def _output(self) -> QWidget:
-        title = QLabel("Output")
-        title.setProperty("role", "heading")
-        bar = QHBoxLayout()
-        bar.setSpacing(theme.SPACE_S)
-        bar.addWidget(title)
-        bar.addWidget(self._tally)
-        bar.addStretch(1)
-        bar.addWidget(self.copy)
-        output = QWidget()
-        layout = QVBoxLayout(output)
-        layout.setContentsMargins(theme.SPACE_S, 0, theme.SPACE_S, theme.SPACE_XS)
-        layout.setSpacing(theme.SPACE_XS)
-        layout.addLayout(bar)
-        layout.addWidget(self.chips, 1)
-        layout.addWidget(self.branches)
-        return output
 
     def _next(self) -> QWidget:
         following = QWidget()
@@ -275,9 +250,9 @@ class GenerationPane(QFrame):
         self.controls.restart_clicked.connect(self.restart_clicked)
         self.controls.run_toggled.connect(self._on_run)
         self.controls.sampler.edited.connect(self.sampler_edited)
+        self.controls.budget.edited.connect(self.budget_edited)
         self.prompt.edited.connect(self.prompt_edited)
-        self.chips.chip_clicked.connect(self.node_clicked)
-        self.branches.branch_clicked.connect(self.node_clicked)
+        self.output.node_clicked.connect(self.node_clicked)
         self.candidates.token_taken.connect(self.token_taken)
         self.candidates.why_wanted.connect(self.why_wanted)
         self.candidates.lookup_wanted.connect(self.lookup_wanted)
@@ -287,7 +262,6 @@ class GenerationPane(QFrame):
         self.many.cancelled.connect(self.many_cancelled)
         self.loading.cancelled.connect(self.loading_cancelled)
         self.banner.dismissed.connect(self.banner_dismissed)
-        self.copy.clicked.connect(self._copy)
 
     def _on_step(self) -> None:
         self.commit_prompt()
@@ -296,10 +270,6 @@ class GenerationPane(QFrame):
     def _on_run(self, wanted: bool) -> None:
         self.commit_prompt()
         self.run_toggled.emit(wanted)
-
-    def _copy(self) -> None:
-        if self._view.position is not None:
-            QGuiApplication.clipboard().setText(self._view.position.output.decode("utf-8", "replace"))
 
     def _note(self, view: DecodeView) -> None:
         remark = view.error or view.note

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
-from app.models.wording import count
+from app.models.wording import count, prompt_text
 from app.panes.generation.buttons import push_button, tool_button
 from app.panes.generation.chip import prompt_chips
 from app.panes.generation.chip_view import ChipView
@@ -50,7 +50,7 @@ class PromptBox(QWidget):
         self._token_count = 0
         self._delay = QTimer(self, singleShot=True, interval=_DELAY_MS)
         self._delay.timeout.connect(self.commit)
-        self.fold = tool_button("Prompt", "", checkable=True)
+        self.fold = tool_button("Prompt", "", role="fold", checkable=True)
         self.fold.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.summary = ElidedLabel()
         self.summary.setProperty("role", "muted")
@@ -74,6 +74,7 @@ class PromptBox(QWidget):
         self._body = QWidget()
         self._build()
         self._connect()
+        self._fit_page()
         self._fold(is_open=False)
         self._unfold_tokens()
         self.set_can_chat(False)
@@ -184,7 +185,8 @@ class PromptBox(QWidget):
 
     def _fit_page(self) -> None:
         if (page := self._pages.currentWidget()) is not None:
-            self._pages.setFixedHeight(page.sizeHint().height())
+            # What a field hints at does not know of the height that was fixed for it.
+            self._pages.setFixedHeight(page.sizeHint().boundedTo(page.maximumSize()).height())
 
     def _fill(self, prompt: str | Chat) -> None:
         fields = (self.text, self.system, self.user, self.assistant, self.modes)
@@ -204,13 +206,7 @@ class PromptBox(QWidget):
         self._fit_page()
 
     def _summarise(self) -> None:
-        prompt = self.prompt()
-        if isinstance(prompt, Chat):
-            said = " · ".join(f"{role}: {text}" for role, text in prompt.messages)
-            text = f"{said} · assistant: {prompt.assistant_prefix}" if prompt.assistant_prefix else said
-        else:
-            text = prompt
-        self.summary.setText(" ".join(text.split()) or _NO_PROMPT)
+        self.summary.setText(prompt_text(self.prompt()) or _NO_PROMPT)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """The tokens wrap anew, once they know their width."""

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from PySide6.QtCore import QPoint, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
-    QAbstractSpinBox,
     QCheckBox,
     QDoubleSpinBox,
     QFormLayout,
@@ -102,6 +101,7 @@ class SamplerPopover(QFrame):
         form = QFormLayout()
         form.setHorizontalSpacing(theme.SPACE_L)
         form.setVerticalSpacing(theme.SPACE_S)
+        form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         form.addRow("Temperature", self.temperature)
         form.addRow("Top-k", self.top_k)
         form.addRow("Top-p", self.top_p)
@@ -186,7 +186,7 @@ def summary(settings: SamplerSettings) -> str:
     if settings.temperature == 0:
         return "Greedy"
     filters = settings.top_k or settings.top_p < 1 or settings.min_p or settings.repetition_penalty != 1
-    return f"t {settings.temperature:g}{' +' if filters else ''} · seed {settings.seed}"
+    return f"temp {settings.temperature:g}{' +' if filters else ''} · seed {settings.seed}"
 
 
 def details(settings: SamplerSettings) -> str:
@@ -203,16 +203,16 @@ def details(settings: SamplerSettings) -> str:
 
 def _real(least: float, most: float, step: float, tip: str, *, off_at_most: bool = False) -> QDoubleSpinBox:
     field = QDoubleSpinBox(minimum=least, maximum=most, singleStep=step, decimals=2)
+    field.lineEdit().setTextMargins(theme.SPACE_XS, 0, theme.SPACE_XS, 0)
     field.setKeyboardTracking(False)  # a number is reported when it is finished
-    field.setButtonSymbols(QAbstractSpinBox.ButtonSymbols.NoButtons)
     field.setToolTip(tip + (" (1.00 is off)" if off_at_most else ""))
     return field
 
 
 def _whole(least: int, most: int, tip: str, *, off: str = "") -> QSpinBox:
     field = QSpinBox(minimum=least, maximum=most)
+    field.lineEdit().setTextMargins(theme.SPACE_XS, 0, theme.SPACE_XS, 0)
     field.setKeyboardTracking(False)  # a number is reported when it is finished
-    field.setButtonSymbols(QAbstractSpinBox.ButtonSymbols.NoButtons)
     field.setSpecialValueText(off)
     field.setToolTip(tip)
     return field

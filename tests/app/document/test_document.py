@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from app.document import Autosave, Document, DocumentError, DocumentFile, GrammarPart
-from engine.decoding.values import SamplerSettings, Trace
+from engine.decoding.values import FormerBranch, SamplerSettings, Trace
 
 
 @pytest.fixture
@@ -42,6 +42,20 @@ def test_steps_do_not_mark_the_document_but_are_kept(document):
 def test_a_sampler_change_marks_it_without_a_revision(document):
     document.set_sampler(SamplerSettings(seed=3))
     assert (document.revision, document.is_modified) == (0, True)
+
+
+def test_a_budget_is_part_of_the_document(document):
+    document.set_max_tokens(12)
+    assert document.content.max_tokens == 12
+    assert document.is_modified
+
+
+def test_the_latest_few_former_branches_are_kept_each_once(document):
+    branches = [FormerBranch("Letters", str(i), ()) for i in range(10)]
+    for branch in [*branches, branches[5]]:
+        document.add_former(branch)
+    assert [branch.prompt for branch in document.content.former] == list("59876432")
+    assert not document.is_modified
 
 
 def test_the_dialect_is_part_of_the_grammar(document):
@@ -141,3 +155,26 @@ def test_an_autosave_folder_that_cannot_be_made_costs_a_line_in_the_log(tmp_path
     autosave.save(DocumentFile(grammar=GrammarPart(text="a")), None)
     autosave.close()
     assert "autosave cannot write" in caplog.text
+
+
+def test_autosave_that_fails_tells_once(qtbot, tmp_path):
+    (tmp_path / "file").write_bytes(b"")
+    document = Document(Autosave(tmp_path / "file" / "autosave"))
+    heard = []
+    document.autosave_failed.connect(heard.append)
+    for text in ("a", "ab"):
+        document.set_text(text)
+        qtbot.wait(1000)
+    document.close()
+    assert len(heard) == 1
+
+
+def test_what_cannot_be_copied_stays_where_the_crash_left_it(document, tmp_path, monkeypatch):
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    crash(tmp_path)
+    before = saved_files(tmp_path)
+    monkeypatch.setattr("app.document.autosave.write_atomically", full)
+    assert document.recover() is not None
+    assert saved_files(tmp_path) == before

@@ -1,10 +1,11 @@
 import json
+import os
 
 import pytest
 
 from app.document import DocumentError, DocumentFile, GrammarPart, ModelPart
 from app.document import file as document_file
-from engine.decoding.values import Chat, SamplerSettings, Step, Trace, TraceNode
+from engine.decoding.values import Chat, FormerBranch, SamplerSettings, Step, Trace, TraceNode
 
 
 def step(token_id, token):
@@ -17,6 +18,8 @@ FULL = DocumentFile(
     model=ModelPart("records", "Records", "f1", "f2"),
     prompt=Chat((("user", "hello"),), "Sure"),
     sampler=SamplerSettings(temperature=0.5, top_k=3, seed=9),
+    max_tokens=12,
+    former=(FormerBranch("Records", "hi", (step(5, b"\xff"),)), FormerBranch("x", Chat((("user", "hi"),)), ())),
     trace=Trace(
         (TraceNode(1, None, step(5, b"\xff\x00")), TraceNode(2, 1, step(6, None)), TraceNode(3, 1, step(7, b"x"))),
         (1, 3),
@@ -57,6 +60,7 @@ def test_a_file_of_an_earlier_state_of_the_version_is_read():
         (b'{"format": "turnstile", "version": 1, "trace": {"path": [4]}}', "damaged"),
         (b'{"format": "turnstile", "version": 1, "trace": {"current": 4}}', "damaged"),
         (b'{"format": "turnstile", "version": 1, "sampler": {"temperature": -1}}', "damaged"),
+        (b'{"format": "turnstile", "version": 1, "max_tokens": 0}', "damaged"),
     ],
 )
 def test_what_is_no_document_is_refused_with_a_reason(data, says):
@@ -82,3 +86,14 @@ def test_a_missing_file_and_a_folder_are_refused(tmp_path):
 def test_a_write_that_fails_says_that_the_work_is_still_there(tmp_path):
     with pytest.raises(DocumentError, match="still open"):
         document_file.write(tmp_path / "no" / "folder.turnstile", FULL)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has other rights")
+def test_a_document_can_be_read_by_others_and_keeps_its_rights(tmp_path):
+    file = tmp_path / "a.turnstile"
+    (tmp_path / "plain").write_bytes(b"")
+    document_file.write(file, DocumentFile())
+    assert file.stat().st_mode == (tmp_path / "plain").stat().st_mode
+    file.chmod(0o640)
+    document_file.write(file, DocumentFile())
+    assert file.stat().st_mode & 0o777 == 0o640

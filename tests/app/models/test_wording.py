@@ -1,7 +1,8 @@
 import pytest
 from decode_views import candidate
 
-from app.models.wording import candidate_text, change_column, count, megabytes, percent, percent_column
+from app.models.wording import candidate_text, change_column, count, megabytes, percent, percent_column, prompt_text
+from engine.decoding.values import Chat
 
 
 @pytest.mark.parametrize(
@@ -44,3 +45,12 @@ def test_counts_and_sizes():
     assert count(2000, "token") == "2,000 tokens"
     assert megabytes(98_000_000) == "98"
     assert megabytes(4_240_000) == "4.2"
+
+
+def test_a_prompt_is_one_line():
+    assert prompt_text("  two\nlines ") == "two lines"
+    assert prompt_text(Chat((("user", "hi"),))) == "user: hi"
+    assert prompt_text(Chat((("system", "be brief"), ("user", "hi")), "Sure")) == (
+        "system: be brief · user: hi · assistant: Sure"
+    )
+    assert prompt_text(Chat(())) == ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from decode_views import CANDIDATES, MODEL, candidate, position, trace, view
+from decode_views import CANDIDATES, MODEL, candidate, position, step, trace, view
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 
@@ -14,7 +14,7 @@ from app.models.candidates import Column
 from app.panes.generation import GenerationPane
 from app.workers.messages import DecodeView, LookupAnswer, ManyAnswer, WhyAnswer
 from engine.automata.dfa import ByteDfa, DfaEdge, DfaState
-from engine.decoding.values import Chat, EosState, Finish, SampleOutcome, SamplerSettings, Trace
+from engine.decoding.values import Chat, EosState, Finish, FormerBranch, SampleOutcome, SamplerSettings, Trace
 from engine.masking.explanation import Explanation, Reason
 from engine.source import Span
 
@@ -267,7 +267,7 @@ def test_a_step_does_not_run_ahead_of_the_prompt(qtbot, pane):
 def test_a_chip_goes_to_its_step(qtbot, pane):
     pane.show_view(view(trace((b"a", b"b", b"c"))))
     with qtbot.waitSignal(pane.node_clicked, timeout=1000) as gone:
-        qtbot.mouseClick(pane.chips.viewport(), LEFT, pos=pane.chips.rect_of(0).center().toPoint())
+        qtbot.mouseClick(pane.output.chips.viewport(), LEFT, pos=pane.output.chips.rect_of(0).center().toPoint())
     assert gone.args == [0]
 
 
@@ -282,7 +282,7 @@ def test_back_needs_a_step(pane):
 
 def test_the_output_can_be_copied(qtbot, pane):
     pane.show_view(view(trace((b"a", b" b")), position(output=b"a b")))
-    qtbot.mouseClick(pane.copy, LEFT)
+    qtbot.mouseClick(pane.output.copy, LEFT)
     assert QGuiApplication.clipboard().text() == "a b"
 
 
@@ -317,6 +317,67 @@ def test_the_sampler_is_reported(qtbot, pane):
 
 
 # --- trouble ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_budget_is_reported_and_shown(qtbot, pane):
+    budget = pane.controls.budget
+    with qtbot.waitSignal(pane.budget_edited, timeout=1000) as edited:
+        budget.selectAll()
+        qtbot.keyClicks(budget, "12")
+        qtbot.keyClick(budget, Qt.Key.Key_Return)
+    assert edited.args == [12]
+    with qtbot.assertNotEmitted(pane.budget_edited):
+        pane.show_view(replace(view(), max_tokens=200_000))
+    assert budget.value() == 200_000
+
+
+def test_a_budget_that_is_being_typed_stays(qtbot, pane):
+    budget = pane.controls.budget
+    budget.selectAll()
+    qtbot.keyClicks(budget, "12")
+    pane.show_view(replace(view(), max_tokens=99))
+    assert "12" in budget.lineEdit().text()
+
+
+# --- what earlier prompts and models made ----------------------------------------------------------------------------
+
+FORMER = FormerBranch("A model", "hi", (step(b"x"), step(b"yz", by="user")))
+
+
+def test_an_earlier_output_is_read_and_left_again(qtbot, pane):
+    pane.show_view(view(trace((b"a",))))
+    pane.show_former((FORMER,))
+    (button,) = pane.output.branches.buttons
+    assert "to read only" in button.toolTip()
+    qtbot.mouseClick(button, LEFT)
+    assert [chip.text for chip in pane.output.chips._chips] == ["x", "yz"]
+    assert pane.output.tally.text() == "read-only · 2 tokens · A model · prompt “hi”"
+    pane.output.copy.click()
+    assert QGuiApplication.clipboard().text() == "xyz"
+    with qtbot.assertNotEmitted(pane.node_clicked):
+        qtbot.mouseClick(pane.output.chips.viewport(), LEFT, pos=pane.output.chips.rect_of(0).center().toPoint())
+    pane.output.resume.click()
+    assert [chip.text for chip in pane.output.chips._chips] == ["a"]
+    assert pane.output.title.text() == "Output"
+
+
+def test_a_step_ends_reading(pane):
+    pane.show_view(view(trace((b"a",))))
+    pane.show_former((FORMER,))
+    pane.output.read(FORMER)
+    pane.show_view(view(trace((b"a",))))
+    assert not pane.output.resume.isHidden()
+    pane.show_view(view(trace((b"a", b"b"))))
+    assert pane.output.resume.isHidden()
+    assert len(pane.output.chips._chips) == 2
+
+
+def test_another_document_takes_its_earlier_outputs_along(pane):
+    pane.show_former((FORMER,))
+    pane.output.read(FORMER)
+    pane.show_former(())
+    assert pane.output.branches.isHidden()
+    assert pane.output.title.text() == "Output"
 
 
 def test_a_refused_request_is_told_until_the_next_one_goes_well(pane):
@@ -384,6 +445,16 @@ def test_many_seeds_can_be_cancelled(qtbot, pane):
     with qtbot.waitSignal(pane.many_cancelled, timeout=1000):
         qtbot.mouseClick(pane.many.cancel, LEFT)
     assert pane.many.sample.isVisible()
+
+
+def test_many_seeds_end_with_a_refusal_or_a_lost_worker(qtbot, pane):
+    pane.pages.setCurrentWidget(pane.many)
+    for ending in (replace(view(), error="The prompt is too long"), DecodeView()):
+        qtbot.mouseClick(pane.many.sample, LEFT)
+        assert pane.many.cancel.isVisible()
+        with qtbot.assertNotEmitted(pane.many_cancelled):
+            pane.show_view(ending)
+        assert pane.many.sample.isVisible()
 
 
 def test_outputs_can_be_copied(qtbot, pane):

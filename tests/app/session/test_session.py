@@ -7,7 +7,7 @@ from model_doubles import decode_handler
 from app.document import Autosave, Document, DocumentFile, GrammarPart, ModelPart
 from app.graph.layout import LayoutRequest
 from app.session import Groups, Session
-from app.workers.messages import Back, Take
+from app.workers.messages import Back, StepOnce, Take
 from engine.decoding.values import Finish, SamplerSettings
 
 A, B = ord("a") - 0x20, ord("b") - 0x20
@@ -113,6 +113,81 @@ def test_a_document_with_a_trace_is_restored(ready, qtbot):
     assert ready.document.content.trace.path == ready.decoding.view.trace.path
 
 
+def test_restored_steps_keep_who_chose_them(ready, qtbot):
+    ready.decoding.ask(Take(A))
+    ready.decoding.ask(StepOnce())
+    qtbot.waitUntil(lambda: len(ready.document.content.trace.nodes) == 2)
+    content = ready.document.content
+    ready.document.replace(content)
+    qtbot.waitUntil(lambda: ready.decoding.view.trace == content.trace)
+    assert [node.step.chosen_by for node in content.trace.nodes] == ["user", "sampler"]
+
+
+def test_another_prompt_and_another_model_leave_what_was_in_the_document(ready, qtbot):
+    ready.decoding.ask(Take(A))
+    ready.decoding.set_prompt("hi")
+    qtbot.waitUntil(lambda: ready.decoding.view.prompt == "hi")
+    ready.decoding.ask(Take(A))
+    with qtbot.waitSignal(ready.decoding.model_opened):
+        ready.decoding.open_model("endless")
+    former = ready.document.content.former
+    assert [(branch.model, branch.prompt, len(branch.steps)) for branch in former] == [
+        ("Letters", "hi", 1),
+        ("Letters", "", 1),
+    ]
+
+
+def test_another_document_knows_nothing_of_the_one_before(ready, qtbot):
+    ready.decoding.ask(Take(A))
+    qtbot.waitUntil(lambda: output(ready) == b"a")
+    ready.decoding.set_prompt("hi")  # answered only after the next document is there
+    ready.document.replace(DocumentFile(grammar=GrammarPart(text="a+c"), model=ModelPart("letters"), max_tokens=2))
+    qtbot.waitUntil(lambda: ready.decoding.view.max_tokens == 2 and can_step(ready))
+    assert ready.document.content.former == ()
+    assert ready.document.content.trace.nodes == ()
+    assert ready.document.content.prompt == ""
+
+
+def test_a_budget_ends_a_run_and_a_larger_one_goes_on(ready, qtbot):
+    ready.document.set_text("a{9}")
+    ready.decoding.set_max_tokens(2)
+    qtbot.waitUntil(lambda: ready.decoding.view.grammar_revision == ready.document.revision)
+    ready.decoding.run()
+    qtbot.waitUntil(lambda: output(ready) == b"aa")
+    assert "raise it" in ready.step_refusal
+    ready.decoding.set_max_tokens(20)
+    qtbot.waitUntil(lambda: can_step(ready))
+    assert ready.document.content.max_tokens == 20
+
+
+def with_model(content, model):
+    fields = {name: getattr(content, name) for name in DocumentFile.__struct_fields__}
+    return DocumentFile(**{**fields, "model": model})
+
+
+def test_a_document_of_another_model_of_the_same_name_says_so(ready, qtbot):
+    ready.decoding.ask(Take(A))
+    qtbot.waitUntil(lambda: output(ready) == b"a")
+    content = with_model(ready.document.content, ModelPart("letters", "Letters", "another fingerprint"))
+    with qtbot.waitSignal(ready.alarmed) as blocker:
+        ready.document.replace(content)
+    assert "another Letters" in blocker.args[0].text
+    qtbot.waitUntil(lambda: output(ready) == b"a")
+
+
+def test_a_document_whose_model_does_not_load_keeps_its_trace_until_one_steps(ready, qtbot):
+    ready.decoding.ask(Take(A))
+    qtbot.waitUntil(lambda: output(ready) == b"a")
+    content = with_model(ready.document.content, ModelPart("broken"))
+    with qtbot.waitSignal(ready.alarmed):
+        ready.document.replace(content)
+    qtbot.waitUntil(lambda: can_step(ready) and output(ready) == b"")
+    assert ready.document.content.trace == content.trace
+    ready.decoding.ask(Take(A))
+    qtbot.waitUntil(lambda: output(ready) == b"a")
+    assert ready.document.content.model.spec == "letters"
+
+
 def test_a_killed_model_process_comes_back_where_it_was(ready, qtbot):
     ready.decoding.ask(Take(A))
     qtbot.waitUntil(lambda: output(ready) == b"a")
@@ -139,8 +214,8 @@ def test_a_model_that_fails_to_load_is_told_and_the_old_one_serves(ready, qtbot)
         ready.decoding.open_model("broken")
     alarm = blocker.args[0]
     assert alarm.place == "generation"
-    assert "broken" in alarm.text
-    assert "Letters still serves" in alarm.text
+    assert "broken" in alarm.details
+    assert "Letters still serves" in alarm.details
     assert can_step(ready)
     assert ready.decoding.spec == "letters"
 
@@ -175,6 +250,17 @@ def test_many_seeds(ready, qtbot):
     assert all(outcome.matches for outcome in answers[-1].outcomes)
 
 
+def test_cancelled_seeds_say_that_no_more_will_come(ready, qtbot):
+    answers = []
+    ready.decoding.sampled.connect(answers.append)
+    ready.decoding.sample_many(10_000)
+    qtbot.waitUntil(lambda: bool(answers))
+    with qtbot.waitSignal(ready.decoding.sampling_stopped) as blocker:
+        ready.cancel_background()
+    assert blocker.args == ["Cancelled"]
+    assert not ready.decoding.is_sampling
+
+
 def test_exports_come_from_the_last_good_grammar(ready, qtbot):
     with qtbot.waitSignal(ready.compiling.exported) as graph:
         ready.compiling.export_graph("")
@@ -182,3 +268,32 @@ def test_exports_come_from_the_last_good_grammar(ready, qtbot):
         ready.decoding.export_index("")
     assert graph.args[0].preview.startswith("digraph")
     assert "turnstile-token-index" in index.args[0].preview
+
+
+def test_a_long_compile_is_told_of_and_can_be_cancelled(ready, qtbot):
+    told = []
+    ready.activity_changed.connect(lambda text, _done, _total: told.append(text))
+    good = ready.compiling.good
+    ready.document.set_text("[a-z]+x" * 60_000)
+    qtbot.waitUntil(lambda: "Compiling" in told, timeout=20_000)
+    ready.cancel_background()
+    assert "not compiled" in ready.step_refusal
+    qtbot.waitUntil(lambda: told[-1] == "", timeout=20_000)
+    assert ready.compiling.good is good
+    ready.document.set_text("a+b")
+    qtbot.waitUntil(lambda: can_step(ready), timeout=20_000)
+
+
+def test_a_quick_compile_goes_unmentioned(ready, qtbot):
+    told = []
+    ready.activity_changed.connect(lambda text, _done, _total: told.append(text))
+    with qtbot.waitSignal(ready.compiling.compiled, timeout=20_000):
+        ready.document.set_text("a+bc")
+    qtbot.wait(500)
+    assert "Compiling" not in told
+
+
+def test_an_autosave_that_fails_is_a_banner(session, qtbot):
+    with qtbot.waitSignal(session.alarmed) as blocker:
+        session.document.autosave_failed.emit("No space left on device")
+    assert "No space left" in blocker.args[0].text

@@ -65,6 +65,18 @@ def test_the_export_dialog_previews_both_targets_and_writes(desk, tmp_path):
     dialog.close()
 
 
+def test_an_export_that_waits_says_for_what(desk):
+    desk.open("[a-z]*")
+    desk.session.decoding.sample_many(10_000)
+    dialog = desk.window.open_export()
+    assert dialog._note.text().startswith("Waits for the many seeds")
+    desk.session.cancel_background()
+    dialog.ask()
+    assert dialog._note.text() == "Preparing the preview…"
+    desk.wait(lambda: "turnstile-token-index" in dialog.preview.toPlainText())
+    dialog.close()
+
+
 def test_an_export_without_a_model_offers_the_graph(qtbot):
     dialog = ExportDialog("x", has_model=False)
     qtbot.addWidget(dialog)

@@ -3,7 +3,7 @@ import signal
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QMessageBox
+from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox
 
 from app.actions import COMMANDS
 from app.window.main_window import WELCOME
@@ -32,7 +32,7 @@ def test_typing_recompiles_and_draws(desk):
 
 
 def test_step_back_and_restart_by_mouse(desk):
-    desk.open("a+b")
+    desk.open("a{5}")
     click(desk, "run.step")
     desk.wait(lambda: len(desk.output) == 1)
     click(desk, "run.step")
@@ -67,8 +67,51 @@ def test_a_broken_pattern_disables_the_step_and_says_why(desk):
     desk.wait(lambda: desk.window.arrangement.bottom_is_open)
     assert desk.window.arrangement.bottom.tabText(0) == "Problems (1)"
     desk.qtbot.keyClick(desk.panes.editor.edit, Qt.Key.Key_Backspace)
-    desk.wait(lambda: desk.window.commands["run.step"].isEnabled())
+    desk.wait(desk.window.commands["run.step"].isEnabled)
     desk.wait(lambda: not desk.window.arrangement.bottom_is_open)
+
+
+def test_escape_ends_many_seeds(desk):
+    desk.open("[a-z]*")
+    many = desk.panes.generation.many
+    many.count.setValue(10_000)
+    many.sample.click()
+    desk.wait(lambda: many.model.rowCount() > 0)
+    desk.window.commands["run.cancel"].trigger()
+    desk.wait(lambda: many.summary.text().startswith("Cancelled"))
+    assert many.sample.isVisibleTo(many)
+
+
+def test_the_budget_in_the_header_ends_a_run_and_is_saved(desk, tmp_path):
+    desk.open("a{9}")
+    budget = desk.panes.generation.controls.budget
+    assert budget.isVisible()
+    budget.setValue(2)
+    desk.wait(lambda: desk.session.decoding.view.max_tokens == 2)
+    desk.window.commands["run.run"].trigger()
+    desk.wait(lambda: "raise it" in desk.window.commands["run.step"].toolTip())
+    assert desk.output == b"aa"
+    desk.document.save(tmp_path / "a.turnstile")
+    desk.open("a{9}")
+    assert budget.value() == 256
+    desk.document.open(tmp_path / "a.turnstile")
+    desk.wait(lambda: desk.output == b"aa")
+    assert budget.value() == 2
+
+
+def test_an_earlier_output_stands_among_the_branches_and_in_the_file(desk, tmp_path):
+    desk.open("a{9}")
+    click(desk, "run.step")
+    desk.wait(lambda: desk.output == b"a")
+    desk.session.decoding.set_prompt("hi")
+    output = desk.panes.generation.output
+    desk.wait(lambda: len(output.branches.buttons) == 1)
+    assert desk.output == b""
+    desk.document.save(tmp_path / "a.turnstile")
+    desk.open("b")
+    assert output.branches.isHidden()
+    desk.document.open(tmp_path / "a.turnstile")
+    desk.wait(lambda: [button.text() for button in output.branches.buttons] == ["no prompt: a"])
 
 
 def test_a_folded_bottom_stays_folded(desk):
@@ -121,9 +164,19 @@ def test_a_process_that_dies_twice_has_a_restart_button(desk):
 def test_a_model_that_fails_is_a_banner_in_its_pane(desk):
     desk.open("a+b")
     desk.window.model_menu.open("broken")
-    desk.wait(lambda: desk.panes.generation.banner.isVisible())
-    assert "broken" in desk.panes.generation.banner.what.text()
+    desk.wait(desk.panes.generation.banner.isVisible)
+    assert "broken" in desk.panes.generation.banner.why.text()
     assert desk.window.toolbar.model_button.text().startswith("Letters")
+    desk.window.model_menu.open("endless")
+    desk.wait(lambda: not desk.panes.generation.banner.isVisible())
+
+
+def test_a_prompt_that_the_model_cannot_spell_stops_the_steps_and_says_why(desk):
+    desk.open("a+b")
+    desk.session.decoding.set_prompt("é")
+    desk.wait(lambda: not desk.window.commands["run.step"].isEnabled())
+    assert "é" in desk.window.commands["run.step"].toolTip()
+    assert desk.document.content.prompt == "é"
 
 
 def test_the_first_run_takes_three_steps_and_greets(desk):
@@ -220,3 +273,23 @@ def test_the_layout_is_remembered(desk, tmp_path):
     desk.window.arrangement._across.setSizes([300, 600, 700])
     desk.window.arrangement.restore(desk.settings.preferences.splitters)
     assert desk.window.arrangement._across.sizes() == sizes
+
+
+def test_a_tokenizer_alone_is_opened_from_the_model_menu(desk, monkeypatch):
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: ("/some/tokenizer.json", ""))
+    opened = []
+    monkeypatch.setattr(desk.session.decoding, "open_model", opened.append)
+    menu = QMenu()
+    desk.window.model_menu.fill(menu)
+    next(action for action in menu.actions() if "tokenizer" in action.text()).trigger()
+    assert opened == ["uniform:/some/tokenizer.json"]
+
+
+def test_when_the_text_is_complete_the_focus_does_not_wander_to_export(desk):
+    desk.open("ab")
+    step = desk.window.toolbar.step_button
+    step.setFocus()
+    assert desk.window.focusWidget() is step
+    desk.window.commands["run.run"].trigger()
+    desk.wait(lambda: desk.session.decoding.view.position.finish is Finish.STOP and not step.isEnabled())
+    assert desk.window.focusWidget() is not desk.window.toolbar.findChild(type(step), "button:file.export")

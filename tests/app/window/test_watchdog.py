@@ -2,18 +2,39 @@
 
 import time
 
+import pytest
 from PySide6.QtCore import QTimer
 from watchdog import Watchdog
 
+from app.document import Autosave, Document
+from app.session import Groups, Session
 from engine.decoding.values import Finish, SamplerSettings
+
+pytestmark = pytest.mark.alone
+
+LONGEST = 50
 
 
 def test_the_watchdog_itself_bites(qtbot):
     watchdog = Watchdog()
     watchdog.start()
-    QTimer.singleShot(10, lambda: time.sleep(0.1))
-    qtbot.waitUntil(lambda: watchdog.longest_ms > 60)
+    QTimer.singleShot(10, lambda: work(0.1))
+    qtbot.waitUntil(lambda: watchdog.longest_ms > LONGEST)
     watchdog.stop()
+
+
+def test_the_watchdog_notices_a_wait_too(qtbot):
+    watchdog = Watchdog()
+    watchdog.start()
+    QTimer.singleShot(10, lambda: time.sleep(0.7))
+    qtbot.waitUntil(lambda: watchdog.longest_ms > LONGEST)
+    watchdog.stop()
+
+
+def work(seconds):
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        pass
 
 
 def settled(desk, watchdog, text="a+b"):
@@ -43,6 +64,16 @@ def test_loading_a_model(desk, watchdog):
     desk.wait(lambda: desk.session.decoding.view.model.spec == "endless")
 
 
+def test_loading_the_bundled_model_with_all_of_torch(qtbot, tmp_path, watchdog):
+    session = Session(Document(Autosave(tmp_path)), Groups())
+    watchdog.start()
+    session.start()
+    session.decoding.open_model("shakespeare")
+    qtbot.waitUntil(lambda: session.decoding.view.model is not None, timeout=60_000)
+    watchdog.stop()
+    session.close()
+
+
 def test_generating(desk, watchdog):
     settled(desk, watchdog, "[a-z]{40}")
     desk.session.decoding.set_sampler(SamplerSettings(seed=1))
@@ -51,3 +82,24 @@ def test_generating(desk, watchdog):
     desk.session.decoding.sample_many(20)
     with desk.qtbot.waitSignal(desk.session.decoding.sampled, timeout=20_000):
         pass
+
+
+@pytest.mark.parametrize(
+    ("text", "states"), [("[ab]*a[ab]{10}", 2_048), ("(?:[é-ü]|x)*[é-ü](?:[é-ü]|x){9}", 1_536)], ids=["bytes", "UTF-8"]
+)
+def test_a_large_automaton_arriving(desk, watchdog, text, states):
+    settled(desk, watchdog)
+    with desk.qtbot.waitSignal(desk.session.compiling.laid_out, timeout=20_000):
+        desk.document.set_text(text)
+    desk.qtbot.wait(200)
+    assert len(desk.session.compiling.good.dfa.states) == states
+
+
+def test_running_for_300_tokens(desk, watchdog):
+    settled(desk, watchdog, "[a-z]{300}")
+    desk.session.decoding.set_max_tokens(400)
+    with desk.qtbot.waitSignal(
+        desk.session.decoding.running_changed, timeout=60_000, check_params_cb=lambda is_running: not is_running
+    ):
+        desk.session.decoding.run()
+    assert len(desk.session.decoding.view.trace.path) == 300

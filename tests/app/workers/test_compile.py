@@ -74,3 +74,25 @@ def test_an_export_that_cannot_be_written_says_so(tmp_path):
 def test_an_unknown_request_is_a_bug():
     with pytest.raises(TypeError):
         handle("nonsense")
+
+
+@pytest.mark.parametrize(
+    ("notation", "text", "output", "byte"),
+    [("gbnf", 'root ::= "(" root ")" | "a"', b"((a", b")"), ("json_schema", '{"enum": [[[1]]]}', b"[[1", b"]")],
+)
+def test_what_has_no_finite_automaton_is_drawn_around_a_place(notation, text, output, byte):
+    handler = CompileHandler()
+    asked = CompileRequest(1, notation, text, CompileOptions())
+    answer = handle(asked, handler)
+    assert answer.too_large.endswith("drawn around the live state")
+    assert answer.dfa.step(answer.dfa.start, output[0]) is not None
+    there = handle(NeighbourhoodRequest(asked, output), handler).dfa
+    assert there.step(there.start, byte[0]) is not None
+    assert there.states[there.start].spans
+    assert "no finite automaton" in handle(ExportRequest(asked, "dot"), handler).error
+
+
+def test_a_grammar_that_is_regular_is_drawn_whole():
+    answer = handle(CompileRequest(1, "gbnf", 'root ::= "a" tail\ntail ::= "b"*', CompileOptions()))
+    assert answer.too_large == ""
+    assert answer.dfa.accepts(b"abb")

@@ -1,10 +1,12 @@
 import pickle
+from dataclasses import replace
 
 import pytest
 from model_doubles import EOS, decode_handler
 
 from app.workers.messages import (
     Back,
+    Begin,
     CompileRequest,
     ExportRequest,
     GoTo,
@@ -13,6 +15,7 @@ from app.workers.messages import (
     Restart,
     RestoreTrace,
     SampleMany,
+    SetBudget,
     SetGrammar,
     SetPrompt,
     SetSampler,
@@ -23,7 +26,9 @@ from app.workers.messages import (
 from engine.compile.options import CompileOptions
 from engine.decoding.values import Chat, EosState, Finish, SamplerSettings
 from engine.masking.explanation import Reason
+from engine.models.uniform import UniformSource
 from engine.source import CancelledError, CancelToken
+from engine.vocabulary import Vocabulary
 
 A, B = ord("a") - 0x20, ord("b") - 0x20
 
@@ -42,6 +47,14 @@ class Worker:
 
 def grammar(text, revision=1):
     return SetGrammar(revision, "regex", text, CompileOptions())
+
+
+def count_of_logits(worker, monkeypatch):
+    """A list that grows with every question to the model."""
+    model, asked = worker.handler._session.model, []
+    plain = model.logits
+    monkeypatch.setattr(model, "logits", lambda ids: asked.append(len(ids)) or plain(ids), raising=False)
+    return asked
 
 
 @pytest.fixture
@@ -120,12 +133,20 @@ def test_a_prompt_and_a_sampler_outlive_a_model(worker):
     assert [shown for _, shown in view.prompt_tokens] == ["h", "i"]
 
 
-def test_a_prompt_that_the_model_cannot_take_is_told_and_the_old_one_stays(worker):
-    worker(SetPrompt("hi"))
-    for prompt in ("é", Chat((("user", "hello"),))):
-        view = worker(SetPrompt(prompt))
-        assert view.error
-        assert view.prompt == "hi"
+@pytest.mark.parametrize("prompt", ["é", Chat((("user", "hello"),))])
+def test_a_prompt_that_the_model_cannot_take_stays_typed_and_stops_the_steps(worker, prompt):
+    view = worker(SetPrompt(prompt))
+    assert view.error
+    assert (view.prompt, view.position) == (prompt, None)
+    assert worker(StepOnce()).error == view.error
+    assert worker(SetPrompt("hi")).position.output == b""
+
+
+def test_a_prompt_that_only_the_next_model_can_take_waits_for_it(worker):
+    worker.handler._loader = lambda spec, _cancel: UniformSource(spec, Vocabulary([b"a", b"b", "é".encode()], []))
+    assert worker(SetPrompt("é")).error
+    view = worker(OpenModel("next"))
+    assert (view.error, view.prompt, view.position.allowed) == ("", "é", 1)
 
 
 def test_a_model_that_does_not_load_leaves_the_old_one(worker):
@@ -155,18 +176,94 @@ def test_many_seeds_come_one_by_one(worker):
     assert len(worker.told) == 6
 
 
-def test_a_saved_trace_is_taken_again(worker):
-    view = worker(RestoreTrace(((A, A), (A, B)), current=1))
-    tokens = {node.id: node.step.token_id for node in view.trace.nodes}
-    assert [tokens[node_id] for node_id in view.trace.path] == [A, B]
+def test_a_saved_trace_comes_back_as_it_was_without_the_model(worker, monkeypatch):
+    for request in (Take(A), Take(A), Back(), StepOnce(), Back()):
+        saved = worker(request).trace
+    worker(Begin("", SamplerSettings(), 256))
+    asked = count_of_logits(worker, monkeypatch)
+    view = worker(RestoreTrace(saved))
+    assert view.trace == saved
+    assert {node.step.chosen_by for node in view.trace.nodes} == {"user", "sampler"}
     assert view.position.output == b"a"
-    assert sorted(tokens.values()) == [A, A, B]
+    assert len(asked) == 1  # for what stands now
 
 
-def test_a_saved_trace_that_is_not_possible_any_more_is_kept_as_far_as_it_goes(worker):
-    view = worker(RestoreTrace(((A, B, B, B),), current=4))
-    assert view.position.output == b"ab"
-    assert view.note.startswith("2 saved steps")
+def test_a_saved_trace_may_be_longer_than_the_budget(worker):
+    worker(Take(A))
+    saved = worker(Take(A)).trace
+    worker(Begin("", SamplerSettings(), 1))
+    view = worker(RestoreTrace(saved))
+    assert (view.position.output, view.position.finish) == (b"aa", Finish.LENGTH)
+
+
+def test_saved_steps_that_the_grammar_does_not_allow_any_more_are_marked(worker):
+    worker(Take(A))
+    saved = worker(Take(B)).trace
+    worker(Begin("", SamplerSettings(), 256))
+    worker(grammar("a{3}", revision=2))
+    view = worker(RestoreTrace(saved))
+    assert (view.position.output, len(view.trace.nodes), len(view.trace.illegal)) == (b"a", 2, 1)
+
+
+def test_saved_steps_of_another_vocabulary_are_left_out_and_counted(worker):
+    worker(Take(A))
+    saved = worker(Take(A)).trace
+    strange = replace(saved.nodes[1], step=replace(saved.nodes[1].step, token=b"other"))
+    view = worker(RestoreTrace(replace(saved, nodes=(saved.nodes[0], strange))))
+    assert view.position.output == b"a"
+    assert view.note.startswith("1 saved step")
+
+
+# --- the budget, and what another prompt or model puts aside ---------------------------------------------------------
+
+
+def test_a_budget_ends_the_steps_and_the_many_seeds_and_outlives_a_model(worker):
+    worker(grammar("a*", revision=2))
+    worker(SetBudget(2))
+    worker(Take(A))
+    view = worker(Take(A))
+    assert (view.max_tokens, view.position.finish) == (2, Finish.LENGTH)
+    assert {outcome.tokens <= 2 for outcome in worker(SampleMany(4)).outcomes} == {True}
+    assert worker(SetBudget(3)).position.finish is None
+    view = worker(OpenModel("endless"))
+    assert view.max_tokens == 3
+    assert max(outcome.tokens for outcome in worker(SampleMany(4)).outcomes) == 3
+
+
+def test_another_prompt_puts_the_shown_path_aside(worker):
+    worker(Take(A))
+    worker(Take(B))
+    former = worker(SetPrompt("hi")).former
+    assert (former.model, former.prompt) == ("Letters", "")
+    assert [(step.token, step.chosen_by) for step in former.steps] == [(b"a", "user"), (b"b", "user")]
+    assert worker(StepOnce()).former is None
+
+
+def test_another_model_puts_the_shown_path_aside(worker):
+    worker(SetPrompt("hi"))
+    worker(Take(A))
+    former = worker(OpenModel("endless")).former
+    assert (former.model, former.prompt, len(former.steps)) == ("Letters", "hi", 1)
+
+
+def test_nothing_is_put_aside_where_nothing_was_stepped(worker):
+    assert worker(SetPrompt("hi")).former is None
+    assert worker(OpenModel("endless")).former is None
+
+
+def test_a_refused_prompt_puts_nothing_aside_until_another_is_taken(worker):
+    worker(Take(A))
+    assert worker(SetPrompt("é")).former is None
+    assert len(worker(SetPrompt("hi")).former.steps) == 1
+
+
+def test_another_document_begins_with_nothing_of_the_old_one(worker):
+    worker(Take(A))
+    view = worker(Begin("é", SamplerSettings(seed=3), 7))
+    assert (view.sampler.seed, view.max_tokens, view.former) == (3, 7, None)
+    assert "é" in view.prompt
+    view = worker(SetPrompt("hi"))
+    assert (view.error, view.former, view.trace.nodes) == ("", None, ())
 
 
 def test_the_token_index_is_exported(worker, tmp_path):

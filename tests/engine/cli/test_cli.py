@@ -245,6 +245,17 @@ def test_a_broken_grammar_loads_no_model(capsys, monkeypatch):
     assert err.startswith("<grammar>:1:1: error: ")
 
 
+def test_a_number_that_is_none_is_said_in_words(capsys):
+    assert run("generate", *REGEX, "a", "--model", "any", "--seed", "x") == 2
+    assert "argument --seed: 'x' is not a whole number" in capsys.readouterr().err
+
+
+def test_a_grammar_that_nothing_matches_loads_no_model(capsys, monkeypatch):
+    monkeypatch.setattr(engine.models, "load_model", lambda *_, **__: pytest.fail("loaded"))
+    assert run("generate", *REGEX, r"[^\s\S]", "--model", "any") == 1
+    assert "no text matches this grammar" in capsys.readouterr().err
+
+
 def test_a_model_that_cannot_be_had_is_one_line(capsys, monkeypatch):
     def refuse(spec: str, *, cancel: object = None) -> None:
         raise ModelError(f"there is no model {spec}\ngive another")

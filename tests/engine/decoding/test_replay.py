@@ -121,3 +121,38 @@ def test_the_kept_prefix_is_what_a_fresh_session_would_take(text, pattern):
     assert session.text == text[:kept]
     if kept < len(text):
         assert not session.explain(text[kept].encode()).allowed
+
+
+def test_a_saved_trace_is_taken_over_whole():
+    session = typed("[a-z]+", "abc")
+    session.go_to(0)
+    session.step()
+    session.back()
+    fresh = typed("[a-z]+", "z")
+    assert fresh.restore(session.trace) == 0
+    assert fresh.trace == session.trace
+    assert fresh.text == "a"
+    assert fresh.position().candidates == session.position().candidates
+    fresh.go_to(2)
+    assert fresh.text == "abc"
+
+
+def test_a_saved_trace_under_another_grammar_stands_where_that_allows_it():
+    saved = typed("[a-z]+", "abcd").trace
+    session = typed("ab[A-Z]|.{4}", "")
+    session.replace_grammar(compile_grammar("regex", "ab[A-Z]"))
+    session.restore(saved)
+    assert session.text == "ab"
+    assert session.trace.illegal == {2}
+    session.replace_grammar(compile_grammar("regex", "[a-z]+"))
+    assert session.text == "abcd"
+
+
+def test_a_trace_that_outgrows_a_limit_on_the_way_changes_nothing():
+    saved = typed("[a-z]+", "abcd").trace
+    tight = compile_grammar("regex", "[ab]{9}[a-z]{99}|.{40}x", CompileOptions(limits=Limits(configurations=4)))
+    session = DecodeSession(tight, RandomModel())
+    with pytest.raises(LimitExceededError):
+        session.restore(saved)
+    assert session.trace.nodes == ()
+    assert session.text == ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.decoding.tree import StepTree
-from engine.decoding.values import Step
+from engine.decoding.values import Step, Trace, TraceNode
 from engine.source import InvariantError
 
 
@@ -73,3 +73,28 @@ def test_places_that_are_not_there_are_refused():
         tree.go_to(9)
     with pytest.raises(InvariantError):
         tree.stand_at(2)
+
+
+def test_a_tree_grows_from_its_trace():
+    tree = grown(4, 5, 6)
+    tree.stand_at(1)
+    tree.push(step(7))
+    tree.push(step(8))
+    tree.stand_at(1)
+    again = StepTree.grown_from(tree.trace(), lambda _step: True)
+    assert again.trace() == tree.trace()
+    assert again.depth == 1
+    again.push(step(7))
+    assert again.path == (0, 3, 4)
+
+
+def test_a_step_that_is_not_kept_takes_what_follows_along():
+    tree = StepTree.grown_from(grown(4, 5, 6).trace(), lambda kept: kept.token_id != 5)
+    assert (len(tree), tree.path, tree.current) == (1, (0,), 0)
+
+
+def test_a_trace_in_any_numbering_is_understood():
+    nodes = (TraceNode(9, None, step(4)), TraceNode(3, 9, step(5)), TraceNode(7, 9, step(5)), TraceNode(1, 7, step(6)))
+    tree = StepTree.grown_from(Trace(nodes, (9, 7, 1), 7), lambda _step: True)
+    assert [node.step.token_id for node in tree.trace().nodes] == [4, 5, 6]  # equal steps are one
+    assert (tree.path, tree.current) == ((0, 1, 2), 1)

@@ -11,6 +11,7 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from app.graph.folding import fold
 from app.graph.layout import LayoutRequest, lay_out
 from app.panes.automaton import AutomatonPane
 from engine.automata.dfa import ByteDfa, DfaEdge, DfaState
@@ -271,7 +272,8 @@ def test_bytes_within_characters_are_folded_until_they_matter(
 ) -> None:
     states = tuple(DfaState(state, accepting=state == 2) for state in range(3))
     edges = (DfaEdge(0, 1, ((0xC3, 0xC3),)), DfaEdge(0, 2, ((97, 97),)), DfaEdge(1, 2, ((0xA9, 0xA9),)))
-    pane.show_dfa(ByteDfa(0, states, edges), 1)
+    dfa = ByteDfa(0, states, edges)
+    pane.show_dfa(dfa, 1, fold=fold(dfa))
     assert pane.view.scene().picture.labels == {(0, 2): "a é"}
     assert pane.header.counts.whole == "2 states · 1 edge · 3 states over bytes"
     assert pane.view.tip_of_edge((0, 2)) == "a é"

@@ -81,3 +81,10 @@ def test_what_the_model_sees(qtbot, box):
     assert box.sees.text().endswith("2 tokens")
     qtbot.mouseClick(box.sees, Qt.MouseButton.LeftButton)
     assert box.tokens.isVisible()
+
+
+def test_an_open_prompt_is_as_high_as_its_fields(qtbot, box):
+    box.fold.setChecked(True)
+    qtbot.waitExposed(box)
+    assert box.sees.y() - box.text.geometry().bottom() < 2 * box.text.fontMetrics().lineSpacing()
+    assert box.text.parentWidget().height() == box.text.height()

@@ -43,8 +43,8 @@ def test_reset_goes_back_to_plain_sampling(qtbot, button):
 
 
 def test_the_button_names_what_is_in_force():
-    assert summary(SamplerSettings()) == "t 1 · seed 0"
-    assert summary(SamplerSettings(temperature=0.8, top_k=40, seed=7)) == "t 0.8 + · seed 7"
+    assert summary(SamplerSettings()) == "temp 1 · seed 0"
+    assert summary(SamplerSettings(temperature=0.8, top_k=40, seed=7)) == "temp 0.8 + · seed 7"
     assert details(SamplerSettings(1.1, 0.8, 40, 0.9, 0.1, 7)) == (
         "temperature 0.8, top-k 40, top-p 0.9, min-p 0.1, repetition penalty 1.1, seed 7"
     )

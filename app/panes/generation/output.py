@@ -1,0 +1,120 @@
+"""The output: its chips, its branches, and what earlier prompts and models made of it.
+
+An earlier output is read in place of the present one, and says so above it; the
+next thing that happens to the present one brings that back.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from app import theme
+from app.models.wording import count
+from app.panes.generation.branches import BranchStrip, branches_of, name_of
+from app.panes.generation.buttons import push_button
+from app.panes.generation.chip import chips_of, former_chips
+from app.panes.generation.chip_view import ChipView
+from app.panes.generation.elided import ElidedLabel
+from app.workers.messages import DecodeView
+from engine.decoding.values import FormerBranch
+
+_NOT_READY = "The output stands here once there is a model and a grammar."
+_EMPTY = "Nothing is generated yet. Press Step, or click a token below."
+
+
+class OutputBox(QWidget):
+    """Shows an output.
+
+    Signals:
+        node_clicked(step id): stand right after this step.
+    """
+
+    node_clicked = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._view = DecodeView()
+        self._read: FormerBranch | None = None
+        self.chips = ChipView(_EMPTY)
+        self.chips.setAccessibleName("Output")
+        self.branches = BranchStrip()
+        self.title = QLabel("Output")
+        self.title.setProperty("role", "heading")
+        self.tally = ElidedLabel()
+        self.tally.setProperty("role", "muted")
+        self.resume = push_button("Back to the output", "Stop reading the earlier output", role="link")
+        self.resume.hide()
+        self.copy = push_button("Copy", "Copy the output as text", role="link")
+        policy = self.copy.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)
+        self.copy.setSizePolicy(policy)
+        bar = QHBoxLayout()
+        bar.setSpacing(theme.SPACE_S)
+        bar.addWidget(self.title)
+        bar.addWidget(self.tally, 1)
+        bar.addWidget(self.resume)
+        bar.addWidget(self.copy)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(theme.SPACE_S, 0, theme.SPACE_S, theme.SPACE_XS)
+        layout.setSpacing(theme.SPACE_XS)
+        layout.addLayout(bar)
+        layout.addWidget(self.chips, 1)
+        layout.addWidget(self.branches)
+        self.chips.chip_clicked.connect(self._on_chip)
+        self.branches.branch_clicked.connect(self.node_clicked)
+        self.branches.former_clicked.connect(self.read)
+        self.resume.clicked.connect(lambda: self.read(None))
+        self.copy.clicked.connect(self._copy)
+
+    def show_view(self, view: DecodeView) -> None:
+        """Show where a session stands."""
+        if self._read is not None and _shown(view) != _shown(self._view):
+            self._read = None
+        self._view = view
+        self.chips.set_placeholder(_EMPTY if view.position is not None else _NOT_READY)
+        self.branches.show_branches(branches_of(view.trace))
+        self._refresh()
+
+    def show_former(self, former: tuple[FormerBranch, ...]) -> None:
+        """Offer what earlier prompts and models made."""
+        self.branches.show_former(former, self._view.model.name if self._view.model else "")
+        if self._read is not None and self._read not in former:
+            self.read(None)
+
+    def read(self, former: FormerBranch | None) -> None:
+        """Show an earlier output in place of the present one; None goes back to that."""
+        self._read = former
+        self._refresh()
+
+    def _refresh(self) -> None:
+        read = self._read
+        self.title.setText("Output" if read is None else "Earlier output")
+        self.resume.setVisible(read is not None)
+        if read is not None:
+            self.chips.show_chips(former_chips(read), None)
+            self.tally.setText(f"read-only · {count(len(read.steps), 'token')} · {name_of(read)}")
+            self.copy.show()
+            return
+        chips, current = chips_of(self._view.trace)
+        self.chips.show_chips(chips, current)
+        self.tally.setText(count(0 if current is None else current + 1, "token") if chips else "")
+        self.copy.setVisible(bool(chips))
+
+    def _on_chip(self, node_id: int) -> None:
+        if self._read is None:
+            self.node_clicked.emit(node_id)
+
+    def _copy(self) -> None:
+        if self._read is not None:
+            output = b"".join(step.token or b"" for step in self._read.steps)
+        elif self._view.position is not None:
+            output = self._view.position.output
+        else:
+            return
+        QGuiApplication.clipboard().setText(output.decode("utf-8", "replace"))
+
+
+def _shown(view: DecodeView) -> tuple[object, ...]:
+    return view.trace, view.prompt, view.model

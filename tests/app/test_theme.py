@@ -1,0 +1,73 @@
+import pytest
+from PySide6.QtWidgets import QApplication
+
+from app import theme
+from app.theme import DARK, LIGHT, Role
+from app.theme.style_sheet import style_sheet
+
+GROUNDS = (Role.WINDOW, Role.PANEL, Role.RAISED)
+FILLS = {
+    Role.LIVE: Role.LIVE_FILL,
+    Role.ALLOWED: Role.ALLOWED_FILL,
+    Role.FORBIDDEN: Role.FORBIDDEN_FILL,
+    Role.FORCED: Role.FORCED_FILL,
+    Role.ERROR: Role.ERROR_FILL,
+    Role.WARNING: Role.WARNING_FILL,
+    Role.HINT: Role.HINT_FILL,
+}
+TEXTS = (Role.TEXT, Role.MUTED, Role.ACCENT, *FILLS, *(role for role in Role if role.value.startswith("syntax")))
+
+
+def luminance(colour):
+    def linear(channel):
+        return channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4
+
+    return 0.2126 * linear(colour.redF()) + 0.7152 * linear(colour.greenF()) + 0.0722 * linear(colour.blueF())
+
+
+def contrast(one, other):
+    """WCAG 2.1, section 1.4.3."""
+    darker, lighter = sorted((luminance(one), luminance(other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+PAIRS = [
+    *((text, ground) for text in TEXTS for ground in GROUNDS),
+    *FILLS.items(),
+    *((Role.TEXT, fill) for fill in (*FILLS.values(), Role.HOVER, Role.SELECTION)),
+    (Role.ON_ACCENT, Role.ACCENT),
+]
+
+
+@pytest.mark.parametrize("colours", [LIGHT, DARK], ids=lambda colours: colours.name)
+def test_texts_can_be_read_on_their_grounds(colours):
+    weak = {
+        (text.value, ground.value): round(contrast(colours.colour(text), colours.colour(ground)), 2)
+        for text, ground in PAIRS
+        if contrast(colours.colour(text), colours.colour(ground)) < 4.5
+    }
+    assert weak == {}
+
+
+@pytest.mark.parametrize("colours", [LIGHT, DARK], ids=lambda colours: colours.name)
+def test_every_role_has_a_colour_and_the_sheet_leaves_none_open(colours):
+    assert set(colours.values) == set(Role)
+    sheet = style_sheet(colours)
+    assert not any("{" + role.value + "}" in sheet for role in Role)
+
+
+def test_a_theme_is_applied_and_told(qapp, qtbot):
+    assert isinstance(qapp, QApplication)
+    with qtbot.waitSignal(theme.themes.changed):
+        theme.apply(qapp, "dark")
+    assert theme.current() is DARK
+    assert theme.colour("live") == DARK.colour(Role.LIVE)
+    assert qapp.palette().base().color() == DARK.colour(Role.PANEL)
+    theme.apply(qapp, "system")
+    assert theme.current().name == theme.system_theme()
+    theme.apply(qapp, "light")
+
+
+def test_the_fixed_font_is_fixed(qapp):
+    assert theme.mono_font().fixedPitch()
+    assert theme.ui_font(2.0).pointSizeF() == theme.ui_font().pointSizeF() + 2.0

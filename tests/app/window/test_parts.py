@@ -1,0 +1,140 @@
+"""The small parts of the window, each by itself."""
+
+import sys
+import threading
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QPushButton
+
+from app.session import Alarm, Drawn
+from app.window.banner import BannerStack
+from app.window.status import StatusLine
+from app.window.trouble import tell_uncaught
+from app.workers.messages import CompileRequest, DecodeView
+from engine.compile import CompileOptions, compile_grammar
+from engine.decoding.values import EosState, Finish, Position
+
+
+@pytest.fixture
+def stack(qtbot):
+    stack = BannerStack()
+    qtbot.addWidget(stack)
+    stack.show()
+    return stack
+
+
+def test_a_banner_acts_once_and_goes(stack, qtbot):
+    acted = []
+    banner = stack.show_alarm(Alarm("window", "Trouble", button="Mend", action=lambda: acted.append(1)))
+    qtbot.mouseClick(next(b for b in banner.findChildren(QPushButton) if b.text() == "Mend"), Qt.MouseButton.LeftButton)
+    assert acted == [1]
+    assert stack.banners == []
+
+
+def test_details_unfold(stack, qtbot):
+    banner = stack.show_alarm(Alarm("window", "Trouble", details="Traceback"))
+    button = next(b for b in banner.findChildren(QPushButton) if b.text() == "Details")
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert button.isChecked()
+
+
+def test_there_is_no_wall_of_banners(stack):
+    for i in range(6):
+        stack.show_alarm(Alarm("window", f"Trouble {i % 5}"))
+    texts = [banner.alarm.text for banner in stack.banners]
+    assert len(texts) == len(set(texts)) <= 3
+    assert texts[-1] == "Trouble 0"
+
+
+def test_uncaught_exceptions_become_alarms(qtbot):
+    alarms = []
+    before = sys.excepthook
+    undo = tell_uncaught(alarms.append)
+    try:
+        sys.excepthook(ValueError, ValueError("oops"), None)
+        thread = threading.Thread(target=lambda: 1 / 0)
+        thread.start()
+        thread.join()
+        qtbot.waitUntil(lambda: len(alarms) == 2)
+    finally:
+        undo()
+    assert "ValueError: oops" in alarms[0].text
+    assert "ZeroDivisionError" in alarms[1].details
+    assert sys.excepthook is before
+
+
+def drawn(text, too_large=""):
+    grammar = compile_grammar("regex", text, CompileOptions())
+    request = CompileRequest(1, "regex", text, CompileOptions())
+    return Drawn(request, grammar.materialise(), b"", 1.25, too_large)
+
+
+def position(**changes):
+    values = {
+        "output": b"",
+        "index": 0,
+        "configuration": 1,
+        "allowed": 1234,
+        "vocabulary_size": 49152,
+        "z": 0.0312,
+        "kl": 3.0,
+        "forced": False,
+        "forced_bytes": b"",
+        "eos": EosState.NOT_YET,
+        "accepting": False,
+        "finish": None,
+        "wanted": None,
+        "candidates": (),
+        "mask_us": 12.0,
+        "logits_ms": 1.0,
+    }
+    return Position(**{**values, **changes})
+
+
+@pytest.fixture
+def status(qtbot):
+    status = StatusLine()
+    qtbot.addWidget(status)
+    status.show()
+    return status
+
+
+def test_the_status_line_tells_sizes_and_mass(status):
+    status.show_automaton(drawn("ab"), "")
+    status.show_view(DecodeView(position=position()), drawn("ab"), frozenset({0}))
+    assert status.texts[0] == "3 states · 2 edges · compiled in 1.2 ms"
+    assert status.texts[1] == "1,234 of 49,152 allowed · Z 3.1% · mask 12 µs"
+    assert status.texts[2] == "No end yet, expects a"
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"finish": Finish.STOP}, "Ended: stop"),
+        ({"accepting": True, "eos": EosState.ALLOWED}, "The text matches: it may end here"),
+        ({"accepting": True, "eos": EosState.NO_EOS}, "The text matches"),
+        ({"z": 0.0001}, "No end yet"),
+    ],
+)
+def test_the_status_line_tells_of_the_end(status, changes, says):
+    status.show_view(DecodeView(position=position(**changes)), None, frozenset())
+    assert status.texts[2] == says
+
+
+def test_the_status_line_tells_of_a_stale_and_of_a_large_automaton(status):
+    status.show_automaton(drawn("a"), "The grammar has an error")
+    assert status.texts[0] == "The grammar has an error"
+    status.show_automaton(drawn("a", "3,012 states: drawn around the live one only"), "")
+    assert status.texts[0].startswith("3,012 states · compiled")
+
+
+def test_the_status_line_shows_progress_and_offers_to_cancel(status, qtbot):
+    status.show_activity("Loading smollm2", 30_000_000, 98_000_000)
+    assert status.texts[3] == "Loading smollm2 · 30 of 98 MB"
+    with qtbot.waitSignal(status.cancel_clicked):
+        qtbot.mouseClick(status._cancel, Qt.MouseButton.LeftButton)
+    status.show_activity("Sampling", 3, 12)
+    assert status.texts[3] == "Sampling · 3 of 12"
+    status.show_activity("", 0, None)
+    assert not status._cancel.isVisible()
