@@ -7,10 +7,11 @@ import json
 import sys
 
 import pytest
-from random_model import RandomModel
 
 import engine.models
 from engine.cli.main import main
+from engine.models.uniform import UniformSource
+from engine.vocabulary import Vocabulary
 
 BRACKETS = 'root ::= "(" root ")" | "a"'
 SCHEMA = '{"enum": [{"a": 1}]}'
@@ -18,7 +19,7 @@ SCHEMA = '{"enum": [{"a": 1}]}'
 
 @pytest.fixture
 def model(monkeypatch):
-    source = RandomModel()
+    source = UniformSource("ASCII", Vocabulary([bytes([code]) for code in range(0x80)], []))
     monkeypatch.setattr(engine.models, "load_model", lambda spec, *, cancel=None: source)
     return source
 
