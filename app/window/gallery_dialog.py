@@ -19,6 +19,7 @@ from app import theme
 from app.document.gallery import Example, examples
 
 _CARD_WIDTH = 648
+_MOST_LINES = 6
 _ITEM_PADDING = QSize(12, 8)  # what the style sheet puts around the items of every list
 
 
@@ -69,11 +70,17 @@ class GalleryDialog(QDialog):
         self.list.setItemWidget(item, card)
 
 
+def _beginning(source: str) -> str:
+    """As many lines of a grammar as leave room for the other cards."""
+    lines = source.rstrip().split("\n")
+    return "\n".join(lines if len(lines) <= _MOST_LINES else [*lines[: _MOST_LINES - 1], "…"])
+
+
 def _card(example: Example) -> QWidget:
     card = QFrame()
     heading = QLabel(example.title)
     heading.setProperty("role", "heading")
-    pattern = QLabel(example.source)
+    pattern = QLabel(_beginning(example.source))
     pattern.setFont(theme.mono_font())
     pattern.setTextFormat(Qt.TextFormat.PlainText)
     description = QLabel(example.description)

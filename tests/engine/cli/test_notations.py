@@ -14,7 +14,7 @@ from engine.models.uniform import UniformSource
 from engine.vocabulary import Vocabulary
 
 BRACKETS = 'root ::= "(" root ")" | "a"'
-SCHEMA = '{"enum": [{"a": 1}]}'
+SCHEMA = '{"enum": [[true, false]]}'
 
 
 @pytest.fixture
@@ -44,12 +44,12 @@ def test_a_bad_one_is_told_with_its_place(notation, text, capsys):
     assert "<grammar>:1:" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("whitespace", "length"), [("compact", 7), ("one-space", 8)])
+@pytest.mark.parametrize(("whitespace", "length"), [("compact", 12), ("one-space", 13)])
 def test_a_schema_is_written_with_the_white_space_that_is_asked_for(whitespace, length, model, capsys):
     arguments = ["--notation", "json_schema", "--grammar", SCHEMA, "--model", "any", "--whitespace", whitespace]
     assert main(["generate", *arguments]) == 0
     text = capsys.readouterr().out
-    assert json.loads(text) == {"a": 1}
+    assert json.loads(text) == [True, False]
     assert len(text) == length
 
 
