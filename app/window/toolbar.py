@@ -81,15 +81,6 @@ class Toolbar(QToolBar):
         self._actions["run.run"].setText("Pause" if is_running else "Run")
         self._actions["run.run"].setIcon(icon("ph.pause" if is_running else "ph.fast-forward"))
 
-    def _hand_focus_on(self, button: QToolButton) -> None:
-        """Qt would pass it to the next button, and Space, meant for another step, would open Export."""
-        for command_id in ("run.back", "run.restart"):
-            other = self.findChild(QToolButton, f"button:{command_id}")
-            if other is not None and other is not button and self._actions[command_id].isEnabled():
-                other.setFocus()
-                return
-        button.clearFocus()
-
     def _command_button(self, command_id: str, role: str, *, has_text: bool = True) -> QToolButton:
         """A button that mirrors a command; unlike a default action, it may have an icon colour of its own."""
         action = self._actions[command_id]
@@ -107,7 +98,7 @@ class Toolbar(QToolBar):
             button.setToolTip(action.toolTip())
             button.setAccessibleName(action.text())
             if button.hasFocus() and not action.isEnabled():
-                self._hand_focus_on(button)
+                button.clearFocus()  # Qt would pass it on, and Space, meant for another step, would open Export
             button.setEnabled(action.isEnabled())
             if role != "primary":
                 button.setIcon(action.icon())

@@ -10,8 +10,8 @@ NAMES = sorted({command.icon for command in COMMANDS if command.icon})
 
 
 def colours(icon: QIcon, mode: QIcon.Mode) -> set[str]:
-    image = icon.pixmap(24, 24, mode).toImage()
-    pixels = (image.pixelColor(x, y) for x in range(24) for y in range(24))
+    image = icon.pixmap(96, 96, mode).toImage()
+    pixels = (image.pixelColor(x, y) for x in range(96) for y in range(96))
     return {pixel.name() for pixel in pixels if pixel.alpha() == 255}
 
 

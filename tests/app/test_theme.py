@@ -1,5 +1,5 @@
 import pytest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QSpinBox
 
 from app import theme
 from app.theme import DARK, LIGHT, Role
@@ -71,3 +71,14 @@ def test_a_theme_is_applied_and_told(qapp, qtbot):
 def test_the_fixed_font_is_fixed(qapp):
     assert theme.mono_font().fixedPitch()
     assert theme.ui_font(2.0).pointSizeF() == theme.ui_font().pointSizeF() + 2.0
+
+
+def test_a_spin_box_has_arrows(qtbot):
+    box = QSpinBox()
+    qtbot.addWidget(box)
+    box.setStyleSheet(style_sheet(LIGHT))
+    box.resize(100, 30)
+    picture = box.grab().toImage()
+    muted = LIGHT.colour(Role.MUTED)
+    rows = {y for y in range(30) for x in range(80, 98) if picture.pixelColor(x, y) == muted}
+    assert min(rows) < 15 < max(rows)

@@ -12,13 +12,15 @@ QT = ("PySide6", "shiboken6", "pyqtgraph", "qtawesome")
 @pytest.mark.parametrize(
     ("module", "unwanted"),
     [
-        ("engine", (*HEAVY, *QT, "app")),
-        ("engine.vocabulary", (*HEAVY, *QT, "app")),
+        ("engine", (*HEAVY, *QT, "app", "numpy")),
+        ("engine.compile", (*HEAVY, *QT, "app", "numpy")),
+        ("engine.masking", (*HEAVY, *QT, "app", "numpy")),
+        ("engine.vocabulary", (*HEAVY, *QT, "app", "numpy")),
         ("engine.models", (*HEAVY, *QT, "app")),
         ("engine.cli.main", (*HEAVY, *QT, "app")),
         ("app.main", HEAVY),
-        ("app.window", HEAVY),
-        ("app.workers.messages", (*HEAVY, *QT)),
+        ("app.window.main_window", (*HEAVY, "numpy", "qtpy")),
+        ("app.workers.messages", (*HEAVY, *QT, "numpy")),
     ],
 )
 def test_an_import_stays_light(module, unwanted):

@@ -2,8 +2,8 @@
 
 import pickle
 
+import decode_views as views
 import pytest
-import views
 
 from app.workers.traces import pack, unpack
 from engine.decoding.values import Trace
