@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import math
+import re
 from functools import lru_cache
 
 from engine.decoding.values import Candidate, Chat
 from engine.vocabulary.visible import visible
 
+_CODE = re.compile(r"(`+) ?(.+?) ?\1(?!`)")  # as in Markdown: code that holds backticks stands between more of them
 MINUS = "\N{MINUS SIGN}"
 _LEAST_SHOWN = 0.00005  # what a column with two decimals of a percent would round to nothing
 
 shown = lru_cache(maxsize=65_536)(visible)  # a trace repeats its tokens, and a table its rows
+
+
+def unmarked(text: str) -> str:
+    """Prose in which backticks hold code, for a label that knows no fonts: the code stands in quotation marks."""
+    return _CODE.sub(r"“\2”", text)
 
 
 def percent(p: float) -> str:

@@ -10,6 +10,7 @@ from PySide6.QtGui import QFontMetrics, QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QLabel, QStackedWidget, QTableView, QVBoxLayout, QWidget
 
 from app import theme
+from app.models.wording import unmarked
 from app.theme import Role
 from app.theme.icons import draw_icon
 from engine.source import Diagnostic, Severity, SourceText, Span
@@ -70,7 +71,7 @@ class ProblemsModel(QAbstractTableModel):
             name, colour = _ICONS[finding.severity]
             return draw_icon(name, theme.colour(colour).name(), theme.colour(Role.DISABLED).name())
         if role == Qt.ItemDataRole.ToolTipRole:
-            return f"{finding.message}\n{finding.hint}\n{finding.code}".replace("\n\n", "\n")
+            return unmarked(f"{finding.message}\n{finding.hint}\n{finding.code}".replace("\n\n", "\n"))
         return None
 
     def _text(self, finding: Diagnostic, column: int) -> str:
@@ -79,7 +80,7 @@ class ProblemsModel(QAbstractTableModel):
         if column == PLACE:
             line, place = self._source.line_column(finding.span.start)
             return f"{line}:{place}"
-        return finding.message if column == MESSAGE else finding.hint
+        return unmarked(finding.message if column == MESSAGE else finding.hint)
 
 
 class ProblemsPane(QWidget):

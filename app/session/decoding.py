@@ -41,7 +41,7 @@ from app.workers.messages import (
     Take,
     WhyAnswer,
 )
-from engine.decoding.values import Chat, SamplerSettings, Trace
+from engine.decoding.values import Chat, FormerBranch, SamplerSettings, Trace
 
 
 class Decoding(QObject):
@@ -108,6 +108,16 @@ class Decoding(QObject):
         return any(isinstance(request, OpenModel) for request in self._group.pending)
 
     @property
+    def is_reading_grammar(self) -> bool:
+        """Whether the worker still compiles a grammar; steps asked for meanwhile are taken under it."""
+        return any(isinstance(request, SetGrammar) for request in self._group.pending)
+
+    @property
+    def has_grammar(self) -> bool:
+        """Whether the last view is of the grammar that compiled last."""
+        return self._grammar is None or self._view.grammar_revision == self._grammar.revision
+
+    @property
     def is_sampling(self) -> bool:
         """Whether many seeds are being generated; other requests wait for them."""
         return any(isinstance(request, SampleMany) for request in self._group.pending)
@@ -126,8 +136,8 @@ class Decoding(QObject):
         """Go on with a grammar that compiled."""
         self._drawn, compiled = drawn, drawn.request
         self._grammar = SetGrammar(compiled.revision, compiled.notation, compiled.text, compiled.options)
-        self._group.cancel(lambda request: isinstance(request, SetGrammar))
         self._group.submit(self._grammar)
+        self._group.cancel(lambda request: isinstance(request, SetGrammar) and request is not self._grammar)
 
     def set_prompt(self, prompt: str | Chat) -> None:
         """Start anew from another prompt."""
@@ -153,13 +163,13 @@ class Decoding(QObject):
         if not isinstance(request, StepOnce):
             self.pause()
         if isinstance(request, Take | Back | Restart | GoTo):
-            self._to_restore = None
+            self._put_aside()
         self._group.submit(request)
 
     def step(self) -> None:
         """Take one token, unless one is being taken already."""
         if not any(isinstance(request, StepOnce) for request in self._group.pending):
-            self._to_restore = None  # whoever goes on from here has no use for what could not be restored
+            self._put_aside()
             self._group.submit(StepOnce())
 
     def run(self) -> None:
@@ -184,6 +194,10 @@ class Decoding(QObject):
         self.pause()
         self._group.cancel(lambda request: isinstance(request, SampleMany))
         self._group.submit(SampleMany(count, self._document.content.sampler.seed))
+
+    def cancel_grammar(self) -> None:
+        """Give up reading a grammar; the worker keeps the one before, and no step is possible until another edit."""
+        self._group.cancel(lambda request: isinstance(request, SetGrammar))
 
     def cancel_sampling(self) -> None:
         """Keep the outcomes so far."""
@@ -236,6 +250,10 @@ class Decoding(QObject):
 
     def _show(self, request: Any, view: DecodeView) -> None:
         self._view = view
+        if isinstance(request, OpenModel) and view.model is not None and view.model.spec == request.spec:
+            made_with = self._document.content.model.spec
+            if made_with not in ("", request.spec):
+                self._put_aside()  # the user chose a model that the waiting trace is not of
         if not self._restore_if_ready():
             self._note_in_document(view)
         self.viewed.emit(view)
@@ -263,6 +281,17 @@ class Decoding(QObject):
         model = view.model
         self._document.set_model(ModelPart(model.spec, model.name, model.fingerprint, model.vocabulary_fingerprint))
         self._document.set_trace(view.trace)
+
+    def _put_aside(self) -> None:
+        """Whoever goes on without a trace that could not be restored yet finds it among the former branches."""
+        if self._to_restore is None:
+            return
+        trace, self._to_restore = self._to_restore.trace, None
+        content = self._document.content
+        steps = {node.id: node.step for node in trace.nodes}
+        if trace.path:
+            branch = FormerBranch(content.model.name, content.prompt, tuple(steps[node_id] for node_id in trace.path))
+            self._document.add_former(branch)
 
     def _restore_if_ready(self) -> bool:
         made_with, model = self._document.content.model, self._view.model

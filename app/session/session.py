@@ -26,8 +26,9 @@ from app.workers.messages import (
     Progress,
     RestoreTrace,
     SampleMany,
+    SetGrammar,
 )
-from engine.decoding.values import Finish
+from engine.decoding.values import Finish, Position
 
 _PATIENCE_MS = 400  # a compile that takes no longer goes unmentioned, or the status bar would flicker at every key
 _PROCESS_NAMES = {"compile": "The compiler", "decode": "The model's", "layout": "The drawing"}
@@ -60,6 +61,8 @@ class Session(QObject):
         self._patience = QTimer(self, singleShot=True, interval=_PATIENCE_MS)
         self._patience.timeout.connect(self._update_activity)
         self._is_compiling = False
+        self._is_reading = False
+        self._decode_is_gone = False
         document.autosave_failed.connect(self._on_autosave_failed)
         self.compiling.compiled.connect(self.decoding.set_grammar)
         self.compiling.drawn.connect(self._on_drawn)
@@ -78,22 +81,24 @@ class Session(QObject):
     def step_refusal(self) -> str:
         """Why no step is possible now; empty where one is."""
         view = self.decoding.view
+        if self._decode_is_gone:
+            return "The model's process stopped: press Restart"
         if self.compiling.stale_reason:
             return f"{self.compiling.stale_reason}: mend it to go on"
         if view.model is None:
             return "The model is still loading" if self.decoding.model_is_loading else "Choose a model first"
+        if self._is_reading_for_long:
+            return "The model's side is still reading the grammar"
         if view.position is None:
             return view.error or "The grammar is still compiling"
-        match view.position.finish:
-            case Finish.STOP:
-                return "The text is complete: go back, or restart"
-            case Finish.LENGTH:
-                if view.position.index >= view.max_tokens:
-                    return "The budget of tokens is used up: raise it, go back, or restart"
-                return "The model's context is full: go back, or restart"
-            case Finish.DEAD_END:
-                return "No token of this vocabulary can follow: go back, or change the grammar"
-        return ""
+        if not (self.decoding.has_grammar or self.decoding.is_reading_grammar):
+            return view.error or "The model's side has not read this grammar: edit it to go on"
+        return self._refusal_at_end(view, view.position)
+
+    @property
+    def _is_reading_for_long(self) -> bool:
+        """Whether the model's side still compiles; a step asked for sooner than that just waits for it."""
+        return self.decoding.is_reading_grammar and not self._patience.isActive()
 
     def start(self) -> None:
         """Start the worker processes."""
@@ -108,16 +113,33 @@ class Session(QObject):
         """Stop whatever the user waits for, and a run."""
         self.decoding.pause()
         self.compiling.cancel()
+        if self._is_reading_for_long:
+            self.decoding.cancel_grammar()
         for group in (self.groups.decode, self.groups.compile):
             group.cancel(lambda request: isinstance(request, OpenModel | SampleMany | RestoreTrace | ExportRequest))
 
     def restart_workers(self) -> None:
         """Start all processes anew and tell them what the old ones knew."""
+        self._decode_is_gone = False
         for group in self.groups:
             group.cancel()
             group.restart()
         self.compiling.compile_now()
         self.decoding.revive()
+
+    def _refusal_at_end(self, view: DecodeView, position: Position) -> str:
+        match position.finish:
+            case Finish.STOP:
+                return "The text is complete: go back, or restart"
+            case Finish.LENGTH:
+                if position.index >= view.max_tokens:
+                    return "The budget of tokens is used up: raise it, go back, or restart"
+                return "The model's context is full: go back, or restart"
+            case Finish.DEAD_END if self.compiling.good is not None and not self.compiling.good.dfa.states:
+                return "No text matches this grammar: change it to go on"
+            case Finish.DEAD_END:
+                return "No token of this vocabulary can follow: go back, or change the grammar"
+        return ""
 
     def _on_view(self, view: DecodeView) -> None:
         if view.position is not None:
@@ -150,18 +172,23 @@ class Session(QObject):
 
     def _update_activity(self) -> None:
         pending = [request for group in self.groups for request in group.pending]
-        was_compiling, self._is_compiling = self._is_compiling, any(isinstance(it, CompileRequest) for it in pending)
+        was_compiling = self._is_compiling
+        self._is_compiling = any(isinstance(request, CompileRequest | SetGrammar) for request in pending)
         if self._is_compiling and not was_compiling:
             self._patience.start()
+        was_reading, self._is_reading = self._is_reading, self._is_reading_for_long
+        if self._is_reading != was_reading:
+            self.step_allowed_changed.emit(self.step_refusal)
         for kind, text in (
             (OpenModel, "Loading {}"),
             (SampleMany, "Sampling"),
             (RestoreTrace, "Replaying the trace"),
             (ExportRequest, "Exporting"),
             (CompileRequest, "Compiling"),
+            (SetGrammar, "Compiling for the model"),
         ):
             request = next((request for request in pending if isinstance(request, kind)), None)
-            if request is None or (kind is CompileRequest and self._patience.isActive()):
+            if request is None or (kind in (CompileRequest, SetGrammar) and self._patience.isActive()):
                 self._progress.pop(kind, None)
                 continue
             progress = self._progress.get(kind, Progress("", 0, None))
@@ -202,6 +229,10 @@ class Session(QObject):
             self._revive(group)
             self.alarmed.emit(Alarm("window", text, severity="warning"))
         else:
+            if group is self.groups.decode:
+                self._decode_is_gone = True
+                self.decoding.pause()
+                self.step_allowed_changed.emit(self.step_refusal)
             text = f"{name} stopped again ({_cause(exit_code)}). What it did last may be the reason."
             self.alarmed.emit(Alarm("window", text, button="Restart", action=lambda: self._restart(group)))
 
@@ -211,6 +242,7 @@ class Session(QObject):
 
     def _revive(self, group: JobGroup) -> None:
         if group is self.groups.decode:
+            self._decode_is_gone = False
             self.decoding.revive()
         else:
             self.compiling.compile_now()

@@ -3,7 +3,7 @@
 Panes set no style sheets of their own; they set a dynamic property that is
 styled here, so that both themes reach them:
 
-* `QLabel[role="title" | "heading" | "muted" | "code"]`
+* `QLabel[role="title" | "heading" | "muted" | "empty" | "code"]`
 * `QPushButton[role="primary" | "link" | "flat"]`
 * `QFrame[role="panel" | "bar" | "card" | "banner"]`; a banner also has
   `severity="error" | "warning" | "hint" | "allowed"`
@@ -73,6 +73,7 @@ QLabel { background: transparent; }
 QLabel[role="title"] { font-size: 13pt; font-weight: 600; }
 QLabel[role="heading"] { font-weight: 600; }
 QLabel[role="muted"] { color: {muted}; }
+QLabel[role="empty"] { color: {muted}; background: {panel}; }
 
 QFrame[role="panel"] { background: {panel}; border: none; }
 QFrame[role="bar"] { background: {raised}; border: none; border-bottom: 1px solid {border}; min-height: 38px; }

@@ -74,6 +74,7 @@ class MainWindow(QMainWindow):
         """Show the first document and start the workers."""
         self.session.start()
         self.files.begin(path)
+        self.panes.editor.edit.setFocus()
         if not self._settings.preferences.welcomed:
             banner = self.banners.show_alarm(Alarm("window", WELCOME, severity="hint"))
             banner.close_button.clicked.connect(lambda: self._settings.change(welcomed=True))
@@ -138,6 +139,7 @@ class MainWindow(QMainWindow):
         session.step_allowed_changed.connect(self._on_step_allowed)
         session.activity_changed.connect(self.status_line.show_activity)
         session.alarmed.connect(self.show_alarm)
+        self.panes.editor.text_edited.connect(self._end_greeting)
         self.status_line.cancel_clicked.connect(session.cancel_background)
         self.arrangement.bottom_toggled.connect(self.commands["view.bottom"].setChecked)
         self.arrangement.bottom_chosen.connect(lambda is_open: self._settings.change(bottom_open=is_open))
@@ -227,6 +229,9 @@ class MainWindow(QMainWindow):
         self.toolbar.show_running(is_running)
         self._on_step_allowed(self.session.step_refusal)
 
+    def _end_greeting(self) -> None:
+        self._greets = False  # who types already goes on typing
+
     def _on_step_allowed(self, refusal: str) -> None:
         step, run = self.commands["run.step"], self.commands["run.run"]
         is_running = self.session.decoding.is_running
@@ -235,7 +240,8 @@ class MainWindow(QMainWindow):
         step.setToolTip(refusal or "Let the sampler take the next token (Ctrl+Return)")
         if self._greets and not refusal:
             self._greets = False  # the first key of a newcomer should be a step
-            self.toolbar.step_button.setFocus()
+            if self.focusWidget() in (None, self.panes.editor.edit):
+                self.toolbar.step_button.setFocus()
         has_steps = self.session.decoding.view.trace.current is not None
         for command_id in ("run.back", "run.restart"):
             self.commands[command_id].setEnabled(has_steps)

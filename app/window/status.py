@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QLabel, QProgressBar, QStatusBar, QToolButton
 
@@ -9,9 +11,10 @@ from app import theme
 from app.actions.build import icon
 from app.session import Drawn
 from app.workers.messages import DecodeView
-from engine.automata.labels import label
 from engine.decoding.values import EosState, Position
+from engine.diagnosis import byte_prose
 
+_CODE = re.compile(r"`(.+?)`")  # prose marks code so, which a plain label would show as it is
 _BYTES_FROM = 100_000  # a total beyond this is a size in bytes, and read best in megabytes
 
 
@@ -61,8 +64,7 @@ class StatusLine(QStatusBar):
         if stale_reason:
             self._automaton.setText(stale_reason)
         elif drawn is not None:
-            states, edges = _count(len(drawn.dfa.states), "state"), _count(len(drawn.dfa.edges), "edge")
-            size = f"{states} · {edges}" if drawn.is_whole else drawn.too_large.partition(":")[0]
+            size = _size(drawn) if drawn.is_whole else drawn.too_large.partition(":")[0]
             self._automaton.setText(f"{size} · compiled in {drawn.compile_ms:.1f} ms")
 
     def show_view(self, view: DecodeView, drawn: Drawn | None, live: frozenset[int]) -> None:
@@ -91,6 +93,15 @@ class StatusLine(QStatusBar):
         self._bar.setValue(round(1000 * min(done / total, 1)) if total else 0)
 
 
+def _size(drawn: Drawn) -> str:
+    """How large an automaton is: as it is drawn, and as it is."""
+    states, edges = len(drawn.dfa.states), len(drawn.dfa.edges)
+    if drawn.fold is None:
+        return f"{_count(states, 'state')} · {_count(edges, 'edge')}"
+    outer = _count(states - len(drawn.fold.inner), "state")
+    return f"{outer} ({states:,} over bytes) · {_count(len(drawn.fold.edges), 'edge')}"
+
+
 def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
@@ -105,7 +116,8 @@ def _expected(drawn: Drawn | None, live: frozenset[int]) -> str:
     if drawn is None or len(live) != 1:
         return ""
     (state,) = live
-    return " or ".join(label(edge.ranges, 16) for edge in drawn.dfa.edges if edge.source == state)
+    ranges = {pair for edge in drawn.dfa.edges if edge.source == state for pair in edge.ranges}
+    return _CODE.sub(r"\1", byte_prose(tuple(sorted(ranges)))) if ranges else ""
 
 
 def _end(position: Position, expected: str) -> str:

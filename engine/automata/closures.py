@@ -36,6 +36,7 @@ from engine.automata.program import (
     TokenAtom,
 )
 from engine.automata.stacks import Frame
+from engine.grammar.analysis import components
 
 # A counter with this flag has had an empty pass: its minimum is met.
 MET = 1 << 40
@@ -94,8 +95,12 @@ class Closures:
         self._rules = program.rules
         self.closure = cache(self._closure)
         self._first_calls = cache(self._find_first_calls)
-        self.corner = cache(self._find_corner)
+        self._corners = cache(self._find_corners)
         self.sites = cache(self._find_sites)
+
+    def corner(self, rule: int) -> frozenset[int]:
+        """The rules that begin with one another and with this one; empty where it is not left-recursive."""
+        return self._corners()[rule]
 
     def _closure(self, pc: Pc, counters: Counters) -> Closure:
         """What `pc` leads to, within loops that have counted so far."""
@@ -160,23 +165,16 @@ class Closures:
                     todo.append(other)
         return tuple(found)
 
-    def _begins_with(self, rule: int) -> frozenset[int]:
-        """All rules that a rule may begin with, directly or not; itself only where it is left-recursive."""
-        found: set[int] = set()
-        todo = [rule]
-        while todo:
-            for callee, _, _ in self._first_calls(todo.pop()):
-                if callee not in found:
-                    found.add(callee)
-                    todo.append(callee)
-        return frozenset(found)
-
-    def _find_corner(self, rule: int) -> frozenset[int]:
-        """The rules that begin with one another and with this one; empty where it is not left-recursive."""
-        within = self._begins_with(rule)
-        if rule not in within:
-            return frozenset()
-        return frozenset(other for other in within if rule in self._begins_with(other))
+    def _find_corners(self) -> tuple[frozenset[int], ...]:
+        """The corner of every rule, all at once: to look from each rule on its own is quadratic in their number."""
+        begins = {rule: {callee for callee, _, _ in self._first_calls(rule)} for rule in range(len(self._rules))}
+        corners: list[frozenset[int]] = [frozenset()] * len(begins)
+        for component in components(begins):
+            if len(component) > 1 or component[0] in begins[component[0]]:
+                corner = frozenset(component)
+                for rule in component:
+                    corners[rule] = corner
+        return tuple(corners)
 
     def _find_sites(self, rule: int) -> tuple[Site, ...]:
         """Where the rules of its corner begin with a rule."""

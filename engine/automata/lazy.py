@@ -225,11 +225,12 @@ class LazyAutomaton:
     def _search(self, configuration: int, cancel: CancelToken | None) -> bool:
         """Best first for a live configuration; what leads to one is live, and if there is none, all seen are dead.
 
-        Best is what has the fewest conditions left to meet, and among equals what was found last: a search that
-        ignores them tries every way to run out of text before the first that meets them.
+        Best is what has the fewest conditions left to meet, then what is nearest to its end, and among equals what
+        was found last: a search that ignores conditions tries every way to run out of text before the first that
+        meets them, and one that ignores distances may go round in a loop for as long as a count lets it.
         """
         reached_from = {configuration: DEAD}
-        frontier = [(0, 0, configuration)]
+        frontier = [((0, 0), 0, configuration)]
         while frontier:
             if cancel is not None:
                 cancel.report("looking for a match", len(reached_from))

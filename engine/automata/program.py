@@ -11,6 +11,7 @@ Source map: every atom keeps the span that it was written at.
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -162,6 +163,7 @@ class Program:
         looks: the conditions, inner ones first.
         certain: of each instruction whether no condition can be met from it on.
         minima: of each instruction the least counts of the counting loops around it, outermost first.
+        distances: of each instruction how many atoms and calls at least lie before the end of what it belongs to.
     """
 
     instructions: tuple[Instruction, ...]
@@ -170,6 +172,7 @@ class Program:
     looks: tuple[LookProgram, ...]
     certain: tuple[bool, ...]
     minima: tuple[tuple[int, ...], ...]
+    distances: tuple[int, ...]
 
     @property
     def automata(self) -> list[Utf8Automaton]:
@@ -194,7 +197,9 @@ def assemble(grammar: Grammar | Node, limits: Limits) -> Program | None:
         rules = tuple(assembler.rule(rule.name, rule.node, rule.span) for rule in grammar.rules)
         start = assembler.node(Reference(grammar.start), accept)
     code = tuple(assembler.code)
-    return Program(code, start, rules, tuple(assembler.looks), _certain(code), tuple(assembler.minima))
+    return Program(
+        code, start, rules, tuple(assembler.looks), _certain(code), tuple(assembler.minima), _distances(code)
+    )
 
 
 class _Assembler:
@@ -327,10 +332,7 @@ def successors(instruction: Instruction) -> tuple[Pc, ...]:
 def _certain(code: tuple[Instruction, ...]) -> tuple[bool, ...]:
     if not any(isinstance(instruction, Condition) for instruction in code):
         return (True,) * len(code)
-    sources: list[list[Pc]] = [[] for _ in code]
-    for pc, instruction in enumerate(code):
-        for target in successors(instruction):
-            sources[target].append(pc)
+    sources = _sources(code)
     doubtful = [pc for pc, instruction in enumerate(code) if isinstance(instruction, Condition)]
     certain = [True] * len(code)
     while doubtful:
@@ -339,3 +341,33 @@ def _certain(code: tuple[Instruction, ...]) -> tuple[bool, ...]:
             certain[pc] = False
             doubtful += sources[pc]
     return tuple(certain)
+
+
+def _distances(code: tuple[Instruction, ...]) -> tuple[int, ...]:
+    """An estimate: loops that count are passed once, conditions are free, and whatever is called reads something."""
+    if not any(isinstance(instruction, Condition) for instruction in code):
+        return (0,) * len(code)  # nobody searches
+    sources = _sources(code)
+    distances = [len(code)] * len(code)
+    ends = [pc for pc, instruction in enumerate(code) if isinstance(instruction, Accept | Anything | Return)]
+    todo = deque(ends)
+    for pc in ends:
+        distances[pc] = 0
+    while todo:
+        pc = todo.popleft()
+        for source in sources[pc]:
+            reads = isinstance(code[source], Atom | TokenAtom | Call)
+            if distances[pc] + reads < distances[source]:
+                distances[source] = distances[pc] + reads
+                # What reads nothing comes before all that is farther away.
+                (todo.append if reads else todo.appendleft)(source)
+    return tuple(distances)
+
+
+def _sources(code: tuple[Instruction, ...]) -> list[list[Pc]]:
+    """Of each instruction where it may be come from."""
+    sources: list[list[Pc]] = [[] for _ in code]
+    for pc, instruction in enumerate(code):
+        for target in successors(instruction):
+            sources[target].append(pc)
+    return sources

@@ -12,6 +12,7 @@ differ in nothing they read.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
 StackSet: TypeAlias = int
@@ -83,6 +84,14 @@ class Stacks:
         if known is None:
             known = self._unions[key] = self._merge(*key)
         return known
+
+    def union_all(self, sets: Sequence[StackSet]) -> StackSet:
+        """The union of one set or more, by pairs: one after another, each step would copy all that came before."""
+        level = list(sets)
+        while len(level) > 1:
+            odd = level[-1:] if len(level) % 2 else []
+            level = [self.union(one, other) for one, other in zip(level[::2], level[1::2], strict=False)] + odd
+        return level[0]
 
     def _merge(self, one: StackSet, other: StackSet) -> StackSet:
         # Deep sets differ near the top as a rule, so the recursion stays shallow; its own stack keeps it safe.

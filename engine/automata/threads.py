@@ -83,6 +83,7 @@ class ThreadMachine:
         self._steps: dict[tuple[ThreadId, int, Past], Threads] = {}
         self._placed: dict[tuple[Pc, Counters, StackSet, Past], Threads] = {}
         self._accepts: dict[ThreadId, bool] = {}
+        self._open: dict[ThreadId, tuple[int, int]] = {}
 
     def __getitem__(self, thread: ThreadId) -> Thread:
         return self._threads[thread]
@@ -123,9 +124,26 @@ class ThreadMachine:
         """The threads at which something looked for has just ended."""
         return frozenset(t for t in threads if isinstance(self._code[self._threads[t].pc], Anything))
 
-    def open_conditions(self, threads: Threads) -> int:
-        """How many conditions the thread with the fewest still has to meet."""
-        return min(sum(not duty.negated for duty in self._threads[number].obligations) for number in threads)
+    def open_conditions(self, threads: Threads) -> tuple[int, int]:
+        """What the thread that is nearest to a match still has to do, for a search to begin with what is least.
+
+        First how many conditions it has to meet; then how many atoms and calls at least lie before the end, of the
+        match or of the condition that is farthest from its own.
+        """
+        return min(self._open_conditions_of(number) for number in threads)
+
+    def _open_conditions_of(self, number: ThreadId) -> tuple[int, int]:
+        known = self._open.get(number)
+        if known is None:
+            thread = self._threads[number]
+            wanted = [
+                min(self._open_conditions_of(inner)[1] for inner in duty.threads)
+                for duty in thread.obligations
+                if not duty.negated
+            ]
+            distance = max((self.program.distances[thread.pc], *wanted))
+            known = self._open[number] = (len(wanted), distance)
+        return known
 
     # ------------------------------------------------------------------ steps
 
@@ -283,12 +301,11 @@ class ThreadMachine:
     def _united(self, group: list[ThreadId]) -> set[ThreadId]:
         if not self.program.rules:
             return set(group)
-        stacks: dict[Thread, StackSet] = {}
+        stacks: dict[Thread, list[StackSet]] = {}
         for number in group:
             thread = self._threads[number]
-            key = thread._replace(stacks=BOTTOM)
-            stacks[key] = self.stacks.union(stacks[key], thread.stacks) if key in stacks else thread.stacks
-        return {self.intern(key._replace(stacks=on)) for key, on in stacks.items()}
+            stacks.setdefault(thread._replace(stacks=BOTTOM), []).append(thread.stacks)
+        return {self.intern(key._replace(stacks=self.stacks.union_all(on))) for key, on in stacks.items()}
 
     def _uncovered(self, group: set[ThreadId]) -> set[ThreadId]:
         if not 1 < len(group) <= _LARGEST_COMPARED:

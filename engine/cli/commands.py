@@ -18,7 +18,7 @@ from engine.vocabulary import Vocabulary, visible
 
 
 def check(arguments: argparse.Namespace) -> int:
-    """Print what is wrong with a grammar; 1 where there is an error."""
+    """Print what is wrong with a grammar; 1 where there is an error in it."""
     source = read_grammar(arguments)
     try:
         diagnostics, ok = _compile(arguments, source).diagnostics, True

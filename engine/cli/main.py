@@ -1,7 +1,8 @@
 """The entry point: which command runs, and how every failure ends.
 
 Exit codes: 0 done, 1 a grammar, a model or a file is at fault (one line on stderr
-says which), 2 the command line is. Nothing heavy is imported before it is known
+says which), 2 the command line is, with a `--grammar-file` that cannot be read as
+text. Nothing heavy is imported before it is known
 that it will be used: `turnstile` alone goes straight to the window, and
 `turnstile check` loads neither torch nor numba nor Qt.
 """
@@ -13,12 +14,13 @@ import os
 import sys
 from collections.abc import Sequence
 
-from engine.cli.output import complain, use_utf8
+from engine.cli.output import MisuseError, complain, use_utf8
 from engine.source import CancelledError, EngineError, GrammarError
 
 DOCUMENT = ".turnstile"
 OWN_OPTIONS = ("-h", "--help", "--version")
 FAILED = 1
+MISUSED = 2
 INTERRUPTED = 130
 
 
@@ -59,7 +61,7 @@ def _run(given: Sequence[str]) -> int:
         return FAILED
     except EngineError as error:
         complain(str(error))
-        return FAILED
+        return MISUSED if isinstance(error, MisuseError) else FAILED
     return code
 
 

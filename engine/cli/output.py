@@ -16,6 +16,10 @@ class CommandError(EngineError):
     """A command cannot do what it was asked: one sentence that says what and why."""
 
 
+class MisuseError(CommandError):
+    """The command line asks for what cannot be, such as a file that is not there."""
+
+
 def use_utf8() -> None:
     """Results are UTF-8 with `\\n` on every system, whatever the terminal's code page."""
     if isinstance(sys.stdout, io.TextIOWrapper):

@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from engine.cli.output import CommandError
+from engine.cli.output import MisuseError
 from engine.source import SourceText
 
 STDIN = "-"
@@ -16,7 +16,7 @@ def read_grammar(arguments: argparse.Namespace) -> SourceText:
     """The grammar's text, named as messages will call it.
 
     Raises:
-        CommandError: the file cannot be read, or is not UTF-8.
+        MisuseError: the file cannot be read, or is not UTF-8.
     """
     if arguments.grammar is not None:
         return SourceText(arguments.grammar)
@@ -25,9 +25,9 @@ def read_grammar(arguments: argparse.Namespace) -> SourceText:
         data = sys.stdin.buffer.read() if name == STDIN else Path(name).read_bytes()
         text = data.decode("utf-8-sig")
     except OSError as error:
-        raise CommandError(f"cannot read {name}: {error.strerror or error}") from error
+        raise MisuseError(f"cannot read {name}: {error.strerror or error}") from error
     except ValueError as error:
-        raise CommandError(f"cannot read {name}: it is not UTF-8 text ({error})") from error
+        raise MisuseError(f"cannot read {name}: it is not UTF-8 text ({error})") from error
     return SourceText(_without_last_line_end(text), "<stdin>" if name == STDIN else name)
 
 

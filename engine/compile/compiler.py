@@ -21,6 +21,8 @@ from engine.source import CancelToken, Diagnostic, GrammarError, LimitExceededEr
 
 # A group takes three nodes and a node takes a frame or two; see `Limits.nesting`.
 _FRAMES_PER_NESTING = 12
+# Where it is there, it says of the first rule why no text matches.
+_TELLS_OF_EMPTINESS = "gbnf-unproductive-rule"
 
 
 def compile_grammar(
@@ -55,7 +57,7 @@ def compile_grammar(
             automaton, is_regular, diagnostics = _run(notation, text, options, cancel)
     except LimitExceededError as error:
         raise GrammarError((_too_large(error, text),), text) from error
-    if automaton.start == DEAD:
+    if automaton.start == DEAD and not any(found.code == _TELLS_OF_EMPTINESS for found in diagnostics):
         diagnostics = (*diagnostics, _matches_nothing(text))
     return CompiledGrammar(notation, text, options, diagnostics, automaton, is_regular=is_regular)
 
@@ -97,7 +99,7 @@ def _too_large(error: LimitExceededError, text: SourceText) -> Diagnostic:
         Severity.ERROR,
         Span(0, len(text.text)),
         f"the grammar is too large: {error}",
-        "Use smaller counts or fewer alternatives, or raise the limit in the options.",
+        "Use smaller counts, or fewer alternatives and conditions",
     )
 
 
@@ -107,5 +109,5 @@ def _matches_nothing(text: SourceText) -> Diagnostic:
         Severity.WARNING,
         Span(0, len(text.text)),
         "no text matches this grammar, so no token is ever allowed",
-        "Look for conditions that contradict each other, such as text after $ or an empty class.",
+        "Look for conditions that contradict each other, such as text after $ or an empty class",
     )

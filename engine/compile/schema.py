@@ -37,7 +37,7 @@ def schema_automaton(
         explore(goals, model.goal, cancel)
     except UndecidedError as error:
         found = Diagnostic(
-            "schema-undecided", Severity.ERROR, error.span, str(error), "Remove the keyword, or bound what it is about."
+            "schema-undecided", Severity.ERROR, error.span, str(error), "Remove the keyword, or bound what it is about"
         )
         raise GrammarError((*diagnostics, found), text) from error
     except RecursionError as error:
@@ -55,5 +55,5 @@ def _too_deep(text: SourceText) -> Diagnostic:
         Severity.ERROR,
         Span(0, len(text.text)),
         "values that satisfy this schema are nested too deep to look for",
-        "Use less nesting of required members.",
+        "Use less nesting of required members",
     )

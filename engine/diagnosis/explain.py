@@ -8,11 +8,15 @@ place in the source that wanted it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from engine.diagnosis.byte_prose import byte_name, byte_prose
 from engine.masking.explanation import Explanation, Reason
 from engine.source import SourceText, Span
-from engine.vocabulary import Vocabulary, visible
+from engine.vocabulary.visible import visible
+
+if TYPE_CHECKING:
+    from engine.vocabulary import Vocabulary
 
 LONGEST_EXCERPT = 48
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from engine.grammar.nodes import (
     Chars,
@@ -34,6 +34,7 @@ from engine.grammar.nodes import (
 
 _Leaf: TypeAlias = Empty | Never | Chars | TokenSet
 _OfLeaf: TypeAlias = Callable[[_Leaf], bool]
+_Name = TypeVar("_Name", str, int)
 _LEAVES = (Empty, Never, Chars, TokenSet)
 _SURROGATES = (0xD800, 0xDFFF)
 
@@ -128,16 +129,16 @@ def left_recursion(grammar: Grammar) -> tuple[Cycle, ...]:
     return tuple(cycle for _, cycle in sorted(cycles, key=lambda pair: pair[0]))
 
 
-def components(targets: Mapping[str, Iterable[str]]) -> list[list[str]]:
+def components(targets: Mapping[_Name, Iterable[_Name]]) -> list[list[_Name]]:
     """The strongly connected components of a graph, those that lead nowhere else first."""
-    index: dict[str, int] = {}
-    low: dict[str, int] = {}
-    opened: list[str] = []
-    is_open: set[str] = set()
-    found: list[list[str]] = []
-    walk: list[tuple[str, Iterator[str]]] = []
+    index: dict[_Name, int] = {}
+    low: dict[_Name, int] = {}
+    opened: list[_Name] = []
+    is_open: set[_Name] = set()
+    found: list[list[_Name]] = []
+    walk: list[tuple[_Name, Iterator[_Name]]] = []
 
-    def enter(name: str) -> None:
+    def enter(name: _Name) -> None:
         index[name] = low[name] = len(index)
         opened.append(name)
         is_open.add(name)

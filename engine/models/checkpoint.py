@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ from engine.source import CancelledError, CancelToken, EngineError
 _FULL_PRECISION_BYTES = 4 << 30  # files up to this size are computed in float32, which every CPU does at full speed
 _HASHED_WHOLE = 16 << 20
 _HASHED_END = 1 << 20
+# What numpy says of tensors that are shorter than the header promises.
+_SIGNS_OF_AN_END = ("cannot reshape array", "must be a divisor of the total size")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,9 +141,17 @@ def _sentence(path: Path, error: Exception) -> ModelError:
         return ModelError(f"{path} needs Python code of its own, which Turnstile does not run; choose another model")
     if "does not recognize this architecture" in text or "Unrecognized configuration class" in text:
         return ModelError(f"transformers does not know the architecture of {path}; update it, or choose another model")
+    if path.is_file() and _is_cut_short(error):
+        return ModelError(f"{path} is cut short, or no GGUF file; download it again")
     if "GGUF" in text and "not supported" in text:
         return ModelError(f"transformers cannot read this kind of GGUF file ({text}); choose another model")
     return ModelError(f"{path} cannot be loaded ({_short(text) or kind}); check that it is a complete language model")
+
+
+def _is_cut_short(error: Exception) -> bool:
+    """Whether a GGUF reader ran into the end of the file, which it maps into memory and never measures."""
+    text = str(error)
+    return isinstance(error, struct.error) or any(sign in text for sign in _SIGNS_OF_AN_END)
 
 
 def _no_memory(path: Path) -> ModelError:

@@ -2,29 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from hypothesis import strategies as st
 from language import ALPHABET
 
 from engine.grammar import Chars, CharSet, Choice, Empty, Grammar, Node, Reference, Repeat, Rule, Sequence
 
-Known = dict[tuple[str, int], frozenset[int]]
+Known = dict[tuple[str, str], frozenset[int]]
+"""How long a match of a rule at the beginning of a text may be."""
 
 
 def matches(grammar: Grammar, text: str) -> bool:
     """Whether the whole text matches."""
+    return text in language(grammar, [text])
+
+
+def language(grammar: Grammar, texts: Iterable[str]) -> set[str]:
+    """The texts that match. What a rule matches somewhere depends on the rest alone, which many texts share."""
     nodes = {rule.name: rule.node for rule in grammar.rules}
-    known: Known = {(name, start): frozenset() for name in nodes for start in range(len(text) + 1)}
-    grown = True
-    while grown:
-        grown = False
-        for (name, start), ends in known.items():
-            more = _ends(nodes[name], text, start, known)
-            if not more <= ends:
-                known[name, start] = ends | more
-                grown = True
-    return len(text) in known[grammar.start, 0]
+    known: Known = {}
+    return {text for text in texts if _matches(grammar.start, text, nodes, known)}
+
+
+def _matches(start: str, text: str, nodes: dict[str, Node], known: Known) -> bool:
+    for at in range(len(text), -1, -1):
+        rest = text[at:]
+        if (start, rest) in known:
+            continue
+        known |= {(name, rest): frozenset() for name in nodes}
+        grown = True
+        while grown:
+            grown = False
+            for name, node in nodes.items():
+                more = _ends(node, rest, 0, known)
+                if not more <= known[name, rest]:
+                    known[name, rest] |= more
+                    grown = True
+    return len(text) in known[start, text]
 
 
 def _ends(node: Node, text: str, start: int, known: Known) -> frozenset[int]:
@@ -34,7 +49,7 @@ def _ends(node: Node, text: str, start: int, known: Known) -> frozenset[int]:
         case Chars():
             return frozenset({start + 1}) if start < len(text) and ord(text[start]) in node.set else frozenset()
         case Reference():
-            return known[node.name, start]
+            return frozenset(start + length for length in known[node.name, text[start:]])
         case Sequence():
             reached = frozenset({start})
             for item in node.items:

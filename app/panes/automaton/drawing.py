@@ -147,17 +147,18 @@ class Drawing:
         leaving = self.automaton.leaving(key[0], is_folded=self.is_folded)
         return next((label for label, target in leaving if target == key[1]), "")
 
-    def counts(self) -> str:
-        """How much is drawn of how much."""
+    def counts(self) -> tuple[str, ...]:
+        """How much is drawn of how much: in full, and with less and less of it where there is no room."""
         dfa, drawn = self.automaton.dfa, len(self.picture.excerpt.states)
         if not dfa.states:
-            return "empty: no text matches"
+            return ("empty: no text matches",)
         if dfa.boundary:
-            return f"{drawn:,} states, a part"
+            return (f"{drawn:,} states, a part",)
         total, edges = self.automaton.size(is_folded=self.is_folded)
         states = _plural(total, "state") if drawn == total else f"{drawn:,} of {total:,} states"
-        over_bytes = f" · {len(dfa.states):,} states over bytes" if self.is_folded else ""
-        return f"{states} · {_plural(edges, 'edge')}{over_bytes}"
+        in_full = f"{states} ({len(dfa.states):,} over bytes)" if self.is_folded else states
+        told = _plural(edges, "edge")
+        return f"{in_full} · {told}", f"{states} · {told}", states
 
     def details(self, state: int, *, is_live: bool) -> str:
         """One line about a state."""

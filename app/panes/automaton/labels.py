@@ -10,15 +10,16 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from app import theme
 
-_SIGNS = {"error": "✕", "warning": "⚠", "hint": "ⓘ", "allowed": "✓"}
+_SIGNS = {"error": "✕", "warning": "⚠", "hint": "i", "allowed": "✓"}
 
 
 class ElidedLabel(QLabel):
-    """One line, cut where there is no more room; the tooltip has it whole."""
+    """One line, said shorter or cut where there is no more room; the tooltip has it whole."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._whole = ""
+        self._shorter: tuple[str, ...] = ()
         self.setProperty("role", "muted")
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
@@ -29,9 +30,10 @@ class ElidedLabel(QLabel):
         """The text before it was cut."""
         return self._whole
 
-    def say(self, text: str) -> None:
-        """Show another text."""
+    def say(self, text: str, *shorter: str) -> None:
+        """Show another text, or the first of the shorter ones that there is room for; the last is cut if need be."""
         self._whole = text.replace("\n", " ")
+        self._shorter = shorter
         self.setAccessibleName(self._whole)
         self._cut()
 
@@ -42,7 +44,9 @@ class ElidedLabel(QLabel):
 
     def _cut(self) -> None:
         room = self.contentsRect().width()
-        cut = self.fontMetrics().elidedText(self._whole, Qt.TextElideMode.ElideRight, max(room, 0))
+        metrics, texts = self.fontMetrics(), (self._whole, *self._shorter)
+        text = next((text for text in texts if metrics.horizontalAdvance(text) <= room), texts[-1])
+        cut = metrics.elidedText(text, Qt.TextElideMode.ElideRight, max(room, 0))
         self.setText(cut)
         self.setToolTip(self._whole if cut != self._whole else "")
 
@@ -79,10 +83,8 @@ class Banner(QFrame):
 def empty_page(text: str) -> QLabel:
     """What stands in a pane that has nothing to show yet: why, and what to do."""
     label = QLabel(text)
-    label.setProperty("role", "muted")
+    label.setProperty("role", "empty")
     label.setAlignment(Qt.AlignmentFlag.AlignCenter)
     label.setWordWrap(True)
     label.setMargin(theme.SPACE_L)
-    label.setAutoFillBackground(True)
-    label.setBackgroundRole(label.backgroundRole().Base)
     return label

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QHeaderView,
     QLabel,
-    QSizePolicy,
     QTableView,
     QToolButton,
     QWidget,
@@ -43,8 +42,6 @@ class AutomatonHeader(QFrame):
         title.setProperty("role", "heading")
         self.counts = ElidedLabel()
         self.counts.setContentsMargins(0, 0, 0, 0)
-        self.counts.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.counts.setMinimumWidth(0)
         self.all_button = _button("Draw all", "Draw every state instead of those around the live one", checkable=True)
         self.bytes_button = _button(
             "Bytes", "Draw the UTF-8 bytes of characters, with the states within them", checkable=True
@@ -76,17 +73,17 @@ class AutomatonHeader(QFrame):
         """Whether the table is chosen."""
         return self.table_button.isChecked()
 
-    def show_counts(self, text: str, *, is_whole: bool, total: int, limit: int, has_bytes: bool) -> None:
+    def show_counts(self, texts: tuple[str, ...], *, is_whole: bool, total: int, limit: int, has_bytes: bool) -> None:
         """Say how much is drawn of how much, and offer what else there is.
 
         Args:
-            text: the counts.
+            texts: the counts, in full and ever shorter.
             is_whole: whether all states are drawn; else all are offered.
             total: how many there are.
             limit: how many may be drawn.
             has_bytes: whether there are states within characters.
         """
-        self.counts.say(text)
+        self.counts.say(*texts)
         was_blocked = self.all_button.blockSignals(True)
         self.all_button.setChecked(is_whole and self.all_button.isChecked())
         self.all_button.blockSignals(was_blocked)

@@ -20,6 +20,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QToolTip
 
 from app import theme
+from app.models.wording import unmarked
 from app.panes.editor import marks
 from app.panes.editor.highlighter import Highlighter
 from app.panes.editor.margin import Margin
@@ -280,4 +281,4 @@ class CodeEdit(QPlainTextEdit):
 def _told(finding: Diagnostic) -> str:
     """A finding for a tooltip: what is wrong, and what to do."""
     what = f"{finding.severity.capitalize()}: {finding.message}"
-    return f"{what}\n{finding.hint}" if finding.hint else what
+    return unmarked(f"{what}\n{finding.hint}" if finding.hint else what)

@@ -143,6 +143,14 @@ class Headline(QWidget):
         self.setToolTip(f"{count(position.index, 'step')} taken · {timing} · KL {position.kl:.3f} nats")
         self._render()
 
+    def show_empty_language(self) -> None:
+        """Say that no text matches, which is no fault of a vocabulary."""
+        self._parts = (Part("No text matches this grammar", strong=True, role=Role.ERROR), Part(": change it to go on"))
+        self._facts = ""
+        self._has_ended = True
+        self.setToolTip("")
+        self._render()
+
     def show_text(self, text: str) -> None:
         """Say why there is no position."""
         self._parts = (Part(text, role=Role.MUTED),)

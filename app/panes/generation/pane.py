@@ -104,10 +104,7 @@ class GenerationPane(QFrame):
         if not view.error:  # a prompt that was refused stays, to be mended
             self.prompt.show_prompt(view.prompt, view.prompt_tokens)
         self.prompt.set_can_chat(view.model is not None and view.model.has_chat)
-        if view.position is not None:
-            self.headline.show_position(view.position)
-        else:
-            self.headline.show_text(self._refusal or _why_nothing(view))
+        self._show_headline()
         if moved:
             self.why.hide()
             self._name_states()
@@ -129,6 +126,7 @@ class GenerationPane(QFrame):
         """
         self._drawn, self._live = drawn, live
         self._name_states()
+        self._show_headline()
 
     def show_why(self, answer: WhyAnswer) -> None:
         """Open *Why not?* under the candidates."""
@@ -270,6 +268,15 @@ class GenerationPane(QFrame):
     def _on_run(self, wanted: bool) -> None:
         self.commit_prompt()
         self.run_toggled.emit(wanted)
+
+    def _show_headline(self) -> None:
+        position = self._view.position
+        if position is None:
+            self.headline.show_text(self._refusal or _why_nothing(self._view))
+        elif position.allowed == 0 and not position.output and self._drawn is not None and not self._drawn.states:
+            self.headline.show_empty_language()
+        else:
+            self.headline.show_position(position)
 
     def _note(self, view: DecodeView) -> None:
         remark = view.error or view.note

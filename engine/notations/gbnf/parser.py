@@ -201,8 +201,8 @@ class _Parser:
 
     def _check_depth(self, depth: int, span: Span) -> None:
         if depth > self._limits.nesting:
-            message = f"groups are nested deeper than the limit of {self._limits.nesting:,}"
-            hint = "Give inner groups a rule of their own, or raise the limit `nesting`"
+            message = f"groups are nested deeper than the limit `nesting` of {self._limits.nesting:,}"
+            hint = "Give inner groups a rule of their own"
             raise error("nesting-limit", span, message, hint)
 
     def _close(self) -> None:
@@ -266,9 +266,9 @@ class _Parser:
         if weight > self._limits.repetition:
             message = (
                 f"`{quantifier}` makes {weight:,} repetitions, counting those inside it, "
-                f"where the limit is {self._limits.repetition:,}"
+                f"where the limit `repetition` is {self._limits.repetition:,}"
             )
-            raise error("repetition-limit", span, message, "Use `*` or `+`, or raise the limit `repetition`")
+            raise error("repetition-limit", span, message, "Use `*` or `+`, or smaller counts")
         depth = item.depth + item.repeated
         self._check_depth(depth, span)
         trouble = self._symbols.repeat(item, minimum, maximum)

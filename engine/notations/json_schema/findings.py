@@ -10,26 +10,26 @@ from engine.source import Diagnostic, Severity, Span
 _E, _W, _H = Severity.ERROR, Severity.WARNING, Severity.HINT
 
 _WORDS: Final[dict[str, tuple[Severity, str, str]]] = {
-    "schema-no-json": (_E, "{what}", "A JSON Schema is written in JSON."),
+    "schema-no-json": (_E, "{what}", "A JSON Schema is written in JSON"),
     "schema-no-schema": (_E, "{where} should be a schema, an object or a boolean", ""),
     "schema-invalid-keyword": (_E, "{where} should be {what}", ""),
-    "schema-unknown-type": (_E, "{where} names no JSON type: {what}", "Types are {types}."),
-    "schema-doubled-key": (_W, "the key {where} stands twice in one object; the last counts", "Remove one of them."),
+    "schema-unknown-type": (_E, "{where} names no JSON type: {what}", "Types are {types}"),
+    "schema-doubled-key": (_W, "the key {where} stands twice in one object; the last counts", "Remove one of them"),
     "schema-remote-reference": (
         _E,
         "{where} refers to {what}, which is not in this text, and nothing is fetched",
-        "Copy that schema under $defs, with its $id.",
+        "Copy that schema under $defs, with its $id",
     ),
     "schema-unresolved-reference": (_E, "{where} refers to {what}, and there is no such place", ""),
     "schema-endless-reference": (
         _E,
         "{where} comes back to itself before any value is read, so it says nothing",
-        "Put the reference under properties or items.",
+        "Put the reference under properties or items",
     ),
     "schema-pattern": (_E, "{where}: {what}", ""),
     "schema-unknown-dialect": (_H, "{where}: {what} is not a known dialect; it is read as draft 2020-12", ""),
     "schema-unknown-format": (_H, "{where}: the format {what} is unknown, and only an annotation", ""),
-    "schema-not-enforced": (_E, "{where} is not enforced: {what}", 'Remove it, or compile with unenforced="warn".'),
+    "schema-not-enforced": (_E, "{where} is not enforced: {what}", 'Remove it, or compile with unenforced="warn"'),
     "schema-too-deep": (_E, "the schema is nested too deep: {what}", ""),
 }
 

@@ -152,11 +152,13 @@ WORDINGS: Final[Mapping[str, Wording]] = MappingProxyType(
         ),
         # Limits
         "regex-nesting-limit": Wording(
-            "groups are nested deeper than the limit of %(limit)s", "Flatten the groups, or raise the limit `nesting`"
+            "groups are nested deeper than the limit `nesting` of %(limit)s",
+            "Remove groups that are not needed, or write nested alternatives side by side",
         ),
         "regex-repetition-limit": Wording(
-            "`%(quantifier)s` makes %(given)s repetitions, counting those inside it, where the limit is %(limit)s",
-            "Use `*` or `+` for large counts, or raise the limit `repetition`",
+            "`%(quantifier)s` makes %(given)s repetitions, counting those inside it, where the limit `repetition` is "
+            "%(limit)s",
+            "Use `*` or `+`, or smaller counts",
         ),
     }
 )

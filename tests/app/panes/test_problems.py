@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
+from app.models.wording import unmarked
 from app.panes.problems import HINT, MESSAGE, PLACE, SEVERITY, ProblemsModel, ProblemsPane
 from engine.source import Diagnostic, Severity, SourceText, Span
 
@@ -34,7 +35,7 @@ def row(pane: ProblemsPane, number: int) -> list[str]:
 def test_findings_are_listed_in_source_order(pane: ProblemsPane) -> None:
     pane.show_diagnostics(FINDINGS, SOURCE)
     assert row(pane, 0) == ["Warning", "1:2", "This can never match", ""]
-    assert row(pane, 1) == ["Error", "2:1", "This group is never closed", "Add `)`"]
+    assert row(pane, 1) == ["Error", "2:1", "This group is never closed", "Add “)”"]
     assert pane.model.index(0, SEVERITY).data(Qt.ItemDataRole.DecorationRole) is not None
     assert "sooner" in pane.model.index(0, 0).data(Qt.ItemDataRole.ToolTipRole)
 
@@ -80,3 +81,7 @@ def test_the_model_keeps_qts_rules(qtmodeltester: ModelTester) -> None:
     qtmodeltester.check(model)
     model.show(FINDINGS, SOURCE)
     qtmodeltester.check(model)
+
+
+def test_code_in_a_message_stands_in_quotation_marks():
+    assert unmarked("`a-z` or ``a`b`` may follow") == "“a-z” or “a`b” may follow"

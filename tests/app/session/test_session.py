@@ -188,6 +188,18 @@ def test_a_document_whose_model_does_not_load_keeps_its_trace_until_one_steps(re
     assert ready.document.content.model.spec == "letters"
 
 
+def test_a_trace_that_waits_for_its_model_becomes_a_former_branch_when_another_is_chosen(ready, qtbot):
+    ready.decoding.ask(Take(A))
+    qtbot.waitUntil(lambda: output(ready) == b"a")
+    content = with_model(ready.document.content, ModelPart("slow", "Slow"))
+    ready.document.replace(content)
+    qtbot.waitUntil(lambda: ready.decoding.model_is_loading and output(ready) == b"")
+    with qtbot.waitSignal(ready.decoding.model_opened):
+        ready.decoding.open_model("endless")
+    assert [(branch.model, len(branch.steps)) for branch in ready.document.content.former] == [("Slow", 1)]
+    assert ready.document.content.model.spec == "endless"
+
+
 def test_a_killed_model_process_comes_back_where_it_was(ready, qtbot):
     ready.decoding.ask(Take(A))
     qtbot.waitUntil(lambda: output(ready) == b"a")
@@ -291,6 +303,44 @@ def test_a_quick_compile_goes_unmentioned(ready, qtbot):
         ready.document.set_text("a+bc")
     qtbot.wait(500)
     assert "Compiling" not in told
+
+
+def test_a_grammar_that_the_model_reads_for_long_is_told_of_and_refuses_steps(ready, qtbot):
+    told, refused = [], []
+    ready.activity_changed.connect(lambda text, _done, _total: told.append(text))
+    ready.step_allowed_changed.connect(refused.append)
+    ready.document.set_text("[a-z]+x" * 20_000)
+    qtbot.waitUntil(lambda: "Compiling for the model" in told, timeout=60_000)
+    assert "reading the grammar" in refused[-1]
+    assert ready.step_refusal == refused[-1]
+    ready.cancel_background()
+    qtbot.waitUntil(lambda: told[-1] == "", timeout=20_000)
+    assert "edit it" in refused[-1]
+    ready.document.set_text("a+c")
+    qtbot.waitUntil(lambda: can_step(ready) and ready.decoding.has_grammar, timeout=20_000)
+
+
+def test_a_quick_edit_does_not_refuse_a_step_which_waits_for_the_grammar(ready, qtbot):
+    refused = []
+    ready.step_allowed_changed.connect(refused.append)
+    with qtbot.waitSignal(ready.compiling.compiled, timeout=20_000):
+        ready.document.set_text("b")
+    ready.decoding.step()
+    qtbot.waitUntil(lambda: output(ready) == b"b")
+    assert not any("grammar" in reason for reason in refused)
+
+
+def test_a_model_process_that_died_twice_says_so_until_it_is_restarted(ready, qtbot):
+    refused, alarms = [], []
+    ready.step_allowed_changed.connect(refused.append)
+    ready.alarmed.connect(alarms.append)
+    for count in (1, 2):
+        qtbot.waitUntil(lambda: ready.groups.decode.pid is not None, timeout=20_000)
+        os.kill(ready.groups.decode.pid, signal.SIGKILL)
+        qtbot.waitUntil(lambda count=count: len(alarms) == count)
+    assert refused[-1] == "The model's process stopped: press Restart"
+    alarms[-1].action()
+    qtbot.waitUntil(lambda: can_step(ready), timeout=20_000)
 
 
 def test_an_autosave_that_fails_is_a_banner(session, qtbot):

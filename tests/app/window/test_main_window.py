@@ -191,6 +191,30 @@ def test_the_first_run_takes_three_steps_and_greets(desk):
     assert desk.settings.preferences.welcomed
 
 
+def test_the_editor_has_the_focus_until_there_is_a_step_to_take(desk):
+    desk.window.begin()
+    assert desk.window.focusWidget() is desk.panes.editor.edit
+
+
+def test_who_types_while_the_model_loads_stays_in_the_editor(desk):
+    desk.window.begin()
+    edit = desk.panes.editor.edit
+    desk.wait(lambda: edit.toPlainText() != "")
+    desk.qtbot.keyClicks(edit, "b")
+    desk.wait(lambda: not desk.session.step_refusal)
+    assert desk.window.focusWidget() is edit
+
+
+def test_a_grammar_that_no_text_matches_is_not_blamed_on_the_vocabulary(desk):
+    desk.open("a+b")
+    desk.document.set_text(r"a(?!)")
+    desk.wait(lambda: "No text matches this grammar" in desk.panes.generation.headline.text)
+    desk.wait(lambda: "No text matches" in desk.window.commands["run.step"].toolTip())
+    assert "vocabulary" not in desk.panes.generation.headline.text
+    desk.document.set_text("a+b")
+    desk.wait(lambda: "allowed" in desk.panes.generation.headline.text)
+
+
 def test_the_first_key_of_a_newcomer_is_a_step(desk):
     desk.window.begin()
     desk.wait(lambda: len(desk.session.decoding.view.trace.path) == 3)

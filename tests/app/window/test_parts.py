@@ -7,6 +7,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton
 
+from app.graph.folding import fold
 from app.session import Alarm, Drawn
 from app.window.banner import BannerStack
 from app.window.status import StatusLine
@@ -67,7 +68,8 @@ def test_uncaught_exceptions_become_alarms(qtbot):
 def drawn(text, too_large=""):
     grammar = compile_grammar("regex", text, CompileOptions())
     request = CompileRequest(1, "regex", text, CompileOptions())
-    return Drawn(request, grammar.materialise(), b"", 1.25, too_large)
+    dfa = grammar.materialise()
+    return Drawn(request, dfa, b"", 1.25, too_large, fold(dfa))
 
 
 def position(**changes):
@@ -106,6 +108,24 @@ def test_the_status_line_tells_sizes_and_mass(status):
     assert status.texts[0] == "3 states · 2 edges · compiled in 1.2 ms"
     assert status.texts[1] == "1,234 of 49,152 allowed · Z 3.1% · mask 12 µs"
     assert status.texts[2] == "No end yet, expects a"
+
+
+def test_the_status_line_counts_characters_as_the_header_does(status):
+    status.show_automaton(drawn("é"), "")
+    assert status.texts[0] == "2 states (3 over bytes) · 1 edge · compiled in 1.2 ms"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [
+        (".a", "any character except a line feed"),
+        ("(?:[0-9]x|.y)", "any character except a line feed"),
+        ("(?:[a-z]| |:)b", "a-z, : or a space"),
+    ],
+)
+def test_the_status_line_says_in_words_what_is_expected(status, pattern, expected):
+    status.show_view(DecodeView(position=position()), drawn(pattern), frozenset({0}))
+    assert status.texts[2] == f"No end yet, expects {expected}"
 
 
 @pytest.mark.parametrize(

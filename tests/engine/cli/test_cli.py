@@ -128,11 +128,15 @@ def test_stdin_and_its_last_line_end(monkeypatch, capsys, model):
     assert capsys.readouterr().out == "abc\n"
 
 
-def test_files_that_cannot_be_read(tmp_path, capsys):
+@pytest.mark.parametrize(
+    "command",
+    [["check"], ["check", "--json"], ["generate", "--model", "any"], ["export", "--to", "dot", "--output", "-"]],
+)
+def test_files_that_cannot_be_read_are_misuse(command, tmp_path, capsys):
     binary = tmp_path / "binary"
     binary.write_bytes(b"\xff\xfe")
     for name in (str(tmp_path), str(tmp_path / "missing"), str(binary), "a\0b"):
-        assert run("check", "--notation", "regex", "--grammar-file", name) == 1
+        assert run(*command, "--notation", "regex", "--grammar-file", name) == 2
         out, err = capsys.readouterr()
         assert out == ""
         assert err.startswith("turnstile: cannot read ")

@@ -16,6 +16,7 @@ from engine import (
     compile_grammar,
 )
 from engine.automata.runtime import DEAD
+from engine.source import Severity
 
 
 @pytest.mark.parametrize(
@@ -74,6 +75,43 @@ def test_an_empty_language_compiles_with_a_warning() -> None:
     assert [d.code for d in grammar.diagnostics] == ["matches-nothing"]
     assert grammar.materialise().start is None
     assert grammar.neighbourhood(b"").start is None
+
+
+@pytest.mark.parametrize("text", ["root ::= [b-a]", "root ::= root", 'root ::= "a" x\nx ::= x "b"'])
+def test_an_empty_gbnf_grammar_is_told_of_by_its_rules_alone(text: str) -> None:
+    grammar = compile_grammar("gbnf", text)
+    assert grammar.is_empty
+    warnings = [d for d in grammar.diagnostics if d.severity is Severity.WARNING]
+    assert "matches-nothing" not in {d.code for d in warnings}
+    assert len([d for d in warnings if text[d.span.start : d.span.end] == "root"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("notation", "text"),
+    [
+        ("regex", "a(?!b)(?=b)"),
+        ("regex", "(a{1000}){1000}"),
+        ("regex", "(" * 300),
+        ("regex", "a" * 1_000_001),
+        ("gbnf", 'root ::= ("a"{1000}){1000}'),
+        ("gbnf", "root ::= " + "(" * 300),
+        ("json_schema", '{"allOf": [{"type": "string"}, {"type": "null"}]}'),
+        ("json_schema", '{"type": "nothing"}'),
+        ("json_schema", '{"$ref": "https://example.org/x"}'),
+        ("json_schema", '{"$ref": "#"}'),
+        ("json_schema", "{"),
+    ],
+)
+def test_a_hint_is_something_to_do_and_ends_without_a_full_stop(notation: str, text: str) -> None:
+    try:
+        found = compile_grammar(notation, text).diagnostics
+    except GrammarError as error:
+        found = error.diagnostics
+    assert found
+    for finding in found:
+        assert finding.hint
+        assert not finding.hint.endswith(".")
+        assert "limit" not in finding.hint
 
 
 def test_a_limit_is_a_diagnostic_with_its_numbers() -> None:
@@ -164,3 +202,8 @@ def test_deep_nesting_is_refused_with_its_number_or_compiles() -> None:
 
 def test_a_long_pattern_compiles() -> None:
     assert compile_grammar("regex", "(?:abc|[d-f]x)" * 5_000).automaton.start != DEAD
+
+
+def test_a_search_for_a_match_does_not_go_round_as_often_as_a_count_lets_it() -> None:
+    grammar = compile_grammar("regex", r"(?=.{1,1024}$)(?=[a-z.]+@[a-z]+\.[a-z]{2}$).*")
+    assert grammar.automaton.size < 50

@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from tiny_models import save_tiny_gguf
 
 from engine.models import ModelError, checkpoint, load_model
 from engine.source import CancelledError, CancelToken
@@ -84,6 +85,14 @@ def test_a_file_of_another_kind_says_so(tmp_path: Path) -> None:
     assert "is not a GGUF file" in refusal(other)
     other.write_bytes(b"GGUF" + bytes(40))
     assert "cannot be loaded" in refusal(other)
+
+
+@pytest.mark.parametrize("keep", [4, 24, 1000, 0.5, -100, -1])
+def test_a_gguf_file_that_is_cut_short_says_so(tmp_path: Path, keep: float) -> None:
+    cut = tmp_path / "cut.gguf"
+    data = save_tiny_gguf(cut).read_bytes()
+    cut.write_bytes(data[: int(keep * len(data)) if keep == 0.5 else int(keep)])
+    assert "cut.gguf is cut short, or no GGUF file" in refusal(cut)
 
 
 def test_a_model_larger_than_the_memory_is_refused_before_it_is_read(

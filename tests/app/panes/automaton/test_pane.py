@@ -11,6 +11,7 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from app import theme
 from app.graph.folding import fold
 from app.graph.layout import LayoutRequest, lay_out
 from app.panes.automaton import AutomatonPane
@@ -49,6 +50,12 @@ def pane(qtbot: QtBot) -> AutomatonPane:
     pane.show()
     qtbot.waitExposed(pane)
     return pane
+
+
+def test_the_empty_pane_has_the_ground_of_the_others(pane: AutomatonPane, qapp: QApplication) -> None:
+    theme.apply(qapp, "light")
+    ground = pane.grab().toImage().pixelColor(pane.width() // 8, pane.height() // 2)
+    assert ground == theme.colour(theme.Role.PANEL)
 
 
 @pytest.fixture
@@ -275,7 +282,13 @@ def test_bytes_within_characters_are_folded_until_they_matter(
     dfa = ByteDfa(0, states, edges)
     pane.show_dfa(dfa, 1, fold=fold(dfa))
     assert pane.view.scene().picture.labels == {(0, 2): "a é"}
-    assert pane.header.counts.whole == "2 states · 1 edge · 3 states over bytes"
+    assert pane.header.counts.whole == "2 states (3 over bytes) · 1 edge"
+    assert pane.header.counts.text() == pane.header.counts.whole
+    metrics = pane.header.counts.fontMetrics()
+    for shorter in ("2 states · 1 edge", "2 states"):
+        pane.header.counts.setFixedWidth(metrics.horizontalAdvance(shorter) + 1)
+        qtbot.waitUntil(lambda shorter=shorter: pane.header.counts.text() == shorter)
+        assert pane.header.counts.toolTip() == pane.header.counts.whole
     assert pane.view.tip_of_edge((0, 2)) == "a é"
     pane.set_live([1])  # the match stands within é
     assert drawn_states(pane) == 3
