@@ -22,6 +22,7 @@ def text(model, row, column):
     return model.index(row, column).data()
 
 
+@pytest.mark.usefixtures("qapp")
 def test_qt_finds_no_fault(model, qtmodeltester):
     qtmodeltester.check(model)
     model.sort(Column.RANK)

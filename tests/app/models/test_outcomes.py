@@ -15,6 +15,7 @@ def model(qapp):
     return OutcomeModel()
 
 
+@pytest.mark.usefixtures("qapp")
 def test_qt_finds_no_fault(model, qtmodeltester):
     model.show_outcomes(OUTCOMES)
     qtmodeltester.check(model)

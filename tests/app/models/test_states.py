@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from PySide6.QtCore import Qt
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
@@ -58,6 +59,7 @@ def test_titles_say_what_they_mean() -> None:
         assert model.headerData(column, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
 
 
+@pytest.mark.usefixtures("qapp")
 def test_the_model_keeps_qts_rules(qtmodeltester: ModelTester) -> None:
     qtmodeltester.check(StatesModel())
     qtmodeltester.check(model_of())

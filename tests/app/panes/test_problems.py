@@ -76,6 +76,7 @@ def test_next_goes_round(pane: ProblemsPane) -> None:
     assert told == [Span(1, 2), Span(3, 4), Span(1, 2)]
 
 
+@pytest.mark.usefixtures("qapp")
 def test_the_model_keeps_qts_rules(qtmodeltester: ModelTester) -> None:
     model = ProblemsModel()
     qtmodeltester.check(model)
