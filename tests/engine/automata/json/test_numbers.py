@@ -35,9 +35,14 @@ def accepts(language, text):
     return state is not None and language.accepts(state)
 
 
+# Beyond it an exponent no longer matters to any language tested here: bounds and divisors have at most six digits,
+# mantissas fewer than a hundred. The oracle would otherwise write out a number of 10**40 digits.
+FAR = 1000
+
+
 def value_of(text):
     mantissa, _, exponent = text.lower().partition("e")
-    power = int(exponent or 0)
+    power = max(-FAR, min(FAR, int(exponent or 0)))
     return Fraction(mantissa) * (Fraction(10) ** power)
 
 
@@ -184,9 +189,7 @@ def test_at_the_edge_of_the_reach_there_is_no_dead_end_and_no_wrong_accept(langu
     if state is not None:
         rest = completion(language, state)
         assert rest is not None, text
-        whole = (text + rest).decode()
-        if len(whole.partition("e")[2].lstrip("+-0")) < 5:  # the oracle writes numbers out in full
-            assert expected(language, whole)
+        assert expected(language, (text + rest).decode())
 
 
 @pytest.mark.parametrize("text", ["1e2", "100.0", "0.1e3", "10000e-0002", "1E+02", "0.001e0005", "100"])
