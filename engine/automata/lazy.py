@@ -1,14 +1,8 @@
-"""The runtime: configurations interned as they are met, steps as rows of an integer table.
-
-A row is computed when it is first asked for, so a grammar costs what its use
-touches; kernels read the table and come back only where an entry is missing.
+"""Runs a program: regular grammars, and those whose rules call one another.
 
 Only live configurations have an id, those that some string completes. Without
 conditions every thread is live by construction. With conditions a search for
 an accepting configuration decides, and its findings are kept.
-
-Rejected: determinising ahead of time. `.{1,255}` over Unicode has thousands of
-states and a first mask needs five of them.
 """
 
 from __future__ import annotations
@@ -17,12 +11,10 @@ import heapq
 from collections.abc import Callable
 from typing import TypeAlias
 
-import numpy as np
-import numpy.typing as npt
-
-from engine.automata.byte_classes import ByteClasses, ByteRanges, join_ranges
+from engine.automata.byte_classes import ByteClasses
 from engine.automata.program import Atom, Program, TokenAtom
-from engine.automata.runtime import DEAD, MISS
+from engine.automata.runtime import DEAD
+from engine.automata.table import LazyTable
 from engine.automata.threads import NOTHING, Past, ThreadMachine, Threads
 from engine.grammar import TokenSet
 from engine.source import CancelToken, Limits, Span
@@ -30,25 +22,15 @@ from engine.source import CancelToken, Limits, Span
 _Key: TypeAlias = tuple[Threads, tuple[Threads, ...]]
 
 
-class LazyAutomaton:
-    """Runs a program: the `Runtime` of regular and of recursive grammars."""
+class LazyAutomaton(LazyTable[_Key]):
+    """The `Runtime` of a program."""
 
     def __init__(self, program: Program | None, limits: Limits, cancel: CancelToken | None = None) -> None:
-        self.classes = ByteClasses.of(program.automata if program else ())
-        self.class_of_byte = np.frombuffer(self.classes.of_byte, dtype=np.uint8)
-        self.n_classes = len(self.classes)
-        instructions = program.instructions if program else ()
-        self.token_elements = frozenset(i.tokens for i in instructions if isinstance(i, TokenAtom))
-        self._limits = limits
-        self._keys: list[_Key] = [(NOTHING, ())]
-        self._ids: dict[_Key, int] = {self._keys[0]: DEAD}
+        super().__init__(ByteClasses.of(program.automata if program else ()), (NOTHING, ()), limits)
         # What is found out about each configuration: live (True), dead (False), or open (None).
         self._live: list[bool | None] = [False]
-        self.rows: npt.NDArray[np.int32] = np.full((16, self.n_classes), MISS, dtype=np.int32)
-        self.rows[DEAD] = DEAD
-        self.accepting: npt.NDArray[np.uint8] = np.zeros(16, dtype=np.uint8)
-        self.start = DEAD
         if program is not None:
+            self.token_elements = frozenset(i.tokens for i in program.instructions if isinstance(i, TokenAtom))
             self._machine = ThreadMachine(program, self.classes, limits)
             self._program = program
             self._has_past = any(not look.ahead for look in program.looks)
@@ -56,41 +38,7 @@ class LazyAutomaton:
             start = self._intern((self._machine.place(program.start, past), trackers))
             self.start = start if self._is_live(start, cancel) else DEAD
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing matches."""
-        return self.start == DEAD
-
-    @property
-    def size(self) -> int:
-        """Configurations interned so far, `DEAD` included."""
-        return len(self._keys)
-
-    # ------------------------------------------------------------------ steps
-
-    def step(self, configuration: int, byte_class: int) -> int:
-        """The configuration after a byte of the class; `DEAD` where nothing completes it."""
-        following = int(self.rows[configuration, byte_class])
-        if following == MISS:
-            following = self._step(configuration, byte_class)
-            if not self._is_live(following):
-                following = DEAD
-            self.rows[configuration, byte_class] = following
-        return following
-
-    def fill_row(self, configuration: int) -> None:
-        """Compute a whole row."""
-        for byte_class in range(self.n_classes):
-            self.step(configuration, byte_class)
-
-    def run(self, configuration: int, data: bytes) -> int:
-        """The configuration after all bytes."""
-        classes = self.classes.of_byte
-        for byte in data:
-            if configuration == DEAD:
-                break
-            configuration = self.step(configuration, classes[byte])
-        return configuration
+    # ------------------------------------------------------------------ tokens taken whole
 
     def token_sets(self, configuration: int) -> frozenset[TokenSet]:
         """The sets of which one token, taken whole, may come next."""
@@ -110,10 +58,6 @@ class LazyAutomaton:
         if spelled == DEAD or not whole:
             return self._intern((whole, ())) if whole else spelled
         return self._intern((self._machine.unite(self._keys[spelled][0], whole), ()))
-
-    def accepts(self, configuration: int) -> bool:
-        """Whether the text may end here."""
-        return bool(self.accepting[configuration])
 
     # ------------------------------------------------------------------ what a configuration means
 
@@ -144,33 +88,20 @@ class LazyAutomaton:
                 found.add(instruction.span)
         return tuple(sorted(found))
 
-    def expected(self, configuration: int) -> ByteRanges:
-        """The bytes that may come next, as inclusive ranges."""
-        self.fill_row(configuration)
-        row = self.rows[configuration].tolist()
-        return join_ranges(self.classes.ranges[i] for i, following in enumerate(row) if following != DEAD)
-
     # ------------------------------------------------------------------ interning and stepping, dead ends included
 
+    def _is_accepting(self, key: _Key) -> bool:
+        return self._machine.accepts(key[0])
+
     def _intern(self, key: _Key) -> int:
-        number = self._ids.get(key)
-        if number is None:
-            number = len(self._keys)
-            self._limits.check("configurations", number, self._limits.configurations)
-            if number == len(self.rows):
-                self._grow()
-            self._ids[key] = number
-            self._keys.append(key)
-            self.accepting[number] = self._machine.accepts(key[0])
+        number = super()._intern(key)
+        if number == len(self._live):
             self._live.append(self._is_plainly_live(number, key[0]))
         return number
 
-    def _grow(self) -> None:
-        rows = np.full((2 * len(self.rows), self.n_classes), MISS, dtype=np.int32)
-        rows[: len(self.rows)] = self.rows
-        accepting = np.zeros(len(rows), dtype=np.uint8)
-        accepting[: len(self.accepting)] = self.accepting
-        self.rows, self.accepting = rows, accepting
+    def _follow(self, configuration: int, byte_class: int) -> int:
+        following = self._step(configuration, byte_class)
+        return following if self._is_live(following) else DEAD
 
     def _step(self, configuration: int, byte_class: int) -> int:
         threads, trackers = self._keys[configuration]

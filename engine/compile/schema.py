@@ -33,7 +33,7 @@ def schema_automaton(
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(before + DEEPEST)
     try:
-        automaton = JsonAutomaton(goals, model.goal, options.limits, Whitespace(options.whitespace), cancel)
+        automaton = JsonAutomaton(goals, model.goal, options.limits, Whitespace(options.whitespace))
         explore(goals, model.goal, cancel)
     except UndecidedError as error:
         found = Diagnostic(

@@ -16,14 +16,11 @@ of the configuration.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from enum import IntEnum
 from typing import Any, Final, NamedTuple, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
-
-from engine.automata.byte_classes import ByteClasses, ByteRanges, join_ranges
+from engine.automata.byte_classes import ByteClasses
 from engine.automata.json.arrays import ArrayMove, ArrayPlace
 from engine.automata.json.formula import All, ExactlyOne, Formula, Some, span_of
 from engine.automata.json.goals import Goals, Leaf
@@ -33,8 +30,8 @@ from engine.automata.json.values import WORDS, Kind, from_text
 from engine.automata.json.whitespace import Whitespace, is_complete
 from engine.automata.json.whitespace import step as blank
 from engine.automata.runtime import DEAD, MISS
-from engine.grammar import TokenSet
-from engine.source import CancelToken, Limits, Span
+from engine.automata.table import LazyTable
+from engine.source import Limits, Span
 
 DEEPEST: Final = 10_000
 """Frames that a question about nested goals may take; a level of required members takes about ten."""
@@ -122,62 +119,29 @@ def _merge(pairs: Iterable[tuple[_Place, int]]) -> _Items:
     return tuple(merged.items())
 
 
-class JsonAutomaton:
-    """A goal over JSON texts as a byte automaton that is filled in as it is used.
-
-    It has the face of `LazyAutomaton`, where the attributes are explained.
-    """
-
-    token_elements: frozenset[TokenSet] = frozenset()
+class JsonAutomaton(LazyTable["_Key | None"]):
+    """The `Runtime` of a goal over JSON texts. Every byte is a class of its own."""
 
     def __init__(
-        self,
-        goals: Goals,
-        goal: Formula,
-        limits: Limits,
-        whitespace: Whitespace = Whitespace.FLEXIBLE,
-        cancel: CancelToken | None = None,
+        self, goals: Goals, goal: Formula, limits: Limits, whitespace: Whitespace = Whitespace.FLEXIBLE
     ) -> None:
-        self.classes = ByteClasses(bytes(range(256)), tuple(range(256)), tuple(((byte, byte),) for byte in range(256)))
-        self.class_of_byte = np.frombuffer(self.classes.of_byte, dtype=np.uint8)
-        self.n_classes = 256
+        every = ByteClasses(bytes(range(256)), tuple(range(256)), tuple(((byte, byte),) for byte in range(256)))
+        super().__init__(every, None, limits)
         self.goals = goals
-        self._limits = limits
         self._whitespace = whitespace
-        self._keys: list[_Key | None] = [None]
-        self._ids: dict[_Key, int] = {}
         self._filled: set[int] = {DEAD}
-        self.rows: npt.NDArray[np.int32] = np.full((16, 256), MISS, dtype=np.int32)
-        self.rows[DEAD] = DEAD
-        self.accepting: npt.NDArray[np.uint8] = np.zeros(16, dtype=np.uint8)
-        self.start = DEAD
         if goals.is_satisfiable(goal):
             self.start = self._intern(_Key(DEAD, Phase.ROOT, 0, ((_Root(goal), 1),), b""))
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing matches."""
-        return self.start == DEAD
-
-    @property
-    def size(self) -> int:
-        """Configurations interned so far, `DEAD` included."""
-        return len(self._keys)
-
     # ------------------------------------------------------------------ the face
 
-    def step(self, configuration: int, byte_class: int) -> int:
-        """The configuration after a byte; `DEAD` where nothing completes it."""
-        following = int(self.rows[configuration, byte_class])
-        if following == MISS:
-            before = sys.getrecursionlimit()
-            sys.setrecursionlimit(before + DEEPEST)
-            try:
-                following = self._advance(configuration, byte_class)
-            finally:
-                sys.setrecursionlimit(before)
-            self.rows[configuration, byte_class] = following
-        return following
+    def _follow(self, configuration: int, byte_class: int) -> int:
+        before = sys.getrecursionlimit()
+        sys.setrecursionlimit(before + DEEPEST)
+        try:
+            return self._advance(configuration, byte_class)
+        finally:
+            sys.setrecursionlimit(before)
 
     def fill_row(self, configuration: int) -> None:
         """Compute a whole row."""
@@ -215,32 +179,6 @@ class JsonAutomaton:
             groups.setdefault((byte == 0x22, *(table[byte] for table in tables)), []).append(byte)
         return list(groups.values())
 
-    def token_sets(self, configuration: int) -> frozenset[TokenSet]:
-        """None: a schema names no tokens."""
-        return frozenset()
-
-    def take_token(self, configuration: int, data: bytes, takes: Callable[[TokenSet], bool]) -> int:
-        """The configuration after a token, as its bytes."""
-        return self.run(configuration, data) if data else DEAD
-
-    def run(self, configuration: int, data: bytes) -> int:
-        """The configuration after all bytes."""
-        for byte in data:
-            if configuration == DEAD:
-                break
-            configuration = self.step(configuration, byte)
-        return configuration
-
-    def accepts(self, configuration: int) -> bool:
-        """Whether the text may end here."""
-        return bool(self.accepting[configuration])
-
-    def expected(self, configuration: int) -> ByteRanges:
-        """The bytes that may come next, as inclusive ranges."""
-        self.fill_row(configuration)
-        alive = np.flatnonzero(self.rows[configuration]).tolist()
-        return join_ranges(((byte, byte),) for byte in alive)
-
     def spans(self, configuration: int) -> tuple[Span, ...]:
         """Where in the source the match stands: what the places of the top level are about."""
         key = self._keys[configuration]
@@ -255,28 +193,8 @@ class JsonAutomaton:
         """What reads a byte: the places of the configuration."""
         return self.spans(configuration)
 
-    # ------------------------------------------------------------------ interning
-
-    def _intern(self, key: _Key) -> int:
-        number = self._ids.get(key)
-        if number is None:
-            number = len(self._keys)
-            self._limits.check("configurations", number, self._limits.configurations)
-            if number == len(self.rows):
-                self._grow()
-            self._ids[key] = number
-            self._keys.append(key)
-            self.accepting[number] = self._accepts(key)
-        return number
-
-    def _grow(self) -> None:
-        rows = np.full((2 * len(self.rows), 256), MISS, dtype=np.int32)
-        rows[: len(self.rows)] = self.rows
-        accepting = np.zeros(len(rows), dtype=np.uint8)
-        accepting[: len(self.accepting)] = self.accepting
-        self.rows, self.accepting = rows, accepting
-
-    def _accepts(self, key: _Key) -> bool:
+    def _is_accepting(self, key: _Key | None) -> bool:
+        assert key is not None
         if key.phase is Phase.NUMBER:
             below = self._keys[key.below]
             assert below is not None
