@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from engine.compile import NOTATIONS, CompiledGrammar, CompileOptions, compile_grammar
-    from engine.masking import Explanation, Matcher, clear_caches, warm
+    from engine.masking import Explanation, Matcher, clear_caches, dead_ends, warm
     from engine.source import (
         CancelledError,
         CancelToken,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "engine.compile": ("NOTATIONS", "CompileOptions", "CompiledGrammar", "compile_grammar"),
-    "engine.masking": ("Explanation", "Matcher", "clear_caches", "warm"),
+    "engine.masking": ("Explanation", "Matcher", "clear_caches", "dead_ends", "warm"),
     "engine.source": (
         "CancelToken",
         "CancelledError",
@@ -64,6 +64,7 @@ __all__ = [
     "Vocabulary",
     "clear_caches",
     "compile_grammar",
+    "dead_ends",
     "warm",
 ]
 

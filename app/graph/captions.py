@@ -107,7 +107,8 @@ class Captions(Generic[Key]):
         text.setBrush(ink.colour)
         ground.setBrush(ink.ground if ink.ground is not None else Qt.BrushStyle.NoBrush)
         caption = self._captions[key]
-        width, height = metrics.horizontalAdvance(caption.text), metrics.height()
+        lines = caption.text.split("\n")
+        width, height = max(map(metrics.horizontalAdvance, lines)), len(lines) * metrics.height()
         text.setPos(caption.x - width / 2, caption.y - height / 2)
         # The room has some air, which the line beside the text may well show through.
         ground.setRect(caption.x - width / 2 - 2, caption.y - height / 2, width + 4, height)

@@ -24,6 +24,7 @@ from engine.source import InvariantError
 
 Point: TypeAlias = tuple[float, float]
 EdgeKey: TypeAlias = tuple[int, int]
+Rect: TypeAlias = tuple[float, float, float, float]
 
 # `dot` takes 0.1 s at 40 nodes, but its time goes with the edges too; fast-sugiyama cannot be interrupted,
 # and 3,000 edges are what it lays out in a third of a second.
@@ -31,6 +32,23 @@ DOT_NODES = 40
 DOT_EDGES = 160
 SUGIYAMA_NODES = 500
 SUGIYAMA_EDGES = 3_000
+
+
+@dataclass(frozen=True, slots=True)
+class LayoutGroup:
+    """A part of a graph that is laid out by itself, in a box with a title.
+
+    Attributes:
+        nodes: the ids of its nodes; no edge leads out of it.
+        start: the one that it begins with.
+        width: of the title.
+        height: of the title.
+    """
+
+    nodes: tuple[int, ...]
+    start: int
+    width: float
+    height: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +60,14 @@ class LayoutRequest:
         nodes: `(id, width, height)` in scene units (pixels at zoom 1).
         edges: `(source, target, label width, label height)`, at most one for each pair; zero sizes: no label.
         start: the id of the node that the drawing begins with, at the left.
+        groups: the parts that stand in boxes of their own; all nodes belong to one, or there are no groups.
     """
 
     revision: int
     nodes: tuple[tuple[int, float, float], ...]
     edges: tuple[tuple[int, int, float, float], ...]
     start: int
+    groups: tuple[LayoutGroup, ...] = ()
 
     def __post_init__(self) -> None:
         ids = {node for node, _, _ in self.nodes}
@@ -60,6 +80,12 @@ class LayoutRequest:
             raise InvariantError("a layout request has two edges between the same nodes")
         if not {end for pair in pairs for end in pair} <= ids:
             raise InvariantError("an edge refers to a node that does not exist")
+        if self.groups:
+            group_of = {node: number for number, group in enumerate(self.groups) for node in group.nodes}
+            if group_of.keys() != ids or sum(len(group.nodes) for group in self.groups) != len(ids):
+                raise InvariantError("every node of a layout in groups belongs to one of them")
+            if any(group_of[source] != group_of[target] for source, target in pairs):
+                raise InvariantError("an edge leads out of its group")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +97,9 @@ class LayoutAnswer:
         positions: the centre of each node.
         curves: for each edge, a cubic Bezier chain from border to border: `1 + 3n` points.
         label_positions: the centre of each label.
-        method: `dot`, `sugiyama` or `layered`.
+        method: `dot`, `sugiyama` or `layered`; `boxes` where each group has its own.
         elapsed_ms: what the layout took.
+        boxes: of each group its left, top, width and height.
     """
 
     revision: int
@@ -81,6 +108,7 @@ class LayoutAnswer:
     label_positions: dict[EdgeKey, Point]
     method: str
     elapsed_ms: float
+    boxes: tuple[Rect, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +118,23 @@ class Placement:
     positions: dict[int, Point]
     curves: dict[EdgeKey, tuple[Point, ...]]
     label_positions: dict[EdgeKey, Point]
+    boxes: tuple[Rect, ...] = ()
 
 
-def lay_out(request: LayoutRequest) -> LayoutAnswer:
-    """Lay a graph out by the best method that its size allows."""
+Place: TypeAlias = Callable[[LayoutRequest], Placement]
+
+
+def lay_out(request: LayoutRequest, *, plainly: bool = False) -> LayoutAnswer:
+    """Lay a graph out by the best method that its size allows, or by the one whose time is linear."""
     started = time.perf_counter()
-    method, place = _method_for(request)
-    placement = place(request) if request.nodes else Placement({}, {}, {})
+    method, placement = "none", Placement({}, {}, {})
+    if request.groups:
+        from app.graph.packing import place_in_boxes
+
+        method, placement = "boxes", place_in_boxes(request, lambda part: _method_for(part, plainly=plainly)[1](part))
+    elif request.nodes:
+        method, place = _method_for(request, plainly=plainly)
+        placement = place(request)
     return LayoutAnswer(
         revision=request.revision,
         positions=placement.positions,
@@ -104,11 +142,16 @@ def lay_out(request: LayoutRequest) -> LayoutAnswer:
         label_positions=placement.label_positions,
         method=method,
         elapsed_ms=(time.perf_counter() - started) * 1000,
+        boxes=placement.boxes,
     )
 
 
-def _method_for(request: LayoutRequest) -> tuple[str, Callable[[LayoutRequest], Placement]]:
+def _method_for(request: LayoutRequest, *, plainly: bool) -> tuple[str, Place]:
     # The libraries stay out of whatever only speaks of layouts (the GUI process), hence the local imports.
+    if plainly:
+        from app.graph.layered import place_by_layers
+
+        return "layered", place_by_layers
     if len(request.nodes) <= DOT_NODES and len(request.edges) <= DOT_EDGES:
         from app.graph.graphviz import place_by_dot
 

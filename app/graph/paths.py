@@ -17,6 +17,7 @@ from app.graph.layout import Point
 _HEAD_LENGTH, _HEAD_WIDTH = 8.5, 7.0
 _ENTRY_LENGTH = 26.0
 _INSET = 3.5
+_CORNER = 8.0
 
 
 def curves(chains: Iterable[Sequence[Point]]) -> QPainterPath:
@@ -61,6 +62,14 @@ def pills(boxes: Iterable[QRectF]) -> QPainterPath:
     for box in boxes:
         radius = box.height() / 2
         path.addRoundedRect(box, radius, radius)
+    return path
+
+
+def frames(boxes: Iterable[QRectF]) -> QPainterPath:
+    """The boxes that parts of a drawing stand in."""
+    path = QPainterPath()
+    for box in boxes:
+        path.addRoundedRect(box, _CORNER, _CORNER)
     return path
 
 

@@ -6,17 +6,18 @@ draws with, it becomes the request that the layout process answers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from PySide6.QtGui import QFont, QFontMetricsF
 
 from app import theme
-from app.graph.layout import EdgeKey, LayoutRequest
+from app.graph.layout import EdgeKey, LayoutGroup, LayoutRequest
 from app.graph.neighbourhood import Excerpt
 from engine.automata.dfa import DfaEdge
 
 _LONGEST_LABEL = 22
+_MOST_LINES = 6
 _NODE_HEIGHT = 32.0
 _NODE_MARGIN = 16.0
 _LABEL_MARGIN = 8.0
@@ -31,13 +32,19 @@ class Picture:
         excerpt: the states and edges.
         start: the automaton's start, which gets the entry arrow if it is in the excerpt.
         accepting: the states of the excerpt that accept.
-        labels: what is written on each edge.
+        labels: what is written on each edge; several things on a line each.
+        names: what is written in a state instead of its number.
+        calls: the edges that call a rule.
+        groups: the parts that stand in boxes: a title and the states that are drawn.
     """
 
     excerpt: Excerpt
     start: int | None
     accepting: frozenset[int]
     labels: Mapping[EdgeKey, str]
+    names: Mapping[int, str] = field(default_factory=dict)
+    calls: frozenset[EdgeKey] = frozenset()
+    groups: tuple[tuple[str, tuple[int, ...]], ...] = ()
 
     def stubs(self) -> dict[int, tuple[int, str]]:
         """The nodes that stand for what is not drawn: their id to the state that they hang on, and their text."""
@@ -53,15 +60,33 @@ def stub_of(state: int) -> int:
 
 
 def picture_of(
-    excerpt: Excerpt, *, start: int | None, accepting: frozenset[int], label_of_edge: Callable[[DfaEdge], str]
+    excerpt: Excerpt,
+    *,
+    start: int | None,
+    accepting: frozenset[int],
+    label_of_edge: Callable[[DfaEdge], str],
+    names: Sequence[str] = (),
+    calls: Collection[EdgeKey] = (),
+    groups: Sequence[tuple[str, tuple[int, ...]]] = (),
 ) -> Picture:
     """Write the texts of an excerpt."""
+    drawn = frozenset(excerpt.states)
+    boxed = ((title, tuple(state for state in states if state in drawn)) for title, states in groups)
     return Picture(
         excerpt=excerpt,
         start=start,
-        accepting=accepting & frozenset(excerpt.states),
-        labels={(edge.source, edge.target): written(label_of_edge(edge)) for edge in excerpt.edges},
+        accepting=accepting & drawn,
+        labels={(edge.source, edge.target): _lines(label_of_edge(edge)) for edge in excerpt.edges},
+        names={state: names[state] for state in excerpt.states} if names else {},
+        calls=frozenset((edge.source, edge.target) for edge in excerpt.edges) & frozenset(calls),
+        groups=tuple((title, states) for title, states in boxed if states),
     )
+
+
+def _lines(text: str) -> str:
+    lines = [written(line) for line in text.split("\n")]
+    more = len(lines) - _MOST_LINES
+    return "\n".join(lines if more <= 0 else [*lines[: _MOST_LINES - 1], f"+{more + 1} more"])
 
 
 def written(text: str) -> str:
@@ -81,19 +106,40 @@ def label_font() -> QFont:
     return theme.mono_font(-0.5)
 
 
+def title_font() -> QFont:
+    """The font of a box's title."""
+    font = theme.ui_font(0)
+    font.setBold(True)
+    return font
+
+
 def request_of(picture: Picture, revision: int) -> LayoutRequest:
     """The picture as sizes, for the layout process."""
     node_metrics, label_metrics = QFontMetricsF(node_font()), QFontMetricsF(label_font())
     stubs = picture.stubs()
-    nodes = [(state, *_pill(node_metrics, str(state))) for state in picture.excerpt.states]
+    nodes = [(state, *_pill(node_metrics, picture.names.get(state, str(state)))) for state in picture.excerpt.states]
     nodes += [(stub, *_pill(node_metrics, text)) for stub, (_, text) in stubs.items()]
-    height = label_metrics.height() + _LABEL_LIFT
-    width = {text: label_metrics.horizontalAdvance(text) + _LABEL_MARGIN for text in set(picture.labels.values())}
-    edges = [(source, target, width[text], height) for (source, target), text in picture.labels.items()]
+    size = {text: _label_size(label_metrics, text) for text in set(picture.labels.values())}
+    edges = [(source, target, *size[text]) for (source, target), text in picture.labels.items()]
     edges += [(state, stub, 0.0, 0.0) for stub, (state, _) in stubs.items()]
     drawn = picture.excerpt.states
     start = picture.start if picture.start is not None and picture.start in drawn else min(drawn, default=0)
-    return LayoutRequest(revision=revision, nodes=tuple(nodes), edges=tuple(edges), start=start)
+    return LayoutRequest(revision, tuple(nodes), tuple(edges), start, tuple(_groups(picture)))
+
+
+def _groups(picture: Picture) -> Iterator[LayoutGroup]:
+    metrics = QFontMetricsF(title_font())
+    stubs = {state: stub for stub, (state, _) in picture.stubs().items()}
+    for title, states in picture.groups:
+        nodes = (*states, *(stubs[state] for state in states if state in stubs))
+        yield LayoutGroup(nodes, states[0], metrics.horizontalAdvance(title), metrics.height())
+
+
+def _label_size(metrics: QFontMetricsF, text: str) -> tuple[float, float]:
+    if not text:
+        return 0.0, 0.0
+    lines = text.split("\n")
+    return max(map(metrics.horizontalAdvance, lines)) + _LABEL_MARGIN, len(lines) * metrics.height() + _LABEL_LIFT
 
 
 def _pill(metrics: QFontMetricsF, text: str) -> tuple[float, float]:

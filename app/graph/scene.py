@@ -8,7 +8,8 @@ own `paint()`, which costs a call into Python for each state and frame.
 
 Every colour has a second cue: a live state has a thick outline and a halo, the
 edges that leave it are thicker, a state that accepts has a double outline, a
-selected one a dashed ring, and what is not drawn a dashed stub.
+selected one a dashed ring, and what is not drawn a dashed stub. An edge that
+calls a rule is dashed, and its label in angle quotes.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from app import theme
 from app.graph import paths
 from app.graph.captions import Caption, Captions, Ink
 from app.graph.layout import EdgeKey, LayoutAnswer, LayoutRequest, Point
-from app.graph.picture import Picture, label_font, node_font
+from app.graph.picture import Picture, label_font, node_font, title_font
 from app.theme import Role
 
 Chain: TypeAlias = tuple[Point, ...]
@@ -39,6 +40,7 @@ _LINE = 1.2
 _AT_ONCE = 400  # edges; more are drawn in slices, between which the window answers
 _SLICE_MS = 8
 _REACH = 6.0
+_TITLE_INSET = 14.0
 
 
 class AutomatonScene(QGraphicsScene):
@@ -51,7 +53,9 @@ class AutomatonScene(QGraphicsScene):
         self._boxes: dict[int, QRectF] = {}
         self._curves: dict[EdgeKey, Chain] = {}
         self._picture: Picture | None = None
+        self._rects: tuple[QRectF, ...] = ()
         self._live: frozenset[int] = frozenset()
+        self._next: frozenset[EdgeKey] = frozenset()
         self._highlighted: frozenset[int] = frozenset()
         self._lit_edges: frozenset[EdgeKey] = frozenset()
         self._hovered: int | None = None
@@ -65,18 +69,23 @@ class AutomatonScene(QGraphicsScene):
         self._heads: list[QGraphicsPathItem] = []
         self._bodies: list[QGraphicsPathItem] = []
         self._stubs = self._layer(30)
+        self._frames, self._live_frames = self._layer(1), self._layer(2)
         self._next_lines, self._next_heads = self._layer(11), self._layer(12)
+        # The dashes of a lit call need a ground, or those of the line at rest would fill their gaps.
+        self._call_ground, self._next_calls = self._layer(10.5), self._layer(11)
         self._lit_lines, self._lit_heads = self._layer(13), self._layer(14)
         self._lit, self._halo, self._live_bodies = self._layer(31), self._layer(32), self._layer(33)
         self._pointed, self._ring = self._layer(34), self._layer(35)
         self._labels: Captions[EdgeKey] = Captions(self, 20, label_font, self._label_ink)
         self._numbers: Captions[int] = Captions(self, 40, node_font, self._number_ink)
+        self._titles: Captions[int] = Captions(self, 3, title_font, self._title_ink)
 
     def show_picture(self, picture: Picture, request: LayoutRequest, answer: LayoutAnswer) -> None:
         """Draw a picture where a layout put it, in place of the present one. What was lit is forgotten."""
         self._picture = picture
         self._live = self._highlighted = frozenset()
-        self._lit_edges = frozenset()
+        self._next = self._lit_edges = frozenset()
+        self._rects = tuple(QRectF(*box) for box in answer.boxes)
         self._hovered = self._selected = None
         self._curves = answer.curves
         self._boxes = {
@@ -94,12 +103,20 @@ class AutomatonScene(QGraphicsScene):
         """What is drawn; None before the first drawing."""
         return self._picture
 
-    def set_live(self, states: Collection[int]) -> None:
-        """Light the states where the match stands, and the edges that leave them."""
+    def set_live(self, states: Collection[int], waiting: Collection[EdgeKey] = (), *, leaving: bool = True) -> None:
+        """Light the states where the match stands, and edges.
+
+        Args:
+            states: where it stands.
+            waiting: the edges whose calls are under way.
+            leaving: whether the edges that leave the states are lit too: not where an edge is no step.
+        """
         self._live = frozenset(states) & self._boxes.keys()
+        following = (key for key in self._curves if leaving and key[0] in self._live)
+        self._next = (frozenset(waiting) & self._curves.keys()) | frozenset(following)
         self._relight()
-        self._labels.repaint()
-        self._numbers.repaint()
+        for captions in (self._labels, self._numbers, self._titles):
+            captions.repaint()
 
     def set_highlighted(self, states: Collection[int], edges: Collection[EdgeKey] = ()) -> None:
         """Light the states and edges that belong to what is pointed at."""
@@ -125,7 +142,11 @@ class AutomatonScene(QGraphicsScene):
 
     def reveal(self, view: QRectF, zoom: float) -> None:
         """Make the texts in a part of the scene, as far as they can be read at this zoom."""
-        for captions, least in ((self._labels, LABELS_FROM_ZOOM), (self._numbers, NUMBERS_FROM_ZOOM)):
+        for captions, least in (
+            (self._labels, LABELS_FROM_ZOOM),
+            (self._numbers, NUMBERS_FROM_ZOOM),
+            (self._titles, NUMBERS_FROM_ZOOM),
+        ):
             if zoom >= least:
                 captions.reveal(view)
             else:
@@ -142,6 +163,10 @@ class AutomatonScene(QGraphicsScene):
         """The edge whose label lies at a point."""
         return self._labels.at(point)
 
+    def group_at(self, point: QPointF) -> int | None:
+        """The box with a title that a point lies in, by its place in the picture."""
+        return next((number for number, rect in enumerate(self._rects) if rect.contains(point)), None)
+
     def box(self, state: int) -> QRectF | None:
         """Where a state is drawn; None where it is not."""
         return self._boxes.get(state)
@@ -154,6 +179,8 @@ class AutomatonScene(QGraphicsScene):
             # A curve stays within its control points, and seldom goes as far as the outer ones.
             xs += [x for x, _ in chain]
             ys += [y for _, y in chain]
+        xs += [x for rect in self._rects for x in (rect.left(), rect.right())]
+        ys += [y for rect in self._rects for y in (rect.top(), rect.bottom())]
         return QRectF(QPointF(min(xs), min(ys)), QPointF(max(xs), max(ys))) if xs else QRectF()
 
     def recolour(self) -> None:
@@ -161,7 +188,7 @@ class AutomatonScene(QGraphicsScene):
         line = self._line_role()
         live, fill = (Role.DISABLED, Role.RAISED) if self._stale else (Role.LIVE, Role.LIVE_FILL)
         for item in self._lines:
-            item.setPen(_pen(line, _LINE))
+            item.setPen(_pen(line, _LINE, item.pen().style()))
         for item in self._heads:
             _fill(item, line)
         for item in self._bodies:
@@ -171,6 +198,7 @@ class AutomatonScene(QGraphicsScene):
         self._stubs.setBrush(theme.colour(Role.PANEL))
         self._pen_next_lines()
         _fill(self._next_heads, live)
+        self._call_ground.setPen(_pen(Role.PANEL, 3.0))
         self._lit_lines.setPen(_pen(Role.ACCENT, 2.2))
         _fill(self._lit_heads, Role.ACCENT)
         self._lit.setPen(_pen(Role.ACCENT, 2.0))
@@ -183,8 +211,12 @@ class AutomatonScene(QGraphicsScene):
         self._pointed.setPen(_pen(Role.ACCENT, 2.2))
         self._ring.setPen(_pen(Role.ACCENT, 1.6, Qt.PenStyle.DashLine))
         self.setBackgroundBrush(theme.colour(Role.PANEL))
-        self._labels.repaint()
-        self._numbers.repaint()
+        self._frames.setPen(_pen(Role.DISABLED, 1.0))
+        self._frames.setBrush(theme.colour(Role.PANEL))
+        self._live_frames.setPen(_pen(live, 1.6))
+        self._live_frames.setBrush(theme.colour(Role.PANEL))
+        for captions in (self._labels, self._numbers, self._titles):
+            captions.repaint()
 
     # --- at rest -----------------------------------------------------------------------------------------------------
 
@@ -199,11 +231,16 @@ class AutomatonScene(QGraphicsScene):
         for members in tiles.values():
             self._bodies.append(self._layer(30, self._outlines(members)))
         self._stubs.setPath(paths.pills(box for node, box in self._boxes.items() if node < 0))
-        start = None if picture.start is None else self._boxes.get(picture.start)
-        if start is not None:
-            border = start.left(), start.center().y()
-            self._draw_edges(paths.entry(border), paths.entry_head(border))
-        self._rest_of_edges = _tiles(self._curves.values())
+        self._frames.setPath(paths.frames(self._rects))
+        starts: set[int | None] = {states[0] for _, states in picture.groups} or {picture.start}
+        for start, start_box in self._boxes.items():
+            if start in starts:
+                border = start_box.left(), start_box.center().y()
+                self._draw_edges(paths.entry(border), paths.entry_head(border))
+        calls = [self._curves[key] for key in sorted(picture.calls & self._curves.keys())]
+        for tile in _tiles(calls):
+            self._draw_edges(paths.curves(tile), paths.heads(tile), Qt.PenStyle.CustomDashLine)
+        self._rest_of_edges = _tiles(chain for key, chain in self._curves.items() if key not in picture.calls)
         self._draw_more(None if len(self._curves) <= _AT_ONCE else _SLICE_MS)
 
     def _draw_more(self, budget_ms: int | None = _SLICE_MS) -> None:
@@ -217,10 +254,10 @@ class AutomatonScene(QGraphicsScene):
                 return
         self._more.stop()
 
-    def _draw_edges(self, lines: QPainterPath, heads: QPainterPath) -> None:
+    def _draw_edges(self, lines: QPainterPath, heads: QPainterPath, style: Qt.PenStyle = Qt.PenStyle.SolidLine) -> None:
         role = self._line_role()
         line, head = self._layer(10, lines), self._layer(10, heads)
-        line.setPen(_pen(role, _LINE))
+        line.setPen(_pen(role, _LINE, style))
         _fill(head, role)
         self._lines.append(line)
         self._heads.append(head)
@@ -238,24 +275,42 @@ class AutomatonScene(QGraphicsScene):
                 if (source, target) in answer.label_positions
             }
         )
-        texts = {node: text for node, (_, text) in picture.stubs().items()}
+        texts = {**picture.names, **{node: text for node, (_, text) in picture.stubs().items()}}
         self._numbers.replace(
             {
                 node: Caption(texts.get(node, str(node)), box.center().x(), box.center().y(), box.width(), box.height())
                 for node, box in self._boxes.items()
             }
         )
+        titles = zip(picture.groups, request.groups, self._rects, strict=True)
+        self._titles.replace(
+            {
+                number: Caption(
+                    title,
+                    rect.left() + _TITLE_INSET + group.width / 2,
+                    rect.top() + _TITLE_INSET / 2 + group.height / 2 + 2,
+                    group.width,
+                    group.height,
+                )
+                for number, ((title, _), group, rect) in enumerate(titles)
+            }
+        )
 
     # --- what is lit -------------------------------------------------------------------------------------------------
 
     def _relight(self) -> None:
-        leaving = [chain for (source, _), chain in self._curves.items() if source in self._live]
-        self._next_lines.setPath(paths.curves(leaving))
-        self._next_heads.setPath(paths.heads(leaving, scale=1.25))
+        calls = self._picture.calls if self._picture is not None else frozenset()
+        self._next_lines.setPath(paths.curves(self._curves[key] for key in sorted(self._next - calls)))
+        called = paths.curves(self._curves[key] for key in sorted(self._next & calls))
+        for item in (self._call_ground, self._next_calls):
+            item.setPath(called)
+        self._next_heads.setPath(paths.heads((self._curves[key] for key in sorted(self._next)), scale=1.25))
+        frames = [rect for number, rect in enumerate(self._rects) if self._is_live_group(number)]
+        self._live_frames.setPath(paths.frames(frames))
         self._pen_next_lines()
-        lit = [self._curves[key] for key in sorted(self._lit_edges)]
-        self._lit_lines.setPath(paths.curves(lit))
-        self._lit_heads.setPath(paths.heads(lit, scale=1.25))
+        pointed_at = [self._curves[key] for key in sorted(self._lit_edges)]
+        self._lit_lines.setPath(paths.curves(pointed_at))
+        self._lit_heads.setPath(paths.heads(pointed_at, scale=1.25))
         self._lit.setPath(self._outlines(sorted(self._highlighted - self._live)))
         live = sorted(self._live)
         self._halo.setPath(paths.pills(_grown(self._boxes[state], 4.5) for state in live))
@@ -268,9 +323,10 @@ class AutomatonScene(QGraphicsScene):
 
     def _pen_next_lines(self) -> None:
         # Many thick lines from one state would run into a blot.
-        count = sum(source in self._live for source, _ in self._curves)
         role = Role.DISABLED if self._stale else Role.LIVE
-        self._next_lines.setPen(_pen(role, 2.2 if count <= _MANY_EDGES else 1.3))
+        width = 2.2 if len(self._next) <= _MANY_EDGES else 1.3
+        self._next_lines.setPen(_pen(role, width))
+        self._next_calls.setPen(_pen(role, width, Qt.PenStyle.CustomDashLine))
 
     def _outlines(self, states: Iterable[int]) -> QPainterPath:
         """The outlines of states, double where they accept."""
@@ -286,8 +342,7 @@ class AutomatonScene(QGraphicsScene):
         ground = theme.colour(Role.PANEL)
         if self._stale:
             return Ink(theme.colour(Role.DISABLED), ground=ground)
-        next_up = key[0] in self._live
-        return Ink(theme.colour(Role.LIVE if next_up else Role.TEXT), bold=False, ground=ground)
+        return Ink(theme.colour(Role.LIVE if key in self._next else Role.TEXT), bold=False, ground=ground)
 
     def _number_ink(self, node: int) -> Ink:
         if self._stale:
@@ -295,6 +350,15 @@ class AutomatonScene(QGraphicsScene):
         if node in self._live:
             return Ink(theme.colour(Role.LIVE), bold=True)
         return Ink(theme.colour(Role.TEXT if node >= 0 else Role.MUTED))
+
+    def _title_ink(self, number: int) -> Ink:
+        if self._stale:
+            return Ink(theme.colour(Role.DISABLED), bold=True)
+        return Ink(theme.colour(Role.LIVE if self._is_live_group(number) else Role.TEXT), bold=True)
+
+    def _is_live_group(self, number: int) -> bool:
+        assert self._picture is not None
+        return not self._live.isdisjoint(self._picture.groups[number][1])
 
     def _layer(self, z: float, path: QPainterPath | None = None) -> QGraphicsPathItem:
         item = QGraphicsPathItem(path or QPainterPath())
@@ -312,6 +376,10 @@ def _grown(box: QRectF, by: float) -> QRectF:
 
 
 def _pen(role: Role, width: float, style: Qt.PenStyle = Qt.PenStyle.SolidLine) -> QPen:
+    if style == Qt.PenStyle.CustomDashLine:  # a call; round ends would fill the gaps of a thick line
+        pen = QPen(QBrush(theme.colour(role)), width, Qt.PenStyle.SolidLine, Qt.PenCapStyle.FlatCap)
+        pen.setDashPattern([6.0 / width, 4.0 / width])
+        return pen
     return QPen(QBrush(theme.colour(role)), width, style, Qt.PenCapStyle.RoundCap, Qt.PenJoinStyle.RoundJoin)
 
 

@@ -29,6 +29,8 @@ class GraphView(QGraphicsView):
     Signals:
         pointed_at: what is under the pointer: a state's id, an edge's `(source, target)`, or None.
         state_clicked: the state that was clicked, -1 for the empty ground.
+        opened(state, edge, box): a double click, or Return: what lies there, each None where there is none.
+        left(): Backspace, or Alt+Up: one level up.
         zoomed: the zoom, 1 is a pixel for a unit.
 
     Attributes:
@@ -38,6 +40,8 @@ class GraphView(QGraphicsView):
 
     pointed_at = Signal(object)
     state_clicked = Signal(int)
+    opened = Signal(object, object, object)
+    left = Signal()
     zoomed = Signal(float)
 
     def __init__(self, scene: AutomatonScene) -> None:
@@ -136,7 +140,7 @@ class GraphView(QGraphicsView):
         event.accept()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Ctrl with plus, minus and zero zooms; arrows pan."""
+        """Ctrl with plus, minus and zero zooms; arrows pan; Return opens, Backspace goes up."""
         if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             zooms = {
                 Qt.Key.Key_Plus: self.zoom_in,
@@ -149,7 +153,14 @@ class GraphView(QGraphicsView):
                 act()
                 event.accept()
                 return
-        super().keyPressEvent(event)
+        if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and not event.modifiers():
+            self.opened.emit(None, None, None)
+        elif event.key() == Qt.Key.Key_Backspace or (
+            event.key() == Qt.Key.Key_Up and event.modifiers() & Qt.KeyboardModifier.AltModifier
+        ):
+            self.left.emit()
+        else:
+            super().keyPressEvent(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Remember where a click, or a pan, began."""
@@ -175,6 +186,16 @@ class GraphView(QGraphicsView):
             if not self._is_far(place):
                 self.state_clicked.emit(self._state_at(place))
             self._pressed = None
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Open what lies there."""
+        super().mouseDoubleClickEvent(event)
+        self._pressed = None
+        if event.button() == Qt.MouseButton.LeftButton:
+            point = self.mapToScene(event.position().toPoint())
+            state = self._drawing.state_at(point)
+            edge = self._drawing.edge_at(point) if state is None else None
+            self.opened.emit(state, edge, self._drawing.group_at(point))
 
     def leaveEvent(self, event: QEvent) -> None:
         """The pointer is on nothing."""

@@ -38,13 +38,21 @@ class StatesModel(QAbstractTableModel):
         self._dfa: ByteDfa | None = None
         self._edges: list[list[DfaEdge]] | None = None  # by state, once a row is shown
         self._label: Callable[[DfaEdge], str] = lambda _: ""
+        self._name: Callable[[int], str] = str
         self._source: SourceText | None = None
         self._live: frozenset[int] = frozenset()
 
-    def show_dfa(self, dfa: ByteDfa | None, label: Callable[[DfaEdge], str], source: SourceText | None) -> None:
-        """Show another automaton, or none."""
+    def show_dfa(
+        self,
+        dfa: ByteDfa | None,
+        label: Callable[[DfaEdge], str],
+        source: SourceText | None,
+        name: Callable[[int], str] = str,
+    ) -> None:
+        """Show another automaton, or none; `name` is how a state is called."""
         self.beginResetModel()
         self._dfa, self._label, self._source, self._live = dfa, label, source, frozenset()
+        self._name = name
         self._edges = None
         self.endResetModel()
 
@@ -84,7 +92,7 @@ class StatesModel(QAbstractTableModel):
     def _text(self, state: int, column: int) -> str:
         assert self._dfa is not None
         if column == STATE:
-            return f"{state} (start)" if state == self._dfa.start else str(state)
+            return f"{self._name(state)} (start)" if state == self._dfa.start else self._name(state)
         if column == HERE:
             return "● here" if state in self._live else ""
         if column == ACCEPTS:
@@ -100,7 +108,8 @@ class StatesModel(QAbstractTableModel):
             for edge in self._dfa.edges:
                 self._edges[edge.source].append(edge)
         edges = self._edges[state]
-        parts = [f"{written(self._label(edge))} → {edge.target}" for edge in edges[:_EDGES_SHOWN]]
+        said = ((" ".join(map(written, self._label(edge).split("\n"))), edge.target) for edge in edges[:_EDGES_SHOWN])
+        parts = [f"{label} → {self._name(target)}".strip() for label, target in said]
         if len(edges) > _EDGES_SHOWN:
             parts.append(f"and {len(edges) - _EDGES_SHOWN:,} more")
         if state in self._dfa.boundary:

@@ -29,7 +29,9 @@ from engine.source import Severity, SourceText
 
 if TYPE_CHECKING:
     from app.graph.folding import Fold
+    from app.graph.rules import RuleCharts
     from engine.automata.dfa import ByteDfa
+    from engine.automata.rule_places import RulePlaces
 
 DEBOUNCE_MS = 80  # a quick typist's keys follow one another sooner; with the compile, a tenth of a second passes
 
@@ -45,6 +47,8 @@ class Drawn:
         compile_ms: the time of the compile.
         too_large: why it is not whole; empty where it is.
         fold: the automaton over characters; None where that is no other.
+        rules: the automata of the rules; None where it is whole, or has none that can be drawn.
+        places: where `output` stands in the rules.
     """
 
     request: CompileRequest
@@ -53,6 +57,8 @@ class Drawn:
     compile_ms: float
     too_large: str
     fold: Fold | None = None
+    rules: RuleCharts | None = None
+    places: RulePlaces | None = None
 
     @property
     def is_whole(self) -> bool:
@@ -146,7 +152,9 @@ class Compiling(QObject):
                     self._take(request, answer)
             case NeighbourhoodAnswer():
                 if self._good is not None and answer.revision == self._good.request.revision:
-                    self._good = replace(self._good, dfa=answer.dfa, output=request.output, fold=answer.fold)
+                    self._good = replace(
+                        self._good, dfa=answer.dfa, output=request.output, fold=answer.fold, places=answer.places
+                    )
                     self.drawn.emit(self._good)
             case ExportAnswer():
                 self.exported.emit(answer)
@@ -157,7 +165,8 @@ class Compiling(QObject):
             errors = sum(diagnostic.severity is Severity.ERROR for diagnostic in answer.diagnostics)
             self._set_stale("The grammar has an error" if errors == 1 else f"The grammar has {errors} errors")
             return
-        self._good = Drawn(request, answer.dfa, b"", answer.compile_ms, answer.too_large, answer.fold)
+        drawn = answer.dfa, b"", answer.compile_ms, answer.too_large, answer.fold, answer.rules, answer.places
+        self._good = Drawn(request, *drawn)
         self._set_stale("")
         self.compiled.emit(self._good)
         self.drawn.emit(self._good)

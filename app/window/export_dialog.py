@@ -24,8 +24,11 @@ from app import theme
 from app.workers.messages import ExportAnswer
 
 _TARGETS = {
-    "json": ("Token index (JSON)", "Which token leads from which state to which, for the loaded model's vocabulary."),
-    "dot": ("Graph (Graphviz DOT)", "The byte automaton, to draw or to put into a text."),
+    "json": (
+        "Token index (JSON)",
+        "Which token leads from which state to which, for the loaded model; where rules nest, an automaton for each.",
+    ),
+    "dot": ("Graph (Graphviz DOT)", "The byte automaton, or that of each rule, to draw or to put into a text."),
 }
 
 

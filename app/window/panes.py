@@ -15,6 +15,7 @@ from app.panes.probabilities import ProbabilitiesPane
 from app.panes.problems import ProblemsPane
 from app.session import Drawn, Session, view_of
 from app.workers.messages import Back, DecodeView, GoTo, Lookup, Restart, Take, Why
+from engine.automata.rule_places import RulePlaces
 from engine.source import Diagnostic, SourceText
 
 
@@ -74,7 +75,7 @@ class Panes(QObject):
     def _wire_automaton(self) -> None:
         session, automaton = self._session, self.automaton
         session.drawn.connect(self._show_drawn)
-        session.live_changed.connect(lambda states, _spans: automaton.set_live(states))
+        session.live_changed.connect(self._show_live)
         session.compiling.stale_changed.connect(self._show_stale)
         session.compiling.laid_out.connect(automaton.show_layout)
         automaton.layout_wanted.connect(session.compiling.lay_out)
@@ -140,7 +141,7 @@ class Panes(QObject):
 
     def _show_drawn(self, drawn: Drawn) -> None:
         source = SourceText(drawn.request.text)
-        self.automaton.show_dfa(drawn.dfa, drawn.request.revision, None, source, drawn.fold)
+        self.automaton.show_dfa(drawn.dfa, drawn.request.revision, None, source, drawn.fold, drawn.rules)
         self.automaton.show_too_large(drawn.too_large)
         self.generation.set_source(drawn.request.text)
 
@@ -150,6 +151,13 @@ class Panes(QObject):
     def _show_loading(self, text: str, done: int, total: int | None) -> None:
         self.generation.show_loading(text if self._session.decoding.model_is_loading else "", done, total)
 
+    def _show_live(self, states: frozenset[int], _spans: object) -> None:
+        drawn = self._session.compiling.good
+        # Without live states the answer is still to come; without places it is known that none can be told.
+        self.automaton.set_live(states, (drawn.places or RulePlaces()) if drawn is not None and states else None)
+
     def _name_targets(self, states: frozenset[int], _spans: object) -> None:
         drawn = self._session.compiling.good
-        self.generation.show_drawn(drawn.dfa if drawn else None, next(iter(states), None))
+        # Where the rules are drawn, the states of the surroundings have no number that anybody sees.
+        is_numbered = drawn is not None and drawn.rules is None
+        self.generation.show_drawn(drawn.dfa if drawn and is_numbered else None, next(iter(states), None))

@@ -64,7 +64,7 @@ class StatusLine(QStatusBar):
         if stale_reason:
             self._automaton.setText(stale_reason)
         elif drawn is not None:
-            size = _size(drawn) if drawn.is_whole else drawn.too_large.partition(":")[0]
+            size = _size(drawn)
             self._automaton.setText(f"{size} · compiled in {drawn.compile_ms:.1f} ms")
 
     def show_view(self, view: DecodeView, drawn: Drawn | None, live: frozenset[int]) -> None:
@@ -95,6 +95,10 @@ class StatusLine(QStatusBar):
 
 def _size(drawn: Drawn) -> str:
     """How large an automaton is: as it is drawn, and as it is."""
+    if drawn.rules is not None:
+        return f"{_count(len(drawn.rules.names), 'rule')} · {_count(drawn.rules.size, 'state')}"
+    if not drawn.is_whole:
+        return drawn.too_large.partition(":")[0]
     states, edges = len(drawn.dfa.states), len(drawn.dfa.edges)
     if drawn.fold is None:
         return f"{_count(states, 'state')} · {_count(edges, 'edge')}"

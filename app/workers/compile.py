@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from app.graph.folding import fold
+from app.graph.rules import RuleCharts, charts_of
 from app.workers.exporting import export
 from app.workers.messages import (
     CompileAnswer,
@@ -20,6 +21,9 @@ from engine.source import CancelToken, Diagnostic, GrammarError, LimitExceededEr
 if TYPE_CHECKING:
     from app.workers.loop import Emit
     from engine.automata.dfa import ByteDfa
+    from engine.automata.rule_match import RuleMatch
+    from engine.automata.rule_places import RulePlaces
+    from engine.automata.rules import RuleAutomata
     from engine.compile import CompiledGrammar
 
 MATERIALISE_STATES = 20_000  # beyond, the minimal automaton is not computed at all
@@ -54,6 +58,7 @@ class CompileHandler:
     def __init__(self) -> None:
         self._request: CompileRequest | None = None
         self._grammar: CompiledGrammar | None = None
+        self._match: RuleMatch | None = None  # of the rules that were drawn
 
     def warm(self) -> None:
         """Import what a compile needs."""
@@ -78,6 +83,7 @@ class CompileHandler:
         from engine.compile import compile_grammar
 
         if self._grammar is None or self._request != request:
+            self._match = None
             self._grammar = compile_grammar(request.notation, request.text, request.options, cancel=cancel)
             self._request = request
         return self._grammar
@@ -85,7 +91,7 @@ class CompileHandler:
     def _compile(self, request: CompileRequest, cancel: CancelToken) -> CompileAnswer:
         self.warm()  # what the first compile imports is no part of its time
         started = time.perf_counter()
-        dfa, too_large = None, ""
+        dfa, too_large, rules, places = None, "", None, None
         try:
             grammar = self._grammar_of(request, cancel)
             diagnostics = grammar.diagnostics
@@ -96,23 +102,70 @@ class CompileHandler:
             diagnostics = (Diagnostic("limit-exceeded", Severity.ERROR, span, str(error), "Make the grammar smaller"),)
         else:
             dfa, too_large = _drawable(grammar, cancel)
+            if too_large:
+                rules, why_not = self._rules(grammar, cancel)
+                too_large += why_not and f", since {why_not}"
+                places = self._places(b"", cancel)
         elapsed_ms = (time.perf_counter() - started) * 1000
         folded = fold(dfa) if dfa is not None else None
-        return CompileAnswer(request.revision, diagnostics, dfa, too_large, elapsed_ms, folded)
+        return CompileAnswer(request.revision, diagnostics, dfa, too_large, elapsed_ms, folded, rules, places)
+
+    def _rules(self, grammar: CompiledGrammar, cancel: CancelToken) -> tuple[RuleCharts | None, str]:
+        """The charts of the rules; or why there are none, for they take too long, are too large or cannot be written.
+
+        An output does not tell which tokens were taken whole, so where there are such, it is not followed.
+        """
+        from engine.automata.rule_match import RuleMatch
+
+        if not grammar.has_rules and grammar.notation != "json_schema":
+            return None, ""
+        try:
+            automata, notes = _automata(grammar, _Deadline(cancel, DRAWING_SECONDS))
+        except GrammarError as error:
+            return None, error.diagnostics[0].message
+        except LimitExceededError:
+            return None, f"its rules have more than {DRAWN_STATES:,} states"
+        except _TooSlowError:
+            return None, "its rules take too long to be drawn up"
+        if not grammar.automaton.token_elements:
+            self._match = RuleMatch(automata)
+        return charts_of(automata, notes), ""
+
+    def _places(self, output: bytes, cancel: CancelToken) -> RulePlaces | None:
+        """Where an output stands in the rules, unless it takes too long."""
+        if self._match is None or self._grammar is None:
+            return None
+        if self._grammar.notation == "json_schema":
+            from engine.export import without_white_space
+
+            output = without_white_space(output)
+        try:
+            return self._match.places(output, _Deadline(cancel, DRAWING_SECONDS))
+        except (LimitExceededError, _TooSlowError):
+            return None
 
     def _neighbourhood(self, request: NeighbourhoodRequest, cancel: CancelToken) -> NeighbourhoodAnswer:
         grammar = self._grammar_of(request.compiled, cancel)
         dfa = grammar.neighbourhood(request.output, radius=RADIUS, limit=NODES)
-        return NeighbourhoodAnswer(request.compiled.revision, dfa, fold(dfa))
+        return NeighbourhoodAnswer(request.compiled.revision, dfa, fold(dfa), self._places(request.output, cancel))
 
     def _export(self, request: ExportRequest, cancel: CancelToken) -> ExportAnswer:
         def make() -> str:
-            from engine.export.dot import MOST_STATES, to_dot
+            from engine.export import graph_of
 
-            grammar = self._grammar_of(request.compiled, cancel)
-            return to_dot(grammar.materialise(MOST_STATES, cancel=cancel), grammar.source)
+            return graph_of(self._grammar_of(request.compiled, cancel), cancel=cancel)
 
         return export(request, make)
+
+
+def _automata(grammar: CompiledGrammar, cancel: CancelToken) -> tuple[RuleAutomata, tuple[str, ...]]:
+    """The automata of a grammar's rules, and what they leave out."""
+    if grammar.notation != "json_schema":
+        return grammar.rule_automata(DRAWN_STATES, cancel=cancel), ()
+    from engine.export import drawable_automata
+
+    found = drawable_automata(grammar, DRAWN_STATES, cancel=cancel)
+    return found.automata, found.notes
 
 
 def _drawable(grammar: CompiledGrammar, cancel: CancelToken) -> tuple[ByteDfa, str]:

@@ -265,11 +265,13 @@ class DecodeHandler:
 
     def _export(self, session: DecodeSession, request: ExportRequest, cancel: CancelToken) -> ExportAnswer:
         def make() -> str:
-            from engine.export.token_index import build_token_index, to_json
+            from engine.export import build_token_index, is_exported_by_rules, rules_to_json, to_json
 
             grammar, vocabulary = session.grammar, session.model.vocabulary
             if grammar is None:
                 raise EngineError("no grammar has compiled yet")
+            if is_exported_by_rules(grammar):
+                return rules_to_json(grammar, cancel=cancel)
             return to_json(build_token_index(grammar, vocabulary, cancel=cancel), grammar, vocabulary)
 
         return export(request, make)

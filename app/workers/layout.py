@@ -6,7 +6,6 @@ keeps nothing; the window then asks for the plain layout, whose time is linear.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -41,16 +40,5 @@ class LayoutHandler:
             case LayoutRequest():
                 return lay_out(request)
             case PlainLayoutRequest(graph):
-                return _lay_out_plainly(graph)
+                return lay_out(graph, plainly=True)
         raise TypeError(f"the layout group does not know {type(request).__name__}")
-
-
-def _lay_out_plainly(graph: LayoutRequest) -> LayoutAnswer:
-    from app.graph.layered import place_by_layers
-
-    started = time.perf_counter()
-    placement = place_by_layers(graph)
-    elapsed_ms = (time.perf_counter() - started) * 1000
-    return LayoutAnswer(
-        graph.revision, placement.positions, placement.curves, placement.label_positions, "layered", elapsed_ms
-    )

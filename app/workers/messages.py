@@ -27,7 +27,9 @@ from engine.decoding.values import (
 
 if TYPE_CHECKING:
     from app.graph.folding import Fold
+    from app.graph.rules import RuleCharts
     from engine.automata.dfa import ByteDfa
+    from engine.automata.rule_places import RulePlaces
     from engine.compile.options import CompileOptions
     from engine.masking.explanation import Explanation
     from engine.source import Diagnostic
@@ -55,6 +57,8 @@ class CompileAnswer:
         too_large: why the automaton is not whole; empty where it is.
         compile_ms: the time of the compile and the drawing-up together.
         fold: the automaton over characters; None where that is no other.
+        rules: where the automaton is not whole, those of its rules; None where it has none, or too large ones.
+        places: where the empty text stands in the rules.
     """
 
     revision: int
@@ -63,6 +67,8 @@ class CompileAnswer:
     too_large: str
     compile_ms: float
     fold: Fold | None = None
+    rules: RuleCharts | None = None
+    places: RulePlaces | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +81,16 @@ class NeighbourhoodRequest:
 
 @dataclass(frozen=True, slots=True)
 class NeighbourhoodAnswer:
-    """The part of an automaton around where the match stands, which is its start."""
+    """The part of an automaton around where the match stands, which is its start; and where it stands in its rules.
+
+    Attributes:
+        places: None where the rules are not drawn, or too many ways lead there.
+    """
 
     revision: int
     dfa: ByteDfa
     fold: Fold | None = None
+    places: RulePlaces | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,7 @@ from engine.automata.program import (
 )
 from engine.automata.stacks import Frame
 from engine.grammar.analysis import components
+from engine.source import turn
 
 # A counter with this flag has had an empty pass: its minimum is met.
 MET = 1 << 40
@@ -109,6 +110,7 @@ class Closures:
         reached: dict[Reached, None] = {}
         returns = False
         while todo:
+            turn()
             place = todo.pop()
             instruction = self._code[place.pc]
             if isinstance(instruction, Atom | TokenAtom | Accept | Anything):
@@ -152,6 +154,7 @@ class Closures:
         todo, seen = [start], {start}
         found = []
         while todo:
+            turn()
             place = todo.pop()
             instruction = self._code[place.pc]
             if isinstance(instruction, Call):
@@ -196,13 +199,13 @@ def _plainly(place: _Place, instruction: object) -> list[_Place]:
         case CountPass():
             return [
                 place._replace(pc=to, counters=counters, fresh=fresh)
-                for to, counters, fresh in _passes(instruction, place.counters, place.fresh)
+                for to, counters, fresh in passes(instruction, place.counters, place.fresh)
             ]
         case _:
             return []
 
 
-def _passes(loop: CountPass, counters: Counters, fresh: int) -> list[tuple[Pc, Counters, int]]:
+def passes(loop: CountPass, counters: Counters, fresh: int) -> list[tuple[Pc, Counters, int]]:
     """Where a pass that is over may lead: (instruction, counters, first fresh counter)."""
     *outer, count = counters
     around, depth = tuple(outer), len(outer)

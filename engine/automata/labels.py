@@ -1,8 +1,9 @@
-"""How a set of bytes is written on an edge: `a-z`, `space`, `\\n`, `é-ÿ lead`, `80-BF`."""
+"""What is written on an edge: bytes as `a-z`, `␣`, `\\n` or `80-BF`, a call as `‹rule›`, a token as `<name>`."""
 
 from __future__ import annotations
 
 from engine.automata.byte_classes import ByteRanges
+from engine.grammar import TokenSet
 
 _NAMES = {0x09: "\\t", 0x0A: "\\n", 0x0D: "\\r", 0x20: "␣"}
 
@@ -48,3 +49,14 @@ def byte_name(byte: int) -> str:
     if byte in _NAMES:
         return _NAMES[byte]
     return chr(byte) if 0x21 <= byte <= 0x7E else f"{byte:02X}"
+
+
+def call_label(rule: str) -> str:
+    """The call of a rule; the brackets tell it from characters, and from a token's `<name>`."""
+    return f"‹{rule}›"
+
+
+def token_label(tokens: TokenSet) -> str:
+    """One token taken whole, as GBNF writes it."""
+    elements = [*tokens.names, *(f"<[{token_id}]>" for token_id in tokens.ids)]
+    return ("!" if tokens.negated else "") + " ".join(elements)

@@ -7,14 +7,18 @@ an accepting configuration decides, and its findings are kept.
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable
+from functools import cached_property
 from typing import TypeAlias
 
 from engine.automata.byte_classes import ByteClasses
+from engine.automata.distance import Alphabet, Remaining
+from engine.automata.live_stacks import MOST_STACKS, LiveStacks, live_stacks
+from engine.automata.liveness import SearchedTable
 from engine.automata.program import Atom, Program, TokenAtom
+from engine.automata.remaining import ProgramLengths
 from engine.automata.runtime import DEAD
-from engine.automata.table import LazyTable
+from engine.automata.single_stacks import SingleStacks
 from engine.automata.threads import NOTHING, Past, ThreadMachine, Threads
 from engine.grammar import TokenSet
 from engine.source import CancelToken, Limits, Span
@@ -22,15 +26,15 @@ from engine.source import CancelToken, Limits, Span
 _Key: TypeAlias = tuple[Threads, tuple[Threads, ...]]
 
 
-class LazyAutomaton(LazyTable[_Key]):
+class LazyAutomaton(SearchedTable[_Key]):
     """The `Runtime` of a program."""
 
     def __init__(self, program: Program | None, limits: Limits, cancel: CancelToken | None = None) -> None:
         super().__init__(ByteClasses.of(program.automata if program else ()), (NOTHING, ()), limits)
-        # What is found out about each configuration: live (True), dead (False), or open (None).
-        self._live: list[bool | None] = [False]
+        self._live = [False]
+        self._lengths: dict[Alphabet, ProgramLengths] = {}
         if program is not None:
-            self.token_elements = frozenset(i.tokens for i in program.instructions if isinstance(i, TokenAtom))
+            self.token_elements = program.token_sets
             self._machine = ThreadMachine(program, self.classes, limits)
             self._program = program
             self._has_past = any(not look.ahead for look in program.looks)
@@ -88,20 +92,44 @@ class LazyAutomaton(LazyTable[_Key]):
                 found.add(instruction.span)
         return tuple(sorted(found))
 
+    def stacks(self, configuration: int, limit: int = MOST_STACKS) -> LiveStacks:
+        """The stacks that the match stands on; at most `limit` are listed."""
+        if configuration == DEAD:
+            return LiveStacks((), 0)
+        return live_stacks(self._program, self._machine, self._keys[configuration][0], limit)
+
+    def remaining(self, place: int, alphabet: Alphabet = None) -> Remaining:
+        """What a configuration lacks: exactly, where no condition looks around."""
+        if place == DEAD:
+            return Remaining(None, exact=True)
+        if self.accepting[place]:
+            return Remaining(0, exact=True)
+        lengths = self._lengths.get(alphabet)
+        if lengths is None:
+            lengths = self._lengths[alphabet] = ProgramLengths(self._program, self._machine, alphabet)
+        at_least, exact = lengths.of(self._keys[place][0])
+        return Remaining(at_least and max(at_least, 1), exact)
+
+    def split(self, configuration: int, most: int) -> tuple[int, ...]:
+        """One configuration for each stack that the match stands on; behind `most` of them the rest as one."""
+        if configuration == DEAD:
+            return ()
+        threads, trackers = self._keys[configuration]
+        parts = (self._intern((part, trackers)) for part in self._single.split(threads, most))
+        return tuple(part for part in parts if self._is_live(part))
+
+    def rules(self, configuration: int) -> tuple[str, ...]:
+        """The names of the rules that are open, the innermost first; of several stacks the innermost of each."""
+        return self._single.rules(self._keys[configuration][0]) if configuration != DEAD else ()
+
+    @cached_property
+    def _single(self) -> SingleStacks:
+        return SingleStacks(self._program, self._machine)
+
     # ------------------------------------------------------------------ interning and stepping, dead ends included
 
     def _is_accepting(self, key: _Key) -> bool:
         return self._machine.accepts(key[0])
-
-    def _intern(self, key: _Key) -> int:
-        number = super()._intern(key)
-        if number == len(self._live):
-            self._live.append(self._is_plainly_live(number, key[0]))
-        return number
-
-    def _follow(self, configuration: int, byte_class: int) -> int:
-        following = self._step(configuration, byte_class)
-        return following if self._is_live(following) else DEAD
 
     def _step(self, configuration: int, byte_class: int) -> int:
         threads, trackers = self._keys[configuration]
@@ -137,9 +165,10 @@ class LazyAutomaton(LazyTable[_Key]):
 
     # ------------------------------------------------------------------ liveness
 
-    def _is_plainly_live(self, configuration: int, threads: Threads) -> bool | None:
+    def _is_plainly_live(self, configuration: int) -> bool | None:
         if self.accepting[configuration]:
             return True
+        threads = self._keys[configuration][0]
         certain = self._program.certain
         for number in threads:
             thread = self._machine[number]
@@ -147,38 +176,10 @@ class LazyAutomaton(LazyTable[_Key]):
                 return True
         return None if threads else False
 
-    def _is_live(self, configuration: int, cancel: CancelToken | None = None) -> bool:
-        verdict = self._live[configuration]
-        if verdict is None:
-            verdict = self._search(configuration, cancel)
-        return verdict
+    def _urgency(self, configuration: int, order: int) -> tuple[tuple[int, int], int]:
+        """The fewest conditions left to meet, then what is nearest to its end, and among equals what was found last.
 
-    def _search(self, configuration: int, cancel: CancelToken | None) -> bool:
-        """Best first for a live configuration; what leads to one is live, and if there is none, all seen are dead.
-
-        Best is what has the fewest conditions left to meet, then what is nearest to its end, and among equals what
-        was found last: a search that ignores conditions tries every way to run out of text before the first that
-        meets them, and one that ignores distances may go round in a loop for as long as a count lets it.
+        A search that ignores conditions tries every way to run out of text before the first that meets them, and one
+        that ignores distances may go round in a loop for as long as a count lets it.
         """
-        reached_from = {configuration: DEAD}
-        frontier = [((0, 0), 0, configuration)]
-        while frontier:
-            if cancel is not None:
-                cancel.report("looking for a match", len(reached_from))
-            current = heapq.heappop(frontier)[2]
-            for byte_class in range(self.n_classes):
-                following = self._step(current, byte_class)
-                verdict = self._live[following]
-                if verdict:
-                    while current != DEAD:
-                        self._live[current] = True
-                        current = reached_from[current]
-                    return True
-                if verdict is None and following not in reached_from:
-                    reached_from[following] = current
-                    self._limits.check("configurations searched for a match", len(reached_from), self._limits.search)
-                    open_conditions = self._machine.open_conditions(self._keys[following][0])
-                    heapq.heappush(frontier, (open_conditions, -len(reached_from), following))
-        for number in reached_from:
-            self._live[number] = False
-        return False
+        return self._machine.open_conditions(self._keys[configuration][0]), -order

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 from engine.automata.byte_classes import ByteRanges, join_ranges
 from engine.automata.dfa import ByteDfa, DfaEdge, DfaState
@@ -24,32 +25,70 @@ def minimal_dfa(automaton: Runtime, limit: int, cancel: CancelToken | None = Non
     if automaton.start == DEAD:
         return ByteDfa(None, (), ())
     numbers, rows = _explore(automaton, limit, cancel)
-    accepting = [bool(automaton.accepting[c]) for c in numbers]
+    merged = merge_equivalent(
+        rows,
+        [bool(automaton.accepting[configuration]) for configuration in numbers],
+        [automaton.spans(configuration) for configuration in numbers],
+        lambda state, byte_class: automaton.edge_spans(numbers[state], byte_class),
+        cancel,
+    )
+    edges = tuple(
+        DfaEdge(source, target, _ranges(automaton, byte_classes), spans)
+        for (source, target, _), (byte_classes, spans) in sorted(merged.edges.items())
+    )
+    return ByteDfa(0, merged.states, edges)
+
+
+class Merged(NamedTuple):
+    """States that no continuation tells apart, as one.
+
+    Attributes:
+        states: in the order of their first members.
+        edges: by source, target and kind of symbol: the symbols, and the places in the source that read them.
+    """
+
+    states: tuple[DfaState, ...]
+    edges: dict[tuple[int, int, int], tuple[list[int], tuple[Span, ...]]]
+
+
+def merge_equivalent(
+    rows: Sequence[Sequence[int]],
+    accepting: Sequence[bool],
+    spans: Sequence[Iterable[Span]],
+    edge_spans: Callable[[int, int], Iterable[Span]],
+    cancel: CancelToken | None = None,
+    kind: Callable[[int], int] = lambda _: 0,
+) -> Merged:
+    """Minimise a deterministic automaton whose states are numbered breadth first, so that the result is canonical.
+
+    Args:
+        rows: of each state the target by symbol, -1 where there is none.
+        accepting: of each state.
+        spans: of each state.
+        edge_spans: what reads a symbol in a state.
+        cancel: asked now and then.
+        kind: of a symbol; those of one kind share an edge.
+    """
     blocks = equivalence_classes(rows, accepting, cancel)
     representative: dict[int, int] = {}
     for state, block in enumerate(blocks):
-        representative.setdefault(block, state)
-    # `_explore` goes breadth first and blocks are numbered by first occurrence, so the numbering is canonical.
-    spans: list[set[Span]] = [set() for _ in representative]
-    groups: dict[tuple[int, int], list[int]] = {}
-    edge_spans: dict[tuple[int, int], set[Span]] = {}
-    for state, configuration in enumerate(numbers):
+        representative.setdefault(block, state)  # blocks are numbered by first occurrence
+    united: list[set[Span]] = [set() for _ in representative]
+    symbols: dict[tuple[int, int, int], list[int]] = {}
+    read: dict[tuple[int, int, int], set[Span]] = {}
+    for state, row in enumerate(rows):
         block = blocks[state]
-        spans[block].update(automaton.spans(configuration))
-        for byte_class, target in enumerate(rows[state]):
+        united[block].update(spans[state])
+        for symbol, target in enumerate(row):
             if target >= 0:
-                pair = (block, blocks[target])
-                edge_spans.setdefault(pair, set()).update(automaton.edge_spans(configuration, byte_class))
+                edge = block, blocks[target], kind(symbol)
+                read.setdefault(edge, set()).update(edge_spans(state, symbol))
                 if representative[block] == state:
-                    groups.setdefault(pair, []).append(byte_class)
+                    symbols.setdefault(edge, []).append(symbol)
     states = tuple(
-        DfaState(block, accepting[state], tuple(sorted(spans[block]))) for block, state in representative.items()
+        DfaState(block, accepting[state], tuple(sorted(united[block]))) for block, state in representative.items()
     )
-    edges = tuple(
-        DfaEdge(*pair, _ranges(automaton, byte_classes), tuple(sorted(edge_spans[pair])))
-        for pair, byte_classes in sorted(groups.items())
-    )
-    return ByteDfa(0, states, edges)
+    return Merged(states, {edge: (found, tuple(sorted(read[edge]))) for edge, found in symbols.items()})
 
 
 def _explore(automaton: Runtime, limit: int, cancel: CancelToken | None) -> tuple[list[int], list[list[int]]]:
@@ -61,9 +100,8 @@ def _explore(automaton: Runtime, limit: int, cancel: CancelToken | None) -> tupl
         if cancel is not None and len(rows) % _CHECK_EVERY == 0:
             cancel.report("determinising", len(rows))
         configuration = numbers[len(rows)]
-        automaton.fill_row(configuration)
         row = []
-        for target in automaton.rows[configuration].tolist():
+        for target in automaton.row(configuration):
             if target != DEAD and target not in index:
                 if len(numbers) == limit:
                     raise LimitExceededError("states of the automaton", given=limit + 1, limit=limit)
@@ -85,8 +123,7 @@ def neighbourhood(automaton: Runtime, centre: int, radius: int, limit: int) -> B
         if depth[configuration] == radius:
             boundary.add(configuration)
             continue
-        automaton.fill_row(configuration)
-        for byte_class, target in enumerate(automaton.rows[configuration].tolist()):
+        for byte_class, target in enumerate(automaton.row(configuration)):
             if target == DEAD:
                 continue
             if target not in depth:

@@ -32,8 +32,8 @@ from engine.grammar import (
     TokenSet,
 )
 from engine.grammar.analysis import nullable_rules, references
-from engine.grammar.simplify import matches_empty
-from engine.source import InvariantError, Limits, Span
+from engine.grammar.simplify import Emptiness
+from engine.source import InvariantError, Limits, Span, turn
 
 Pc: TypeAlias = int
 """An index into the instructions."""
@@ -116,6 +116,7 @@ class Call:
     rule: int
     to: Pc
     last: bool
+    span: Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +162,8 @@ class Program:
         start: where the match begins.
         rules: what calls call; none in a program of one node.
         looks: the conditions, inner ones first.
+        automata: the UTF-8 automata of all atoms, each once.
+        token_sets: what is taken whole.
         certain: of each instruction whether no condition can be met from it on.
         minima: of each instruction the least counts of the counting loops around it, outermost first.
         distances: of each instruction how many atoms and calls at least lie before the end of what it belongs to.
@@ -170,14 +173,11 @@ class Program:
     start: Pc
     rules: tuple[RuleProgram, ...]
     looks: tuple[LookProgram, ...]
+    automata: tuple[Utf8Automaton, ...]
+    token_sets: frozenset[TokenSet]
     certain: tuple[bool, ...]
     minima: tuple[tuple[int, ...], ...]
     distances: tuple[int, ...]
-
-    @property
-    def automata(self) -> list[Utf8Automaton]:
-        """The UTF-8 automata of all atoms."""
-        return [i.automaton for i in self.instructions if isinstance(i, Atom)]
 
 
 def assemble(grammar: Grammar | Node, limits: Limits) -> Program | None:
@@ -197,8 +197,17 @@ def assemble(grammar: Grammar | Node, limits: Limits) -> Program | None:
         rules = tuple(assembler.rule(rule.name, rule.node, rule.span) for rule in grammar.rules)
         start = assembler.node(Reference(grammar.start), accept)
     code = tuple(assembler.code)
+    looks = tuple(assembler.looks)
     return Program(
-        code, start, rules, tuple(assembler.looks), _certain(code), tuple(assembler.minima), _distances(code)
+        code,
+        start,
+        rules,
+        looks,
+        tuple(assembler.automata.values()),
+        frozenset(assembler.token_sets),
+        _certain(code) if looks else (True,) * len(code),
+        tuple(assembler.minima),
+        _distances(code) if looks else (0,) * len(code),  # nobody searches
     )
 
 
@@ -208,9 +217,12 @@ class _Assembler:
     def __init__(self, grammar: Grammar, nullable: frozenset[str], limits: Limits) -> None:
         self.code: list[Instruction] = []
         self.looks: list[LookProgram] = []
+        self.automata: dict[int, Utf8Automaton] = {}  # by identity: most atoms share theirs
+        self.token_sets: set[TokenSet] = set()
         self.minima: list[tuple[int, ...]] = []
         self._numbers = {rule.name: number for number, rule in enumerate(grammar.rules)}
         self._nullable = nullable
+        self._emptiness = Emptiness(nullable)
         self._around: tuple[int, ...] = ()
         self._end = -1  # where the rule that is being emitted returns
         self._limits = limits
@@ -224,20 +236,23 @@ class _Assembler:
         return RuleProgram(name, start, name in self._nullable, span)
 
     def emit(self, instruction: Instruction) -> Pc:
-        self._limits.check("instructions", len(self.code) + 1, self._limits.instructions)
+        pc = len(self.code)
+        if pc >= self._limits.instructions:
+            self._limits.check("instructions", pc + 1, self._limits.instructions)
         self.code.append(instruction)
         self.minima.append(self._around)
-        return len(self.code) - 1
+        return pc
 
     def node(self, node: Node, to: Pc) -> Pc:
         """Emit a node that goes on at `to`; where it begins."""
+        turn()
         match node:
             case Empty():
                 return to
             case Never():
                 raise InvariantError("an impossible part is left in a simplified grammar")
             case Chars():
-                return self.emit(Atom(utf8_automaton(node.set), to, node.span))
+                return self._atom(utf8_automaton(node.set), to, node.span)
             case Sequence():
                 for item in reversed(node.items):
                     to = self.node(item, to)
@@ -251,12 +266,17 @@ class _Assembler:
                 return self.emit(Condition(self._look(node), to))
             case Reference():
                 last = to == self._end and not self._around
-                return self.emit(Call(self._numbers[node.name], to, last))
+                return self.emit(Call(self._numbers[node.name], to, last, node.span))
             case TokenSet():
+                self.token_sets.add(node)
                 return self.emit(TokenAtom(node, to))
 
+    def _atom(self, automaton: Utf8Automaton, to: Pc, span: Span) -> Pc:
+        self.automata[id(automaton)] = automaton
+        return self.emit(Atom(automaton, to, span))
+
     def _repeat(self, node: Repeat, to: Pc) -> Pc:
-        empty = matches_empty(node.node, None, None, self._nullable)
+        empty = self._emptiness.of(node.node)
         # An empty pass adds nothing where it is always possible: zero passes will do.
         minimum = 0 if empty is True else node.minimum
         loop = to
@@ -286,7 +306,7 @@ class _Assembler:
             end = self.emit(Anything())
             if isinstance(node.node, Chars) and node.node.set == _EVERY_SCALAR:
                 # Within valid text a byte stands for the whole character.
-                start = self.emit(Atom(ANY_BYTE, end, node.node.span))
+                start = self._atom(ANY_BYTE, end, node.node.span)
             else:
                 start = self.node(node.node, end)
             self._around = around
@@ -330,12 +350,11 @@ def successors(instruction: Instruction) -> tuple[Pc, ...]:
 
 
 def _certain(code: tuple[Instruction, ...]) -> tuple[bool, ...]:
-    if not any(isinstance(instruction, Condition) for instruction in code):
-        return (True,) * len(code)
     sources = _sources(code)
     doubtful = [pc for pc, instruction in enumerate(code) if isinstance(instruction, Condition)]
     certain = [True] * len(code)
     while doubtful:
+        turn()
         pc = doubtful.pop()
         if certain[pc]:
             certain[pc] = False
@@ -345,8 +364,6 @@ def _certain(code: tuple[Instruction, ...]) -> tuple[bool, ...]:
 
 def _distances(code: tuple[Instruction, ...]) -> tuple[int, ...]:
     """An estimate: loops that count are passed once, conditions are free, and whatever is called reads something."""
-    if not any(isinstance(instruction, Condition) for instruction in code):
-        return (0,) * len(code)  # nobody searches
     sources = _sources(code)
     distances = [len(code)] * len(code)
     ends = [pc for pc, instruction in enumerate(code) if isinstance(instruction, Accept | Anything | Return)]
@@ -354,6 +371,7 @@ def _distances(code: tuple[Instruction, ...]) -> tuple[int, ...]:
     for pc in ends:
         distances[pc] = 0
     while todo:
+        turn()
         pc = todo.popleft()
         for source in sources[pc]:
             reads = isinstance(code[source], Atom | TokenAtom | Call)
@@ -368,6 +386,7 @@ def _sources(code: tuple[Instruction, ...]) -> list[list[Pc]]:
     """Of each instruction where it may be come from."""
     sources: list[list[Pc]] = [[] for _ in code]
     for pc, instruction in enumerate(code):
+        turn()
         for target in successors(instruction):
             sources[target].append(pc)
     return sources

@@ -5,6 +5,7 @@ from __future__ import annotations
 from engine.automata.closures import Closures
 from engine.automata.program import Atom, Call, Pc, Program, RuleProgram, TokenAtom, successors
 from engine.grammar.analysis import components
+from engine.source import turn
 
 
 def nests_without_bound(program: Program) -> bool:
@@ -38,6 +39,7 @@ def _reachable(program: Program, rule: RuleProgram) -> tuple[set[Pc], set[Pc]]:
     read: set[Pc] = set()
     todo = [(rule.start, False)]
     while todo:
+        turn()
         pc, has_read = todo.pop()
         seen = read if has_read else body
         if pc in seen:

@@ -3,20 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from engine.automata.actions import MISS, ActionTable
 from engine.automata.byte_classes import ByteClasses, ByteRanges
+from engine.automata.distance import Alphabet, Completion, Properties, Remaining
 from engine.grammar import TokenSet
-from engine.source import Span
+from engine.source import CancelToken, Span
+
+__all__ = ["DEAD", "MISS", "Loop", "Runtime"]
 
 DEAD = 0
 """The configuration that nothing completes."""
 
-MISS = -1
-"""A table entry that is not computed yet."""
+
+class Loop(NamedTuple):
+    """A loop that a reading state reads like, as long as the reading does not end.
+
+    Attributes:
+        first, last: the reading states of the loop, which are numbered in one run; the first is its home.
+        least, most: how many characters must and may come before the reading ends; None for any number.
+        marked: whether other states follow on some ways, where the reading may end with other symbols.
+    """
+
+    first: int
+    last: int
+    least: int = 0
+    most: int | None = None
+    marked: bool = False
 
 
 class Runtime(Protocol):
@@ -25,14 +42,20 @@ class Runtime(Protocol):
     Only live configurations, those that some text completes, have a number other than `DEAD`. It grows as it is
     used, in one thread.
 
+    What walks a vocabulary looks inside: a configuration is a reading state and a stack of frames. While the top
+    frame reads, `rows` say how the reading state changes; where its reading ends, `actions` say what becomes of the
+    stack. A regular automaton has no frames, and its reading states are its configurations.
+
     Attributes:
         classes: the bytes of each class.
         class_of_byte: uint8[256], the byte class of each byte.
         n_classes: how many byte classes there are.
         start: the configuration before the first byte; `DEAD` where the language is empty.
-        rows: int32[capacity, n_classes], the next configuration; `MISS` where it is not computed,
-            `DEAD` where the byte cannot stand. Growth replaces the array: read it anew after a step.
+        rows: int32[capacity, n_classes], the next reading state; `MISS` where it is not computed, `DEAD` where the
+            byte cannot stand, `-2 - symbol` where it ends the reading. Growth replaces the array: read it anew.
+        actions: what becomes of frames, as far as it is known.
         accepting: uint8[capacity], 1 where the text may end. Growth replaces it too.
+        generation: grows whenever reading states get other numbers.
         token_elements: the sets of tokens that the grammar names, which bytes alone cannot match; mostly none.
     """
 
@@ -40,9 +63,20 @@ class Runtime(Protocol):
     class_of_byte: npt.NDArray[np.uint8]
     n_classes: int
     start: int
-    rows: npt.NDArray[np.int32]
-    accepting: npt.NDArray[np.uint8]
+    generation: int
     token_elements: frozenset[TokenSet]
+
+    @property
+    def rows(self) -> npt.NDArray[np.int32]:
+        """The table of reading states."""
+
+    @property
+    def actions(self) -> ActionTable:
+        """What becomes of frames."""
+
+    @property
+    def accepting(self) -> npt.NDArray[np.uint8] | bytearray:
+        """Where the text may end."""
 
     @property
     def size(self) -> int:
@@ -51,8 +85,8 @@ class Runtime(Protocol):
     def step(self, configuration: int, byte_class: int) -> int:
         """The configuration after a byte of the class; `DEAD` where nothing completes it."""
 
-    def fill_row(self, configuration: int) -> None:
-        """Compute a whole row."""
+    def row(self, configuration: int) -> list[int]:
+        """The configuration after each byte class."""
 
     def run(self, configuration: int, data: bytes) -> int:
         """The configuration after all bytes."""
@@ -74,3 +108,53 @@ class Runtime(Protocol):
 
     def take_token(self, configuration: int, data: bytes, takes: Callable[[TokenSet], bool]) -> int:
         """The configuration after a token: as its bytes, none where it has none, and whole, where `takes` says so."""
+
+    def enter(self, configuration: int) -> Any:
+        """A configuration as `follow` takes it: not interned, so that a search leaves no trace."""
+
+    def follow(self, place: Any, byte: int) -> Any | None:
+        """What `enter` gave, after a byte; None where nothing completes it."""
+
+    def locate(self, configuration: int, depth: int) -> tuple[int, list[int]]:
+        """The reading state of a configuration, and up to `depth` frames of its stack, the top first."""
+
+    def fill(self, state: int, byte_class: int) -> None:
+        """Work out a missing entry of `rows`."""
+
+    def complete(self, state: int) -> None:
+        """Work out a whole row."""
+
+    def act(self, frame: int, symbol: int) -> int:
+        """Work out what becomes of a frame whose reading ends with a symbol."""
+
+    def act_below(self, frame: int, number: int) -> int:
+        """Work out the frame that goes on below one that ends; `-ASK` where the text decides."""
+
+    def region(self, state: int) -> Loop | None:
+        """The loop that a reading state reads like, if there is one that is known beforehand."""
+
+    def remaining(self, place: Any, alphabet: Alphabet = None) -> Remaining:
+        """What a place, as `enter` and `follow` give it, lacks; nothing is searched."""
+
+    def shortest_completion(
+        self, configuration: int, effort: int, cancel: CancelToken | None = None, alphabet: Alphabet = None
+    ) -> Completion:
+        """The shortest text that completes a match, as far as a search finds out that may take so many steps."""
+
+    def split(self, configuration: int, most: int) -> tuple[int, ...]:
+        """One configuration for each stack that the match stands on; behind `most` of them the rest as one."""
+
+    def properties(self, configuration: int) -> Properties:
+        """The properties of an object that may come next; none outside of JSON."""
+
+    def rules(self, configuration: int) -> tuple[str, ...]:
+        """The names of the rules that are open, the innermost first; none where nothing has a name."""
+
+    def forget(self) -> None:
+        """Where reading states have become too many, forget some. Not in the midst of a walk."""
+
+    def relax(self, state: int, longest: int) -> int:
+        """A reading state from which texts of up to so many bytes are read alike; often the state itself."""
+
+    def may_loop(self, state: int) -> bool:
+        """Whether a reading state may be in a loop that `region` does not know."""

@@ -16,10 +16,13 @@ from typing import Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from engine.automata.actions import ActionTable
 from engine.automata.byte_classes import ByteClasses, ByteRanges, join_ranges
-from engine.automata.runtime import DEAD, MISS
+from engine.automata.completion import search_completion
+from engine.automata.distance import Alphabet, Completion, Properties, Remaining
+from engine.automata.runtime import DEAD, MISS, Loop
 from engine.grammar import TokenSet
-from engine.source import Limits
+from engine.source import CancelToken, Limits
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -37,6 +40,7 @@ class LazyTable(ABC, Generic[Key]):
         self.rows: npt.NDArray[np.int32] = np.full((16, self.n_classes), MISS, dtype=np.int32)
         self.rows[DEAD] = DEAD
         self.accepting: npt.NDArray[np.uint8] = np.zeros(16, dtype=np.uint8)
+        self.actions = ActionTable()
         self._limits = limits
         self._keys: list[Key] = [dead]
         self._ids: dict[Key, int] = {dead: DEAD}
@@ -54,10 +58,11 @@ class LazyTable(ABC, Generic[Key]):
             self.rows[configuration, byte_class] = following
         return following
 
-    def fill_row(self, configuration: int) -> None:
-        """Compute a whole row."""
-        for byte_class in range(self.n_classes):
-            self.step(configuration, byte_class)
+    def row(self, configuration: int) -> list[int]:
+        """The configuration after each byte class."""
+        self.complete(configuration)
+        row: list[int] = self.rows[configuration].tolist()
+        return row
 
     def run(self, configuration: int, data: bytes) -> int:
         """The configuration after all bytes."""
@@ -74,8 +79,7 @@ class LazyTable(ABC, Generic[Key]):
 
     def expected(self, configuration: int) -> ByteRanges:
         """The bytes that may come next, as inclusive ranges."""
-        self.fill_row(configuration)
-        row = self.rows[configuration].tolist()
+        row = self.row(configuration)
         return join_ranges(self.classes.ranges[i] for i, following in enumerate(row) if following != DEAD)
 
     def token_sets(self, configuration: int) -> frozenset[TokenSet]:
@@ -85,6 +89,76 @@ class LazyTable(ABC, Generic[Key]):
     def take_token(self, configuration: int, data: bytes, takes: Callable[[TokenSet], bool]) -> int:
         """The configuration after a token: as its bytes, none where it has none, and whole, where `takes` says so."""
         return self.run(configuration, data) if data else DEAD
+
+    def remaining(self, place: int, alphabet: Alphabet = None) -> Remaining:
+        """Nothing, or one byte at least."""
+        if place == DEAD:
+            return Remaining(None, exact=True)
+        return Remaining(0, exact=True) if self.accepting[place] else Remaining(1, exact=False)
+
+    def shortest_completion(
+        self, configuration: int, effort: int, cancel: CancelToken | None = None, alphabet: Alphabet = None
+    ) -> Completion:
+        """The shortest text that completes a match, as far as a search finds out that may take so many steps."""
+        return search_completion(self, configuration, effort, cancel, alphabet)
+
+    def split(self, configuration: int, most: int) -> tuple[int, ...]:
+        """The configuration itself."""
+        return (configuration,) if configuration != DEAD else ()
+
+    def properties(self, configuration: int) -> Properties:
+        """None: this is no JSON."""
+        return Properties()
+
+    def rules(self, configuration: int) -> tuple[str, ...]:
+        """Nothing has a name."""
+        return ()
+
+    # ------------------------------------------------------------------ without frames, a table is all there is
+
+    def enter(self, configuration: int) -> int:
+        """The configuration itself."""
+        return configuration
+
+    def follow(self, place: int, byte: int) -> int | None:
+        """The configuration after a byte; None where nothing completes it."""
+        return self.step(place, self.classes.of_byte[byte]) or None
+
+    def locate(self, configuration: int, depth: int) -> tuple[int, list[int]]:
+        """The configuration itself, and no frames."""
+        return configuration, []
+
+    def fill(self, state: int, byte_class: int) -> None:
+        """Work out an entry."""
+        self.step(state, byte_class)
+
+    def complete(self, state: int) -> None:
+        """Work out a whole row."""
+        for byte_class in range(self.n_classes):
+            self.step(state, byte_class)
+
+    def act(self, frame: int, symbol: int) -> int:
+        """Never asked: no reading ends."""
+        raise AssertionError((frame, symbol))
+
+    act_below = act
+
+    def region(self, state: int) -> Loop | None:
+        """None is known beforehand."""
+        return None
+
+    generation = 0
+
+    def forget(self) -> None:
+        """Forget nothing: what was met is what configurations are."""
+
+    def relax(self, state: int, longest: int) -> int:
+        """The state itself."""
+        return state
+
+    def may_loop(self, state: int) -> bool:
+        """Every state may."""
+        return True
 
     @abstractmethod
     def _follow(self, configuration: int, byte_class: int) -> int:

@@ -18,16 +18,16 @@ tree, and the source map is lost on the way).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple, TypeAlias
 
 from engine.automata.byte_classes import ByteClasses
 from engine.automata.closures import MET, Closure, Closures, Counters
 from engine.automata.program import Accept, Anything, Atom, Pc, Program, TokenAtom
 from engine.automata.stacks import BOTTOM, Frame, Stacks, StackSet
-from engine.automata.utf8 import FINAL
+from engine.automata.utf8 import FINAL, Utf8Automaton
 from engine.grammar import TokenSet
-from engine.source import Limits
+from engine.source import Limits, turn
 
 ThreadId: TypeAlias = int
 Threads: TypeAlias = frozenset[ThreadId]
@@ -66,6 +66,8 @@ FREE: Obligations = frozenset()
 
 # Beyond this many alternatives at one place, comparing them costs more than carrying them.
 _LARGEST_COMPARED = 256
+# From so many on, they are sorted by what they read before they are stepped.
+_MANY_THREADS = 16
 
 
 class ThreadMachine:
@@ -84,6 +86,9 @@ class ThreadMachine:
         self._placed: dict[tuple[Pc, Counters, StackSet, Past], Threads] = {}
         self._accepts: dict[ThreadId, bool] = {}
         self._open: dict[ThreadId, tuple[int, int]] = {}
+        self._sorted = NOTHING
+        self._by_class: dict[int, list[ThreadId]] = {}
+        self._node_classes: dict[tuple[int, int], frozenset[int]] = {}
 
     def __getitem__(self, thread: ThreadId) -> Thread:
         return self._threads[thread]
@@ -152,9 +157,46 @@ class ThreadMachine:
         if len(threads) == 1:
             return self._step_thread(next(iter(threads)), byte_class, past)
         after: set[ThreadId] = set()
-        for number in threads:
+        for number in self._movers(threads, byte_class):
+            turn()
             after |= self._step_thread(number, byte_class, past)
         return self._reduce(after)
+
+    def _movers(self, threads: Threads, byte_class: int) -> Iterable[ThreadId]:
+        """The threads that may read a byte of the class; all, where they are few.
+
+        A configuration is stepped by one class after the other, so the last one is kept sorted.
+        """
+        if len(threads) < _MANY_THREADS:
+            return threads
+        if threads is not self._sorted:
+            self._sorted, self._by_class = threads, self._sort(threads)
+        return self._by_class.get(byte_class, ())
+
+    def _sort(self, threads: Threads) -> dict[int, list[ThreadId]]:
+        by_class: dict[int, list[ThreadId]] = {}
+        for number in threads:
+            turn()
+            thread = self._threads[number]
+            instruction = self._code[thread.pc]
+            classes: Iterable[int] = ()
+            if isinstance(instruction, Atom):
+                classes = self._classes_at(instruction.automaton, thread.node)
+            elif isinstance(instruction, Anything):
+                classes = range(len(self.classes))
+            for byte_class in classes:
+                by_class.setdefault(byte_class, []).append(number)
+        return by_class
+
+    def _classes_at(self, automaton: Utf8Automaton, node: int) -> frozenset[int]:
+        """The byte classes that a node of a character reads."""
+        key = (id(automaton), node)  # the program keeps them
+        known = self._node_classes.get(key)
+        if known is None:
+            of_byte = self.classes.of_byte
+            reads = (range(first, last + 1) for first, last, _ in automaton.nodes[node])
+            known = self._node_classes[key] = frozenset(of_byte[byte] for run in reads for byte in run)
+        return known
 
     def step_token(self, threads: Threads, takes: Callable[[TokenSet], bool]) -> Threads:
         """The threads after a token taken whole, where `takes` says which sets hold it."""
@@ -241,6 +283,7 @@ class ThreadMachine:
 
     def _put(self, closure: Closure, stacks: StackSet, past: Past, into: set[ThreadId]) -> None:
         for pc, counters, pushed, looks in closure.reached:
+            turn()
             obligations = self._obligations(looks, past)
             if obligations is None:
                 continue
@@ -289,6 +332,7 @@ class ThreadMachine:
         if len(numbers) > 1:
             groups: dict[tuple[Pc, int], list[ThreadId]] = {}
             for number in numbers:
+                turn()
                 thread = self._threads[number]
                 groups.setdefault((thread.pc, thread.node), []).append(number)
             if len(groups) < len(numbers):
@@ -314,6 +358,7 @@ class ThreadMachine:
         minima = self.program.minima[next(iter(threads.values())).pc]
         covered: set[ThreadId] = set()
         for number, thread in threads.items():
+            turn(16)  # each is compared with all
             if number not in covered:
                 covered |= {
                     other

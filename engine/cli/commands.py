@@ -20,16 +20,75 @@ from engine.vocabulary import Vocabulary, visible
 def check(arguments: argparse.Namespace) -> int:
     """Print what is wrong with a grammar; 1 where there is an error in it."""
     source = read_grammar(arguments)
+    if arguments.rules and arguments.notation != "gbnf":
+        arguments.parser.error("--rules needs --notation gbnf: the others are not made of rules")
+    grammar = None
     try:
-        diagnostics, ok = _compile(arguments, source).diagnostics, True
+        grammar = _compile(arguments, source)
+        diagnostics = grammar.diagnostics
     except GrammarError as error:
-        diagnostics, ok = error.diagnostics, False
+        diagnostics = error.diagnostics
+    document: dict[str, object] = {
+        "ok": grammar is not None,
+        "diagnostics": [_finding(diagnostic, source) for diagnostic in diagnostics],
+    }
+    lines = [diagnostic.render(source) for diagnostic in diagnostics]
+    if grammar is not None and arguments.rules:
+        from engine.cli.rules import rules_as_data, rules_as_text
+
+        document["rules"] = rules_as_data(grammar)
+        lines.append(rules_as_text(grammar))
     if arguments.json:
-        print_json({"ok": ok, "diagnostics": [_finding(diagnostic, source) for diagnostic in diagnostics]})
+        print_json(document)
     else:
-        for diagnostic in diagnostics:
-            print(diagnostic.render(source))
-    return 0 if ok else 1
+        print("\n".join(lines), end="\n" if lines else "")
+    return 1 if grammar is None else 0
+
+
+def step(arguments: argparse.Namespace) -> int:
+    """Print where a match stands after a text, and what may come next."""
+    from engine.cli.standing import standing, standing_in_words
+
+    grammar = _compile(arguments, read_grammar(arguments))
+    most_stacks = arguments.most_stacks if arguments.stacks else 0
+    if arguments.json:
+        print_json(standing(grammar, arguments.text, most_stacks))
+    else:
+        print("\n".join(standing_in_words(grammar, arguments.text, most_stacks)))
+    return 0
+
+
+def explain(arguments: argparse.Namespace) -> int:
+    """Print why a token or a text may not come next, or what may, and how far the end is."""
+    from engine.cli.analysis import Analysis, chosen
+
+    asked = chosen(arguments)
+    has_vocabulary = bool(arguments.model or arguments.tokenizer)
+    if not has_vocabulary and (arguments.token is not None or arguments.dead_ends):
+        arguments.parser.error("--token and --dead-ends need --model or --tokenizer: whose tokens they are about")
+    grammar = _compile(arguments, read_grammar(arguments))
+    with ProgressLine() as cancel:
+        analysis = Analysis(grammar, _vocabulary(arguments, cancel) if has_vocabulary else None, arguments.text)
+        if arguments.dead_ends:
+            found = analysis.dead_ends(cancel, as_json=arguments.json)
+        elif asked is not None:
+            found = analysis.verdict(asked, as_json=arguments.json)
+        else:
+            found = analysis.position(cancel, as_json=arguments.json)
+    _show(found)
+    return 0
+
+
+def mask(arguments: argparse.Namespace) -> int:
+    """Print the tokens that may come next."""
+    from engine.cli.analysis import Analysis
+
+    grammar = _compile(arguments, read_grammar(arguments))
+    with ProgressLine() as cancel:
+        analysis = Analysis(grammar, _vocabulary(arguments, cancel), arguments.text)
+        found = analysis.mask(as_json=arguments.json)
+    _show(found)
+    return 0
 
 
 def generate(arguments: argparse.Namespace) -> int:
@@ -71,19 +130,23 @@ def generate(arguments: argparse.Namespace) -> int:
 
 def export(arguments: argparse.Namespace) -> int:
     """Write what a grammar compiles to."""
-    from engine.export import build_token_index, to_dot, to_json
-    from engine.export.dot import MOST_STATES
+    from engine.cli.converting import CONVERSIONS, check_conversion, converted, spelling
+    from engine.export import build_token_index, graph_of, is_exported_by_rules, rules_to_json, to_json
 
-    needs_vocabulary = arguments.to == "json"
-    if needs_vocabulary and not (arguments.model or arguments.tokenizer):
-        arguments.parser.error("--to json needs --model or --tokenizer: whose tokens the index is over")
+    check_conversion(arguments)
     grammar = _compile(arguments, read_grammar(arguments))
     with ProgressLine() as cancel:
-        if needs_vocabulary:
+        if arguments.to in CONVERSIONS:
+            text = converted(arguments, grammar, cancel)
+        elif arguments.to == "dot":
+            text = graph_of(grammar, cancel=cancel)
+        elif is_exported_by_rules(grammar):
+            text = rules_to_json(grammar, spelling(arguments), cancel=cancel)
+        elif arguments.model or arguments.tokenizer:
             vocabulary = _vocabulary(arguments, cancel)
             text = to_json(build_token_index(grammar, vocabulary, cancel=cancel), grammar, vocabulary)
         else:
-            text = to_dot(grammar.materialise(MOST_STATES, cancel=cancel), grammar.source)
+            arguments.parser.error("--to json needs --model or --tokenizer: whose tokens the index is over")
     _write(text, arguments.output)
     return 0
 
@@ -99,6 +162,13 @@ def _vocabulary(arguments: argparse.Namespace, cancel: CancelToken) -> Vocabular
     from engine.models import load_model
 
     return load_model(arguments.model, cancel=cancel).vocabulary
+
+
+def _show(found: dict[str, object] | list[str]) -> None:
+    if isinstance(found, list):
+        print("\n".join(found))
+    else:
+        print_json(found)
 
 
 def _finding(diagnostic: Diagnostic, source: SourceText) -> dict[str, object]:

@@ -7,10 +7,11 @@ import math
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 
-from engine.cli.commands import check, export, generate
+from engine.cli.bench import bench
+from engine.cli.commands import check, explain, export, generate, mask, step
 from engine.compile import NOTATIONS
 from engine.decoding import SamplerSettings, StopRule
-from engine.export import TARGETS
+from engine.export import TARGETS, Spelling
 
 DESCRIPTION = (
     "A debugger for grammar-constrained decoding. Without a command, or with a .turnstile file, it opens a window."
@@ -25,7 +26,11 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _add_generate(commands.add_parser("generate", help="write a text that matches a grammar", allow_abbrev=False))
     _add_check(commands.add_parser("check", help="say what is wrong with a grammar", allow_abbrev=False))
+    _add_step(commands.add_parser("step", help="say where a match stands after a text", allow_abbrev=False))
+    _add_explain(commands.add_parser("explain", help="say why something may not come next", allow_abbrev=False))
+    _add_mask(commands.add_parser("mask", help="list the tokens that may come next", allow_abbrev=False))
     _add_export(commands.add_parser("export", help="write what a grammar compiles to", allow_abbrev=False))
+    _add_bench(commands.add_parser("bench", help="compare speed and verdicts with other engines", allow_abbrev=False))
     return parser
 
 
@@ -67,21 +72,93 @@ def _add_generate(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_check(parser: argparse.ArgumentParser) -> None:
-    parser.set_defaults(run=check)
+    parser.set_defaults(run=check, parser=parser)
     _add_grammar(parser)
+    parser.add_argument(
+        "--rules", action="store_true", help="print a GBNF grammar's plain rules, as llama.cpp has them"
+    )
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")
+
+
+def _add_step(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(run=step)
+    _add_grammar(parser)
+    parser.add_argument("--text", type=_text, default="", help="what was written so far (nothing)")
+    parser.add_argument("--stacks", action="store_true", help="list the stacks of rules that the match stands on")
+    parser.add_argument("--most-stacks", type=_count, default=20, metavar="N", help="list N of them at most (20)")
+    parser.add_argument("--json", action="store_true", help="print it as JSON")
+
+
+def _add_explain(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(run=explain, parser=parser)
+    _add_grammar(parser)
+    parser.add_argument("--text", type=_text, default="", help="what was written so far (nothing)")
+    about = parser.add_mutually_exclusive_group()
+    about.add_argument("--next", type=_text, metavar="TEXT", help="the text that is asked about")
+    about.add_argument("--token", type=_natural, metavar="ID", help="the token that is asked about")
+    about.add_argument("--dead-ends", action="store_true", help="list the places that no tokens complete")
+    _add_vocabulary(parser, required=False)
+    parser.add_argument("--json", action="store_true", help="print it as JSON")
+
+
+def _add_mask(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(run=mask)
+    _add_grammar(parser)
+    parser.add_argument("--text", type=_text, default="", help="what was written so far (nothing)")
+    _add_vocabulary(parser, required=True)
+    parser.add_argument("--json", action="store_true", help="print all ids, as JSON")
+
+
+def _add_vocabulary(parser: argparse.ArgumentParser, *, required: bool) -> None:
+    vocabulary = parser.add_mutually_exclusive_group(required=required)
+    vocabulary.add_argument("--model", help="whose tokens, as for generate")
+    vocabulary.add_argument("--tokenizer", metavar="PATH", help="a tokenizer's file or folder, instead of a model")
 
 
 def _add_export(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=export, parser=parser)
     parser.add_argument(
-        "--to", required=True, choices=TARGETS, help="json: the token index; dot: the automaton for Graphviz"
+        "--to",
+        required=True,
+        choices=TARGETS,
+        help="json: the token index, or the rules' automata of a JSON Schema and where rules nest; dot: the automaton "
+        "for Graphviz, or those of the rules; "
+        "gbnf, regex: the grammar in that notation",
     )
     _add_grammar(parser)
+    parser.add_argument(
+        "--spelling",
+        choices=[way.value for way in Spelling],
+        help="of strings and numbers, where a JSON Schema is written as rules or as a regex: the shortest way, or every way (plain)",
+    )
+    parser.add_argument("--depth", type=_count, metavar="N", help="cut recursion at N levels, with --to regex")
     vocabulary = parser.add_mutually_exclusive_group()
     vocabulary.add_argument("--model", help="whose tokens the index is over, as for generate")
     vocabulary.add_argument("--tokenizer", metavar="PATH", help="a tokenizer's file or folder, instead of a model")
     parser.add_argument("--output", required=True, metavar="PATH", help="the file to write; - is the terminal")
+
+
+def _add_bench(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(run=bench, parser=parser)
+    parser.description = (
+        "Without a grammar, the examples that come with Turnstile are compared. Engines that are not installed are "
+        "left out and named."
+    )
+    parser.add_argument("--notation", choices=NOTATIONS, help="how the grammar is written")
+    grammar = parser.add_mutually_exclusive_group()
+    grammar.add_argument("--grammar", type=_text, metavar="TEXT", help="the grammar itself")
+    grammar.add_argument("--grammar-file", metavar="FILE", help="a file with the grammar, - is stdin")
+    grammar.add_argument("--schemas", metavar="FILE", help="many grammars with texts: JSON lines of MaskBench's form")
+    parser.add_argument("--text", type=_text, action="append", default=[], help="a text to follow; may come again")
+    parser.add_argument("--texts", metavar="FILE", help="texts to follow, a JSON string a line")
+    vocabulary = parser.add_mutually_exclusive_group()
+    vocabulary.add_argument("--model", help="whose tokens the masks are over, as for generate (smollm2 if it is here)")
+    vocabulary.add_argument("--tokenizer", metavar="PATH", help="a tokenizer's file or folder, instead of a model")
+    parser.add_argument("--engines", nargs="+", metavar="NAME", help="only these, and this one (all)")
+    parser.add_argument("--walks", type=_count, default=1, metavar="N", help="follow each text N times (1)")
+    limit = _number(0, math.inf, open_below=True)
+    parser.add_argument("--limit", type=limit, default=10.0, metavar="S", help="seconds for one grammar (10)")
+    parser.add_argument("--json", action="store_true", help="print all measurements, as JSON")
 
 
 def _add_grammar(parser: argparse.ArgumentParser) -> None:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from engine.automata.dfa import ByteDfa
 from engine.automata.materialise import minimal_dfa, neighbourhood
+from engine.automata.program import Program
+from engine.automata.rules import RuleAutomata, rule_automata
 from engine.automata.runtime import DEAD, Runtime
 from engine.compile.options import CompileOptions
+from engine.grammar import Grammar
 from engine.source import CancelToken, Diagnostic, EngineError, SourceText
 
 DRAWABLE_STATES = 20_000
@@ -34,6 +37,7 @@ class CompiledGrammar:
         diagnostics: warnings and hints, in source order.
         automaton: the runtime, shared by every matcher of this grammar. It grows as it is used, in one thread.
         is_regular: whether a finite automaton suffices.
+        grammar: the rules as they are written; None for a JSON Schema.
     """
 
     def __init__(
@@ -45,6 +49,8 @@ class CompiledGrammar:
         automaton: Runtime,
         *,
         is_regular: bool,
+        grammar: Grammar | None = None,
+        program: Program | None = None,
     ) -> None:
         self.notation = notation
         self.source = source
@@ -52,6 +58,8 @@ class CompiledGrammar:
         self.diagnostics = diagnostics
         self.automaton = automaton
         self.is_regular = is_regular
+        self.grammar = grammar
+        self._program = program
 
     @property
     def is_empty(self) -> bool:
@@ -75,6 +83,23 @@ class CompiledGrammar:
         if not self.is_regular:
             raise NoFiniteAutomatonError(self.notation)
         return minimal_dfa(self.automaton, limit, cancel)
+
+    @property
+    def has_rules(self) -> bool:
+        """Whether the text is made of rules, so that `rule_automata` can tell them apart."""
+        return self._program is not None and bool(self._program.rules)
+
+    def rule_automata(self, limit: int = DRAWABLE_STATES, *, cancel: CancelToken | None = None) -> RuleAutomata:
+        """The minimal automaton of every rule, with call edges; also where rules nest without bound.
+
+        Raises:
+            NoFiniteAutomatonError: the grammar is not made of rules; ask `has_rules`.
+            LimitExceededError: the rules take more than `limit` states before minimisation.
+            CancelledError: `cancel` was used.
+        """
+        if self._program is None or not self._program.rules:
+            raise NoFiniteAutomatonError(self.notation)
+        return rule_automata(self._program, limit, cancel)
 
     def neighbourhood(self, data: bytes, *, radius: int = 2, limit: int = 60) -> ByteDfa:
         """A part of the automaton around where `data` leads, for one that is too large to draw whole.

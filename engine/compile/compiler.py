@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -40,7 +41,7 @@ def compile_grammar(
         notation: one of `NOTATIONS`.
         source: the grammar's text.
         options: dialect and limits; defaults are those of `CompileOptions()`.
-        cancel: asked between the stages, and told how far the work is.
+        cancel: asked every few milliseconds, and told how far the work is.
 
     Raises:
         GrammarError: the text is malformed, asks for what no automaton can do, or outgrows a limit.
@@ -53,33 +54,32 @@ def compile_grammar(
     text = source if isinstance(source, SourceText) else SourceText(source)
     cancel = cancel or CancelToken()
     try:
-        with _deep_recursion(options.limits.nesting):
-            automaton, is_regular, diagnostics = _run(notation, text, options, cancel)
+        with _deep_recursion(options.limits.nesting), _no_collection(), cancel.at_work():
+            return _run(notation, text, options, cancel)
     except LimitExceededError as error:
         raise GrammarError((_too_large(error, text),), text) from error
-    if automaton.start == DEAD and not any(found.code == _TELLS_OF_EMPTINESS for found in diagnostics):
-        diagnostics = (*diagnostics, _matches_nothing(text))
-    return CompiledGrammar(notation, text, options, diagnostics, automaton, is_regular=is_regular)
 
 
-def _run(
-    notation: str, text: SourceText, options: CompileOptions, cancel: CancelToken
-) -> tuple[Runtime, bool, tuple[Diagnostic, ...]]:
-    """What runs the grammar, whether it is regular, and the findings."""
+def _run(notation: str, text: SourceText, options: CompileOptions, cancel: CancelToken) -> CompiledGrammar:
     if notation == "json_schema":
         schema, diagnostics = schema_automaton(text, options, cancel)
-        return schema, False, diagnostics
-    cancel.report("parsing", 0)
+        diagnostics = _with_emptiness(diagnostics, schema, text)
+        return CompiledGrammar(notation, text, options, diagnostics, schema, is_regular=False)
+    cancel.begin("parsing")
     if notation == "gbnf":
         grammar, diagnostics = parse_gbnf(text, options.limits)
     else:
         node, diagnostics = parse_regex(text, options.dialect, options.limits)
         grammar = Grammar((Rule("root", node, node.span),), "root")
-    cancel.report("assembling", 0)
+    cancel.begin("assembling")
     program = assemble(simplify_grammar(grammar), options.limits)
     is_regular = program is None or not nests_without_bound(program)
-    cancel.report("looking for a match", 0)
-    return LazyAutomaton(program, options.limits, cancel), is_regular, diagnostics
+    cancel.begin("looking for a match")
+    automaton = LazyAutomaton(program, options.limits, cancel)
+    diagnostics = _with_emptiness(diagnostics, automaton, text)
+    return CompiledGrammar(
+        notation, text, options, diagnostics, automaton, is_regular=is_regular, grammar=grammar, program=program
+    )
 
 
 @contextmanager
@@ -93,6 +93,25 @@ def _deep_recursion(nesting: int) -> Iterator[None]:
         sys.setrecursionlimit(before)
 
 
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """No cyclic garbage is looked for: a large grammar is millions of objects that all stay.
+
+    To look through them again and again takes as long as the compile itself, and more than a second at a time.
+    What was made then counts as old, or all of it would be looked through at once.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            if not gc.get_freeze_count():  # what others have frozen stays so
+                gc.freeze()
+                gc.unfreeze()
+            gc.enable()
+
+
 def _too_large(error: LimitExceededError, text: SourceText) -> Diagnostic:
     return Diagnostic(
         "limit-exceeded",
@@ -103,11 +122,17 @@ def _too_large(error: LimitExceededError, text: SourceText) -> Diagnostic:
     )
 
 
-def _matches_nothing(text: SourceText) -> Diagnostic:
-    return Diagnostic(
+def _with_emptiness(
+    diagnostics: tuple[Diagnostic, ...], automaton: Runtime, text: SourceText
+) -> tuple[Diagnostic, ...]:
+    """The findings, and that no text matches, where none says so yet."""
+    if automaton.start != DEAD or any(found.code == _TELLS_OF_EMPTINESS for found in diagnostics):
+        return diagnostics
+    matches_nothing = Diagnostic(
         "matches-nothing",
         Severity.WARNING,
         Span(0, len(text.text)),
         "no text matches this grammar, so no token is ever allowed",
         "Look for conditions that contradict each other, such as text after $ or an empty class",
     )
+    return (*diagnostics, matches_nothing)

@@ -6,11 +6,13 @@ import sys
 
 from engine.automata.json.arrays import UndecidedError
 from engine.automata.json.explore import explore
+from engine.automata.json.formula import span_at
 from engine.automata.json.goals import Goals
 from engine.automata.json.runtime import DEEPEST, JsonAutomaton
 from engine.automata.json.whitespace import Whitespace
 from engine.compile.options import CompileOptions
 from engine.notations import json_schema
+from engine.notations.json_schema.text import pointer_to
 from engine.source import CancelToken, Diagnostic, GrammarError, Severity, SourceText
 
 
@@ -24,20 +26,24 @@ def schema_automaton(
         LimitExceededError: it outgrows a limit.
         CancelledError: `cancel` was used.
     """
-    cancel.report("parsing", 0)
+    cancel.begin("parsing")
     model, diagnostics = json_schema.parse(
         text, options.limits, draft=options.draft, additional=options.additional, unenforced=options.unenforced
     )
-    cancel.report("looking for a match", 0)
+    cancel.begin("looking for a match")
     goals = Goals(model.arena, options.limits, any_order=options.property_order == "any")
     before = sys.getrecursionlimit()
-    sys.setrecursionlimit(before + DEEPEST)
+    sys.setrecursionlimit(max(before, DEEPEST))
     try:
         automaton = JsonAutomaton(goals, model.goal, options.limits, Whitespace(options.whitespace))
         explore(goals, model.goal, cancel)
     except UndecidedError as error:
         found = Diagnostic(
-            "schema-undecided", Severity.ERROR, error.span, str(error), "Remove the keyword, or bound what it is about"
+            "schema-undecided",
+            Severity.ERROR,
+            span_at(error.place),
+            f"{pointer_to(error.place)}: {error}",
+            "Remove the keyword, or bound what it is about",
         )
         raise GrammarError((*diagnostics, found), text) from error
     except RecursionError as error:

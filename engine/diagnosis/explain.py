@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from engine.diagnosis.byte_prose import byte_name, byte_prose
-from engine.masking.explanation import Explanation, Reason
+from engine.diagnosis.byte_prose import Ranges, byte_name, byte_prose
+from engine.masking.explanation import Explanation, Reason, StackVerdict
 from engine.source import SourceText, Span
 from engine.vocabulary.visible import visible
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from engine.vocabulary import Vocabulary
 
 LONGEST_EXCERPT = 48
+MOST_RULES = 4
+MOST_PROPERTIES = 8
 
 
 def explain(
@@ -44,10 +46,8 @@ def explain(
             sentences = _dead(explanation, token)
         case Reason.NOT_ACCEPTING:
             sentences = ["The text cannot end here.", _wanted(explanation, "here")]
-        case Reason.SPECIAL:
-            sentences = [f"{token} is a special token: it stands for no text, so the grammar never allows it."]
-        case Reason.NO_BYTES:
-            sentences = [f"{token} stands for no text, so the grammar never allows it."]
+        case Reason.SPECIAL | Reason.NO_BYTES:
+            sentences = _no_text(explanation, token)
         case Reason.FINISHED:
             sentences = ["The generation is over: nothing may follow."]
         case Reason.UNKNOWN_ID:
@@ -71,6 +71,64 @@ def stands_at(spans: Sequence[Span], source: SourceText) -> str:
     return f"line {line}, column {column}{quoted}{more}"
 
 
+def explain_stacks(stacks: Sequence[StackVerdict], source: SourceText, data: bytes = b"") -> tuple[str, ...]:
+    """What each stack of a match expects, or made of a token, in a sentence each.
+
+    Args:
+        stacks: the verdicts, as `Matcher.stacks` and an `Explanation` have them.
+        source: the grammar's text.
+        data: the token that they are about; nothing where they say what may come next.
+    """
+    return tuple(_stack(stack, source, data) for stack in stacks)
+
+
+def _stack(stack: StackVerdict, source: SourceText, data: bytes) -> str:
+    read = _quoted(visible(data[: stack.offset])) if data and stack.offset != 0 else ""
+    wanted = _wants(stack.expected, stack.tokens, accepting=stack.accepting)
+    place = stands_at(stack.spans, source)
+    fits = f"{read} fits, then " if read else ""
+    sentence = f"{_where(stack.rules)}{fits}{wanted}{_properties(stack)}{f', at {place}' if place else ''}."
+    return sentence[0].upper() + sentence[1:]
+
+
+def _where(rules: Sequence[str]) -> str:
+    """The innermost rules; or, as a JSON Pointer begins with a slash, parts of a schema side by side."""
+    if not rules:
+        return ""
+    of_schema = rules[0].startswith("/")
+    named = [_quoted(name) for name in rules[:MOST_RULES]]
+    if len(rules) > MOST_RULES:
+        named.append(f"{len(rules) - MOST_RULES} others")
+    return f"by {', '.join(named)}: " if of_schema else f"in {' of '.join(named)}: "
+
+
+def _wants(expected: Ranges, tokens: Sequence[str], *, accepting: bool) -> str:
+    wanted = [byte_prose(expected)] if expected else []
+    wanted += [f"the token {_quoted(token)}" for token in tokens]
+    if not wanted:
+        return "nothing may follow" if accepting else "nothing is expected"
+    return f"{', or '.join([*wanted, 'the end of the text'] if accepting else wanted)} is expected"
+
+
+def _properties(stack: StackVerdict) -> str:
+    """Behind what is expected, the properties of an object that it may lead to."""
+    named = [_quoted(name) for name in stack.properties[:MOST_PROPERTIES]]
+    more = len(stack.properties) - len(named)
+    named += [f"{more} others that are named"] if more else []
+    named += ["any other"] if stack.other_properties and named else []
+    if not named:
+        return ""
+    return f" (for {'the property' if len(named) == 1 else 'one of the properties'} {', '.join(named)})"
+
+
+def _no_text(explanation: Explanation, token: str) -> list[str]:
+    kind = "is a special token: it stands for no text" if explanation.reason is Reason.SPECIAL else "stands for no text"
+    if not explanation.tokens:
+        return [f"{token} {kind}, so the grammar never allows it."]
+    wanted = " or ".join(_quoted(element) for element in explanation.tokens)
+    return [f"{token} {kind}, and the grammar asks for another token here: {wanted}."]
+
+
 def _allowed(explanation: Explanation, token: str) -> list[str]:
     ending = ["The text may end after it."] if explanation.accepting and explanation.token else []
     return [f"{token} is allowed here.", *ending]
@@ -87,10 +145,11 @@ def _dead(explanation: Explanation, token: str) -> list[str]:
 
 
 def _wanted(explanation: Explanation, where: str) -> str:
-    if not explanation.expected:
+    wanted = [byte_prose(explanation.expected)] if explanation.expected else []
+    wanted += [f"the token {_quoted(element)}" for element in explanation.tokens]
+    if not wanted:
         return f"The text is complete {where}: nothing may follow." if explanation.accepting else ""
-    ending = ", or the end of the text" if explanation.accepting else ""
-    return f"Expected {where}: {byte_prose(explanation.expected)}{ending}."
+    return f"Expected {where}: {', or '.join([*wanted, 'the end of the text'] if explanation.accepting else wanted)}."
 
 
 def _culprit(data: bytes, offset: int) -> tuple[int, str]:

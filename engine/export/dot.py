@@ -20,7 +20,7 @@ def to_dot(dfa: ByteDfa, source: SourceText) -> str:
     lines = [
         "digraph grammar {",
         "  rankdir=LR;",
-        f"  label={_quoted(_title(source))};",
+        f"  label={quoted(title(source))};",
         "  labelloc=t;",
         "  node [shape=circle];",
         "  edge [arrowsize=0.7];",
@@ -32,7 +32,7 @@ def to_dot(dfa: ByteDfa, source: SourceText) -> str:
         style = ", style=dashed" if state.id in dfa.boundary else ""
         lines.append(f'  {_name(state.id)} [label="{state.id}"{shape}{style}];')
     lines += [
-        f"  {_name(edge.source)} -> {_name(edge.target)} [label={_quoted(label(edge.ranges))}];" for edge in dfa.edges
+        f"  {_name(edge.source)} -> {_name(edge.target)} [label={quoted(label(edge.ranges))}];" for edge in dfa.edges
     ]
     return "\n".join([*lines, "}", ""])
 
@@ -41,12 +41,13 @@ def _name(state: int) -> str:
     return f"s{state}"
 
 
-def _title(source: SourceText) -> str:
+def title(source: SourceText) -> str:
+    """A grammar's text as the heading of its graph."""
     text = source.text
     return text if len(text) <= LONGEST_TITLE else text[: LONGEST_TITLE - 1] + "…"
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
     """A label that shows exactly this text; its lines are set left, what cannot be shown is U+FFFD."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     lines = ["".join(char if char.isprintable() else "\ufffd" for char in line) for line in escaped.split("\n")]

@@ -31,6 +31,7 @@ from engine.grammar.nodes import (
     Sequence,
     TokenSet,
 )
+from engine.source import turn
 
 _Leaf: TypeAlias = Empty | Never | Chars | TokenSet
 _OfLeaf: TypeAlias = Callable[[_Leaf], bool]
@@ -73,6 +74,7 @@ def references(node: Node) -> Iterator[Reference]:
     """The references within a node, in source order."""
     todo: list[Node] = [node]
     while todo:
+        turn()
         part = todo.pop()
         if isinstance(part, Reference):
             yield part
@@ -148,6 +150,7 @@ def components(targets: Mapping[_Name, Iterable[_Name]]) -> list[list[_Name]]:
         if root not in index:
             enter(root)
         while walk:
+            turn()
             name, rest = walk[-1]
             unseen = None
             for target in rest:
@@ -188,12 +191,15 @@ def _children(node: Node) -> tuple[Node, ...]:
 
 
 def _may_match(leaf: _Leaf) -> bool:
+    turn()
     if isinstance(leaf, Chars):
-        return any(first < _SURROGATES[0] or last > _SURROGATES[1] for first, last in leaf.set.ranges)
+        ranges = leaf.set.ranges
+        return bool(ranges) and (ranges[0][0] < _SURROGATES[0] or ranges[-1][1] > _SURROGATES[1])
     return not isinstance(leaf, Never)
 
 
 def _may_be_empty(leaf: _Leaf) -> bool:
+    turn()
     return isinstance(leaf, Empty)
 
 
@@ -213,6 +219,7 @@ def _least(nodes: Mapping[str, Node], of_leaf: _OfLeaf) -> _Truth:
         owners.setdefault(id(node), []).append(name)
         todo.append(node)
     while todo:
+        turn()
         node = todo.pop()
         own = id(node)
         if own in waiting:
@@ -229,6 +236,7 @@ def _least(nodes: Mapping[str, Node], of_leaf: _OfLeaf) -> _Truth:
     names: set[str] = set()
     known = set(true)
     while true:
+        turn()
         own = true.pop()
         woken = list(parents.get(own, ()))
         for name in owners.get(own, ()):
@@ -274,6 +282,7 @@ def _left_corner(node: Node, nullable: _Truth) -> list[tuple[Reference, bool]]:
     found: list[tuple[Reference, bool]] = []
     todo = [(node, False)]
     while todo:
+        turn()
         part, hidden = todo.pop()
         match part:
             case Reference():
@@ -295,6 +304,7 @@ def _shortest(start: str, within: frozenset[str], corners: Mapping[str, list[tup
     came: dict[str, tuple[str, Reference, bool]] = {}
     queue = deque([start])
     while start not in came:
+        turn()
         name = queue.popleft()
         for reference, hidden in corners[name]:
             if reference.name in within and reference.name not in came:

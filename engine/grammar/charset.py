@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from engine.source import InvariantError
+from engine.source import InvariantError, turn
 
 LAST_CODE_POINT = 0x10FFFF
 
@@ -31,7 +31,8 @@ class CharSet:
     def of(cls, pairs: Iterable[tuple[int, int]]) -> CharSet:
         """The union of inclusive ranges in any order."""
         merged: list[tuple[int, int]] = []
-        for first, last in sorted(pairs):
+        for first, last in sorted(set(pairs)):
+            turn()
             if merged and first <= merged[-1][1] + 1:
                 merged[-1] = (merged[-1][0], max(merged[-1][1], last))
             else:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from engine.grammar.charset import CharSet
-from engine.source import InvariantError, Span
+from engine.source import InvariantError, Span, turn
 
 _NOWHERE = Span(0, 0)
 
@@ -148,6 +148,7 @@ def parts(node: Node) -> Iterator[Node]:
     """A node and all nodes within it."""
     todo: list[Node] = [node]
     while todo:
+        turn()
         part = todo.pop()
         yield part
         match part:

@@ -219,12 +219,18 @@ def _chars(characters: CharSet) -> str:
         return "."
     if not characters:
         return _NEVER
+    first = characters.ranges[0][0]
+    if characters.ranges == ((first, first),):
+        return f'"{_escaped(first, chr(34))}"'
+    negated, ranges = members(characters)
+    return f"[{'^' if negated else ''}{''.join(_range(*pair) for pair in ranges)}]"
+
+
+def members(characters: CharSet) -> tuple[bool, tuple[tuple[int, int], ...]]:
+    """How a set is best written as a class: whether negated, and its ranges."""
     ranges, excluded = characters.ranges, (~characters).ranges
-    if len(ranges) == 1 and ranges[0][0] == ranges[0][1]:
-        return f'"{_escaped(ranges[0][0], chr(34))}"'
-    if len(excluded) < len(ranges) or characters.ranges[-1][1] == ANY.ranges[-1][1]:
-        return f"[^{''.join(_range(*pair) for pair in excluded)}]"
-    return f"[{''.join(_range(*pair) for pair in ranges)}]"
+    negated = len(excluded) < len(ranges) or ranges[-1][1] == ANY.ranges[-1][1]
+    return negated, excluded if negated else ranges
 
 
 def _range(first: int, last: int) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from engine.masking.explanation import Explanation, Reason
 
 if TYPE_CHECKING:
+    from engine.masking.dead_ends import dead_ends
     from engine.masking.matcher import Matcher
     from engine.masking.runtime import warm
     from engine.masking.token_automaton import clear_caches
@@ -18,10 +19,11 @@ if TYPE_CHECKING:
 _HOME_OF = {
     "Matcher": "engine.masking.matcher",
     "clear_caches": "engine.masking.token_automaton",
+    "dead_ends": "engine.masking.dead_ends",
     "warm": "engine.masking.runtime",
 }
 
-__all__ = ["Explanation", "Matcher", "Reason", "clear_caches", "warm"]
+__all__ = ["Explanation", "Matcher", "Reason", "clear_caches", "dead_ends", "warm"]
 
 
 def __getattr__(name: str) -> object:

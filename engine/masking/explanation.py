@@ -21,6 +21,31 @@ class Reason(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class StackVerdict:
+    """What one of the stacks that a match stands on made of a token: how far it went and what it wanted there.
+
+    Attributes:
+        offset: the index of the byte that it could not read; None where it read all there was.
+        expected: inclusive byte ranges that it could read there.
+        accepting: whether the text could have ended there.
+        rules: the names of its open rules, the innermost first; of a schema the JSON Pointers of what it is about.
+        spans: the places in the source that it stood at.
+        tokens: the token elements of the grammar that could stand there, as they are written.
+        properties: of a JSON object, the names of the properties that could come there.
+        other_properties: whether any other property could.
+    """
+
+    offset: int | None
+    expected: tuple[tuple[int, int], ...] = ()
+    accepting: bool = False
+    rules: tuple[str, ...] = ()
+    spans: tuple[Span, ...] = ()
+    tokens: tuple[str, ...] = ()
+    properties: tuple[str, ...] = ()
+    other_properties: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Explanation:
     """What happens to a token at a configuration.
 
@@ -31,6 +56,8 @@ class Explanation:
         expected: inclusive byte ranges that could stand there instead; for NOT_ACCEPTING, here.
         spans: the places in the source that the match stands at when it dies, or ends up at.
         accepting: whether the text could have ended where it died.
+        tokens: the token elements of the grammar that could stand there instead, as they are written.
+        stacks: the same for each stack by itself, those that went farthest first; empty where it is allowed.
     """
 
     reason: Reason
@@ -39,6 +66,8 @@ class Explanation:
     expected: tuple[tuple[int, int], ...] = ()
     spans: tuple[Span, ...] = ()
     accepting: bool = False
+    tokens: tuple[str, ...] = ()
+    stacks: tuple[StackVerdict, ...] = ()
 
     @property
     def allowed(self) -> bool:

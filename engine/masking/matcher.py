@@ -2,18 +2,49 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from operator import index
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from engine.automata.distance import Completion
 from engine.automata.runtime import DEAD
 from engine.compile import CompiledGrammar
-from engine.masking.explanation import Explanation, Reason
+from engine.masking.explanation import Explanation, Reason, StackVerdict
+from engine.masking.stack_verdicts import elements, verdicts
 from engine.masking.token_automaton import TokenState, token_automaton
+from engine.masking.token_distance import TokenCompletion, fewest_tokens
+from engine.source import CancelToken
 from engine.vocabulary import Vocabulary
 
 _FORCED_BYTES_LOOKED_FOR = 4096
+_EFFORT = 2_000
+_NODES = 300_000
+
+
+class _Past(NamedTuple):
+    """Steps that several matchers share, and that none of them changes: what lets a fork copy nothing.
+
+    Attributes:
+        states: the states before each step.
+        steps: how many of them are meant.
+        before: the steps before these.
+        total: how many there are, those before included.
+    """
+
+    states: list[TokenState]
+    steps: int
+    before: _Past | None
+    total: int
+
+    def without(self, last: int) -> _Past | None:
+        """All but some of the last ones; None where nothing is left."""
+        if last == self.steps:
+            return self.before
+        return self._replace(steps=self.steps - last, total=self.total - last)
 
 
 class Matcher:
@@ -24,7 +55,7 @@ class Matcher:
     may use them.
     """
 
-    __slots__ = ("_automaton", "_grammar", "_history", "_shared", "_state", "_vocabulary")
+    __slots__ = ("_automaton", "_before", "_grammar", "_history", "_shared", "_state", "_vocabulary")
 
     def __init__(self, grammar: CompiledGrammar, vocabulary: Vocabulary) -> None:
         self._grammar, self._vocabulary = grammar, vocabulary
@@ -32,6 +63,7 @@ class Matcher:
         self._shared = token_automaton(grammar.automaton, vocabulary)
         self._state: TokenState = self._shared.state(grammar.automaton.start)
         self._history: list[TokenState] = []
+        self._before: _Past | None = None
 
     # ------------------------------------------------------------------ what may come next
 
@@ -70,7 +102,7 @@ class Matcher:
         automaton, configuration = self._automaton, self._state.configuration
         forced = bytearray()
         while len(forced) < limit and not self._state.finished:
-            if configuration == DEAD or automaton.accepting[configuration]:
+            if configuration == DEAD or automaton.accepts(configuration) or automaton.token_sets(configuration):
                 break
             expected = automaton.expected(configuration)
             if len(expected) != 1 or expected[0][0] != expected[0][1]:
@@ -78,6 +110,35 @@ class Matcher:
             forced.append(expected[0][0])
             configuration = automaton.run(configuration, bytes(forced[-1:]))
         return bytes(forced)
+
+    def draft_bitmasks(self, token_ids: Sequence[int], out: npt.NDArray[np.int32]) -> int:
+        """Write the masks along K draft tokens, as verifying them needs: row i is the mask behind the first i.
+
+        The matcher stays where it is. Rows behind a draft that is not allowed are 0.
+
+        Args:
+            token_ids: the drafts; none of them is taken.
+            out: int32[K + 1, ceil(V / 32)]; every word is written.
+
+        Returns:
+            How many drafts are allowed, one after the other.
+
+        Raises:
+            ValueError: `out` has another shape or dtype.
+        """
+        shared, state = self._shared, self._state
+        shape = len(token_ids) + 1, shared.words
+        if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != np.int32 or not out.flags.writeable:
+            raise ValueError(f"{_misfit(out, shared.words)}; {shape[0]} rows of that are needed")
+        for row, token_id in enumerate(token_ids):
+            out[row].data[:] = state.mask or shared.mask(state)
+            following = state.following.get(token_id) or shared.advance(state, index(token_id))
+            if following is None:
+                out[row + 1 :] = 0
+                return row
+            state = following
+        out[-1].data[:] = shared.mask(state)
+        return len(token_ids)
 
     # ------------------------------------------------------------------ steps
 
@@ -112,22 +173,43 @@ class Matcher:
             ValueError: there were not so many.
         """
         taken = len(self._history)
-        if not 0 <= n_accepts <= taken:
-            raise ValueError(f"cannot undo {n_accepts} steps: {taken} were taken")
-        if n_accepts:
+        if 0 < n_accepts <= taken:
             self._state = self._history[taken - n_accepts]
             del self._history[taken - n_accepts :]
+        elif n_accepts:
+            self._undo_before(n_accepts)
+
+    def _undo_before(self, n_accepts: int) -> None:
+        """Undo steps that a fork shares."""
+        part = self._past()
+        taken = part.total if part else 0
+        if not 0 < n_accepts <= taken:
+            raise ValueError(f"cannot undo {n_accepts} steps: {taken} were taken")
+        while part is not None and n_accepts > part.steps:
+            n_accepts -= part.steps
+            part = part.before
+        assert part is not None
+        self._state = part.states[part.steps - n_accepts]
+        self._history, self._before = [], part.without(n_accepts)
+
+    def _past(self) -> _Past | None:
+        """The steps so far, no more of them to be changed."""
+        if not self._history:
+            return self._before
+        steps = len(self._history)
+        return _Past(self._history, steps, self._before, steps + (self._before.total if self._before else 0))
 
     def fork(self) -> Matcher:
         """A second matcher that stands where this one does and goes its own way, with the same past."""
+        self._before, self._history = self._past(), []
         return self._copy_of(self)
 
     @classmethod
     def _copy_of(cls, other: Matcher) -> Matcher:
         self = cls.__new__(cls)
-        for name in cls.__slots__:
-            setattr(self, name, getattr(other, name))
-        self._history = self._history.copy()
+        self._grammar, self._vocabulary = other._grammar, other._vocabulary
+        self._automaton, self._shared = other._automaton, other._shared
+        self._state, self._before, self._history = other._state, other._before, []
         return self
 
     # ------------------------------------------------------------------ where the match stands
@@ -153,12 +235,27 @@ class Matcher:
         return self._state.accepting
 
     @property
+    def is_exhausted(self) -> bool:
+        """Whether nothing but an end may follow. A text that is accepted as it is may well go on."""
+        state, automaton = self._state, self._automaton
+        if state.finished or not state.accepting:
+            return state.finished or state.configuration == DEAD
+        return not automaton.expected(state.configuration) and not automaton.token_sets(state.configuration)
+
+    @property
     def is_finished(self) -> bool:
         """Whether an EOS was taken: every mask is empty from here on."""
         return self._state.finished
 
+    # ------------------------------------------------------------------ why, and how far
+
+    def stacks(self) -> tuple[StackVerdict, ...]:
+        """What each stack that the match stands on expects next, by itself."""
+        return () if self._state.finished else verdicts(self._grammar, self._state.configuration)
+
     def explain(self, token: int | bytes) -> Explanation:
         """What happens to a token, or to any bytes, if it comes next."""
+        state = self._state
         if isinstance(token, bytes):
             data: bytes | None = token
         else:
@@ -166,20 +263,18 @@ class Matcher:
             if not 0 <= token < self._vocabulary.size:
                 return Explanation(Reason.UNKNOWN_ID, None)
             data = self._vocabulary.tokens[token]
-        if self._state.finished:
+        if state.finished:
             return Explanation(Reason.FINISHED, data, accepting=True)
+        if not isinstance(token, bytes):
+            following = self._shared.peek(state, token)
+            if following is not None:
+                return self._at(following.configuration, Reason.ALLOWED, data)
         if token in self._vocabulary.eos_ids:
-            return self._explain_end()
+            return self._at(state.configuration, Reason.NOT_ACCEPTING, expects=True)
         if data:
             return self._explain_bytes(data)
-        return self._at(
-            self._state.configuration, Reason.SPECIAL if token in self._vocabulary.special else Reason.NO_BYTES
-        )
-
-    def _explain_end(self) -> Explanation:
-        if self._state.accepting:
-            return self._at(self._state.configuration, Reason.ALLOWED)
-        return self._at(self._state.configuration, Reason.NOT_ACCEPTING, expects=True)
+        reason = Reason.SPECIAL if token in self._vocabulary.special else Reason.NO_BYTES
+        return replace(self._at(state.configuration, reason), tokens=self._elements(state.configuration))
 
     def _explain_bytes(self, data: bytes) -> Explanation:
         configuration = self._state.configuration
@@ -206,8 +301,35 @@ class Matcher:
             offset,
             expected=tuple(automaton.expected(configuration)) if expects else (),
             spans=automaton.spans(configuration),
-            accepting=bool(automaton.accepting[configuration]),
+            accepting=automaton.accepts(configuration),
+            tokens=self._elements(configuration) if expects else (),
+            stacks=verdicts(self._grammar, self._state.configuration, data or b"") if expects else (),
         )
+
+    def _elements(self, configuration: int) -> tuple[str, ...]:
+        return elements(self._automaton, self._grammar, configuration)
+
+    def shortest_completion(self, effort: int = _EFFORT, cancel: CancelToken | None = None) -> Completion:
+        """The fewest bytes that complete the text, and which.
+
+        Args:
+            effort: how many steps a search may take; beyond them the answer is a bound.
+            cancel: asked now and then.
+        """
+        if self._state.finished:
+            return Completion(0, 0, b"")
+        return self._automaton.shortest_completion(self._state.configuration, effort, cancel)
+
+    def fewest_tokens(self, effort: int = _NODES, cancel: CancelToken | None = None) -> TokenCompletion:
+        """The fewest tokens that complete the text, and which; an end's own token is not counted.
+
+        Args:
+            effort: how many nodes of the byte trie may be looked at; beyond them the answer is a bound.
+            cancel: asked now and then.
+        """
+        if self._state.finished:
+            return TokenCompletion(0, 0, ())
+        return fewest_tokens(self._automaton, self._vocabulary, self._state.configuration, effort, cancel)
 
 
 def _misfit(out: object, words: int) -> str:

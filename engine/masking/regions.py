@@ -25,7 +25,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from engine.automata.runtime import DEAD, Runtime
+from engine.automata.runtime import DEAD, MISS, Runtime
 from engine.masking.runtime import Kernels
 from engine.vocabulary import Trie
 
@@ -67,12 +67,38 @@ class Region:
         return cls(mask, roots, group_start)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Lengths:
+    """How many characters of a loop tokens take.
+
+    Attributes:
+        of_token: int16[V], of each token that stays in the loop, its characters, an open one included; -1 for others.
+        of_exit: int16[R], of each exit of the loop's region, the characters before it.
+    """
+
+    of_token: npt.NDArray[np.int16]
+    of_exit: npt.NDArray[np.int16]
+
+    def cut(self, region: Region, least: int, most: int | None) -> Region:
+        """The part of a loop's region with so many characters."""
+        largest = int(self.of_token.max(initial=0)) if most is None else most
+        bits = np.zeros(32 * len(region.mask), np.bool_)
+        bits[: len(self.of_token)] = (self.of_token > _OUTSIDE) & (self.of_token <= largest)
+        kept = (self.of_exit >= least) & (self.of_exit <= largest)
+        before = np.zeros(len(kept) + 1, np.int32)
+        np.cumsum(kept, out=before[1:])
+        mask = np.packbits(bits, bitorder="little").view(np.uint32)
+        return Region(mask, region.roots[kept], before[region.group_start])
+
+
 class Regions:
     """The regions of one vocabulary, the last used ones."""
 
     def __init__(self, trie: Trie) -> None:
         self._by_loop: OrderedDict[tuple[bytes, int], Region] = OrderedDict()
         self.whole = Region.of(trie, np.zeros(trie.words, np.uint32), trie.top[trie.top >= 0])
+        self._counted: OrderedDict[tuple[bytes, int, int | None], Region] = OrderedDict()
+        self._lengths: dict[bytes, Lengths] = {}
         nodes = np.where(trie.top >= 0, trie.skip[trie.top] - trie.top, 0) if len(trie.byte) else trie.top
         self.broad_bytes: list[int] = np.flatnonzero(nodes * _BROAD_SHARE > len(trie.byte)).tolist()
 
@@ -87,6 +113,30 @@ class Regions:
         else:
             self._by_loop.move_to_end(key)
         return region
+
+    def counted(self, kernels: Kernels, trie: Trie, loop: Loop, least: int, most: int | None) -> Region:
+        """A loop's region where so many characters may, and must, come before it is left."""
+        key = (loop.tobytes(), least, most)
+        region = self._counted.get(key)
+        if region is None:
+            whole, lengths = self.region(kernels, trie, loop), self._lengths_of(kernels, trie, loop)
+            region = self._counted[key] = lengths.cut(whole, least, most)
+            if len(self._counted) > _REGIONS_KEPT:
+                self._counted.popitem(last=False)
+        else:
+            self._counted.move_to_end(key)
+        return region
+
+    def _lengths_of(self, kernels: Kernels, trie: Trie, loop: Loop) -> Lengths:
+        key = loop.tobytes()
+        lengths = self._lengths.get(key)
+        if lengths is None:
+            of_token, of_node = np.full(trie.size, _OUTSIDE, np.int16), np.zeros(len(trie.byte), np.int16)
+            path, counts = np.zeros((2, trie.height + 1), np.int32)
+            kernels.measure(trie.arrays, loop, path, counts, of_token, of_node)
+            lengths = Lengths(of_token, of_node[self.region(kernels, trie, loop).roots])
+            self._lengths = {key: lengths}  # any string is the only loop that is counted
+        return lengths
 
 
 _regions: WeakKeyDictionary[Trie, Regions] = WeakKeyDictionary()
@@ -140,11 +190,18 @@ class LoopFinder:
         return home, loop
 
 
-def targets_of(automaton: Runtime, configuration: int) -> Targets:
-    """int32[256]: where each byte leads; fills the row."""
-    automaton.fill_row(configuration)
-    targets: Targets = automaton.rows[configuration][automaton.class_of_byte]
+def targets_of(automaton: Runtime, state: int) -> Targets:
+    """int32[256]: the reading state to which each byte leads, `DEAD` where it ends the reading; fills the row."""
+    automaton.complete(state)
+    targets: Targets = np.maximum(automaton.rows[state][automaton.class_of_byte], DEAD)
     return targets
+
+
+def entry_of(automaton: Runtime, state: int, byte_class: int) -> int:
+    """An entry of a reading state's row; fills it in."""
+    if automaton.rows[state, byte_class] == MISS:
+        automaton.fill(state, byte_class)
+    return int(automaton.rows[state, byte_class])
 
 
 def _loop(automaton: Runtime, home: int) -> Loop | None:
@@ -168,9 +225,11 @@ def _returning(
     """`inner` with a configuration and what it leads to, if all of that can only come back to the loop."""
     if configuration in inner:
         return inner
-    if deepest == 0 or len(inner) > _MOST_INNER or automaton.accepting[configuration]:
-        return None  # what accepts is no place inside a character
+    if deepest == 0 or len(inner) > _MOST_INNER:
+        return None
     targets = targets_of(automaton, configuration)
+    if not targets.any() or (automaton.rows[configuration] < DEAD).any():
+        return None  # where the reading ends is no place inside a character
     found: dict[int, Targets] | None = {**inner, configuration: targets}
     for following in dict.fromkeys(targets.tolist()):
         if following != DEAD and found is not None:

@@ -9,6 +9,7 @@ nobody releases; so a fork waits until the compile is over.
 
 from __future__ import annotations
 
+import importlib
 import logging
 import os
 import tempfile
@@ -18,6 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from engine.automata.json.reading import common
+from engine.automata.json.whitespace import Whitespace
 from engine.masking import kernels
 
 _log = logging.getLogger(__name__)
@@ -29,6 +32,7 @@ class Kernels:
 
     walk: Callable[..., int]
     circle: Callable[..., int]
+    measure: Callable[..., None]
 
 
 class _Runtime:
@@ -43,6 +47,7 @@ class _Runtime:
         with self.lock:
             if self.kernels is None:
                 self.kernels = _load()
+                _prepare_compiles()
 
 
 _runtime = _Runtime()
@@ -61,7 +66,7 @@ def ready() -> Kernels | None:
 
 
 def warm(wait: bool = True) -> None:
-    """Load the kernels, or compile them where no cache has them.
+    """Load the kernels, or compile them where no cache has them; and what all compiles share.
 
     Args:
         wait: return when they are ready; otherwise at once, and masks are plain until a thread has them.
@@ -71,6 +76,12 @@ def warm(wait: bool = True) -> None:
     elif _runtime.kernels is None and (_runtime.thread is None or not _runtime.thread.is_alive()):
         _runtime.thread = threading.Thread(target=_runtime.load, name="turnstile-kernels")
         _runtime.thread.start()
+
+
+def _prepare_compiles() -> None:
+    """What the first compile of a process would spend on what nearly all of them need."""
+    importlib.import_module("engine.compile.compiler")
+    common(Whitespace.FLEXIBLE)
 
 
 def _load() -> Kernels:
@@ -102,6 +113,7 @@ def _cache_directory() -> Path | None:
 def _compile(directory: Path | None) -> Kernels:
     import numba
     from numba import types
+    from numba.extending import register_jitable
 
     def array(dtype: Any, dimensions: int = 1, *, readonly: bool = False) -> Any:
         return types.Array(dtype, dimensions, "C", readonly=readonly)
@@ -109,12 +121,18 @@ def _compile(directory: Path | None) -> Kernels:
     ints, bytes_ = array(types.int32, readonly=True), array(types.uint8, readonly=True)
     scratch, words, number = array(types.int32), array(types.uint32), types.int64
     tuple_of: Any = types.Tuple
+    actions = tuple_of((array(types.int64, 2), array(types.int64), array(types.int64)))
     trie, exits = tuple_of((bytes_, ints, ints, ints, ints)), tuple_of((ints, ints))
     table = tuple_of((array(types.int32, 2), bytes_))
-    start = tuple_of((number, number, number))
-    walk = number(trie, exits, table, start, bytes_, scratch, array(types.uint64), words)
+    start = tuple_of((number,) * 6)
+    stacks = tuple_of((scratch, scratch, scratch, scratch, array(types.uint8)))
+    walk = number(trie, exits, table, actions, start, bytes_, stacks, array(types.int64), words)
     circle = number(trie, array(types.int8, 2), number, scratch, scratch, words)
+    shorts = array(types.int16)
+    measure = types.void(trie, array(types.int8, 2), scratch, scratch, shorts, shorts)
 
+    for helper in (kernels.find, kernels.leave):
+        register_jitable(helper)  # so that a kernel may call it
     cache, settings = directory is not None, vars(numba.config)
     before = settings["CACHE_DIR"]
     settings["CACHE_DIR"] = str(directory or "")  # numba reads it when a function is decorated, and only then
@@ -122,6 +140,7 @@ def _compile(directory: Path | None) -> Kernels:
         return Kernels(
             walk=numba.njit(walk, cache=cache, nogil=True)(kernels.walk),
             circle=numba.njit(circle, cache=cache, nogil=True)(kernels.circle),
+            measure=numba.njit(measure, cache=cache, nogil=True)(kernels.measure),
         )
     finally:
         settings["CACHE_DIR"] = before

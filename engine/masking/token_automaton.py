@@ -12,18 +12,16 @@ from weakref import WeakKeyDictionary, ref
 import numpy as np
 import numpy.typing as npt
 
-from engine.automata.runtime import DEAD, Runtime
-from engine.masking.kernels import DONE
+from engine.automata.runtime import DEAD, Loop, Runtime
 from engine.masking.plain import plain_mask
-from engine.masking.regions import LoopFinder, Region, Regions, regions_of
+from engine.masking.regions import LoopFinder, Region, Regions, entry_of, regions_of
 from engine.masking.runtime import Kernels, ready
 from engine.masking.store import Mask, store
 from engine.masking.token_sets import TokenSets
+from engine.masking.walk import NOTHING, Walk
 from engine.vocabulary import Vocabulary
 
 _MOST_STEPS = 1_000_000  # remembered steps of one grammar and vocabulary, about 100 bytes each
-_NOTHING = np.zeros(256, np.uint8)
-_NOTHING.setflags(write=False)
 
 
 class TokenState:
@@ -64,7 +62,12 @@ class TokenAutomaton:
         # An array of its own, read only as the kernels were compiled for.
         self._class_of_byte = np.array(automaton.class_of_byte, np.uint8)
         self._class_of_byte.setflags(write=False)
-        self._stack = np.zeros(self._trie.height + 1, np.int32)
+        self._height = self._trie.height + 1
+        paths, stacks = (np.zeros((2, self._height * size), np.int32) for size in (1, 5))
+        self._scratch = (*paths, *stacks, np.zeros(len(self._trie.byte), np.uint8))
+        self._found: dict[tuple[int, int | None], Region] = {}
+        self._generation = automaton.generation
+        self._by_look: dict[tuple[int, ...], Mask | None] = {}
         self._states: dict[int, TokenState] = {}
         self._ends: dict[int, TokenState] = {}
         self._steps = 0
@@ -118,11 +121,12 @@ class TokenAutomaton:
     def mask(self, state: TokenState) -> Mask:
         """What may come next, computed if nobody asked before."""
         if state.mask is None:
-            state.mask = store.share(self._words(state))
+            state.mask = self._find(state)
         return state.mask
 
     def forget_masks(self) -> None:
         """Drop every state's mask."""
+        self._by_look.clear()
         for state in (*self._states.values(), *self._ends.values()):
             state.mask = None
 
@@ -143,14 +147,52 @@ class TokenAutomaton:
             state.following.clear()
         self._steps = 0
 
-    def _words(self, state: TokenState) -> npt.NDArray[np.uint32]:
+    def _find(self, state: TokenState) -> Mask:
         if state.finished or state.configuration == DEAD:
-            return np.zeros(self.words, np.uint32)
-        kernels = ready()
+            return store.share(np.zeros(self.words, np.uint32))
+        automaton, kernels = self._living(), ready()
         if kernels is None:
-            words = plain_mask(self._trie, self._living(), state.configuration)
-        else:
-            words = self._walk(kernels, self._living(), state.configuration)
+            return store.share(self._with_whole(state, plain_mask(self._trie, automaton, state.configuration)))
+        automaton.forget()
+        if automaton.generation != self._generation:
+            self._generation = automaton.generation
+            self._by_look.clear()
+            self._loops = LoopFinder()
+        reading, frames = automaton.locate(state.configuration, self._height)
+        reading = automaton.relax(reading, self._trie.height)
+        if not frames:
+            return store.share(self._with_whole(state, self._walk(kernels, automaton, state.configuration)[0]))
+        mask = self._look_up(reading, frames)
+        if mask is None:
+            words, looked = self._walk(kernels, automaton, state.configuration)
+            mask = store.share(words)
+            self._note(reading, frames, looked, mask)
+        if state.accepting:
+            mask = store.share(self._with_whole(state, np.array(mask, np.int32).view(np.uint32)))
+        return mask
+
+    def _look_up(self, reading: int, frames: list[int]) -> Mask | None:
+        """The mask of a reading state on a stack, if one that is alike as far as it was looked at is known."""
+        key: tuple[int, ...] = (reading,)
+        for frame in (*frames, 0):
+            if key not in self._by_look:
+                return None
+            mask = self._by_look[key]
+            if mask is not None:
+                return mask
+            key = (*key, frame)
+        return None
+
+    def _note(self, reading: int, frames: list[int], looked: int, mask: Mask) -> None:
+        """Remember a mask by what was looked at: `looked` is the lowest frame, -1 none."""
+        if looked >= len(frames):
+            return
+        for length in range(looked + 1):
+            self._by_look[reading, *frames[:length]] = None
+        self._by_look[reading, *frames[: looked + 1]] = mask
+
+    def _with_whole(self, state: TokenState, words: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
+        """Add what is no text: tokens taken whole, and the end."""
         if self._token_sets is not None:
             for tokens in self._living().token_sets(state.configuration):
                 words |= self._token_sets.words(tokens)
@@ -159,46 +201,59 @@ class TokenAutomaton:
                 words[token_id >> 5] |= np.uint32(1 << (token_id & 31))
         return words
 
-    def _walk(self, kernels: Kernels, automaton: Runtime, configuration: int) -> npt.NDArray[np.uint32]:
-        region, inside, within = self._regions.whole, configuration, None
-        found = self._loops.loop_at(automaton, configuration)
+    def _walk(self, kernels: Kernels, automaton: Runtime, configuration: int) -> tuple[npt.NDArray[np.uint32], int]:
+        """The tokens that can be read, and how far down the stack they look."""
+        walk = Walk(kernels, automaton, configuration, self._trie, self._class_of_byte, self._scratch)
+        loop = automaton.region(walk.reading)
+        if loop is None:
+            if automaton.may_loop(walk.reading):
+                self._walk_loops(kernels, automaton, walk)
+            else:
+                walk.add(self._regions.whole, (walk.reading, walk.reading, 0))
+            return walk.words, walk.looked
+        if loop.marked:
+            walk.add(self._regions.whole, (walk.reading, walk.reading, 0), into=(loop.first, loop.last))
+        part = self._region(kernels, automaton, loop)
+        walk.words |= part.mask
+        walk.add(part, (loop.first, loop.first, 0))
+        return walk.words, walk.looked
+
+    def _region(self, kernels: Kernels, automaton: Runtime, loop: Loop) -> Region:
+        least = min(loop.least, self._height)
+        most = None if loop.most is None or loop.most >= self._height else loop.most
+        region = self._found.get((least, most))
+        if region is None:
+            block = automaton.rows[loop.first : loop.last + 1][:, self._class_of_byte]
+            table = np.where((block >= loop.first) & (block <= loop.last), block - loop.first, -1)
+            table = table.astype(np.int8, order="C")
+            region = self._regions.region(kernels, self._trie, table)
+            if least or most is not None:
+                region = self._regions.counted(kernels, self._trie, table, least, most)
+            self._found[least, most] = region
+        return region
+
+    def _walk_loops(self, kernels: Kernels, automaton: Runtime, walk: Walk) -> None:
+        """A walk out of a loop, if there is one; below bytes that many tokens begin with, of another."""
+        region, inside, within = self._regions.whole, walk.reading, None
+        found = self._loops.loop_at(automaton, walk.reading)
         if found is not None:
             inside, loop = found
             region, within = self._regions.region(kernels, self._trie, loop), loop[0]
-        words = region.mask.copy()
-        apart = _NOTHING
+        walk.words |= region.mask
+        apart = NOTHING
         for byte in self._regions.broad_bytes:
             if within is not None and within[byte] >= 0:
                 continue  # it stays in the loop
-            entered = automaton.step(configuration, int(self._class_of_byte[byte]))
-            below = self._loops.loop_at(automaton, entered) if entered != DEAD else None
+            entered = entry_of(automaton, walk.reading, int(self._class_of_byte[byte]))
+            below = self._loops.loop_at(automaton, entered) if entered > DEAD else None
             if below is not None:
                 home, loop = below
                 part = self._regions.region(kernels, self._trie, loop, byte)
-                words |= part.mask
-                self._add(kernels, automaton, part, (entered, home, 1), _NOTHING, words)
+                walk.words |= part.mask
+                walk.add(part, (entered, home, 1))
                 apart = apart.copy()
                 apart[byte] = 1
-        self._add(kernels, automaton, region, (configuration, inside, 0), apart, words)
-        return words
-
-    def _add(
-        self,
-        kernels: Kernels,
-        automaton: Runtime,
-        region: Region,
-        start: tuple[int, int, int],
-        apart: npt.NDArray[np.uint8],
-        words: npt.NDArray[np.uint32],
-    ) -> None:
-        """Walk below the exits of a region, filling in the automaton's table where it has gaps."""
-        trie, exits, progress = self._trie, (region.group_start, region.roots), np.zeros(4, np.uint64)
-        while True:
-            table = (automaton.rows, self._class_of_byte)  # anew: a step may replace the rows
-            node = kernels.walk(trie.arrays, exits, table, start, apart, self._stack, progress, words)
-            if node == DONE:
-                return
-            automaton.step(int(self._stack[trie.depth[node] - 1]), int(self._class_of_byte[trie.byte[node]]))
+        walk.add(region, (walk.reading, inside, 0), apart)
 
 
 _known: WeakKeyDictionary[Runtime, WeakKeyDictionary[Vocabulary, TokenAutomaton]] = WeakKeyDictionary()

@@ -50,6 +50,10 @@ class TokenSets:
         """Which sets hold a token."""
         return lambda tokens: token_id in self._ids[tokens]
 
+    def ids(self, sets: Iterable[TokenSet]) -> set[int]:
+        """The ids that some of the sets hold."""
+        return {token_id for tokens in sets for token_id in self._ids[tokens]}
+
     def words(self, tokens: TokenSet) -> npt.NDArray[np.uint32]:
         """The mask of a set."""
         bits = np.zeros(-(-self._size // 32) * 32, np.bool_)

@@ -1,6 +1,6 @@
 """What every other room speaks of: text, places in it, findings about it, limits and cancellation."""
 
-from engine.source.cancel import CancelToken
+from engine.source.cancel import CancelToken, turn
 from engine.source.diagnostic import Diagnostic, Severity
 from engine.source.errors import (
     CancelledError,
@@ -24,4 +24,5 @@ __all__ = [
     "Severity",
     "SourceText",
     "Span",
+    "turn",
 ]

@@ -13,7 +13,7 @@ class Limits:
 
     Attributes:
         source_length: code points of source text.
-        nesting: depth of nested groups.
+        nesting: depth of nested groups; in a schema, of objects and arrays, of which a subschema mostly takes two.
         repetition: the largest count in `{m,n}`, and the product of nested counts.
         instructions: size of the compiled program, before any repetition is unrolled.
         configurations: interned configurations, all steps and look-aheads together.
@@ -22,7 +22,7 @@ class Limits:
     """
 
     source_length: int = 1_000_000
-    nesting: int = 200
+    nesting: int = 2_500
     repetition: int = 100_000
     instructions: int = 1_000_000
     configurations: int = 200_000

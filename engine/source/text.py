@@ -6,10 +6,13 @@ UTF-16 units converts at its own border.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
 
 from engine.source.errors import InvariantError
+
+_LINE_FEED = re.compile("\n")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -40,7 +43,7 @@ class SourceText:
     _line_starts: tuple[int, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        starts = (0, *(i + 1 for i, char in enumerate(self.text) if char == "\n"))
+        starts = (0, *(found.end() for found in _LINE_FEED.finditer(self.text)))
         object.__setattr__(self, "_line_starts", starts)
 
     def line_column(self, offset: int) -> tuple[int, int]:

@@ -55,6 +55,18 @@ class Trie:
         """What a walk reads: byte, depth, skip, token_start and token_ids."""
         return self.byte, self.depth, self.skip, self.token_start, self.token_ids
 
+    def prefix(self, node: int) -> bytes:
+        """The bytes from the root to a node."""
+        path = bytearray()
+        at = 0
+        while True:  # at each depth, past the siblings whose subtrees end before the node
+            while self.skip[at] <= node:
+                at = int(self.skip[at])
+            path.append(int(self.byte[at]))
+            if at == node:
+                return bytes(path)
+            at += 1
+
     @property
     def words(self) -> int:
         """How many int32 words a mask over this vocabulary has."""

@@ -14,7 +14,8 @@ from functools import cached_property
 from types import MappingProxyType
 
 from engine.vocabulary.errors import VocabularyError
-from engine.vocabulary.trie import Trie, build_trie
+from engine.vocabulary.trie import Trie
+from engine.vocabulary.trie_cache import cached_trie
 
 
 class Vocabulary:
@@ -97,8 +98,8 @@ class Vocabulary:
 
     @cached_property
     def trie(self) -> Trie:
-        """The tokens as a byte trie, built at first use."""
-        return build_trie(self.tokens)
+        """The tokens as a byte trie, built at first use, or found in the user's cache."""
+        return cached_trie(self.tokens)
 
     @cached_property
     def fingerprint(self) -> str:

@@ -10,6 +10,7 @@ from app.graph.folding import Fold
 from app.graph.layout import EdgeKey, LayoutAnswer, LayoutRequest
 from app.graph.neighbourhood import Surroundings
 from app.graph.picture import Picture, picture_of, request_of, written
+from app.graph.rules import Chart
 from app.models.states import excerpts
 from engine.automata.dfa import ByteDfa, DfaEdge
 from engine.automata.labels import label as label_of_bytes
@@ -25,28 +26,57 @@ LabelOfEdge = Callable[[DfaEdge], str]
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """How the reader wants an automaton drawn."""
+    """How the reader wants an automaton drawn.
+
+    Attributes:
+        follows: whether the surroundings of the live state are drawn though the rules could be.
+        rule: which rule is open; None for all of them.
+    """
 
     draws_all: bool = False
     draws_bytes: bool = False
+    follows: bool = False
+    rule: str | None = None
 
 
 class Automaton:
-    """An automaton as it was handed over, with what is needed to draw parts of it."""
+    """An automaton as it was handed over, with what is needed to draw parts of it.
+
+    Attributes:
+        noun: what one of its states stands for.
+    """
 
     def __init__(
         self,
-        dfa: ByteDfa,
+        chart: Chart,
         revision: int,
         label_of_edge: LabelOfEdge | None,
         source: SourceText | None,
-        fold: Fold | None,
+        *,
+        noun: str = "state",
     ) -> None:
-        self.dfa = dfa
+        self.chart = chart
+        self.dfa: ByteDfa = chart.dfa
+        self.fold: Fold | None = chart.fold
         self.revision = revision
         self.source = source
-        self.label: LabelOfEdge = label_of_edge or (lambda edge: label_of_bytes(edge.ranges, _FULL_LABEL))
-        self.fold = fold
+        self.noun = noun
+        self._label_of_edge: LabelOfEdge = label_of_edge or (lambda edge: label_of_bytes(edge.ranges, _FULL_LABEL))
+
+    def label(self, edge: DfaEdge) -> str:
+        """What takes an edge: bytes, then calls and tokens, on a line each."""
+        return self._said(edge, self._label_of_edge)
+
+    def name(self, state: int) -> str:
+        """How a state is called: in a drawing of several rules, with its rule."""
+        group = next((title for title, states in self.chart.groups if state in states), "")
+        name = self.chart.names[state] if self.chart.names else str(state)
+        return f"{group} {name}".strip()
+
+    def _said(self, edge: DfaEdge, label: LabelOfEdge) -> str:
+        key = edge.source, edge.target
+        has_bytes = edge.ranges or (self.fold is not None and key in self.fold.characters)
+        return "\n".join([*([label(edge)] if has_bytes else []), *self.chart.words.get(key, ())])
 
     @cached_property
     def _bytes(self) -> Surroundings:
@@ -82,6 +112,9 @@ class Automaton:
             start=self.dfa.start,
             accepting=frozenset(state for state in excerpt.states if self.dfa.states[state].accepting),
             label_of_edge=self._label(is_folded=is_folded),
+            names=self.chart.names,
+            calls=self.chart.calls,
+            groups=self.chart.groups,
         )
         return Drawing(self, picture, request_of(picture, self.revision), is_folded, is_whole)
 
@@ -92,9 +125,9 @@ class Automaton:
 
         def label_of_characters(edge: DfaEdge) -> str:
             is_plain = (edge.source, edge.target) not in folded.characters
-            return self.label(edge) if is_plain else folded.label(edge, _FULL_LABEL)
+            return self._label_of_edge(edge) if is_plain else folded.label(edge, _FULL_LABEL)
 
-        return label_of_characters
+        return lambda edge: self._said(edge, label_of_characters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,24 +188,30 @@ class Drawing:
         if dfa.boundary:
             return (f"{drawn:,} states, a part",)
         total, edges = self.automaton.size(is_folded=self.is_folded)
-        states = _plural(total, "state") if drawn == total else f"{drawn:,} of {total:,} states"
+        noun = self.automaton.noun
+        states = _plural(total, noun) if drawn == total else f"{drawn:,} of {total:,} {noun}s"
         in_full = f"{states} ({len(dfa.states):,} over bytes)" if self.is_folded else states
-        told = _plural(edges, "edge")
+        told = _plural(edges, "edge" if noun == "state" else "call")
         return f"{in_full} · {told}", f"{states} · {told}", states
 
     def details(self, state: int, *, is_live: bool) -> str:
         """One line about a state."""
         automaton = self.automaton
-        parts = [f"State {state}"]
+        parts = [f"{automaton.noun.capitalize()} {automaton.name(state)}"]
         if is_live:
             parts.append("● here")
         if automaton.dfa.states[state].accepting:
             parts.append("◎ accepts")
+        leaving = automaton.leaving(state, is_folded=self.is_folded)[:_EDGES_TOLD]
+        if automaton.noun == "rule":
+            called = ", ".join(automaton.name(target) for _, target in leaving)
+            return "  ·  ".join([*parts, f"calls {called}" if called else "calls no rule"])
         reads = excerpts(automaton.dfa.states[state].spans, automaton.source)
         if reads:
             parts.append(f"reads {reads}" if automaton.source is not None else f"stands at {reads}")
-        leaving = automaton.leaving(state, is_folded=self.is_folded)[:_EDGES_TOLD]
-        parts.append(", ".join(f"{written(label)} → {target}" for label, target in leaving) or "no way on")
+        to = automaton.name
+        ways = ((" ".join(map(written, label.split("\n"))), to(target)) for label, target in leaving)
+        parts.append(", ".join(f"{label} → {target}".strip() for label, target in ways) or "no way on")
         return "  ·  ".join(parts)
 
 

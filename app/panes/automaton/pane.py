@@ -1,8 +1,9 @@
 """The automaton pane: a drawing of the automaton, and the same as a table.
 
-It is handed an automaton, decides which part of it to draw, asks for a layout
-(which another process computes) and keeps the last drawing until the answer is
-there. Answers that nobody waits for any more are dropped.
+It is handed an automaton, or those of a grammar's rules, decides which part of
+it to draw, asks for a layout (which another process computes) and keeps the
+last drawing until the answer is there. Answers that nobody waits for any more
+are dropped.
 """
 
 from __future__ import annotations
@@ -16,13 +17,16 @@ from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 from app import theme
 from app.graph.folding import Fold
 from app.graph.layout import EdgeKey, LayoutAnswer
+from app.graph.rules import Chart, RuleCharts
 from app.graph.scene import AutomatonScene
 from app.graph.view import GraphView
 from app.models.states import StatesModel
 from app.panes.automaton.drawing import DRAWN_AT_MOST, Automaton, Drawing, View
 from app.panes.automaton.labels import Banner, empty_page
+from app.panes.automaton.levels import LevelBar, Levels
 from app.panes.automaton.parts import AutomatonHeader, Footer, states_table
 from engine.automata.dfa import ByteDfa, DfaEdge
+from engine.automata.rule_places import RulePlaces
 from engine.source import SourceText
 
 _EMPTY = "No automaton yet.\nIt is drawn here as soon as the grammar compiles."
@@ -44,11 +48,16 @@ class AutomatonPane(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._levels: Levels | None = None
         self._automaton: Automaton | None = None
         self._wanted: Drawing | None = None
         self._drawn: Drawing | None = None
         self._answer: LayoutAnswer | None = None
+        self._states: frozenset[int] = frozenset()
+        self._places: RulePlaces | None = None
         self._live: frozenset[int] = frozenset()
+        self._waiting: frozenset[EdgeKey] = frozenset()
+        self._too_large = ""
         self._selected: int | None = None
         self._as_wanted = View()
 
@@ -60,6 +69,7 @@ class AutomatonPane(QWidget):
         self.model = StatesModel(self)
         self.table = states_table(self.model)
         self.header = AutomatonHeader()
+        self.levels = LevelBar()
         self._stale_banner = Banner("warning")
         self._size_banner = Banner("hint")
         self._empty = empty_page(_EMPTY)
@@ -72,6 +82,7 @@ class AutomatonPane(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self.header)
+        layout.addWidget(self.levels)
         layout.addWidget(self._stale_banner)
         layout.addWidget(self._size_banner)
         layout.addWidget(self._stack, 1)
@@ -83,6 +94,11 @@ class AutomatonPane(QWidget):
         self.view.tip_of_edge = self._tip_of_edge
         self.view.pointed_at.connect(self._point_at)
         self.view.state_clicked.connect(self._select)
+        self.view.opened.connect(self._open)
+        self.view.left.connect(lambda: self._show_rule(None))
+        self.table.activated.connect(lambda index: self._open(index.row(), None, None))
+        self.levels.rule_wanted.connect(self._show_rule)
+        self.levels.follow_toggled.connect(lambda on: self._redraw(replace(self._as_wanted, follows=on)))
         self.header.table_toggled.connect(self._show_page)
         self.header.all_toggled.connect(lambda on: self._redraw(replace(self._as_wanted, draws_all=on)))
         self.header.bytes_toggled.connect(lambda on: self._redraw(replace(self._as_wanted, draws_bytes=on)))
@@ -98,6 +114,7 @@ class AutomatonPane(QWidget):
         label_of_edge: Callable[[DfaEdge], str] | None = None,
         source: SourceText | None = None,
         fold: Fold | None = None,
+        rules: RuleCharts | None = None,
     ) -> None:
         """Show an automaton; the present drawing stays until the layout of the new one is there.
 
@@ -107,13 +124,19 @@ class AutomatonPane(QWidget):
             label_of_edge: what is written on an edge; by default its bytes.
             source: the text, for the spans' own words; without it, states tell offsets.
             fold: the automaton over characters; without it, bytes are drawn.
+            rules: the automata of the rules, to be drawn instead unless the reader follows the live state.
         """
-        self._automaton = Automaton(dfa, revision, label_of_edge, source, fold)
-        self._live = frozenset()
+        part, before = Chart(dfa, fold), self._levels
+        if before is not None and rules is not None and before.rules is rules and before.revision == revision:
+            self._levels = before.with_part(part)
+        else:
+            self._levels = Levels(part, rules, revision, label_of_edge, source)
+            self._places = None
+        self._states = frozenset()
         if len(dfa.states) > DRAWN_AT_MOST:
             self._as_wanted = replace(self._as_wanted, draws_all=False)
-        self.model.show_dfa(dfa, self._automaton.label, source)
-        self._draw()
+        if self._take_up():
+            self._draw()
         self._show_page()
 
     def show_layout(self, answer: LayoutAnswer) -> None:
@@ -136,13 +159,19 @@ class AutomatonPane(QWidget):
         elif anchor is not None and place is not None:
             self.view.keep_place(anchor, place)
 
-    def set_live(self, states: Collection[int]) -> None:
-        """Light the states where the match stands; the neighbourhood follows them."""
-        automaton = self._automaton
-        if automaton is None:
+    def set_live(self, states: Collection[int], places: RulePlaces | None = None) -> None:
+        """Light the states where the match stands; the neighbourhood follows them.
+
+        Args:
+            states: of the automaton that was handed over.
+            places: in the rules; None while that is being found out, which leaves the last ones lit.
+        """
+        if self._automaton is None:
             return
-        self._live = frozenset(state for state in states if 0 <= state < len(automaton.dfa.states))
-        self.model.set_live(self._live)
+        self._states = frozenset(states)
+        self._places = places or self._places
+        self._say_note()
+        self._find_live()
         if self._is_current():
             self._light()
             if self._drawn is not None and self._drawn.shows(self._live, self._as_wanted):
@@ -161,15 +190,19 @@ class AutomatonPane(QWidget):
         if self._automaton is None:
             self._empty.setText(text or _EMPTY)
         else:
-            self._size_banner.say(text)
+            self._too_large = text
+            self._say_too_large()
 
     def clear(self) -> None:
         """Show no automaton, as at the start."""
-        self._automaton = self._drawn = self._wanted = self._answer = None
-        self._live, self._selected = frozenset(), None
+        self._levels = self._automaton = self._drawn = self._wanted = self._answer = None
+        self._states = self._live = frozenset()
+        self._waiting, self._places, self._selected = frozenset(), None, None
+        self._as_wanted = replace(self._as_wanted, follows=False, rule=None)
+        self._too_large = ""
         self.model.show_dfa(None, lambda _: "", None)
         self._stale_banner.say("")
-        self._size_banner.say("")
+        self._say_too_large()
         self._empty.setText(_EMPTY)
         self._show_page()
 
@@ -177,6 +210,62 @@ class AutomatonPane(QWidget):
         """Light the states and edges that stem from a place in the text; -1 for none."""
         if self._drawn is not None:
             self._scene.set_highlighted(*self._drawn.at_offset(offset))
+
+    # --- levels ------------------------------------------------------------------------------------------------------
+
+    def _take_up(self) -> bool:
+        """Take what the reader wants to see of what there is; whether that is another automaton than before."""
+        assert self._levels is not None
+        automaton = self._levels.automaton(self._as_wanted)
+        self._say_too_large()
+        if automaton is self._automaton:
+            return False
+        self._automaton = automaton
+        self._live, self._waiting = frozenset(), frozenset()
+        self.model.show_dfa(automaton.dfa, automaton.label, automaton.source, automaton.name)
+        return True
+
+    def _find_live(self) -> None:
+        """Where the match stands in what is shown."""
+        if self._levels is None or self._automaton is None:
+            return
+        live, self._waiting = self._levels.live(self._as_wanted, self._states, self._places)
+        self._live = frozenset(state for state in live if 0 <= state < len(self._automaton.dfa.states))
+        self.model.set_live(self._live)
+
+    def _show_rule(self, rule: str | None) -> None:
+        """Open a rule, or show all of them."""
+        if self._levels is None or not self._levels.shows_rules(self._as_wanted) or rule == self._as_wanted.rule:
+            return
+        self._selected = None
+        self._redraw(replace(self._as_wanted, rule=rule))
+        self.view.setFocus()
+
+    def _open(self, state: int | None, edge: EdgeKey | None, group: int | None) -> None:
+        """Open the rule that something leads to; without anything, that of the selected state."""
+        if self._levels is None:
+            return
+        if state is None and edge is None and group is None:
+            state = self._selected
+        rule = self._levels.rule_at(self._as_wanted, state, edge, group)
+        if rule is not None:
+            self._show_rule(rule)
+
+    def _say_too_large(self) -> None:
+        """Why the automaton is not whole: of no interest where the rules are."""
+        self.levels.show_levels(self._levels, self._as_wanted)
+        self._size_banner.say("" if self._shows_rules else self._too_large)
+        self._say_note()
+
+    def _say_note(self) -> None:
+        """What the drawing leaves out: nothing is lit where the text is among it."""
+        rules = self._levels.rules if self._levels is not None and self._shows_rules else None
+        is_lost = bool(self._states) and self._places is not None and not self._places.reading
+        self.levels.show_note(rules.notes if rules is not None else (), is_lost=is_lost)
+
+    @property
+    def _shows_rules(self) -> bool:
+        return self._levels is not None and self._levels.shows_rules(self._as_wanted)
 
     # --- drawing -----------------------------------------------------------------------------------------------------
 
@@ -200,7 +289,9 @@ class AutomatonPane(QWidget):
     def _redraw(self, view: View) -> None:
         self._as_wanted = view
         self.view.is_at_home = True
-        if self._automaton is not None:
+        if self._levels is not None:
+            self._take_up()
+            self._find_live()
             self._draw()
 
     def _is_current(self) -> bool:
@@ -208,7 +299,8 @@ class AutomatonPane(QWidget):
 
     def _light(self) -> None:
         if self._is_current():
-            self._scene.set_live(self._live)
+            leaving = self._automaton is not None and self._automaton.noun == "state"
+            self._scene.set_live(self._live, self._waiting, leaving=leaving)
         self._tell(self._selected)
 
     def _follow(self) -> None:

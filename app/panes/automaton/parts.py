@@ -42,12 +42,14 @@ class AutomatonHeader(QFrame):
         title.setProperty("role", "heading")
         self.counts = ElidedLabel()
         self.counts.setContentsMargins(0, 0, 0, 0)
-        self.all_button = _button("Draw all", "Draw every state instead of those around the live one", checkable=True)
-        self.bytes_button = _button(
+        self.all_button = compact_button(
+            "Draw all", "Draw every state instead of those around the live one", checkable=True
+        )
+        self.bytes_button = compact_button(
             "Bytes", "Draw the UTF-8 bytes of characters, with the states within them", checkable=True
         )
-        self.graph_button = _button("Graph", "Show the automaton as a graph", checkable=True)
-        self.table_button = _button("Table", "Show the states and edges as a table", checkable=True)
+        self.graph_button = compact_button("Graph", "Show the automaton as a graph", checkable=True)
+        self.table_button = compact_button("Table", "Show the states and edges as a table", checkable=True)
         self.graph_button.setChecked(True)
         self._views = QButtonGroup(self)
         for button in (self.graph_button, self.table_button):
@@ -108,9 +110,9 @@ class Footer(QWidget):
     def __init__(self, view: GraphView) -> None:
         super().__init__()
         self.details = ElidedLabel()
-        self.out_button = _button("−", "Zoom out (Ctrl+−, or the wheel)")
-        self.fit_button = _button("Fit", "Show the whole drawing (Ctrl+0)")
-        self.in_button = _button("+", "Zoom in (Ctrl++, or the wheel)")
+        self.out_button = compact_button("−", "Zoom out (Ctrl+−, or the wheel)")
+        self.fit_button = compact_button("Fit", "Show the whole drawing (Ctrl+0)")
+        self.in_button = compact_button("+", "Zoom in (Ctrl++, or the wheel)")
         self._buttons = (self.out_button, self.fit_button, self.in_button)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, theme.SPACE_XS, 0)
@@ -160,7 +162,8 @@ def states_table(model: QAbstractTableModel) -> QTableView:
     return table
 
 
-def _button(text: str, tip: str, *, checkable: bool = False) -> QToolButton:
+def compact_button(text: str, tip: str, *, checkable: bool = False) -> QToolButton:
+    """A flat button for a bar."""
     button = QToolButton()
     button.setText(text)
     button.setToolTip(tip)

@@ -16,7 +16,8 @@ from engine.automata.json.formula import (
     ItemCount,
     Items,
     Not,
-    span_of,
+    Place,
+    sorted_spans,
 )
 from engine.automata.json.values import Value
 from engine.source import EngineError, Span
@@ -31,9 +32,13 @@ _MOST_DISTINCT = 64
 class UndecidedError(EngineError):
     """What a formula asks for is not decided by this engine."""
 
-    def __init__(self, message: str, span: Span) -> None:
+    def __init__(self, message: str, place: Place) -> None:
         super().__init__(message)
-        self.span = span
+        self.place = place
+
+
+UNKNOWN_VALUE: Value = "\ud800"
+"""Stands among the items seen for one that was not looked at. No JSON text has such a string."""
 
 
 class ArrayPlace(NamedTuple):
@@ -66,7 +71,7 @@ class _Quota(NamedTuple):
     most: int | None
     first: int
     end: int | None
-    span: Span
+    place: Place
 
 
 class ArrayCase:
@@ -79,7 +84,7 @@ class ArrayCase:
         self._equal: Distinct | None = None
         self._ranges: list[Items] = []
         self._quotas: list[_Quota] = []
-        self.spans = tuple(sorted({span_of(item) for item in conjunction}))
+        self._conjunction = conjunction
         for item in conjunction:
             self._add(item)
         edges = {self.least, self.most or 0}
@@ -106,16 +111,21 @@ class ArrayCase:
                 self._ranges.append(atom)
             case Items():
                 value = self._goals.arena.negate(atom.value)
-                self._quotas.append(_Quota(value, 1, None, atom.first, atom.end, atom.span))
+                self._quotas.append(_Quota(value, 1, None, atom.first, atom.end, atom.place))
             case Contains():
                 least, most = _range(atom.least, atom.most, negated=negated)
-                self._quotas.append(_Quota(atom.value, least, most, 0, None, atom.span))
+                self._quotas.append(_Quota(atom.value, least, most, 0, None, atom.place))
             case Distinct() if not negated:
                 self.distinct = atom
             case Distinct():
                 self._equal = atom
             case _:
                 raise AssertionError(item)
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """Where its assertions stand."""
+        return sorted_spans(self._conjunction)
 
     # ------------------------------------------------------------------ places
 
@@ -142,6 +152,19 @@ class ArrayCase:
                 self._moves[place] = known
         return known
 
+    def after_any(self, place: ArrayPlace) -> ArrayPlace | None:
+        """The place after an item whose value was not looked at; None where it has to be."""
+        if place.at < self.least or self._quotas or UNKNOWN_VALUE in place.seen:
+            return None
+        return place._replace(seen=place.seen | {UNKNOWN_VALUE})
+
+    def has_spare(self, place: ArrayPlace) -> bool:
+        """Whether some item may follow whatever the one was that was not looked at."""
+        return any(len(self._goals.values(move.goal, 2) or (0, 0)) > 1 for move in self._known_moves(place))
+
+    def _known_moves(self, place: ArrayPlace) -> tuple[ArrayMove, ...]:
+        return self.moves(place._replace(seen=place.seen - {UNKNOWN_VALUE}))
+
     def after(self, place: ArrayPlace, value: Value) -> ArrayPlace | None:
         """The place after an item that is `value`, where no two items may be equal."""
         following = place._replace(seen=place.seen | {value})
@@ -164,7 +187,7 @@ class ArrayCase:
         ways: list[tuple[Formula, tuple[int, ...]]] = [(self.item_goal(index), ())]
         if place.seen:
             assert self.distinct is not None
-            used = arena.among(sorted(place.seen, key=repr), self.distinct.span)
+            used = arena.among(sorted(place.seen, key=repr), self.distinct.place)
             ways = [(arena.all_of((ways[0][0], arena.negate(used))), ())]
         for quota, count in zip(self._quotas, place.counts, strict=True):
             ways = [
@@ -211,7 +234,7 @@ class ArrayCase:
     def _is_live(self, place: ArrayPlace) -> bool:
         if self._equal is not None:
             if self._goals.budget is not None:
-                raise UndecidedError("that two items are equal cannot be asked for", self._equal.span)
+                raise UndecidedError("that two items are equal cannot be asked for", self._equal.place)
             self._goals.doubt()
             return False
         if self.distinct is not None and self._quotas and sum(quota.least for quota in self._quotas) > 1:
@@ -262,7 +285,7 @@ class ArrayCase:
             self._refuse(f"more than {_MOST_DISTINCT} items that must all differ are not looked for")
             return False
         arena, goals = self._goals.arena, self._goals
-        used = arena.among(sorted(place.seen, key=repr), self.distinct.span)
+        used = arena.among(sorted(place.seen, key=repr), self.distinct.place)
         choices: list[list[Value]] = []
         for index in missing:
             goal = arena.all_of((self.item_goal(index), arena.negate(used)))
@@ -278,7 +301,7 @@ class ArrayCase:
         """Raise while compiling; later, count what is in question as impossible, and build nothing on it."""
         assert self.distinct is not None
         if self._goals.budget is not None:
-            raise UndecidedError(message, self.distinct.span)
+            raise UndecidedError(message, self.distinct.place)
         self._goals.doubt()
 
 

@@ -6,10 +6,9 @@ is the negation of such a one; a set of keys is itself a formula over strings.
 So `not` needs no table of complements: a negation moves down to an assertion,
 and there it is a flag.
 
-Formulas are interned in an arena, so equal ones are one object, and what is
-found out about one is remembered by identity. A recursive schema is a `Sub`,
-which names a definition. An assertion about one kind of value holds for every
-other kind, as in JSON Schema.
+Formulas are made by an `Arena` (see there), so that equal ones are one object.
+A recursive schema is a `Sub`, which names a definition. An assertion about one
+kind of value holds for every other kind, as in JSON Schema.
 
 After Attouche et al., *Witness Generation for JSON Schema*, VLDB 2022, whose
 algebra has the same shape. Rejected: a schema class for each draft, since each
@@ -19,13 +18,48 @@ pair of keywords would then need a rule of its own.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
+from typing import ClassVar, Protocol, TypeAlias
 
 from engine.automata.json.values import Kind, Value
 from engine.grammar import Node
 from engine.source import Span
+
+
+class Located(Protocol):
+    """A part of a source, which looks up its place when it is asked."""
+
+    @property
+    def span(self) -> Span:
+        """The place."""
+
+
+Place: TypeAlias = Span | Located
+"""Where an assertion stands. Most are never asked, so a place may be looked up late."""
+
+
+def span_at(place: Place) -> Span:
+    """A place as a span."""
+    return place if isinstance(place, Span) else place.span
+
+
+class Placed:
+    """An assertion, which has a place.
+
+    Attributes:
+        about: the kind of values that it is about; None where it tells kinds apart.
+    """
+
+    __slots__ = ()
+
+    about: ClassVar[Kind | None] = None
+    place: Place
+
+    @property
+    def span(self) -> Span:
+        """Where it stands."""
+        return span_at(self.place)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,33 +105,35 @@ class Sub:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Kinds:
+class Kinds(Placed):
     """The value is of one of these kinds."""
 
     kinds: frozenset[Kind]
-    span: Span
+    place: Place
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Least:
+class Least(Placed):
     """A number is at least (strictly: more than) this."""
 
+    about: ClassVar = Kind.NUMBER
     value: Fraction
     strict: bool
-    span: Span
+    place: Place
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Most:
+class Most(Placed):
     """A number is at most (strictly: less than) this."""
 
+    about: ClassVar = Kind.NUMBER
     value: Fraction
     strict: bool
-    span: Span
+    place: Place
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class MultipleOf:
+class MultipleOf(Placed):
     """A number is an integer times this, which is positive.
 
     Attributes:
@@ -105,95 +141,116 @@ class MultipleOf:
             value alone.
     """
 
+    about: ClassVar = Kind.NUMBER
     value: Fraction
     written: bool
-    span: Span
+    place: Place
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Length:
+class Length(Placed):
     """A string has so many characters."""
 
+    about: ClassVar = Kind.STRING
     least: int
     most: int | None
-    span: Span
+    place: Place
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Text:
-    """A string is, as a whole, in the language of a node; `key` tells one language from another."""
+class Text(Placed):
+    """A string is, as a whole, in the language of a node.
 
-    node: Node
+    Attributes:
+        make: gives the node, which some take long to build.
+        key: tells one language from another.
+        shared: whether every grammar is given the very same node; it has strings then.
+    """
+
+    about: ClassVar = Kind.STRING
+    make: Callable[[], Node]
     key: object
-    span: Span
+    shared: bool
+    place: Place
+
+    @property
+    def node(self) -> Node:
+        """The node."""
+        return self.make()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Among:
+class Among(Placed):
     """The value equals one of these."""
 
     values: tuple[Value, ...]
     members: frozenset[Value]
-    span: Span
+    place: Place
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Members:
+class Members(Placed):
     """All members of an object whose key is in `keys`, a formula over strings, satisfy `value`.
 
     Attributes:
         declares: whether a name in `keys` takes a place in the order of properties.
     """
 
+    about: ClassVar = Kind.OBJECT
     keys: Formula
     value: Formula
     declares: bool
-    span: Span
+    place: Place
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class MemberCount:
+class MemberCount(Placed):
     """An object has so many members."""
 
+    about: ClassVar = Kind.OBJECT
     least: int
     most: int | None
-    span: Span
+    place: Place
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Items:
+class Items(Placed):
     """All items of an array from index `first` up to `end` (without end: None) satisfy `value`."""
 
+    about: ClassVar = Kind.ARRAY
     first: int
     end: int | None
     value: Formula
-    span: Span
+    place: Place
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ItemCount:
+class ItemCount(Placed):
     """An array has so many items."""
 
+    about: ClassVar = Kind.ARRAY
     least: int
     most: int | None
-    span: Span
+    place: Place
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Contains:
+class Contains(Placed):
     """So many items of an array satisfy `value`."""
 
+    about: ClassVar = Kind.ARRAY
     value: Formula
     least: int
     most: int | None
-    span: Span
+    place: Place
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Distinct:
+class Distinct(Placed):
     """No two items of an array are equal."""
 
-    span: Span
+    about: ClassVar = Kind.ARRAY
+    place: Place
 
 
 Assertion: TypeAlias = (
@@ -214,169 +271,17 @@ Assertion: TypeAlias = (
 Formula: TypeAlias = Constant | All | Some | ExactlyOne | Not | Sub | Assertion
 
 
-@dataclass(slots=True)
-class Arena:
-    """Where the formulas of one grammar live.
-
-    Attributes:
-        definitions: what `Sub` refers to, by number; None while it is being written.
-        uses_distinct: whether some array may not have two equal items.
-    """
-
-    true: Constant = field(default_factory=lambda: Constant(True))
-    false: Constant = field(default_factory=lambda: Constant(False))
-    definitions: list[Formula | None] = field(default_factory=list)
-    uses_distinct: bool = False
-    _known: dict[object, Formula] = field(default_factory=dict)
-
-    def constant(self, value: bool) -> Constant:
-        """`true` or `false`."""
-        return self.true if value else self.false
-
-    def intern(self, key: tuple[object, ...], make: Callable[[], Formula]) -> Formula:
-        """The formula of a key, made when it is first asked for."""
-        known = self._known.get(key)
-        if known is None:
-            known = self._known[key] = make()
-        return known
-
-    # ------------------------------------------------------------------ assertions
-
-    def sub(self, number: int) -> Formula:
-        """A reference to a definition."""
-        return self.intern(("sub", number), lambda: Sub(number))
-
-    def kinds(self, kinds: Iterable[Kind], span: Span) -> Formula:
-        """The value is of one of these kinds."""
-        these = frozenset(kinds)
-        return self.intern(("kinds", these), lambda: Kinds(these, span)) if these else self.false
-
-    def least(self, value: Fraction, strict: bool, span: Span) -> Formula:
-        """A lower bound of numbers."""
-        return self.intern(("least", value, strict), lambda: Least(value, strict, span))
-
-    def most(self, value: Fraction, strict: bool, span: Span) -> Formula:
-        """An upper bound of numbers."""
-        return self.intern(("most", value, strict), lambda: Most(value, strict, span))
-
-    def multiple_of(self, value: Fraction, span: Span, *, written: bool = False) -> Formula:
-        """Numbers are multiples of this."""
-        return self.intern(("multiple", value, written), lambda: MultipleOf(value, written, span))
-
-    def length(self, least: int, most: int | None, span: Span) -> Formula:
-        """The length of strings."""
-        return self.intern(("length", least, most), lambda: Length(least, most, span))
-
-    def text(self, node: Node, key: object, span: Span) -> Formula:
-        """The language of strings."""
-        return self.intern(("text", key), lambda: Text(node, key, span))
-
-    def among(self, values: Iterable[Value], span: Span) -> Formula:
-        """The value is one of these."""
-        these = tuple(dict.fromkeys(values))
-        if not these:
-            return self.false
-        return self.intern(("among", *these), lambda: Among(these, frozenset(these), span))
-
-    def members(self, keys: Formula, value: Formula, span: Span, *, declares: bool = False) -> Formula:
-        """All members with such a key."""
-        if (value is self.true and not declares) or keys is self.false:
-            return self.true
-        return self.intern(("members", keys, value, declares), lambda: Members(keys, value, declares, span))
-
-    def some_member(self, keys: Formula, value: Formula, span: Span) -> Formula:
-        """Some member with such a key."""
-        return self.negate(self.members(keys, self.negate(value), span))
-
-    def member_count(self, least: int, most: int | None, span: Span) -> Formula:
-        """How many members."""
-        return self.intern(("member count", least, most), lambda: MemberCount(least, most, span))
-
-    def items(self, first: int, end: int | None, value: Formula, span: Span) -> Formula:
-        """All items of a range."""
-        if value is self.true or (end is not None and end <= first):
-            return self.true
-        return self.intern(("items", first, end, value), lambda: Items(first, end, value, span))
-
-    def item_count(self, least: int, most: int | None, span: Span) -> Formula:
-        """How many items."""
-        return self.intern(("item count", least, most), lambda: ItemCount(least, most, span))
-
-    def contains(self, value: Formula, least: int, most: int | None, span: Span) -> Formula:
-        """How many items satisfy a formula."""
-        return self.intern(("contains", value, least, most), lambda: Contains(value, least, most, span))
-
-    def distinct(self, span: Span) -> Formula:
-        """No two items are equal."""
-        self.uses_distinct = True
-        return self.intern(("distinct",), lambda: Distinct(span))
-
-    # ------------------------------------------------------------------ connectives
-
-    def all_of(self, items: Iterable[Formula]) -> Formula:
-        """The conjunction."""
-        return self._join(items, All, self.true, self.false)
-
-    def any_of(self, items: Iterable[Formula]) -> Formula:
-        """The disjunction."""
-        return self._join(items, Some, self.false, self.true)
-
-    def _join(self, items: Iterable[Formula], kind: type[All | Some], neutral: Constant, ending: Constant) -> Formula:
-        joined: dict[Formula, None] = {}
-        for item in items:
-            if item is ending:
-                return ending
-            if item is neutral:
-                continue
-            if isinstance(item, kind):
-                joined.update(dict.fromkeys(item.items))
-            else:
-                joined[item] = None
-        for item in joined:
-            if isinstance(item, Not) and item.item in joined:
-                return ending
-        these = tuple(joined)
-        if not these:
-            return neutral
-        if len(these) == 1:
-            return these[0]
-        return self.intern((kind, these), lambda: kind(these))
-
-    def exactly_one(self, items: Iterable[Formula]) -> Formula:
-        """One holds, the others do not; an item that stands there twice cannot be the one."""
-        listed = list(items)
-        these = [item for item in listed if item is not self.false]
-        if these.count(self.true) > 1:
-            return self.false
-        if self.true in these:
-            return self.all_of(self.negate(item) for item in these if item is not self.true)
-        once = [item for item in these if these.count(item) == 1]
-        twice = {item: None for item in these if these.count(item) > 1}
-        never = [self.negate(item) for item in twice]
-        if len(once) == 1:
-            return self.all_of([*once, *never])
-        if not once:
-            return self.false
-        key = tuple(once)
-        return self.all_of([self.intern((ExactlyOne, key), lambda: ExactlyOne(key)), *never])
-
-    def negate(self, item: Formula) -> Formula:
-        """The negation, moved down as far as it goes."""
-        match item:
-            case Constant():
-                return self.constant(not item.value)
-            case Not():
-                return item.item
-            case All():
-                return self.any_of(self.negate(part) for part in item.items)
-            case Some():
-                return self.all_of(self.negate(part) for part in item.items)
-            case _:
-                return self.intern((Not, item), lambda: Not(item))
-
-
 def span_of(literal: Formula) -> Span:
     """The place of an assertion, or of a negated one."""
     atom = literal.item if isinstance(literal, Not) else literal
-    span = getattr(atom, "span", None)
-    return span if isinstance(span, Span) else Span(0, 0)
+    return atom.span if isinstance(atom, Placed) else Span(0, 0)
+
+
+def is_compound(formula: Formula) -> bool:
+    """Whether a formula is made of others, and no assertion or negated one."""
+    return isinstance(formula.item if isinstance(formula, Not) else formula, All | Some | ExactlyOne)
+
+
+def sorted_spans(literals: Iterable[Formula]) -> tuple[Span, ...]:
+    """The places of some assertions."""
+    return tuple(sorted({span_of(literal) for literal in literals}))

@@ -14,29 +14,36 @@ rests on this is forgotten unless the question is the outermost one.
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
+from engine.automata.json.arena import Arena
 from engine.automata.json.arrays import ArrayCase, ArrayPlace
-from engine.automata.json.cells import shortest
 from engine.automata.json.formula import (
     All,
     Among,
-    Arena,
     Constant,
     ExactlyOne,
     Formula,
+    Least,
     Length,
+    Most,
+    MultipleOf,
     Not,
+    Place,
     Some,
     Text,
-    span_of,
+    sorted_spans,
 )
-from engine.automata.json.numbers import NumberLanguage
-from engine.automata.json.objects import ObjectCase, ObjectPlace
-from engine.automata.json.specialise import Conjunction, NumberRange, Specialiser
-from engine.automata.json.strings import EnumLanguage, StringLanguage, TextLanguage
+from engine.automata.json.numbers.language import NumberLanguage
+from engine.automata.json.numbers.number_range import NumberRange
+from engine.automata.json.objects.case import ObjectCase, ObjectPlace
+from engine.automata.json.objects.cells import shortest
+from engine.automata.json.specialise import Conjunction, Specialiser
+from engine.automata.json.strings.conditions import Components
+from engine.automata.json.strings.language import EnumLanguage, StringLanguage, TextLanguage, any_string
+from engine.automata.json.strings.products import is_plainly_inhabited
 from engine.automata.json.values import WORDS, Kind, Value, Word, number
-from engine.source import Limits, Span
+from engine.source import Limits, Span, turn
 
 _MOST_COMBINATIONS: Final = 10_000
 """A question about one goal may judge so many conjunctions."""
@@ -46,15 +53,8 @@ class BudgetSpentError(Exception):
     """Looking ahead took more than it was given."""
 
 
-class Leaf(NamedTuple):
-    """A place within a string or a number."""
-
-    language: StringLanguage | NumberPiece
-    state: object
-
-
-Start: TypeAlias = Leaf | ArrayPlace | ObjectPlace | Kind
-"""Where a value of a kind begins; a word is its kind."""
+Start: TypeAlias = "StringLanguage | NumberPiece | ArrayPlace | ObjectPlace | Kind"
+"""Where a value of a kind begins: a string or a number in its language; a word is its kind."""
 
 _CHEAP_FIRST: Final = (Kind.NULL, Kind.TRUE, Kind.FALSE, Kind.STRING, Kind.NUMBER, Kind.ARRAY, Kind.OBJECT)
 
@@ -76,6 +76,7 @@ class Goals:
         self._starts: dict[tuple[Formula, Kind], tuple[Start, ...]] = {}
         self._satisfiable: dict[Formula, bool] = {}
         self._texts: dict[Formula, TextLanguage] = {}
+        self._components: Components = {}
         self._cases: dict[tuple[Kind, frozenset[Formula]], ArrayCase | ObjectCase] = {}
         self._in_progress: set[Formula] = set()
         self._assumptions = 0
@@ -109,7 +110,8 @@ class Goals:
             self._judged_before = self.judged
         self._in_progress.add(goal)
         try:
-            verdict = any(self.starts(goal, kind) for kind in _CHEAP_FIRST)
+            kinds = self.specialiser.kinds(goal)
+            verdict = any(self._is_satisfiable_by(goal, kind) for kind in _CHEAP_FIRST if kind in kinds)
         finally:
             self._in_progress.discard(goal)
         if not self._in_progress:
@@ -117,6 +119,16 @@ class Goals:
         if verdict or self._assumptions == before:
             self._satisfiable[goal] = verdict
         return verdict
+
+    def _is_satisfiable_by(self, goal: Formula, kind: Kind) -> bool:
+        formula = self.specialiser.specialise(goal, kind)
+        if formula is self.arena.true:
+            return True
+        if kind is Kind.NUMBER and _is_plain_range(formula):
+            return True
+        if kind is Kind.STRING and is_plainly_inhabited(formula):
+            return True
+        return formula is not self.arena.false and bool(self.starts(goal, kind))
 
     # ------------------------------------------------------------------ where a value begins
 
@@ -140,9 +152,9 @@ class Goals:
         if kind in WORDS:
             return [kind] if formula is self.arena.true else []
         if kind is Kind.STRING:
-            return [Leaf(language, language.start) for language in self._strings(formula) if language.start is not None]
+            return [language for language in self._strings(formula) if language.start is not None]
         if kind is Kind.NUMBER:
-            return [Leaf(language, language.start) for language in self._numbers(formula) if language.start is not None]
+            return [piece for piece in self._numbers(formula) if piece.start is not None]
         starts: list[Start] = []
         for conjunction in self.specialiser.alternatives(formula, lambda one: self._is_dead(one, kind)):
             case = self.case(conjunction, kind)
@@ -160,6 +172,7 @@ class Goals:
 
     def _is_dead(self, conjunction: Conjunction, kind: Kind) -> bool | None:
         """Whether nothing satisfies a conjunction; None where it seems so, but rests on what is in question."""
+        turn(16)
         self.judged += 1
         if self.budget is not None and self.judged > self.budget:
             raise BudgetSpentError
@@ -191,27 +204,30 @@ class Goals:
             for start in self.starts(goal, kind):
                 if isinstance(start, Kind):
                     return Word(start)
-                assert isinstance(start, Leaf)
-                language = start.language
-                if isinstance(language, NumberPiece):
-                    written = language.language.witness()
+                if isinstance(start, NumberPiece):
+                    written = start.language.witness()
                     return None if written is None else number(written)
-                if isinstance(language, EnumLanguage):
-                    return language.trie.names[0]
-                return shortest(language)
+                if isinstance(start, EnumLanguage):
+                    return start.trie.names[0]
+                assert isinstance(start, TextLanguage)
+                return shortest(start)
         return None
 
     # ------------------------------------------------------------------ strings
 
     def text(self, formula: Formula) -> TextLanguage:
         """The language of a formula over strings."""
+        if formula is self.arena.true:
+            return any_string()
         language = self._texts.get(formula)
         if language is None:
-            language = self._texts[formula] = TextLanguage(formula, self.limits)
+            language = self._texts[formula] = TextLanguage(formula, self.limits, self._components)
         return language
 
     def string_formula(self, formula: Formula) -> Formula:
         """A formula for strings alone, with `ExactlyOne` written out."""
+        if isinstance(formula, Among) and all(isinstance(value, str) for value in formula.values):
+            return formula
         return self.without_exactly_one(self.specialiser.specialise(formula, Kind.STRING))
 
     def holds_string(self, formula: Formula, text: str) -> bool:
@@ -259,7 +275,7 @@ class Goals:
         formula = self.without_exactly_one(formula)
         alternatives = formula.items if isinstance(formula, Some) else (formula,)
         values: dict[str, None] = {}
-        span = None
+        place: Place | None = None
         rest: list[Formula] = []
         for alternative in alternatives:
             items = alternative.items if isinstance(alternative, All) else (alternative,)
@@ -267,13 +283,13 @@ class Goals:
             if listed is None:
                 rest.append(alternative)
                 continue
-            span = span or listed.span
+            place = place or listed.place
             for value in listed.values:
                 if isinstance(value, str) and all(self.holds_string(item, value) for item in items):
                     values[value] = None
         languages: list[StringLanguage] = []
-        if span is not None and values:
-            languages.append(EnumLanguage(values, span))
+        if place is not None and values:
+            languages.append(EnumLanguage(values, place))
         if rest:
             languages.append(self.text(self.arena.any_of(rest)))
         return languages
@@ -291,26 +307,33 @@ class Goals:
                     values = given if values is None else [value for value in values if value in item.members]
                 else:
                     bounds.add(item)
-            places = tuple(sorted({span_of(item) for item in conjunction}))
-            pieces += [NumberPiece(language, places) for language in _languages(bounds, values)]
+            pieces += [NumberPiece(language, conjunction) for language in _languages(bounds, values)]
         return pieces
+
+
+def _is_plain_range(formula: Formula) -> bool:
+    """Whether it is clear at a glance that some number satisfies a formula: it has no more than one bound."""
+    items = formula.items if isinstance(formula, All) else (formula,)
+    return sum(isinstance(item, Least | Most) for item in items) < 2 and all(
+        isinstance(item, Least | Most | MultipleOf) for item in items
+    )
 
 
 class NumberPiece:
     """A language of numbers, compared by identity, and what it comes from."""
 
-    __slots__ = ("accepts", "language", "places", "start", "step")
+    __slots__ = ("_conjunction", "accepts", "language", "start", "step")
 
-    def __init__(self, language: NumberLanguage, places: tuple[Span, ...]) -> None:
+    def __init__(self, language: NumberLanguage, conjunction: Conjunction) -> None:
         self.language = language
-        self.places = places
+        self._conjunction = conjunction
         self.start = language.start
         self.step = language.step
         self.accepts = language.accepts
 
     def spans(self, state: object) -> tuple[Span, ...]:
         """Where in the source the match stands."""
-        return self.places
+        return sorted_spans(self._conjunction)
 
 
 def _languages(bounds: NumberRange, values: list[Fraction] | None) -> list[NumberLanguage]:

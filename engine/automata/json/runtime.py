@@ -1,374 +1,359 @@
-"""The runtime of a JSON grammar: one parse, with everything that may be meant by it side by side.
+"""The runtime of a JSON grammar: a stack of frames, and where the reading of the top one stands.
 
-JSON is visibly pushdown (Alur and Madhusudan, STOC 2004): its bytes alone tell
-when a level opens and closes. So a configuration is a linked stack of levels,
-and each level holds the places that a value may be at, each with the places of
-the level below that it belongs to (a bit set). The number of places of a level
-does not multiply with depth. When a value ends, those below whose value it
-satisfies go on, and the others are gone.
-
-Only places that can be completed are kept, so no configuration is a dead end.
-
-Where no two items of an array may be equal, the text of the open item is part
-of the configuration.
+A configuration is a node of a tree of stacks, a reading state, and, within an
+array whose items must differ, the text of the open item. Frames and reading
+states know nothing of the stack below them, so a mask depends on as many frames
+as the longest token can close, and is found once for all of a document's places
+that look alike from the top.
 """
 
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import Iterable
-from enum import IntEnum
-from typing import Any, Final, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterable
+from typing import Final
 
-from engine.automata.byte_classes import ByteClasses
+import numpy as np
+import numpy.typing as npt
+
+from engine.automata.actions import ENDING, PUSH, STAY, ActionTable, decode
+from engine.automata.byte_classes import ByteClasses, ByteRanges, join_ranges
+from engine.automata.distance import Alphabet, Completion, Properties, Remaining
 from engine.automata.json.arrays import ArrayMove, ArrayPlace
+from engine.automata.json.completion import JsonCompletion
 from engine.automata.json.formula import All, ExactlyOne, Formula, Some, span_of
-from engine.automata.json.goals import Goals, Leaf
-from engine.automata.json.objects import KeyPlace, ObjectMove, ObjectPlace
-from engine.automata.json.strings import TextLanguage
-from engine.automata.json.values import WORDS, Kind, from_text
-from engine.automata.json.whitespace import Whitespace, is_complete
-from engine.automata.json.whitespace import step as blank
-from engine.automata.runtime import DEAD, MISS
-from engine.automata.table import LazyTable
-from engine.source import Limits, Span
+from engine.automata.json.goals import Goals
+from engine.automata.json.levels import Levels, Phase, Place, Root
+from engine.automata.json.objects.case import ObjectMove, ObjectPlace
+from engine.automata.json.property_names import properties
+from engine.automata.json.reading import BoundedReader, NumberReader, ReadingTable, StringReader, symbol_of
+from engine.automata.json.strings.language import EnumLanguage, TextLanguage
+from engine.automata.json.values import Value, from_text
+from engine.automata.json.whitespace import Whitespace
+from engine.automata.runtime import DEAD, MISS, Loop
+from engine.grammar import TokenSet
+from engine.source import CancelToken, LimitExceededError, Limits, Span
 
-DEEPEST: Final = 10_000
+DEEPEST: Final = 30_000
 """Frames that a question about nested goals may take; a level of required members takes about ten."""
 
-
-class Phase(IntEnum):
-    """Where within a level the text stands."""
-
-    ROOT = 0  # before the only value
-    DONE = 1  # after it
-    WORD = 2  # within null, false, true
-    NUMBER = 3
-    STRING = 4
-    OPEN_ARRAY = 5  # behind [
-    ITEM = 6  # behind a comma
-    IN_ITEM = 7  # an item is open above
-    AFTER_ITEM = 8
-    OPEN_OBJECT = 9  # behind {
-    MEMBER = 10  # behind a comma
-    KEY = 11  # within a key
-    AFTER_KEY = 12
-    VALUE = 13  # behind a colon
-    AFTER_MEMBER = 14
+_NODES_FOR_A_CONFIGURATION: Final = 10
+"""A document may be nested deeper than there are configurations."""
+_BYTES: Final = ByteClasses(bytes(range(256)), tuple(range(256)), tuple(((byte, byte),) for byte in range(256)))
+_Spot = tuple[int, int, bytes]
+"""A node, a reading state, and the text since the outermost open item that must differ from others."""
 
 
-_Place: TypeAlias = Any
-"""What a level holds: a `Leaf`, a place, a move or a key, as its phase says."""
-
-_Items: TypeAlias = tuple[tuple[_Place, int], ...]
-
-
-class _Key(NamedTuple):
-    """A configuration: its top level, and the configuration that is the rest of the stack.
-
-    Attributes:
-        below: the configuration on which this level stands.
-        blanks: the state of white space; within a word, how much of it was read.
-        items: the places, each with those of the level below that it belongs to, as a bit set.
-        text: the text since an item began that must differ from others; empty outside of those.
-    """
-
-    below: int
-    phase: Phase
-    blanks: int
-    items: _Items
-    text: bytes
-
-
-class _Root(NamedTuple):
-    goal: Formula
-
-
-_BEHIND: Final = frozenset((Phase.ITEM, Phase.MEMBER, Phase.VALUE))
-_NUMERIC: Final = frozenset(b"0123456789+-.eE")
-_ENDING: Final = frozenset(b" \t\n\r,]}")
-_FIRST: Final = {
-    **dict.fromkeys(b"-0123456789", Kind.NUMBER),
-    0x22: Kind.STRING,
-    0x5B: Kind.ARRAY,
-    0x7B: Kind.OBJECT,
-    0x6E: Kind.NULL,
-    0x66: Kind.FALSE,
-    0x74: Kind.TRUE,
-}
-_BLANKS: Final = b" \t\n\r"
-_CANDIDATES: Final = {
-    Phase.DONE: b"",
-    Phase.ROOT: bytes(_FIRST),
-    Phase.NUMBER: bytes(_NUMERIC | _ENDING),
-    Phase.OPEN_ARRAY: bytes(_FIRST) + _BLANKS + b"]",
-    Phase.ITEM: bytes(_FIRST) + _BLANKS,
-    Phase.AFTER_ITEM: _BLANKS + b",]",
-    Phase.OPEN_OBJECT: _BLANKS + b'"}',
-    Phase.MEMBER: _BLANKS + b'"',
-    Phase.AFTER_KEY: _BLANKS + b":",
-    Phase.VALUE: bytes(_FIRST) + _BLANKS,
-    Phase.AFTER_MEMBER: _BLANKS + b",}",
-}
-
-
-def _merge(pairs: Iterable[tuple[_Place, int]]) -> _Items:
-    merged: dict[_Place, int] = {}
-    for place, mask in pairs:
-        merged[place] = merged.get(place, 0) | mask
-    return tuple(merged.items())
-
-
-class JsonAutomaton(LazyTable["_Key | None"]):
+class JsonAutomaton:
     """The `Runtime` of a goal over JSON texts. Every byte is a class of its own."""
+
+    token_elements: frozenset[TokenSet] = frozenset()
 
     def __init__(
         self, goals: Goals, goal: Formula, limits: Limits, whitespace: Whitespace = Whitespace.FLEXIBLE
     ) -> None:
-        every = ByteClasses(bytes(range(256)), tuple(range(256)), tuple(((byte, byte),) for byte in range(256)))
-        super().__init__(every, None, limits)
         self.goals = goals
-        self._whitespace = whitespace
-        self._filled: set[int] = {DEAD}
+        self.goal = goal
+        self.classes = _BYTES
+        self.class_of_byte = np.frombuffer(_BYTES.of_byte, dtype=np.uint8)
+        self.n_classes = len(_BYTES)
+        self.start = DEAD
+        self._limits = limits
+        self._levels = Levels(goals, limits, whitespace)
+        self.generation = 0
+        self._full = limits.configurations // 2
+        # Nodes: a frame, the node below, and where the text of an item begins that must differ from others.
+        self._nodes: list[tuple[int, int, int]] = [(DEAD, -1, -1)]
+        self._node_ids: dict[tuple[int, int, int], int] = {}
+        self._follows_text = [False]
+        self._spots: list[_Spot] = [(DEAD, DEAD, b"")]
+        self._ids: dict[_Spot, int] = {self._spots[DEAD]: DEAD}
+        self.accepting = bytearray(1)
         if goals.is_satisfiable(goal):
-            self.start = self._intern(_Key(DEAD, Phase.ROOT, 0, ((_Root(goal), 1),), b""))
+            root = self._levels.frame(Phase.ROOT, ((Root(goal), 1),))
+            self.start = self._intern((self._node(root, -1, -1), self.actions.start(root), b""))
 
-    # ------------------------------------------------------------------ the face
+    # ------------------------------------------------------------------ configurations
 
-    def _follow(self, configuration: int, byte_class: int) -> int:
+    @property
+    def size(self) -> int:
+        """Configurations interned so far, `DEAD` included."""
+        return len(self._spots)
+
+    def step(self, configuration: int, byte_class: int) -> int:
+        """The configuration after a byte; `DEAD` where nothing completes it."""
+        return self.run(configuration, bytes((byte_class,)))
+
+    def run(self, configuration: int, data: bytes) -> int:
+        """The configuration after all bytes."""
+        self.forget()
+        spot = self._spots[configuration]
+        for byte in data:
+            following = self._after(spot, byte)
+            if following is None:
+                return DEAD
+            spot = following
+        return self._intern(spot)
+
+    def row(self, configuration: int) -> list[int]:
+        """Where each byte class leads."""
+        return [self.step(configuration, byte) for byte in range(256)]
+
+    def accepts(self, configuration: int) -> bool:
+        """Whether the text may end here."""
+        return bool(self.accepting[configuration])
+
+    def expected(self, configuration: int) -> ByteRanges:
+        """The bytes that may come next, as inclusive ranges."""
+        spot = self._spots[configuration]
+        return join_ranges(((byte, byte),) for byte in range(256) if self._after(spot, byte) is not None)
+
+    def token_sets(self, configuration: int) -> frozenset[TokenSet]:
+        """None: no schema names tokens."""
+        return frozenset()
+
+    def take_token(self, configuration: int, data: bytes, takes: Callable[[TokenSet], bool]) -> int:
+        """The configuration after a token's bytes."""
+        return self.run(configuration, data) if data else DEAD
+
+    def _intern(self, spot: _Spot) -> int:
+        number = self._ids.get(spot)
+        if number is None:
+            number = self._ids[spot] = len(self._spots)
+            self._limits.check("configurations", number, self._limits.configurations)
+            self._spots.append(spot)
+            self.accepting.append(self._is_accepting(spot))
+        return number
+
+    def _is_accepting(self, spot: _Spot) -> bool:
+        frame, below, _ = self._nodes[spot[0]]
+        match self._levels.frames[frame].phase:
+            case Phase.DONE:
+                return True
+            case Phase.NUMBER:
+                at_root = self._levels.frames[self._nodes[below][0]].phase is Phase.ROOT
+                return at_root and self._levels.accepts_number(frame, spot[1])
+        return False
+
+    # ------------------------------------------------------------------ steps
+
+    def _after(self, spot: _Spot, byte: int) -> _Spot | None:
+        node, state, text = spot
+        entry = self._reading.rows.item(state, byte)
+        if entry == MISS:
+            entry = self._reading.entry(state, byte)
+        if entry > DEAD:
+            return node, entry, text + bytes((byte,)) if self._follows_text[node] else text
+        if entry == DEAD:
+            return None
+        return self._act(node, entry, text, byte)
+
+    def _act(self, node: int, entry: int, text: bytes, byte: int) -> _Spot | None:
+        """What the stack becomes where a byte ends the reading of its top frame."""
+        read = bytes((byte,))
+        while True:
+            frame, below, mark = self._nodes[node]
+            if mark < 0:
+                action = self.act(frame, symbol_of(entry))
+            else:  # a key that must not come again
+                key = json.loads(text[mark:] + read)
+                action = self._deep(self._levels.act_on_key, frame, symbol_of(entry), key)
+            if action == DEAD:
+                return None
+            kind, top, under, again = decode(action)
+            behind = text if again else text + read
+            if kind == STAY:
+                node = self._node(top, below, len(text) if self._levels.follows_text(top) else -1)
+            elif kind == PUSH:
+                marked = len(text) if self._levels.follows_text(under) else -1
+                node = self._node(top, self._node(under, below, marked), -1)
+            else:
+                owner, lower, mark = self._nodes[below]
+                if mark < 0:
+                    following = self.act_below(owner, top)
+                else:  # an item that must not come again
+                    following = self._deep(self._levels.after_value, owner, top, _value(behind[mark:]))
+                if following == DEAD:
+                    return None
+                node = self._node(following, lower, -1)
+            text = behind if self._follows_text[node] else b""
+            state = self.actions.start(self._nodes[node][0])
+            if not again:
+                return node, state, text
+            entry = self._reading.entry(state, byte)
+            if entry == DEAD:
+                return None
+            if entry > DEAD:
+                return node, entry, text + read if self._follows_text[node] else text
+
+    def _node(self, frame: int, below: int, mark: int) -> int:
+        key = (frame, below, mark)
+        number = self._node_ids.get(key)
+        if number is None:
+            number = self._node_ids[key] = len(self._nodes)
+            self._limits.check("levels of documents", number, _NODES_FOR_A_CONFIGURATION * self._limits.configurations)
+            self._nodes.append(key)
+            self._follows_text.append(mark >= 0 or (below >= 0 and self._follows_text[below]))
+        return number
+
+    # ------------------------------------------------------------------ what a walk over a vocabulary needs
+
+    @property
+    def _reading(self) -> ReadingTable:
+        return self._levels.reading
+
+    @property
+    def rows(self) -> npt.NDArray[np.int32]:
+        """The reading states' table."""
+        return self._reading.rows
+
+    @property
+    def actions(self) -> ActionTable:
+        """What becomes of frames, as far as it is known."""
+        return self._levels.actions
+
+    def locate(self, configuration: int, depth: int) -> tuple[int, list[int]]:
+        """The reading state of a configuration, and the uppermost frames of its stack, the top first."""
+        node, state, _ = self._spots[configuration]
+        frames: list[int] = []
+        while node >= 0 and len(frames) < depth:
+            frame, node, _ = self._nodes[node]
+            frames.append(frame)
+        return state, frames
+
+    def fill(self, state: int, byte_class: int) -> None:
+        """Work out a missing entry of a reading state."""
+        self._reading.fill(state, byte_class)
+
+    def complete(self, state: int) -> None:
+        """Work out a reading state's whole row."""
+        self._reading.complete(state)
+
+    def region(self, state: int) -> Loop | None:
+        """The loop of any string, where a reading state is like it."""
+        return self._levels.region(state)
+
+    def forget(self) -> None:
+        """Where the reading states have become many, keep those that a configuration stands in.
+
+        Most of them were met by looking at what tokens do. Nothing may be in the midst of a walk.
+        """
+        if len(self._reading) < self._full:
+            return
+        numbers = self._levels.forget(state for _, state, _ in self._spots)
+        self._spots = [(node, numbers[state], text) for node, state, text in self._spots]
+        self._ids = {spot: number for number, spot in enumerate(self._spots)}
+        self._full = max(self._full, 2 * len(self._reading))
+        self.generation += 1
+
+    def relax(self, state: int, longest: int) -> int:
+        """A reading state that no text of so many bytes tells from this one."""
+        return self._levels.relax(state, longest)
+
+    def may_loop(self, state: int) -> bool:
+        """Whether a reading state may be in another loop."""
+        return self._levels.may_loop(state)
+
+    def enter(self, configuration: int) -> _Spot:
+        """A configuration that is not interned."""
+        return self._spots[configuration]
+
+    def follow(self, place: _Spot, byte: int) -> _Spot | None:
+        """Such a one after a byte."""
+        return self._after(place, byte)
+
+    def act(self, frame: int, symbol: int) -> int:
+        """What becomes of a frame whose reading ends with a symbol."""
+        known = self.actions.get(frame, symbol)
+        return self._deep(self._levels.act, frame, symbol) if known == MISS else known
+
+    def act_below(self, frame: int, number: int) -> int:
+        """The frame that goes on below one that ends; `-ASK` where the text decides."""
+        known = self.actions.get(frame, ENDING | number)
+        return self._deep(self._levels.after, frame, number) if known == MISS else known
+
+    def _deep(self, ask: Callable[..., int], *question: object) -> int:
         before = sys.getrecursionlimit()
         sys.setrecursionlimit(before + DEEPEST)
         try:
-            return self._advance(configuration, byte_class)
+            return ask(*question)
+        except RecursionError as error:
+            raise LimitExceededError("frames to look for a value", given=DEEPEST + 1, limit=DEEPEST) from error
         finally:
             sys.setrecursionlimit(before)
 
-    def fill_row(self, configuration: int) -> None:
-        """Compute a whole row."""
-        if configuration in self._filled:
-            return
-        self._filled.add(configuration)
-        key = self._keys[configuration]
-        assert key is not None
-        candidates = _CANDIDATES.get(key.phase)
-        if key.phase is Phase.WORD:
-            candidates = bytes({WORDS[kind][key.blanks] for kind, _ in key.items})
-        if candidates is not None:
-            for byte in candidates:
-                self.step(configuration, byte)
-            row = self.rows[configuration]
-            row[row == MISS] = DEAD
-            return
-        for group in self._groups(key):
-            following = self.step(configuration, group[0])
-            self.rows[configuration, group] = following
+    # ------------------------------------------------------------------ how far the end is
 
-    def _groups(self, key: _Key) -> list[list[int]]:
-        """The bytes, in groups that the languages of a string do not tell apart."""
-        tables: list[bytes] = []
-        for place, _ in key.items:
-            if isinstance(place, Leaf) and isinstance(place.language, TextLanguage) and not key.text:
-                tables.append(place.language.of_byte)
-            elif isinstance(place, KeyPlace) and place.names is None and not place.text and not key.text:
-                tables += place.place.case.byte_classes(place)
-            else:
-                return [[byte] for byte in range(256)]
-        groups: dict[tuple[int, ...], list[int]] = {}
-        for byte in range(256):
-            # The closing quote is a class of its own.
-            groups.setdefault((byte == 0x22, *(table[byte] for table in tables)), []).append(byte)
-        return list(groups.values())
+    def remaining(self, place: _Spot, alphabet: Alphabet = None) -> Remaining:
+        """Nothing, or at least a byte for each level that has to be closed."""
+        if place[0] == DEAD:
+            return Remaining(None, exact=True)
+        if self._is_accepting(place):
+            return Remaining(0, exact=True)
+        open_levels, node = 0, place[0]
+        while node >= 0:
+            frame, node, _ = self._nodes[node]
+            open_levels += self._levels.frames[frame].phase not in (Phase.ROOT, Phase.NUMBER)
+        return Remaining(max(1, open_levels), exact=False)
+
+    def shortest_completion(
+        self, configuration: int, effort: int, cancel: CancelToken | None = None, alphabet: Alphabet = None
+    ) -> Completion:
+        """The shortest text that completes a match, as far as a search finds out that may take so many steps."""
+        if configuration == DEAD:
+            return Completion(None)
+        return JsonCompletion(self, self._levels, effort, cancel, alphabet).run(configuration)
+
+    def split(self, configuration: int, most: int) -> tuple[int, ...]:
+        """The configuration itself: the bytes alone tell the levels of a JSON text, so there is one stack."""
+        return (configuration,) if configuration != DEAD else ()
+
+    def properties(self, configuration: int) -> Properties:
+        """The properties of the open object that may come next."""
+        return properties(self, self._levels, configuration) if configuration != DEAD else Properties()
+
+    def rules(self, configuration: int) -> tuple[str, ...]:
+        """None: the parts of a schema are told by their places."""
+        return ()
+
+    # ------------------------------------------------------------------ where in the source
 
     def spans(self, configuration: int) -> tuple[Span, ...]:
-        """Where in the source the match stands: what the places of the top level are about."""
-        key = self._keys[configuration]
-        if key is None:
-            return ()
+        """Where in the source the match stands: what the places of the top frame are about."""
+        node, state, _ = self._spots[configuration]
+        phase, items = self._levels.frames[self._nodes[node][0]]
+        reader, name = self._reading.owners[state]
         found: set[Span] = set()
-        for place, _ in key.items:
-            found.update(span for span in _spans(place) if span.end)  # what is implied has no place
-        return tuple(sorted(found))
+        if isinstance(reader, BoundedReader):
+            found.update(items[0][0].spans(name[0]))
+        elif isinstance(reader, StringReader | NumberReader) and phase is not Phase.KEY:
+            for (language, _), at in zip(items, name, strict=True):
+                if at is not None:
+                    found.update(language.spans(at))
+        else:
+            for place, _ in items:
+                found.update(_spans(place))
+        return tuple(sorted(span for span in found if span.end))  # what is implied has no place
 
     def edge_spans(self, configuration: int, byte_class: int) -> tuple[Span, ...]:
         """What reads a byte: the places of the configuration."""
         return self.spans(configuration)
 
-    def _is_accepting(self, key: _Key | None) -> bool:
-        assert key is not None
-        if key.phase is Phase.NUMBER:
-            below = self._keys[key.below]
-            assert below is not None
-            return below.phase is Phase.ROOT and any(place.language.accepts(place.state) for place, _ in key.items)
-        return key.phase is Phase.DONE
 
-    # ------------------------------------------------------------------ steps
-
-    def _advance(self, configuration: int, byte: int) -> int:
-        key = self._keys[configuration]
-        assert key is not None
-        match key.phase:
-            case Phase.DONE:
-                return DEAD
-            case Phase.STRING:
-                return self._in_string(key, byte)
-            case Phase.NUMBER:
-                return self._in_number(key, byte)
-            case Phase.WORD:
-                return self._in_word(key, byte)
-            case Phase.KEY:
-                return self._in_key(key, byte)
-        text = key.text + bytes([byte]) if key.text else b""
-        behind = key.phase in _BEHIND
-        if key.phase is not Phase.ROOT:
-            blanks = blank(self._whitespace, key.blanks, byte, behind=behind)
-            if blanks is not None:
-                return self._intern(key._replace(blanks=blanks, text=text))
-            if not is_complete(self._whitespace, key.blanks, behind=behind):
-                return DEAD
-        return self._structure(key, byte, text)
-
-    def _structure(self, key: _Key, byte: int, text: bytes) -> int:
-        phase = key.phase
-        if byte in _FIRST and phase in (Phase.ROOT, Phase.VALUE, Phase.OPEN_ARRAY, Phase.ITEM):
-            return self._open(key, byte)
-        if byte == 0x22 and phase in (Phase.OPEN_OBJECT, Phase.MEMBER):
-            starts = ((place.case.key_start(place), mask) for place, mask in key.items)
-            return self._level(key, Phase.KEY, _merge(pair for pair in starts if pair[0] is not None), text)
-        if byte == 0x3A and phase is Phase.AFTER_KEY:
-            return self._level(key, Phase.VALUE, key.items, text)
-        if byte == 0x2C and phase is Phase.AFTER_ITEM:
-            items = tuple(item for item in key.items if item[0].case.moves(item[0]))
-            return self._level(key, Phase.ITEM, items, text)
-        if byte == 0x2C and phase is Phase.AFTER_MEMBER:
-            items = tuple(item for item in key.items if any(item[0].case.allowed(item[0])))
-            return self._level(key, Phase.MEMBER, items, text)
-        closes_array = byte == 0x5D and phase in (Phase.OPEN_ARRAY, Phase.AFTER_ITEM)
-        closes_object = byte == 0x7D and phase in (Phase.OPEN_OBJECT, Phase.AFTER_MEMBER)
-        if closes_array or closes_object:
-            return self._close(key, (mask for place, mask in key.items if place.case.can_close(place)), text)
-        return DEAD
-
-    def _level(self, key: _Key, phase: Phase, items: _Items, text: bytes) -> int:
-        """Go on within a level."""
-        return self._intern(_Key(key.below, phase, 0, items, text)) if items else DEAD
-
-    # ------------------------------------------------------------------ values begin and end
-
-    def _open(self, key: _Key, byte: int) -> int:
-        kind = _FIRST[byte]
-        moves, phase, distinct = key.items, key.phase, False
-        if phase in (Phase.OPEN_ARRAY, Phase.ITEM):
-            phase = Phase.IN_ITEM
-            moves = _merge((move, mask) for place, mask in key.items for move in place.case.moves(place))
-            distinct = any(place.case.distinct is not None for place, _ in key.items)
-        starts: list[tuple[_Place, int]] = []
-        for number, (move, _) in enumerate(moves):
-            starts += [(start, 1 << number) for start in self.goals.starts(move.goal, kind)]
-        if not starts:
-            return DEAD
-        blanks, phases = 0, Phase.WORD
-        if kind in WORDS:
-            blanks = 1
-        elif kind is Kind.NUMBER:
-            phases = Phase.NUMBER
-            stepped = ((Leaf(s.language, s.language.step(s.state, byte)), mask) for s, mask in starts)
-            starts = [pair for pair in stepped if pair[0].state is not None]
-            if not starts:
-                return DEAD
-        else:
-            phases = {Kind.STRING: Phase.STRING, Kind.ARRAY: Phase.OPEN_ARRAY, Kind.OBJECT: Phase.OPEN_OBJECT}[kind]
-        below = self._intern(_Key(key.below, phase, 0, moves, key.text))
-        text = key.text + bytes([byte]) if key.text or distinct else b""
-        return self._intern(_Key(below, phases, blanks, _merge(starts), text))
-
-    def _close(self, key: _Key, masks: Iterable[int], text: bytes) -> int:
-        """End a value for those below that it satisfies."""
-        ended = 0
-        for mask in masks:
-            ended |= mask
-        if not ended:
-            return DEAD
-        below = self._keys[key.below]
-        assert below is not None
-        if below.phase is Phase.ROOT:
-            return self._intern(_Key(DEAD, Phase.DONE, 0, ((None, 1),), b""))
-        places: list[tuple[_Place, int]] = []
-        for number, (move, mask) in enumerate(below.items):
-            if ended >> number & 1:
-                place = self._after(move, text[len(below.text) :])
-                if place is not None:
-                    places.append((place, mask))
-        phase = Phase.AFTER_ITEM if below.phase is Phase.IN_ITEM else Phase.AFTER_MEMBER
-        return self._level(below, phase, _merge(places), text if below.text else b"")
-
-    def _after(self, move: ArrayMove | ObjectMove, text: bytes) -> ArrayPlace | ObjectPlace | None:
-        place = move.place
-        if isinstance(place, ArrayPlace) and place.case.distinct is not None:
-            return place.case.after(place, from_text(text.decode("utf-8")))
-        return place
-
-    # ------------------------------------------------------------------ within a value
-
-    def _in_word(self, key: _Key, byte: int) -> int:
-        items = tuple((kind, mask) for kind, mask in key.items if WORDS[kind][key.blanks] == byte)
-        if not items:
-            return DEAD
-        text = key.text + bytes([byte]) if key.text else b""
-        read = key.blanks + 1
-        if read == len(WORDS[items[0][0]]):
-            return self._close(key, (mask for _, mask in items), text)
-        return self._intern(_Key(key.below, Phase.WORD, read, items, text))
-
-    def _in_string(self, key: _Key, byte: int) -> int:
-        text = key.text + bytes([byte]) if key.text else b""
-        if byte == 0x22:
-            ended = [mask for place, mask in key.items if place.language.accepts(place.state)]
-            if ended:
-                return self._close(key, ended, text)
-        items = []
-        for place, mask in key.items:
-            state = place.language.step(place.state, byte)
-            if state is not None:
-                items.append((Leaf(place.language, state), mask))
-        return self._level(key, Phase.STRING, _merge(items), text)
-
-    def _in_number(self, key: _Key, byte: int) -> int:
-        if byte not in _NUMERIC:
-            if byte not in _ENDING:
-                return DEAD
-            ended = (mask for place, mask in key.items if place.language.accepts(place.state))
-            closed = self._close(key, ended, key.text)
-            return self.step(closed, byte) if closed != DEAD else DEAD
-        text = key.text + bytes([byte]) if key.text else b""
-        items = []
-        for place, mask in key.items:
-            state = place.language.step(place.state, byte)
-            if state is not None:
-                items.append((Leaf(place.language, state), mask))
-        return self._level(key, Phase.NUMBER, _merge(items), text)
-
-    def _in_key(self, key: _Key, byte: int) -> int:
-        text = key.text + bytes([byte]) if key.text else b""
-        if byte == 0x22:
-            moves = [(move, mask) for k, mask in key.items for move in k.place.case.key_end(k)]
-            if moves:
-                return self._level(key, Phase.AFTER_KEY, _merge(moves), text)
-        steps = ((k.place.case.key_step(k, byte), mask) for k, mask in key.items)
-        return self._level(key, Phase.KEY, _merge(pair for pair in steps if pair[0] is not None), text)
+def _value(text: bytes) -> Value:
+    return from_text(text.decode("utf-8"))
 
 
-def _spans(place: _Place) -> Iterable[Span]:
+def _spans(place: Place) -> Iterable[Span]:
     match place:
-        case Leaf():
-            spans = getattr(place.language, "spans", None)
-            return spans(place.state) if spans else ()
         case ArrayPlace() | ObjectPlace():
             return place.case.spans
         case ArrayMove() | ObjectMove():
             return _goal_spans(place.goal) or place.place.case.spans
-        case KeyPlace():
-            return place.place.case.spans
-        case _Root():
+        case TextLanguage() | EnumLanguage():
+            return place.places
+        case Root():
             return _goal_spans(place.goal)
         case _:
             return ()

@@ -8,54 +8,34 @@ values of the kind. What is left mentions this kind only.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from fractions import Fraction
+from math import prod
 from typing import TypeAlias
 
+from engine.automata.json.arena import Arena
 from engine.automata.json.formula import (
     All,
     Among,
-    Arena,
     Constant,
-    Contains,
-    Distinct,
     ExactlyOne,
     Formula,
-    ItemCount,
     Items,
     Kinds,
-    Least,
-    Length,
-    MemberCount,
     Members,
-    Most,
-    MultipleOf,
     Not,
+    Place,
+    Placed,
     Some,
     Sub,
-    Text,
+    is_compound,
 )
-from engine.automata.json.values import ArrayValue, Kind, ObjectValue, Value, kind_of
-from engine.source import Limits, Span
+from engine.automata.json.values import EVERY_KIND, ArrayValue, Kind, ObjectValue, Value, kind_of
+from engine.source import Limits, turn
 
 Conjunction: TypeAlias = tuple[Formula, ...]
-"""Assertions and negated ones, in the order of the source."""
+"""Assertions and negated ones, in the order of the source; over objects also conditions, see `conditions`."""
 
 Judge: TypeAlias = Callable[[Conjunction], bool | None]
 """Whether nothing satisfies a conjunction; None where it seems so, but rests on a goal that is still in question."""
-
-_KIND_OF: dict[type, Kind] = {
-    Least: Kind.NUMBER,
-    Most: Kind.NUMBER,
-    MultipleOf: Kind.NUMBER,
-    Length: Kind.STRING,
-    Text: Kind.STRING,
-    Members: Kind.OBJECT,
-    MemberCount: Kind.OBJECT,
-    Items: Kind.ARRAY,
-    ItemCount: Kind.ARRAY,
-    Contains: Kind.ARRAY,
-    Distinct: Kind.ARRAY,
-}
 
 
 class Specialiser:
@@ -65,12 +45,15 @@ class Specialiser:
         self._arena = arena
         self._limits = limits
         self._known: dict[tuple[Formula, Kind], Formula] = {}
+        self._kinds: dict[Formula, frozenset[Kind]] = {}
         self._structures: dict[Value, Formula] = {}
 
     # ------------------------------------------------------------------ one kind
 
     def specialise(self, formula: Formula, kind: Kind) -> Formula:
         """The formula for values of one kind: no definition, no assertion about another kind."""
+        if isinstance(formula, Placed) and formula.about is not None:
+            return formula if formula.about is kind else self._arena.true
         key = (formula, kind)
         known = self._known.get(key)
         if known is None:
@@ -78,6 +61,7 @@ class Specialiser:
         return known
 
     def _specialise(self, formula: Formula, kind: Kind) -> Formula:
+        turn()
         arena = self._arena
         match formula:
             case Constant():
@@ -99,7 +83,33 @@ class Specialiser:
             case Among():
                 return self._among(formula, kind)
             case _:
-                return formula if _KIND_OF[type(formula)] is kind else arena.true
+                raise AssertionError(formula)
+
+    def kinds(self, formula: Formula) -> frozenset[Kind]:
+        """The kinds of values that may satisfy a formula; it may turn out that those of one do not."""
+        known = self._kinds.get(formula)
+        if known is None:
+            known = self._kinds[formula] = self._kinds_of(formula)
+        return known
+
+    def _kinds_of(self, formula: Formula) -> frozenset[Kind]:
+        match formula:
+            case All():
+                return EVERY_KIND.intersection(*map(self.kinds, formula.items))
+            case Some() | ExactlyOne():
+                return frozenset().union(*map(self.kinds, formula.items))
+            case Sub():
+                definition = self._arena.definitions[formula.number]
+                assert definition is not None
+                return self.kinds(definition)
+            case Kinds():
+                return formula.kinds
+            case Not(item=Kinds(kinds=kinds)):
+                return EVERY_KIND - kinds
+            case Among():
+                return frozenset(map(kind_of, formula.values))
+            case _:
+                return EVERY_KIND if formula is not self._arena.false else frozenset()
 
     def _each(self, items: tuple[Formula, ...], kind: Kind, ending: Formula) -> Iterator[Formula]:
         for item in items:
@@ -138,9 +148,9 @@ class Specialiser:
         stated = arena.negate(value) if needed else value
         if isinstance(same, Members):
             declares = any(isinstance(item, Members) and item.declares for item in group)
-            whole = arena.members(same.keys, stated, same.span, declares=declares)
+            whole = arena.members(same.keys, stated, same.place, declares=declares)
         else:
-            whole = arena.items(same.first, same.end, stated, same.span)
+            whole = arena.items(same.first, same.end, stated, same.place)
         return arena.negate(whole) if needed else whole
 
     def _negated(self, special: Formula) -> Formula:
@@ -152,32 +162,32 @@ class Specialiser:
         arena = self._arena
         values = [value for value in formula.values if kind_of(value) is kind]
         if kind is Kind.NUMBER or kind is Kind.STRING:
-            return arena.among(values, formula.span)
+            return arena.among(values, formula.place)
         if kind is Kind.ARRAY or kind is Kind.OBJECT:
-            return arena.any_of(self._structure(value, formula.span) for value in values)
+            return arena.any_of(self._structure(value, formula.place) for value in values)
         return arena.constant(bool(values))
 
-    def _structure(self, value: Value, span: Span) -> Formula:
+    def _structure(self, value: Value, place: Place) -> Formula:
         """An array or object that equals a value, said by its parts."""
         known = self._structures.get(value)
         if known is None:
-            known = self._structures[value] = self._write_structure(value, span)
+            known = self._structures[value] = self._write_structure(value, place)
         return known
 
-    def _write_structure(self, value: Value, span: Span) -> Formula:
+    def _write_structure(self, value: Value, place: Place) -> Formula:
         arena = self._arena
         if isinstance(value, ArrayValue):
-            items = [arena.items(i, i + 1, arena.among((item,), span), span) for i, item in enumerate(value.items)]
-            return arena.all_of([arena.item_count(len(items), len(items), span), *items])
+            items = [arena.items(i, i + 1, arena.among((item,), place), place) for i, item in enumerate(value.items)]
+            return arena.all_of([arena.item_count(len(items), len(items), place), *items])
         assert isinstance(value, ObjectValue)
         members = dict(value.members)
         parts: list[Formula] = []
         for name in value.order:
-            key, item = arena.among((name,), span), arena.among((members[name],), span)
-            parts.append(arena.members(key, item, span, declares=True))
-            parts.append(arena.some_member(key, arena.true, span))
-        others = arena.negate(arena.among(value.order, span)) if value.order else arena.true
-        return arena.all_of([*parts, arena.members(others, arena.false, span)])
+            key, item = arena.among((name,), place), arena.among((members[name],), place)
+            parts.append(arena.members(key, item, place, declares=True))
+            parts.append(arena.some_member(key, arena.true, place))
+        others = arena.negate(arena.among(value.order, place)) if value.order else arena.true
+        return arena.all_of([*parts, arena.members(others, arena.false, place)])
 
     # ------------------------------------------------------------------ alternatives
 
@@ -210,22 +220,47 @@ class Specialiser:
                 return [(formula,)]
 
     def _product(self, items: tuple[Formula, ...], judge: Judge) -> list[Conjunction]:
+        if not any(map(is_compound, items)):
+            return [items]
         # What decides first keeps the product small: plain assertions, then choices; but the order of
         # the source is the order of properties, so each alternative is sorted back.
         place = {item: i for i, item in enumerate(items)}
-        choices = [item for item in items if _is_choice(item)]
+        choices = [item for item in items if is_compound(item)]
         found: list[tuple[tuple[int, Conjunction], ...]] = [
             tuple((place[item], (item,)) for item in items if item not in choices)
         ]
-        for item in sorted(choices, key=lambda item: len(getattr(item, "items", ()))):
+        choices.sort(key=lambda item: (self._is_about_members(item), len(getattr(item, "items", ()))))
+        conditions = [item for item in choices if self._is_about_members(item)]
+        if len(conditions) > 1 and prod(map(_ways, conditions)) > _HOPELESS:
+            choices = [item for item in choices if item not in conditions]
+            found = [(*found[0], *((place[kept], (kept,)) for kept in conditions))]
+            conditions = []
+        few = found
+        for item in choices:
+            if conditions and item is conditions[0]:
+                few = found
             parts = self._alternatives(item, judge)
             if len(parts) == 1:
                 found = [(*one, (place[item], parts[0])) for one in found]
             else:
                 found = [way for one in found for way in self._choose(one, place[item], parts, judge)]
                 found = _uncovered(found)
+            if len(found) > _MOST_WAYS and len(conditions) > 1 and item in conditions:
+                # All of them stay as they are, conditions on the whole object.
+                found = [(*one, *((place[kept], (kept,)) for kept in conditions)) for one in few]
+                break
             self._limits.check("alternatives of a schema", len(found), self._limits.threads)
         return _without_covered([_flat(one) for one in found])
+
+    def _is_about_members(self, formula: Formula) -> bool:
+        """Whether it says something of members, and nothing else."""
+        match formula:
+            case All() | Some() | ExactlyOne():
+                return all(map(self._is_about_members, formula.items))
+            case Not():
+                return self._is_about_members(formula.item)
+            case _:
+                return isinstance(formula, Members | Constant)
 
     def _choose(
         self, one: tuple[tuple[int, Conjunction], ...], place: int, parts: list[Conjunction], judge: Judge
@@ -262,8 +297,17 @@ class Specialiser:
         ]
 
 
-def _is_choice(item: Formula) -> bool:
-    return isinstance(item.item if isinstance(item, Not) else item, All | Some | ExactlyOne)
+def _ways(formula: Formula) -> int:
+    """How many alternatives a formula comes to at most, about."""
+    match formula:
+        case All():
+            return min(prod(map(_ways, formula.items)), _HOPELESS)
+        case Some() | ExactlyOne():
+            return min(sum(map(_ways, formula.items)), _HOPELESS)
+        case Not(item=ExactlyOne(items=items)):
+            return min(len(items) ** 2, _HOPELESS)
+        case _:
+            return 1
 
 
 def _one_part(item: Formula) -> object:
@@ -298,6 +342,8 @@ def _uncovered(
 
 
 _MOST_COMPARED = 400
+_MOST_WAYS = 30  # so many alternatives of an object are told apart before what is left becomes a condition
+_HOPELESS = 5_000  # nor are so many tried
 
 
 def _without_covered(found: list[Conjunction]) -> list[Conjunction]:
@@ -311,64 +357,3 @@ def _without_covered(found: list[Conjunction]) -> list[Conjunction]:
         if not covered:
             kept.append(found[i])
     return kept
-
-
-class NumberRange:
-    """What a conjunction over numbers comes to: one range, and what is left out of it."""
-
-    __slots__ = ("excluded", "least", "least_strict", "most", "most_strict", "multiples", "not_multiples", "written")
-
-    def __init__(self) -> None:
-        self.least: Fraction | None = None
-        self.most: Fraction | None = None
-        self.least_strict = self.most_strict = False
-        self.multiples: list[Fraction] = []
-        self.not_multiples: list[Fraction] = []
-        self.excluded: set[Fraction] = set()
-        self.written = False
-
-    def add(self, literal: Formula) -> None:
-        """Narrow it by one assertion, or negated one; `Among` is not added but negated."""
-        negated = isinstance(literal, Not)
-        atom = literal.item if isinstance(literal, Not) else literal
-        match atom:
-            case Least() if not negated:
-                self._at_least(atom.value, atom.strict)
-            case Least():
-                self._at_most(atom.value, not atom.strict)
-            case Most() if not negated:
-                self._at_most(atom.value, atom.strict)
-            case Most():
-                self._at_least(atom.value, not atom.strict)
-            case MultipleOf() if not negated:
-                self.multiples.append(atom.value)
-                self.written = self.written or atom.written
-            case MultipleOf():
-                self.not_multiples.append(atom.value)
-            case Among() if negated:
-                self.excluded |= {value for value in atom.values if isinstance(value, Fraction)}
-            case _:
-                raise AssertionError(atom)
-
-    def _at_least(self, value: Fraction, strict: bool) -> None:
-        if self.least is None or (value, strict) > (self.least, self.least_strict):
-            self.least, self.least_strict = value, strict
-
-    def _at_most(self, value: Fraction, strict: bool) -> None:
-        if self.most is None or (value, not strict) < (self.most, not self.most_strict):
-            self.most, self.most_strict = value, strict
-
-    def within(self, value: Fraction) -> bool:
-        """Whether a value lies between the bounds."""
-        if self.least is not None and (value < self.least or (self.least_strict and value == self.least)):
-            return False
-        return self.most is None or value < self.most or (value == self.most and not self.most_strict)
-
-    def holds(self, value: Fraction) -> bool:
-        """Whether a value is in it."""
-        return (
-            self.within(value)
-            and value not in self.excluded
-            and all((value / one).denominator == 1 for one in self.multiples)
-            and all((value / one).denominator != 1 for one in self.not_multiples)
-        )

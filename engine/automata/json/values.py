@@ -6,8 +6,7 @@ Numbers are exact: `1`, `1.0` and `1e0` are one value, and `true` is not `1`.
 from __future__ import annotations
 
 import json
-import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import IntEnum
 from fractions import Fraction
@@ -35,6 +34,14 @@ class ArrayValue:
     """A JSON array."""
 
     items: tuple[Value, ...]
+    _hash: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        # Once: that of a value nested deep would go down all of it each time, on C's stack.
+        object.__setattr__(self, "_hash", hash(self.items))
+
+    def __hash__(self) -> int:
+        return self._hash
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +50,16 @@ class ObjectValue:
 
     members: frozenset[tuple[str, Value]]
     order: tuple[str, ...]
+    _hash: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_hash", hash(self.members))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ObjectValue) and self.members == other.members
 
     def __hash__(self) -> int:
-        return hash(self.members)
+        return self._hash
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +73,6 @@ Value: TypeAlias = Word | Fraction | str | ArrayValue | ObjectValue
 
 NULL, FALSE, TRUE = Word(Kind.NULL), Word(Kind.FALSE), Word(Kind.TRUE)
 _LARGEST_EXPONENT = 10_000
-_INTEGER = re.compile(r"-?\d+")
 
 
 class HugeNumberError(ValueError):
@@ -75,6 +85,8 @@ def number(text: str) -> Fraction:
     Raises:
         HugeNumberError: its exponent is beyond what is worked with.
     """
+    if len(text) < 20 and text.lstrip("-").isdecimal():
+        return Fraction(int(text))
     mantissa, _, exponent = text.lower().partition("e")
     if exponent and (len(exponent) > 6 or abs(int(exponent)) > _LARGEST_EXPONENT):
         if not mantissa.strip("-0."):
@@ -123,8 +135,3 @@ def from_plain(plain: Any) -> Value:
         return ArrayValue(tuple(from_plain(item) for item in plain))
     members = {key: from_plain(item) for key, item in plain.items()}
     return ObjectValue(frozenset(members.items()), tuple(members))
-
-
-def is_integer_text(text: str) -> bool:
-    """Whether a number is written without fraction and exponent."""
-    return _INTEGER.fullmatch(text) is not None

@@ -9,7 +9,7 @@ from typing import Final
 from engine.grammar import Choice, Empty, Grammar, Never, Node, Reference, Repeat, Rule
 from engine.grammar.analysis import blockers, left_recursion, reachable_rules, references
 from engine.grammar.nodes import parts
-from engine.source import Diagnostic, Severity, SourceText, Span
+from engine.source import Diagnostic, Severity, SourceText, Span, turn
 
 START: Final = "root"
 _MOST_SUGGESTIONS: Final = 10  # each compares a name with all others
@@ -58,6 +58,7 @@ def _no_root(rules: Mapping[str, Rule], source: SourceText) -> Diagnostic:
 def _undefined(rules: Mapping[str, Rule]) -> Iterator[Diagnostic]:
     hints: dict[str, str] = {}
     for rule in rules.values():
+        turn()
         for reference in references(rule.node):
             name = reference.name
             if name in rules:
@@ -72,6 +73,7 @@ def _undefined(rules: Mapping[str, Rule]) -> Iterator[Diagnostic]:
 def _unreachable(grammar: Grammar) -> Iterator[Diagnostic]:
     reached = reachable_rules(grammar)
     for rule in grammar.rules:
+        turn()
         if rule.name not in reached:
             message = f"nothing that `{START}` leads to uses the rule `{rule.name}`"
             yield _finding("unreachable-rule", Severity.WARNING, rule.span, message, "Use it, or remove it")

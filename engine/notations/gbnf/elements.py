@@ -20,10 +20,6 @@ _LAST_TOKEN_ID: Final = 2**31 - 1
 _ASCII: Final = tuple(CharSet(((code, code),)) for code in range(0x80))
 
 
-def _one(code: int) -> CharSet:
-    return _ASCII[code] if code < 0x80 else CharSet(((code, code),))
-
-
 def read_literal(reader: Reader) -> Node:
     """Read a literal: a character, a sequence of them, or nothing."""
     start = reader.at
@@ -34,7 +30,9 @@ def read_literal(reader: Reader) -> Node:
     characters: list[Node] = []
     while reader.at < end:
         at = reader.at
-        characters.append(_chars(reader, _one(reader.character()), at))
+        code = reader.character()
+        one = Chars(_ASCII[code], Span(at, reader.at)) if code < 0x80 else _chars(reader, CharSet(((code, code),)), at)
+        characters.append(one)
     reader.at = end + 1
     if not characters:
         return Empty(reader.since(start))

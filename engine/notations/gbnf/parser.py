@@ -24,7 +24,7 @@ from engine.notations.gbnf.elements import read_class, read_literal, read_token
 from engine.notations.gbnf.frame import Frame, Item
 from engine.notations.gbnf.reader import Reader, RuleError, error
 from engine.notations.gbnf.repetition import LlamaSymbols, read_bounds
-from engine.source import Diagnostic, GrammarError, Limits, Severity, SourceText, Span
+from engine.source import Diagnostic, GrammarError, Limits, Severity, SourceText, Span, turn
 
 MOST_FINDINGS: Final = 100
 """No more are reported; errors come before warnings, and these before hints."""
@@ -148,6 +148,7 @@ class _Parser:
         reader = self.reader
         frames = self._frames = [Frame(reader.at, self._symbols.count)]
         while True:
+            turn()
             frame, nested = frames[-1], len(frames) > 1
             following = reader.peek()
             if following == "(":

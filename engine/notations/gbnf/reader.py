@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from engine.source import Diagnostic, Severity, Span
+from engine.source import Diagnostic, Severity, Span, turn
 
 NAME: Final = re.compile(r"[A-Za-z0-9_-]+")
 RULE_START: Final = re.compile(r"^[ \t]*([A-Za-z0-9_-]+)[ \t]*::=", re.MULTILINE)
@@ -126,6 +126,7 @@ class Reader:
 
         A bad escape is told of and read as its own last character.
         """
+        turn()
         start = self.at
         if not self.accept("\\"):
             self.at += 1

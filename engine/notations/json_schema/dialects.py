@@ -40,3 +40,4 @@ ONE: Final = frozenset(
 )
 LIST: Final = frozenset("allOf anyOf items oneOf prefixItems".split())
 NAMED: Final = frozenset("$defs definitions dependencies dependentSchemas patternProperties properties".split())
+BELOW: Final = ONE | LIST | NAMED

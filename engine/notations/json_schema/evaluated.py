@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING
 
-from engine.automata.json.cells import names_in
 from engine.automata.json.formula import All, Among, Formula, Not, Some
+from engine.automata.json.objects.cells import names_in
 from engine.notations.json_schema.dialects import Draft
 from engine.notations.json_schema.text import Json
 
@@ -74,7 +74,7 @@ def _beside(here: Schema) -> Iterator[tuple[Json, Formula]]:
         part = here.other(name)
         for key, inner in (part.members if part is not None else {}).items():
             if not isinstance(inner.value, list):
-                yield inner, here.has(key, inner.span)
+                yield inner, here.has({key: inner})
 
 
 def _target(here: Schema, name: str, part: Json) -> Json | None:
@@ -95,7 +95,7 @@ def _own(here: Schema, keyword: str | None) -> Iterator[_Evaluated]:
     arena = here.arena
     properties = here.other("properties")
     if properties is not None and properties.members:
-        yield _Evaluated(arena.true, arena.among(list(properties.members), properties.span))
+        yield _Evaluated(arena.true, arena.among(list(properties.members), properties))
     for keys, _, _ in pattern_keys(here):
         yield _Evaluated(arena.true, keys)
     if here.other("additionalProperties") is not None:
@@ -132,7 +132,7 @@ def unevaluated_properties(here: Schema, part: Json) -> Formula:
         cover = tuple(dict.fromkeys(condition for condition, keys in found if _holds(here, keys, name)))
         by_cover.setdefault(cover, []).append(name)
     parts = [
-        arena.any_of((arena.members(arena.among(group, part.span), value, part.span), *cover))
+        arena.any_of((arena.members(arena.among(group, part), value, part), *cover))
         for cover, group in by_cover.items()
     ]
     elsewhere: dict[Formula, list[Formula]] = {}
@@ -142,11 +142,11 @@ def unevaluated_properties(here: Schema, part: Json) -> Formula:
     always = elsewhere.pop(arena.true, [])
     if len(elsewhere) > _MOST_PATTERNS:
         return here.not_enforced(part, f"more than {_MOST_PATTERNS} sets of keys are evaluated under conditions")
-    others = arena.negate(arena.among(list(names), part.span)) if names else arena.true
+    others = arena.negate(arena.among(list(names), part)) if names else arena.true
     for signs in product((True, False), repeat=len(elsewhere)):
         keys = arena.all_of(k if sign else arena.negate(k) for sign, k in zip(signs, elsewhere, strict=True))
         cover = (*always, *(c for sign, k in zip(signs, elsewhere, strict=True) if sign for c in elsewhere[k]))
-        members = arena.members(arena.all_of((others, keys)), value, part.span)
+        members = arena.members(arena.all_of((others, keys)), value, part)
         parts.append(arena.any_of((members, *dict.fromkeys(cover))))
     return arena.all_of(parts)
 
@@ -207,6 +207,6 @@ def unevaluated_items(here: Schema, part: Json) -> Formula:
         parts = [one.condition for one in chosen]
         for first, end in zip(edges, [*edges[1:], None], strict=True):
             cover = [one.condition for one in ranges if one.first <= first and (one.end is None or first < one.end)]
-            parts.append(arena.any_of((arena.items(first, end, goal, part.span), *dict.fromkeys(cover))))
+            parts.append(arena.any_of((arena.items(first, end, goal, part), *dict.fromkeys(cover))))
         ways.append(arena.all_of(parts))
     return arena.any_of(ways)

@@ -30,7 +30,7 @@ _WORDS: Final[dict[str, tuple[Severity, str, str]]] = {
     "schema-unknown-dialect": (_H, "{where}: {what} is not a known dialect; it is read as draft 2020-12", ""),
     "schema-unknown-format": (_H, "{where}: the format {what} is unknown, and only an annotation", ""),
     "schema-not-enforced": (_E, "{where} is not enforced: {what}", 'Remove it, or compile with unenforced="warn"'),
-    "schema-too-deep": (_E, "the schema is nested too deep: {what}", ""),
+    "schema-too-deep": (_E, "{what}", "Put inner schemas under $defs, and refer to them"),
 }
 
 

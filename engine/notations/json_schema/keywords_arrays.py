@@ -23,7 +23,7 @@ def prefix_length(here: Schema) -> int:
 def _prefix(here: Schema, part: Json) -> Formula:
     if not isinstance(part.value, list):
         return here.invalid(part, "a list of schemas")
-    return here.arena.all_of(here.arena.items(i, i + 1, here.sub(item), item.span) for i, item in enumerate(part.value))
+    return here.arena.all_of(here.arena.items(i, i + 1, here.sub(item), item) for i, item in enumerate(part.value))
 
 
 def _prefix_items(here: Schema, part: Json) -> Formula:
@@ -34,21 +34,21 @@ def _items(here: Schema, part: Json) -> Formula:
     if isinstance(part.value, list):
         return _prefix(here, part)  # before 2020-12; since then nothing else can be meant
     first = prefix_length(here) if here.draft >= Draft.DRAFT_2020 else 0
-    return here.arena.items(first, None, here.sub(part), part.span)
+    return here.arena.items(first, None, here.sub(part), part)
 
 
 def _additional_items(here: Schema, part: Json) -> Formula:
     items = here.other("items")
     if items is None or not isinstance(items.value, list):
         return here.arena.true
-    return here.arena.items(len(items.value), None, here.sub(part), part.span)
+    return here.arena.items(len(items.value), None, here.sub(part), part)
 
 
 def _count(here: Schema, part: Json, *, least: bool) -> Formula:
     count = here.count(part)
     if count is None or (least and count == 0):
         return here.arena.true
-    return here.arena.item_count(count if least else 0, None if least else count, part.span)
+    return here.arena.item_count(count if least else 0, None if least else count, part)
 
 
 def _contains(here: Schema, part: Json) -> Formula:
@@ -60,16 +60,16 @@ def _contains(here: Schema, part: Json) -> Formula:
     most = here.count(here.other("maxContains")) if counted else None
     parts = []
     if least != 0:
-        parts.append(arena.contains(value, 1 if least is None else least, None, part.span))
+        parts.append(arena.contains(value, 1 if least is None else least, None, part))
     if most is not None:
-        parts.append(arena.contains(value, 0, most, part.span))
+        parts.append(arena.contains(value, 0, most, part))
     return arena.all_of(parts)
 
 
 def _unique_items(here: Schema, part: Json) -> Formula:
     if not isinstance(part.value, bool):
         return here.invalid(part, "true or false")
-    return here.arena.distinct(part.span) if part.value else here.arena.true
+    return here.arena.distinct(part) if part.value else here.arena.true
 
 
 def _unevaluated(here: Schema, part: Json) -> Formula:

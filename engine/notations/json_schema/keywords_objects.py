@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from engine.automata.json.formula import Formula
 from engine.notations.json_schema.dialects import Draft
 from engine.notations.json_schema.evaluated import unevaluated_properties
 from engine.notations.json_schema.lowering import Keyword, Schema
-from engine.notations.json_schema.text import Json
-
-if TYPE_CHECKING:
-    from engine.source import Span
+from engine.notations.json_schema.text import Json, Key
 
 
 def _properties(here: Schema, part: Json) -> Formula:
     if not isinstance(part.value, dict):
         return here.invalid(part, "an object of schemas")
     return here.arena.all_of(
-        here.arena.members(here.key(name, part.key_spans[name]), here.sub(inner), part.key_spans[name], declares=True)
+        here.arena.members(here.key(name, key), here.sub(inner), key, declares=True)
         for name, inner in part.value.items()
+        for key in (Key(part, name),)
     )
 
 
@@ -29,17 +27,18 @@ def _required(here: Schema, part: Json) -> Formula:
     names = [item.value for item in part.items]
     if not isinstance(part.value, list) or not all(isinstance(name, str) for name in names):
         return here.invalid(part, "a list of names")
-    return here.arena.all_of(here.has(str(item.value), item.span) for item in part.items)
+    return here.has({str(item.value): item for item in part.items})
 
 
-def pattern_keys(here: Schema) -> list[tuple[Formula, Json, Span]]:
+def pattern_keys(here: Schema) -> list[tuple[Formula, Json, Key]]:
     """The sets of keys of `patternProperties`, with their schemas."""
     part = here.other("patternProperties")
     if part is None:
         return []
     return [
-        (here.lowering.texts.pattern(text, inner, part.key_spans[text]), inner, part.key_spans[text])
+        (here.lowering.texts.pattern(text, inner, key), inner, key)
         for text, inner in part.members.items()
+        for key in (Key(part, text),)
     ]
 
 
@@ -47,7 +46,7 @@ def _pattern_properties(here: Schema, part: Json) -> Formula:
     if not isinstance(part.value, dict):
         return here.invalid(part, "an object of schemas")
     return here.arena.all_of(
-        here.arena.members(keys, here.sub(inner), span) for keys, inner, span in pattern_keys(here)
+        here.arena.members(keys, here.sub(inner), place) for keys, inner, place in pattern_keys(here)
     )
 
 
@@ -55,25 +54,25 @@ def additional_keys(here: Schema) -> Formula:
     """The keys that `additionalProperties` is about."""
     arena = here.arena
     properties = here.other("properties")
-    named = [arena.among(list(properties.members), properties.span)] if properties and properties.members else []
+    named = [arena.among(list(properties.members), properties)] if properties and properties.members else []
     return arena.all_of(arena.negate(keys) for keys in (*named, *(keys for keys, _, _ in pattern_keys(here))))
 
 
 def _additional_properties(here: Schema, part: Json) -> Formula:
-    return here.arena.members(additional_keys(here), here.sub(part), part.span)
+    return here.arena.members(additional_keys(here), here.sub(part), part)
 
 
 def _property_names(here: Schema, part: Json) -> Formula:
     if here.draft < Draft.DRAFT_6:
         return here.arena.true
-    return here.arena.members(here.arena.negate(here.sub(part)), here.arena.false, part.span)
+    return here.arena.members(here.arena.negate(here.sub(part)), here.arena.false, part)
 
 
 def _count(here: Schema, part: Json, *, least: bool) -> Formula:
     count = here.count(part)
     if count is None or (least and count == 0):
         return here.arena.true
-    return here.arena.member_count(count if least else 0, None if least else count, part.span)
+    return here.arena.member_count(count if least else 0, None if least else count, part)
 
 
 def _dependencies(here: Schema, part: Json) -> Formula:
@@ -83,14 +82,14 @@ def _dependencies(here: Schema, part: Json) -> Formula:
     arena = here.arena
     parts: list[Formula] = []
     for name, inner in part.value.items():
-        span = part.key_spans[name]
+        key = Key(part, name)
         if isinstance(inner.value, list):
-            asked = arena.all_of(here.has(str(item.value), item.span) for item in inner.value)
+            asked = here.has({str(item.value): item for item in inner.value})
         elif isinstance(inner.value, str):
-            asked = here.has(inner.value, inner.span)
+            asked = here.has({inner.value: inner})
         else:
             asked = here.sub(inner)
-        parts.append(arena.any_of((here.lacks(name, span), asked)))
+        parts.append(arena.any_of((here.lacks(name, key), asked)))
     return arena.all_of(parts)
 
 

@@ -7,18 +7,20 @@ do, so neither nesting nor recursion uses Python's stack.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
+from functools import cache
 from typing import Final, TypeAlias
 
-from engine.automata.json.formula import Arena, Formula
+from engine.automata.json.arena import Arena
+from engine.automata.json.formula import Formula, Place
 from engine.automata.json.values import EVERY_KIND, Kind
 from engine.notations.json_schema.dialects import Draft
 from engine.notations.json_schema.findings import Findings
 from engine.notations.json_schema.resources import Resources, Scope
 from engine.notations.json_schema.text import Json
 from engine.notations.json_schema.texts import Texts
-from engine.source import Limits, Span
+from engine.source import Limits, turn
 
 _TYPES: Final = {
     "null": {Kind.NULL},
@@ -37,6 +39,8 @@ class Lowering:
 
     Attributes:
         closed: objects are closed where `additionalProperties` is absent.
+        refers: whether there are references, without which nothing comes back to itself.
+        places: the schema of each definition.
     """
 
     def __init__(
@@ -46,6 +50,7 @@ class Lowering:
         self.resources = resources
         self.findings = findings
         self.closed = closed
+        self.refers = False
         self.texts = Texts(arena, findings, limits)
         self._numbers: dict[tuple[Json, Scope], int] = {}
         self._todo: list[tuple[Json, Scope, int]] = []
@@ -68,18 +73,17 @@ class Lowering:
         if number is None:
             number = self._numbers[key] = len(self.arena.definitions)
             self.arena.definitions.append(None)
+            self.arena.places.append(node)
             self.places.append(node)
             self._todo.append((node, scope, number))
         return self.arena.sub(number)
 
     def run(self, root: Json) -> Formula:
         """Write all definitions that the root needs."""
-        from engine.notations.json_schema.keywords_arrays import ARRAYS
-        from engine.notations.json_schema.keywords_objects import OBJECTS
-
-        table: dict[str, Keyword] = {**_KEYWORDS, **ARRAYS, **OBJECTS}
+        table = _table()
         goal = self.schema(root, ())
         while self._todo:
+            turn()
             node, scope, number = self._todo.pop()
             self.arena.definitions[number] = self._write(node, scope, table)
         return goal
@@ -96,8 +100,16 @@ class Lowering:
         return self.arena.all_of(parts)
 
     def _close(self, here: Schema, properties: Json) -> Formula:
-        names = self.arena.among(list(properties.members), properties.span)
-        return self.arena.members(self.arena.negate(names), self.arena.false, properties.span)
+        names = self.arena.among(list(properties.members), properties)
+        return self.arena.members(self.arena.negate(names), self.arena.false, properties)
+
+
+@cache
+def _table() -> dict[str, Keyword]:
+    from engine.notations.json_schema.keywords_arrays import ARRAYS
+    from engine.notations.json_schema.keywords_objects import OBJECTS
+
+    return {**_KEYWORDS, **ARRAYS, **OBJECTS}
 
 
 class Schema:
@@ -147,32 +159,31 @@ class Schema:
             return []
         return [self.sub(item) for item in part.value]
 
-    def key(self, name: str, span: Span) -> Formula:
+    def key(self, name: str, place: Place) -> Formula:
         """The set of keys that is one name."""
-        return self.arena.among((name,), span)
+        return self.arena.among((name,), place)
 
-    def has(self, name: str, span: Span) -> Formula:
-        """An object has a member of that name; what is no object has what it needs."""
-        others = self.arena.negate(self.arena.kinds((Kind.OBJECT,), span))
-        return self.arena.any_of((others, self.arena.some_member(self.key(name, span), self.arena.true, span)))
+    def has(self, names: Mapping[str, Place]) -> Formula:
+        """An object has members of those names; what is no object has what it needs."""
+        arena = self.arena
+        members = [arena.some_member(self.key(name, place), arena.true, place) for name, place in names.items()]
+        if not members:
+            return arena.true
+        return arena.any_of((arena.negate(arena.kinds((Kind.OBJECT,), self.node)), arena.all_of(members)))
 
-    def lacks(self, name: str, span: Span) -> Formula:
+    def lacks(self, name: str, place: Place) -> Formula:
         """An object has no member of that name."""
-        return self.arena.members(self.key(name, span), self.arena.false, span)
+        return self.arena.members(self.key(name, place), self.arena.false, place)
 
 
 Keyword: TypeAlias = Callable[[Schema, Json], Formula]
-
-
-def is_schema(node: Json) -> bool:
-    """Whether a part of the text can be a schema."""
-    return isinstance(node.value, dict | bool)
 
 
 # ---------------------------------------------------------------------- references and combinations
 
 
 def _reference(here: Schema, part: Json) -> Formula:
+    here.lowering.refers = True
     if not isinstance(part.value, str):
         return here.invalid(part, "a reference, as text")
     target = here.lowering.resources.resolve(here.node, part)
@@ -180,6 +191,7 @@ def _reference(here: Schema, part: Json) -> Formula:
 
 
 def _dynamic_reference(here: Schema, part: Json) -> Formula:
+    here.lowering.refers = True
     if here.draft < Draft.DRAFT_2020:
         return here.arena.true
     if not isinstance(part.value, str):
@@ -189,6 +201,7 @@ def _dynamic_reference(here: Schema, part: Json) -> Formula:
 
 
 def _recursive_reference(here: Schema, part: Json) -> Formula:
+    here.lowering.refers = True
     if here.draft is not Draft.DRAFT_2019:
         return here.arena.true
     if part.value != "#":
@@ -239,22 +252,22 @@ def _type(here: Schema, part: Json) -> Formula:
             return here.arena.true
         kinds |= _TYPES[name]
     arena = here.arena
-    whole = [arena.kinds(kinds, part.span)] if kinds != EVERY_KIND else []
+    whole = [arena.kinds(kinds, part)] if kinds != EVERY_KIND else []
     if "integer" in names and "number" not in names:
-        whole.append(arena.multiple_of(Fraction(1), part.span, written=True))
+        whole.append(arena.multiple_of(Fraction(1), part, written=True))
     return arena.all_of(whole)
 
 
 def _enum(here: Schema, part: Json) -> Formula:
     if not isinstance(part.value, list):
         return here.invalid(part, "a list of values")
-    return here.arena.among([item.to_value() for item in part.value], part.span)
+    return here.arena.among([item.to_value() for item in part.value], part)
 
 
 def _const(here: Schema, part: Json) -> Formula:
     if here.draft < Draft.DRAFT_6:
         return here.arena.true
-    return here.arena.among((part.to_value(),), part.span)
+    return here.arena.among((part.to_value(),), part)
 
 
 def _bound(here: Schema, part: Json, *, least: bool) -> Formula:
@@ -263,7 +276,7 @@ def _bound(here: Schema, part: Json, *, least: bool) -> Formula:
     if not isinstance(part.value, Fraction):
         return here.invalid(part, "a number")
     # A boolean beside it is draft 4's way to say that the bound is outside.
-    return make(part.value, strict is not None and strict.value is True, part.span)
+    return make(part.value, strict is not None and strict.value is True, part)
 
 
 def _strict_bound(here: Schema, part: Json, *, least: bool) -> Formula:
@@ -271,20 +284,20 @@ def _strict_bound(here: Schema, part: Json, *, least: bool) -> Formula:
         return here.arena.true
     if not isinstance(part.value, Fraction):
         return here.invalid(part, "a number")
-    return (here.arena.least if least else here.arena.most)(part.value, True, part.span)
+    return (here.arena.least if least else here.arena.most)(part.value, True, part)
 
 
 def _multiple_of(here: Schema, part: Json) -> Formula:
     if not isinstance(part.value, Fraction) or part.value <= 0:
         return here.invalid(part, "a number above zero")
-    return here.arena.multiple_of(part.value, part.span)
+    return here.arena.multiple_of(part.value, part)
 
 
 def _length(here: Schema, part: Json, *, least: bool) -> Formula:
     count = here.count(part)
     if count is None or (least and count == 0):
         return here.arena.true
-    return here.arena.length(count if least else 0, None if least else count, part.span)
+    return here.arena.length(count if least else 0, None if least else count, part)
 
 
 def _pattern(here: Schema, part: Json) -> Formula:
@@ -296,7 +309,7 @@ def _pattern(here: Schema, part: Json) -> Formula:
 def _format(here: Schema, part: Json) -> Formula:
     if not isinstance(part.value, str):
         return here.invalid(part, "the name of a format")
-    return here.lowering.texts.format(part.value, here.draft, part)
+    return here.lowering.texts.format(part.value, part)
 
 
 _KEYWORDS: Final[dict[str, Keyword]] = {

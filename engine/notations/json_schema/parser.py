@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from engine.automata.json.formula import All, Arena, ExactlyOne, Formula, Not, Some, Sub
+from engine.automata.json.arena import Arena
+from engine.automata.json.formula import All, ExactlyOne, Formula, Not, Some, Sub
 from engine.notations.json_schema.dialects import Draft
 from engine.notations.json_schema.findings import Findings
 from engine.notations.json_schema.lowering import Lowering
 from engine.notations.json_schema.resources import Resources
-from engine.notations.json_schema.text import JsonTextError, read_json
+from engine.notations.json_schema.text import JsonTextError, TooDeepError, read_json
 from engine.source import Diagnostic, GrammarError, Limits, SourceText
 
 
@@ -39,7 +40,7 @@ def parse(
 
     Args:
         source: JSON text.
-        limits: how long it may be.
+        limits: how long it may be, and how deep.
         draft: the draft where `$schema` names none: 4, 6, 7, 2019 or 2020.
         additional: whether objects are open where `additionalProperties` is absent.
         unenforced: what a keyword is that cannot be enforced.
@@ -51,15 +52,17 @@ def parse(
     limits.check("characters of the schema", len(source.text), limits.source_length)
     findings = Findings(lenient=unenforced == "warn")
     try:
-        root = read_json(source.text)
+        root = read_json(source.text, limits.nesting)
     except JsonTextError as error:
-        findings.add("schema-no-json", error.span, what=error.message)
+        code = "schema-too-deep" if isinstance(error, TooDeepError) else "schema-no-json"
+        findings.add(code, error.span, what=error.message)
         raise GrammarError(findings.in_source_order(), source) from None
     arena = Arena()
     resources = Resources(root, Draft(draft), findings)
     lowering = Lowering(arena, resources, findings, limits, closed=additional == "closed")
     goal = lowering.run(root)
-    _find_endless(lowering, findings)
+    if lowering.refers:
+        _find_endless(lowering, findings)
     diagnostics = findings.in_source_order()
     if findings.has_errors:
         raise GrammarError(diagnostics, source)

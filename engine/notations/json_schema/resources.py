@@ -12,11 +12,14 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 from urllib.parse import unquote, urldefrag, urljoin
 
-from engine.notations.json_schema.dialects import LIST, NAMED, ONE, Draft, draft_of
+from engine.notations.json_schema.dialects import BELOW, LIST, NAMED, ONE, Draft, draft_of
 from engine.notations.json_schema.findings import Findings
 from engine.notations.json_schema.text import Json
+from engine.source import turn
 
 _ROOT = "schema:/"
+# A schema without these is in the resource that it stands in, and has no name.
+_MARKS = frozenset(("$schema", "$id", "id", "$anchor", "$dynamicAnchor"))
 
 
 @dataclass(eq=False, slots=True)
@@ -76,12 +79,15 @@ class Resources:
     def _collect(self, root: Json, resource: Resource) -> None:
         todo = [(root, resource)]
         while todo:
+            turn()
             node, resource = todo.pop()
             if not isinstance(node.value, dict):
                 continue
             resource = self._enter(node, resource)
             self._home[node] = resource
             for name, part in node.members.items():
+                if name not in BELOW:
+                    continue
                 if name in NAMED:
                     todo += [(inner, resource) for inner in part.members.values()]
                 if name in LIST:
@@ -92,6 +98,8 @@ class Resources:
     def _enter(self, node: Json, resource: Resource) -> Resource:
         """The resource that a schema is in, which may begin there."""
         members = node.members
+        if members.keys().isdisjoint(_MARKS):
+            return resource
         draft = resource.draft
         named = members.get("$schema")
         if named is not None and isinstance(named.value, str):

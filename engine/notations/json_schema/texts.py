@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
-from engine.automata.json.formula import Arena, Formula
-from engine.automata.json.strings import TextLanguage
+from engine.automata.json.arena import Arena
+from engine.automata.json.formula import Formula
+from engine.automata.json.strings.language import TextLanguage
 from engine.grammar import Chars, CharSet, Choice, Look, Node, Repeat, Sequence
+from engine.grammar.simplify import matches_empty
 from engine.notations import regex
-from engine.notations.json_schema.dialects import Draft
 from engine.notations.json_schema.findings import Findings
-from engine.notations.json_schema.formats import format_node
-from engine.notations.json_schema.text import Json
-from engine.source import GrammarError, Limits, Severity, SourceText, Span
+from engine.notations.json_schema.formats import NAMES, format_node
+from engine.notations.json_schema.text import Json, Key
+from engine.source import GrammarError, Limits, Severity, SourceText
 
 _EVERY: Final = CharSet(((0, 0x10FFFF),))
 _ANYTHING: Final = Repeat(Chars(_EVERY), 0, None)
@@ -29,19 +29,21 @@ class Texts:
         self._nodes: dict[str, Node] = {}
         self._languages: dict[Formula, TextLanguage] = {}
 
-    def pattern(self, text: str, part: Json, span: Span | None = None) -> Formula:
+    def pattern(self, text: str, part: Json, key: Key | None = None) -> Formula:
         """The strings in which a pattern is found; with a finding where it is malformed."""
         node = self._nodes.get(text)
-        span = span or part.span
         if node is None:
             try:
                 node, _ = regex.parse(SourceText(text), "ecma", self._limits)
             except GrammarError as error:
                 first = next(d for d in error.diagnostics if d.severity is Severity.ERROR)
-                self._findings.add("schema-pattern", part, span=span, what=first.message)
+                self._findings.add("schema-pattern", part, span=(key or part).span, what=first.message)
                 return self._arena.true
             self._nodes[text] = node
-        return self._arena.text(respan(search(node), span), ("pattern", text), span)
+        if matches_empty(node, True, None):  # at the start of every string
+            return self._arena.true
+        whole = search(node)
+        return self._arena.text(lambda: whole, ("pattern", text), key or part)
 
     def holds(self, formula: Formula, text: str) -> bool:
         """Whether a string is in a language."""
@@ -50,13 +52,18 @@ class Texts:
             language = self._languages[formula] = TextLanguage(formula, self._limits)
         return language.holds(text)
 
-    def format(self, name: str, draft: Draft, part: Json) -> Formula:
+    def format(self, name: str, part: Json) -> Formula:
         """The strings of a format; all of them, with a hint, where it is unknown."""
-        node = format_node(name, str(int(draft)))
-        if node is None:
+        if name not in NAMES:
             self._findings.add("schema-unknown-format", part, what=name)
             return self._arena.true
-        return self._arena.text(respan(node, part.span), ("format", name, draft), part.span)
+        return self._arena.text(lambda: _known(name), ("format", name), part, shared=True)
+
+
+def _known(name: str) -> Node:
+    node = format_node(name)
+    assert node is not None
+    return node
 
 
 def search(node: Node) -> Node:
@@ -68,8 +75,7 @@ def search(node: Node) -> Node:
         return node if _is_edge(items[-1], ahead=True) else Sequence((node, _ANYTHING), node.span)
     if items and _is_edge(items[-1], ahead=True):
         return Sequence((_ANYTHING, node), node.span)
-    # As a condition: once it is met nothing is left of it.
-    return Sequence((Look(Sequence((_ANYTHING, node)), ahead=True, negated=False, span=node.span), _ANYTHING))
+    return Sequence((_ANYTHING, node, _ANYTHING), node.span)
 
 
 def _is_edge(node: Node, *, ahead: bool) -> bool:
@@ -80,16 +86,3 @@ def _is_edge(node: Node, *, ahead: bool) -> bool:
         and isinstance(node.node, Chars)
         and node.node.set == _EVERY
     )
-
-
-def respan(node: Node, span: Span) -> Node:
-    """The same node, all of it at one place: that of the keyword in the schema."""
-    match node:
-        case Sequence():
-            return Sequence(tuple(respan(item, span) for item in node.items), span)
-        case Choice():
-            return Choice(tuple(respan(item, span) for item in node.alternatives), span)
-        case Repeat() | Look():
-            return replace(node, node=respan(node.node, span), span=span)
-        case _:
-            return replace(node, span=span)

@@ -15,7 +15,7 @@ from engine.grammar import CharSet
 from engine.notations.regex.case import close
 from engine.notations.regex.dialect import Dialect, Flags, fold_of
 from engine.notations.regex.reader import Reader
-from engine.source import Span
+from engine.source import Span, turn
 
 Member = int | CharSet | None
 ReadMember = Callable[[], Member]
@@ -88,6 +88,7 @@ def read_class(reader: Reader, flags: Flags, read_escape: ReadMember) -> CharSet
     # A `]` that comes first is a member in Python; in ECMAScript it makes a class of nothing, or of everything.
     first = reader.dialect is Dialect.PYTHON
     while first or not reader.accept("]"):
+        turn()
         if reader.at_end:
             reader.findings.add("regex-unclosed-class", opening, opening=reader.text[opening.start : opening.end])
             reader.abandon()

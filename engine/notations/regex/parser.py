@@ -29,7 +29,7 @@ from engine.notations.regex.groups import Comment, GlobalFlags, Opening, Refused
 from engine.notations.regex.python_escapes import read_python_escape
 from engine.notations.regex.quantifiers import Quantifier, read_quantifier
 from engine.notations.regex.reader import Reader
-from engine.source import Diagnostic, GrammarError, Limits, SourceText, Span
+from engine.source import Diagnostic, GrammarError, Limits, SourceText, Span, turn
 
 _SPECIAL: Final = frozenset("\\[](){}|*+?.^$")
 _VERBOSE_SPACE: Final = frozenset(" \t\n\r\v\f")
@@ -80,6 +80,7 @@ class _Parser:
         """Parse all of the text."""
         reader = self.reader
         while not reader.at_end and not reader.findings.is_full:
+            turn()
             character = reader.text[reader.position]
             if self._frame.flags.verbose and self._skip(character):
                 continue
@@ -137,7 +138,11 @@ class _Parser:
     def _add_literal(self, character: str) -> None:
         start = self.reader.position
         self.reader.position += 1
-        self._add_code(ord(character), start)
+        frame = self._frames[-1]
+        if character.isascii() and not frame.flags.ignore_case:  # what most patterns consist of
+            frame.add(Chars(literal(ord(character)), Span(start, start + 1)))
+        else:
+            self._add_code(ord(character), start)
 
     def _add_bracket(self, character: str) -> None:
         # `]` or `}` where it closes nothing.

@@ -99,9 +99,16 @@ def test_what_has_no_finite_automaton_is_drawn_around_the_live_state(desk, notat
 
 
 def test_an_export_of_what_has_no_finite_automaton_says_why(desk):
-    open_grammar(desk, "gbnf", 'root ::= "(" root ")" | "a"')
+    open_grammar(desk, "json_schema", '{"enum": ["ab", "ac"]}')
     dialog = desk.window.open_export()
     desk.wait(lambda: "no finite automaton" in _texts(dialog))
+    dialog.reject()
+
+
+def test_rules_that_nest_are_exported_as_an_automaton_each(desk):
+    open_grammar(desk, "gbnf", 'root ::= "(" root ")" | "a"')
+    dialog = desk.window.open_export()
+    desk.wait(lambda: "turnstile-rule-automata" in _texts(dialog))
     dialog.reject()
 
 

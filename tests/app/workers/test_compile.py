@@ -89,10 +89,63 @@ def test_what_has_no_finite_automaton_is_drawn_around_a_place(notation, text, ou
     there = handle(NeighbourhoodRequest(asked, output), handler).dfa
     assert there.step(there.start, byte[0]) is not None
     assert there.states[there.start].spans
-    assert "no finite automaton" in handle(ExportRequest(asked, "dot"), handler).error
 
 
 def test_a_grammar_that_is_regular_is_drawn_whole():
     answer = handle(CompileRequest(1, "gbnf", 'root ::= "a" tail\ntail ::= "b"*', CompileOptions()))
     assert answer.too_large == ""
     assert answer.dfa.accepts(b"abb")
+
+
+ARITHMETIC = 'root ::= expr "="\nexpr ::= term ("+" term)*\nterm ::= "a" | "(" expr ")"'
+
+
+def test_rules_that_nest_are_drawn_each_by_itself_and_followed():
+    handler = CompileHandler()
+    asked = CompileRequest(1, "gbnf", ARITHMETIC, CompileOptions())
+    answer = pickle.loads(pickle.dumps(handle(asked, handler)))
+    assert answer.rules.names == ("root", "expr", "term")
+    assert answer.rules.together is not None
+    assert answer.places.reading == {(2, 0)}
+    there = pickle.loads(pickle.dumps(handle(NeighbourhoodRequest(asked, b"(a"), handler)))
+    assert {answer.rules.names[rule] for rule, _ in there.places.reading} == {"expr", "term"}
+    assert "subgraph" in handle(ExportRequest(asked, "dot"), handler).preview
+
+
+@pytest.mark.parametrize(("notation", "text"), [("json_schema", "{}"), ("gbnf", 'root ::= x\nx ::= "a"')])
+def test_without_rules_that_nest_there_are_no_charts(notation, text):
+    answer = handle(CompileRequest(1, notation, text, CompileOptions()))
+    assert (answer.rules, answer.places) == (None, None)
+
+
+def test_an_output_does_not_tell_which_tokens_were_taken_whole():
+    answer = handle(CompileRequest(1, "gbnf", 'root ::= "(" root ")" | <think>', CompileOptions()))
+    assert answer.rules.names == ("root",)
+    assert answer.places is None
+
+
+def test_a_regular_grammar_too_large_to_draw_is_drawn_by_its_rules(monkeypatch):
+    monkeypatch.setattr("app.workers.compile.MATERIALISE_STATES", 20)
+    text = 'root ::= (x y){30}\nx ::= "ab" | "cd"\ny ::= [0-9]'
+    answer = handle(CompileRequest(1, "gbnf", text, CompileOptions()))
+    assert answer.too_large.startswith("More than 20 states")
+    assert answer.rules.names == ("root", "x", "y")
+
+
+def test_rules_too_large_to_draw_leave_the_surroundings(monkeypatch):
+    monkeypatch.setattr("app.workers.compile.DRAWN_STATES", 5)
+    handler = CompileHandler()
+    asked = CompileRequest(1, "gbnf", ARITHMETIC, CompileOptions())
+    answer = handle(asked, handler)
+    assert (answer.rules, answer.places) == (None, None)
+    assert answer.dfa.states
+    assert handle(NeighbourhoodRequest(asked, b"("), handler).places is None
+
+
+def test_a_text_that_too_many_ways_lead_to_has_no_places(monkeypatch):
+    monkeypatch.setattr("engine.automata.rule_match.MOST_ITEMS", 12)
+    handler = CompileHandler()
+    asked = CompileRequest(1, "gbnf", ARITHMETIC, CompileOptions())
+    assert handle(asked, handler).places is not None
+    assert handle(NeighbourhoodRequest(asked, b"((((a"), handler).places is None
+    assert handle(NeighbourhoodRequest(asked, b"("), handler).places is not None

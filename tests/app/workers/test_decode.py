@@ -273,6 +273,14 @@ def test_the_token_index_is_exported(worker, tmp_path):
     assert (tmp_path / "a.json").stat().st_size == answer.size
 
 
+def test_rules_that_nest_are_exported_as_their_automata(worker):
+    nested = 'root ::= "(" root ")" | "a"'
+    worker(SetGrammar(2, "gbnf", nested, CompileOptions()))
+    answer = worker(ExportRequest(CompileRequest(2, "gbnf", nested, CompileOptions()), "json"))
+    assert answer.error == ""
+    assert "turnstile-rule-automata" in answer.preview
+
+
 def test_an_unknown_request_is_a_bug(worker):
     with pytest.raises(TypeError):
         worker.handler.handle("nonsense", CancelToken(), print)

@@ -300,7 +300,7 @@ def test_export_asks_for_what_it_needs(tmp_path, capsys):
     file = str(tmp_path / "a")
     assert run("export", "--to", "json", *REGEX, "A", "--output", file) == 2
     assert run("export", "--to", "json", *REGEX, "A", "--model", "a", "--tokenizer", "b", "--output", file) == 2
-    assert run("export", "--to", "gbnf", *REGEX, "A", "--output", file) == 2
+    assert run("export", "--to", "yaml", *REGEX, "A", "--output", file) == 2
     assert run("export", "--to", "dot", *REGEX, "A") == 2
     capsys.readouterr()
 

@@ -16,7 +16,7 @@ def kernels():
 
 WAYS = {
     "kernels": runtime.ready,
-    "interpreted": lambda: runtime.Kernels(interpreted.walk, interpreted.circle),
+    "interpreted": lambda: runtime.Kernels(interpreted.walk, interpreted.circle, interpreted.measure),
     "plain": lambda: None,
 }
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from masks_by_brute_force import brute_force
 
 from engine import Matcher, compile_grammar
+from engine.automata.actions import ActionTable
 from engine.masking.plain import plain_mask
 from engine.masking.token_automaton import TokenAutomaton
 from engine.vocabulary import Vocabulary
@@ -70,7 +71,11 @@ class TableAutomaton:
     """A stand-in for the lazy automaton over a given table; entries are missing until a step asks for them."""
 
     start = 1
+    generation = 0
     token_elements = frozenset()
+
+    def forget(self):
+        pass
 
     def __init__(self, table, class_of_byte, accepting):
         self._table = np.array(table, np.int32)
@@ -79,6 +84,7 @@ class TableAutomaton:
         self.rows = np.full_like(self._table, -1)
         self.rows[0] = 0
         self.accepting = np.array(accepting, np.uint8)
+        self.actions = ActionTable()
 
     def step(self, configuration, byte_class):
         # A fresh array each time: whoever keeps the old one misses what is added.
@@ -86,9 +92,29 @@ class TableAutomaton:
         self.rows[configuration, byte_class] = self._table[configuration, byte_class]
         return int(self.rows[configuration, byte_class])
 
-    def fill_row(self, configuration):
+    fill = step
+
+    def complete(self, configuration):
         for byte_class in range(self.n_classes):
             self.step(configuration, byte_class)
+
+    def enter(self, configuration):
+        return configuration
+
+    def follow(self, configuration, byte):
+        return self.step(configuration, self.class_of_byte[byte]) or None
+
+    def locate(self, configuration, depth):
+        return configuration, []
+
+    def region(self, configuration):
+        return None
+
+    def relax(self, configuration, longest):
+        return configuration
+
+    def may_loop(self, configuration):
+        return True
 
     def run(self, configuration, data):
         for byte in data:

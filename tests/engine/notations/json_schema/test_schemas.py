@@ -48,6 +48,7 @@ def test_a_schema_takes_what_satisfies_it_and_nothing_else(schema, yes, no):
         ('{"pattern": "^(a$"}', "schema-pattern"),
         ('{"minLength": "2"}', "schema-invalid-keyword"),
         ('{"items": {"not": {"uniqueItems": true}}}', "schema-undecided"),
+        ('{"type": "array", "uniqueItems": true, "contains": {}, "minContains": 2}', "schema-undecided"),
     ],
 )
 def test_what_is_refused_says_why(schema, code):

@@ -38,7 +38,7 @@ def generated(name, number):
     for _ in range(number):
         state, text = machine.start, bytearray()
         while len(text) < 100 and not (machine.accepts(state) and rng.random() < 0.15):
-            machine.fill_row(state)
+            machine.complete(state)
             live = [byte for byte in range(256) if machine.rows[state][machine.classes.of_byte[byte]] != 0]
             if not live:
                 assert machine.accepts(state)

@@ -1,0 +1,163 @@
+"""A grammar's rules as charts to draw: each by itself, all of them together, and which calls which.
+
+Made in the worker process, so that the window has nothing to compute. An edge
+of a chart may be taken by bytes, by calls and by tokens at once: there is one
+edge for each pair of states, with all that takes it written on it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from app.graph.folding import Fold, fold
+from app.graph.layout import EdgeKey
+from engine.automata.dfa import ByteDfa, DfaEdge, DfaState
+from engine.automata.labels import call_label, token_label
+from engine.source import Span
+
+if TYPE_CHECKING:
+    from engine.automata.rules import RuleAutomata, RuleAutomaton
+
+TOGETHER = 40
+"""Up to so many states, all rules are drawn side by side."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """An automaton to draw, with what bytes alone do not say.
+
+    Attributes:
+        dfa: its states and edges; an edge that no byte takes has no ranges.
+        fold: the automaton over characters; None where that is no other.
+        names: of its states; where there are none, their numbers serve.
+        words: what else is written on an edge: calls and tokens.
+        calls: the rules, by number, that an edge calls.
+        groups: the parts that stand in boxes: a title and the states.
+    """
+
+    dfa: ByteDfa
+    fold: Fold | None = None
+    names: tuple[str, ...] = ()
+    words: Mapping[EdgeKey, tuple[str, ...]] = field(default_factory=dict)
+    calls: Mapping[EdgeKey, tuple[int, ...]] = field(default_factory=dict)
+    groups: tuple[tuple[str, tuple[int, ...]], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RuleCharts:
+    """The charts of one grammar.
+
+    Attributes:
+        names: of the rules, the start rule first.
+        rules: one chart for each.
+        overview: a state for each rule, and an edge to each rule that it calls.
+        together: all rules side by side; None where they are too large for that.
+        firsts: the state in `together` that each rule begins with.
+        notes: which texts of the grammar the charts leave out, a sentence each; none where they show all.
+    """
+
+    names: tuple[str, ...]
+    rules: tuple[Chart, ...]
+    overview: Chart
+    together: Chart | None
+    firsts: tuple[int, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """How many states there are in all rules, those within characters left out."""
+        return sum(len(chart.dfa.states) - (len(chart.fold.inner) if chart.fold else 0) for chart in self.rules)
+
+
+def charts_of(automata: RuleAutomata, notes: tuple[str, ...] = ()) -> RuleCharts:
+    """Draw up the charts of a grammar's rules; `notes` say what they leave out."""
+    rules = tuple(_chart(rule, automata) for rule in automata.rules)
+    names = tuple(rule.name for rule in automata.rules)
+    firsts = [0]
+    for chart in rules:
+        firsts.append(firsts[-1] + len(chart.dfa.states))
+    found = RuleCharts(names, rules, _overview(automata), None, tuple(firsts[:-1]), notes)
+    if found.size > TOGETHER:
+        return found
+    return replace(found, together=_together(found))
+
+
+def _chart(rule: RuleAutomaton, automata: RuleAutomata) -> Chart:
+    words: defaultdict[EdgeKey, list[str]] = defaultdict(list)
+    calls: defaultdict[EdgeKey, list[int]] = defaultdict(list)
+    spans: defaultdict[EdgeKey, set[Span]] = defaultdict(set)
+    for call in rule.calls:
+        key = call.source, call.target
+        words[key].append(call_label(call.rule))
+        calls[key].append(automata.numbers[call.rule])
+        spans[key].update(call.spans)
+    for taken in rule.tokens:
+        words[taken.source, taken.target].append(token_label(taken.tokens))
+        spans[taken.source, taken.target].add(taken.tokens.span)
+    folded = fold(rule.dfa)
+    return Chart(
+        ByteDfa(0, rule.dfa.states, _with(rule.dfa.edges, spans)),
+        None if folded is None else Fold(folded.inner, _with(folded.edges, spans), folded.characters),
+        words={key: tuple(said) for key, said in words.items()},
+        calls={key: tuple(called) for key, called in calls.items()},
+    )
+
+
+def _with(edges: tuple[DfaEdge, ...], spans: Mapping[EdgeKey, set[Span]]) -> tuple[DfaEdge, ...]:
+    """The edges, and those that no byte takes."""
+    found = {(edge.source, edge.target): edge for edge in edges}
+    for (source, target), more in spans.items():
+        edge = found.get((source, target), DfaEdge(source, target, ()))
+        found[source, target] = DfaEdge(source, target, edge.ranges, tuple(sorted({*edge.spans, *more})))
+    return tuple(found[key] for key in sorted(found))
+
+
+def _overview(automata: RuleAutomata) -> Chart:
+    states = tuple(DfaState(number, False, (rule.span,)) for number, rule in enumerate(automata.rules))
+    spans: defaultdict[EdgeKey, set[Span]] = defaultdict(set)
+    for number, rule in enumerate(automata.rules):
+        for call in rule.calls:
+            spans[number, automata.numbers[call.rule]].update(call.spans)
+    return Chart(
+        ByteDfa(0 if states else None, states, _with((), spans)),
+        names=tuple(rule.name for rule in automata.rules),
+        calls={key: (key[1],) for key in spans},
+    )
+
+
+def _together(charts: RuleCharts) -> Chart:
+    states: list[DfaState] = []
+    edges: list[DfaEdge] = []
+    folded: list[DfaEdge] = []
+    inner: set[int] = set()
+    characters: dict[EdgeKey, tuple[tuple[int, int], ...]] = {}
+    names: list[str] = []
+    words: dict[EdgeKey, tuple[str, ...]] = {}
+    calls: dict[EdgeKey, tuple[int, ...]] = {}
+    groups = []
+    for name, chart, first in zip(charts.names, charts.rules, charts.firsts, strict=True):
+        states += [DfaState(first + state.id, state.accepting, state.spans) for state in chart.dfa.states]
+        edges += _moved(chart.dfa.edges, first)
+        folded += _moved(chart.dfa.edges if chart.fold is None else chart.fold.edges, first)
+        if chart.fold is not None:
+            inner |= {first + state for state in chart.fold.inner}
+            characters |= {(a + first, b + first): points for (a, b), points in chart.fold.characters.items()}
+        names += [str(state.id) for state in chart.dfa.states]
+        words |= {(a + first, b + first): said for (a, b), said in chart.words.items()}
+        calls |= {(a + first, b + first): called for (a, b), called in chart.calls.items()}
+        groups.append((name, tuple(range(first, first + len(chart.dfa.states)))))
+    return Chart(
+        ByteDfa(0 if states else None, tuple(states), tuple(edges)),
+        Fold(frozenset(inner), tuple(folded), characters) if inner else None,
+        tuple(names),
+        words,
+        calls,
+        tuple(groups),
+    )
+
+
+def _moved(edges: tuple[DfaEdge, ...], by: int) -> list[DfaEdge]:
+    return [DfaEdge(edge.source + by, edge.target + by, edge.ranges, edge.spans) for edge in edges]

@@ -1,0 +1,213 @@
+"""Where the formulas of one grammar are made.
+
+Formulas are interned, so equal ones are one object, and what is found out about
+one is remembered by identity. A formula that is clearly true or false comes out
+as that constant, so whoever builds one need not look for such cases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from engine.automata.json.formula import (
+    All,
+    Among,
+    Constant,
+    Contains,
+    Distinct,
+    ExactlyOne,
+    Formula,
+    ItemCount,
+    Items,
+    Kinds,
+    Least,
+    Length,
+    MemberCount,
+    Members,
+    Most,
+    MultipleOf,
+    Not,
+    Place,
+    Some,
+    Sub,
+    Text,
+)
+from engine.automata.json.values import Kind, Value
+from engine.grammar import Node
+from engine.source import turn
+
+
+@dataclass(slots=True)
+class Arena:
+    """Where the formulas of one grammar live.
+
+    Attributes:
+        definitions: what `Sub` refers to, by number; None while it is being written.
+        places: where each of them stands in the source.
+        uses_distinct: whether some array may not have two equal items.
+    """
+
+    true: Constant = field(default_factory=lambda: Constant(True))
+    false: Constant = field(default_factory=lambda: Constant(False))
+    definitions: list[Formula | None] = field(default_factory=list)
+    places: list[Place] = field(default_factory=list)
+    uses_distinct: bool = False
+    _known: dict[object, Formula] = field(default_factory=dict)
+
+    def constant(self, value: bool) -> Constant:
+        """`true` or `false`."""
+        return self.true if value else self.false
+
+    def intern(self, key: tuple[object, ...], make: Callable[[], Formula]) -> Formula:
+        """The formula of a key, made when it is first asked for."""
+        turn()
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = make()
+        return known
+
+    # ------------------------------------------------------------------ assertions
+
+    def sub(self, number: int) -> Formula:
+        """A reference to a definition."""
+        return self.intern(("sub", number), lambda: Sub(number))
+
+    def kinds(self, kinds: Iterable[Kind], place: Place) -> Formula:
+        """The value is of one of these kinds."""
+        these = frozenset(kinds)
+        return self.intern(("kinds", these), lambda: Kinds(these, place)) if these else self.false
+
+    def least(self, value: Fraction, strict: bool, place: Place) -> Formula:
+        """A lower bound of numbers."""
+        return self.intern(("least", value, strict), lambda: Least(value, strict, place))
+
+    def most(self, value: Fraction, strict: bool, place: Place) -> Formula:
+        """An upper bound of numbers."""
+        return self.intern(("most", value, strict), lambda: Most(value, strict, place))
+
+    def multiple_of(self, value: Fraction, place: Place, *, written: bool = False) -> Formula:
+        """Numbers are multiples of this."""
+        return self.intern(("multiple", value, written), lambda: MultipleOf(value, written, place))
+
+    def length(self, least: int, most: int | None, place: Place) -> Formula:
+        """The length of strings."""
+        if most is not None and most < least:
+            return self.false
+        return self.intern(("length", least, most), lambda: Length(least, most, place))
+
+    def text(self, make: Callable[[], Node], key: object, place: Place, *, shared: bool = False) -> Formula:
+        """The language of strings."""
+        return self.intern(("text", key), lambda: Text(make, key, shared, place))
+
+    def among(self, values: Iterable[Value], place: Place) -> Formula:
+        """The value is one of these."""
+        these = tuple(dict.fromkeys(values))
+        if not these:
+            return self.false
+        return self.intern(("among", *these), lambda: Among(these, frozenset(these), place))
+
+    def members(self, keys: Formula, value: Formula, place: Place, *, declares: bool = False) -> Formula:
+        """All members with such a key."""
+        if (value is self.true and not declares) or keys is self.false:
+            return self.true
+        key = (Members, keys, value, declares)
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = Members(keys, value, declares, place)
+        return known
+
+    def some_member(self, keys: Formula, value: Formula, place: Place) -> Formula:
+        """Some member with such a key."""
+        return self.negate(self.members(keys, self.negate(value), place))
+
+    def member_count(self, least: int, most: int | None, place: Place) -> Formula:
+        """How many members."""
+        return self.intern(("member count", least, most), lambda: MemberCount(least, most, place))
+
+    def items(self, first: int, end: int | None, value: Formula, place: Place) -> Formula:
+        """All items of a range."""
+        if value is self.true or (end is not None and end <= first):
+            return self.true
+        return self.intern(("items", first, end, value), lambda: Items(first, end, value, place))
+
+    def item_count(self, least: int, most: int | None, place: Place) -> Formula:
+        """How many items."""
+        return self.intern(("item count", least, most), lambda: ItemCount(least, most, place))
+
+    def contains(self, value: Formula, least: int, most: int | None, place: Place) -> Formula:
+        """How many items satisfy a formula."""
+        return self.intern(("contains", value, least, most), lambda: Contains(value, least, most, place))
+
+    def distinct(self, place: Place) -> Formula:
+        """No two items are equal."""
+        self.uses_distinct = True
+        return self.intern(("distinct",), lambda: Distinct(place))
+
+    # ------------------------------------------------------------------ connectives
+
+    def all_of(self, items: Iterable[Formula]) -> Formula:
+        """The conjunction."""
+        return self._join(items, All, self.true, self.false)
+
+    def any_of(self, items: Iterable[Formula]) -> Formula:
+        """The disjunction."""
+        return self._join(items, Some, self.false, self.true)
+
+    def _join(self, items: Iterable[Formula], kind: type[All | Some], neutral: Constant, ending: Constant) -> Formula:
+        joined: dict[Formula, None] = {}
+        for item in items:
+            if item is ending:
+                return ending
+            if item is neutral:
+                continue
+            if isinstance(item, kind):
+                joined.update(dict.fromkeys(item.items))
+            else:
+                joined[item] = None
+        if not joined:
+            return neutral
+        these = tuple(joined)
+        if len(these) == 1:
+            return these[0]
+        known = self._known.get((kind, these))
+        if known is None:
+            known = ending if any(isinstance(item, Not) and item.item in joined for item in these) else kind(these)
+            self._known[kind, these] = known
+        return known
+
+    def exactly_one(self, items: Iterable[Formula]) -> Formula:
+        """One holds, the others do not; an item that stands there twice cannot be the one."""
+        listed = list(items)
+        these = [item for item in listed if item is not self.false]
+        if these.count(self.true) > 1:
+            return self.false
+        if self.true in these:
+            return self.all_of(self.negate(item) for item in these if item is not self.true)
+        once = [item for item in these if these.count(item) == 1]
+        twice = {item: None for item in these if these.count(item) > 1}
+        never = [self.negate(item) for item in twice]
+        if len(once) == 1:
+            return self.all_of([*once, *never])
+        if not once:
+            return self.false
+        key = tuple(once)
+        return self.all_of([self.intern((ExactlyOne, key), lambda: ExactlyOne(key)), *never])
+
+    def negate(self, item: Formula) -> Formula:
+        """The negation, moved down as far as it goes."""
+        match item:
+            case Constant():
+                return self.constant(not item.value)
+            case Not():
+                return item.item
+            case All():
+                return self.any_of(self.negate(part) for part in item.items)
+            case Some():
+                return self.all_of(self.negate(part) for part in item.items)
+            case _:
+                known = self._known.get((Not, item))
+                if known is None:
+                    known = self._known[Not, item] = Not(item)
+                return known

@@ -1,0 +1,386 @@
+"""Levels: what a JSON text may be at, on each level of its nesting, apart from the levels below.
+
+JSON is visibly pushdown (Alur and Madhusudan, STOC 2004): its bytes alone tell
+when a level opens and closes. A frame is a level with everything that may be
+meant by it side by side: the places that a value may be at, each with the places
+of the frame below that it belongs to, as a bit set. So places do not multiply
+with depth. When a value ends, those below whose value it satisfies go on, and
+the others are gone.
+
+Only places that can be completed are kept, so no frame is a dead end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import IntEnum
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from engine.automata.actions import ASK, ENDING, MISS, NEAR, POP, PUSH, STAY, ActionTable, encode
+from engine.automata.json.arrays import UNKNOWN_VALUE, ArrayPlace
+from engine.automata.json.formula import Formula
+from engine.automata.json.goals import Goals
+from engine.automata.json.keys import KeyReader
+from engine.automata.json.marked import CountedString, MarkedString
+from engine.automata.json.objects.case import UNKNOWN_KEY, ObjectMove
+from engine.automata.json.readers import OTHER_KEY, Readers
+from engine.automata.json.reading import (
+    CLOSE_BRACE,
+    CLOSE_BRACKET,
+    COLON,
+    COMMA,
+    FALSE,
+    NULL,
+    NUMBER,
+    OPEN_BRACE,
+    OPEN_BRACKET,
+    QUOTE,
+    TRUE,
+    BoundedReader,
+    NumberReader,
+    Reader,
+    ReadingTable,
+    StringReader,
+    common,
+)
+from engine.automata.json.values import Kind, Value
+from engine.automata.json.whitespace import Whitespace
+from engine.automata.runtime import DEAD, Loop
+from engine.source import Limits
+
+
+class Phase(IntEnum):
+    """Where within a level the text stands."""
+
+    ROOT = 0  # before the only value
+    DONE = 1  # after it
+    WORD = 2  # within null, false, true
+    NUMBER = 3
+    STRING = 4
+    OPEN_ARRAY = 5  # behind [
+    ITEM = 6  # behind a comma
+    IN_ITEM = 7  # an item is open above
+    AFTER_ITEM = 8
+    OPEN_OBJECT = 9  # behind {
+    MEMBER = 10  # behind a comma
+    KEY = 11  # within a key
+    AFTER_KEY = 12
+    VALUE = 13  # behind a colon, or a value is open above
+    AFTER_MEMBER = 14
+
+
+Place: TypeAlias = Any
+"""What a level holds: a language, a place, a move or a word, as its phase says."""
+
+Items: TypeAlias = tuple[tuple[Place, int], ...]
+
+
+class Frame(NamedTuple):
+    """One level.
+
+    Attributes:
+        phase: where within it the text stands.
+        items: the places, each with those of the frame below that it belongs to, as a bit set.
+    """
+
+    phase: Phase
+    items: Items
+
+
+class Root(NamedTuple):
+    """The value of the whole text."""
+
+    goal: Formula
+
+
+_KIND_OF: Final = {
+    QUOTE: Kind.STRING,
+    OPEN_BRACKET: Kind.ARRAY,
+    OPEN_BRACE: Kind.OBJECT,
+    NUMBER: Kind.NUMBER,
+    TRUE: Kind.TRUE,
+    FALSE: Kind.FALSE,
+    NULL: Kind.NULL,
+}
+_BEHIND: Final = frozenset((Phase.ITEM, Phase.MEMBER, Phase.VALUE))
+_BETWEEN: Final = {
+    Phase.ROOT: tuple(_KIND_OF),
+    Phase.OPEN_ARRAY: (*_KIND_OF, CLOSE_BRACKET),
+    Phase.ITEM: tuple(_KIND_OF),
+    Phase.AFTER_ITEM: (COMMA, CLOSE_BRACKET),
+    Phase.OPEN_OBJECT: (QUOTE, CLOSE_BRACE),
+    Phase.MEMBER: (QUOTE,),
+    Phase.AFTER_KEY: (COLON,),
+    Phase.VALUE: tuple(_KIND_OF),
+    Phase.AFTER_MEMBER: (COMMA, CLOSE_BRACE),
+    Phase.DONE: (),
+}
+"""The symbols that may end white space, by where it stands."""
+_BEFORE_VALUE: Final = frozenset((Phase.ROOT, Phase.VALUE, Phase.OPEN_ARRAY, Phase.ITEM))
+
+
+def _merge(pairs: Iterable[tuple[Place, int]]) -> Items:
+    merged: dict[Place, int] = {}
+    for place, mask in pairs:
+        merged[place] = merged.get(place, 0) | mask
+    return tuple(merged.items())
+
+
+class Levels:
+    """The frames of one grammar, and what becomes of them.
+
+    Attributes:
+        frames: the frames by number; 0 is none.
+        reading: their reading states.
+        actions: what is known of what becomes of them.
+    """
+
+    def __init__(self, goals: Goals, limits: Limits, whitespace: Whitespace) -> None:
+        self.goals = goals
+        self._limits = limits
+        self._common = common(whitespace)
+        self.reading = ReadingTable(limits, self._common.table)
+        self.actions = ActionTable()
+        self.frames: list[Frame] = [Frame(Phase.DONE, ())]
+        self._ids: dict[Frame, int] = {}
+        self._readers: list[Reader] = [self._common.nothing]
+        self._makers = Readers(self._common)
+        self._endings: list[int] = []
+        self._ending_ids: dict[int, int] = {}
+
+    # ------------------------------------------------------------------ frames
+
+    def frame(self, phase: Phase, items: Items) -> int:
+        """The number of a frame; `DEAD` without places."""
+        if not items:
+            return DEAD
+        frame = Frame(phase, items)
+        number = self._ids.get(frame)
+        if number is None:
+            number = len(self.frames)
+            self._limits.check("places of a document", number, self._limits.configurations)
+            reader = self._reader(frame)
+            self._ids[frame] = number
+            self.frames.append(frame)
+            self._readers.append(reader)
+            self.actions.begin(number, reader.begin(self.reading))
+        return number
+
+    def _reader(self, frame: Frame) -> Reader:
+        """What a frame reads."""
+        phase, items = frame
+        match phase:
+            case Phase.DONE:
+                return self._common.nothing
+            case Phase.ROOT:
+                return self._common.at_root
+            case Phase.WORD:
+                return self._common.words[items[0][0]]
+            case Phase.STRING:
+                return self._makers.strings(tuple(language for language, _ in items))
+            case Phase.NUMBER:
+                return self._makers.numbers(tuple(piece.language for piece, _ in items))
+            case Phase.KEY:
+                return self._makers.keys(tuple(place for place, _ in items))
+        return self._common.blanks_behind if phase in _BEHIND else self._common.blanks
+
+    def relax(self, state: int, longest: int) -> int:
+        """A reading state that more frames share, and that no text of so many bytes tells from this one."""
+        reader, name = self.reading.owners[state]
+        if isinstance(reader, BoundedReader):
+            return reader.relaxed(self.reading, name, longest) or state
+        return state
+
+    def region(self, state: int) -> Loop | None:
+        """Any string as a loop, if a reading state between two characters is like it."""
+        reader, name = self.reading.owners[state]
+        first, last = self._common.home, self._common.last
+        if state == first:
+            return Loop(first, last)
+        if isinstance(reader, MarkedString) and not name.partial:
+            return Loop(first, last, marked=True)
+        if isinstance(reader, CountedString) and name[1] == 0:
+            return Loop(first, last, *reader.left(name))
+        return None
+
+    def forget(self, states: Iterable[int]) -> dict[int, int]:
+        """Drop all reading states but some and those in which frames begin; the new numbers of those that stay."""
+        old, kept = self.reading, len(self._common.table)
+        self.reading = table = ReadingTable(self._limits, self._common.table)
+        for reader, _ in old.owners[kept:]:
+            if reader is not None:
+                reader.ids.clear()
+        starts = [self.actions.start(frame) for frame in range(1, len(self.frames))]
+        numbers = {state: state for state in range(kept)}
+        for state in (*starts, *states):
+            if state not in numbers:
+                reader, name = old.owners[state]
+                assert reader is not None
+                numbers[state] = table.state(reader, name)
+        for frame, state in enumerate(starts, 1):
+            self.actions.near[frame, NEAR] = numbers[state]
+        return numbers
+
+    def may_loop(self, state: int) -> bool:
+        """Whether a reading state may be in a loop of its own: in a string that has to satisfy something."""
+        return isinstance(self.reading.owners[state][0], StringReader | BoundedReader | KeyReader)
+
+    def follows_text(self, frame: int) -> bool:
+        """Whether the text matters that is read from a frame on: of an item or a key that may not come twice."""
+        phase, items = self.frames[frame]
+        if phase is Phase.IN_ITEM:
+            return any(move.place.case.distinct is not None for move, _ in items)
+        if phase is Phase.KEY:
+            return any(place.case.allowed(place)[1] and not place.case.forgets(place) for place, _ in items)
+        return False
+
+    def accepts_number(self, frame: int, state: int) -> bool:
+        """Whether a number that stands in a reading state may end."""
+        reader, name = self.reading.owners[state]
+        return isinstance(reader, NumberReader) and bool(reader.accepting(name))
+
+    # ------------------------------------------------------------------ actions
+
+    def act(self, frame: int, symbol: int) -> int:
+        """What becomes of a stack where the reading of its top frame ends with a symbol."""
+        table = self.actions
+        action = table.get(frame, symbol)
+        if action != MISS:
+            return action
+        here, reader = self.frames[frame], self._readers[frame]
+        if here.phase not in _BETWEEN:
+            action = self._act(here, reader, symbol)
+            table.put(frame, symbol, action)
+            return action
+        # A walk that meets one byte of structure meets nearly all.
+        row = [DEAD] * NEAR
+        for each in _BETWEEN[here.phase]:
+            row[each] = self._act(here, reader, each)
+        table.near[frame, :NEAR] = row
+        return row[symbol]
+
+    def _act(self, frame: Frame, reader: Reader, symbol: int) -> int:
+        match frame.phase:
+            case Phase.WORD:
+                return self._pop(mask for _, mask in frame.items)
+            case Phase.STRING | Phase.NUMBER:
+                accepting = reader.labels[symbol]
+                masks = (mask for i, (_, mask) in enumerate(frame.items) if accepting >> i & 1)
+                return self._pop(masks, again=frame.phase is Phase.NUMBER)
+            case Phase.KEY:
+                return self._key_ended(frame, reader, symbol, UNKNOWN_KEY)
+            case _:
+                return self._structure(frame, symbol)
+
+    def act_on_key(self, number: int, symbol: int, key: str) -> int:
+        """What becomes of a frame whose key ends, where its text matters."""
+        frame, reader = self.frames[number], self._readers[number]
+        return self._key_ended(frame, reader, symbol, key)
+
+    def _key_ended(self, frame: Frame, reader: Reader, symbol: int, key: str) -> int:
+        label = reader.labels[symbol]
+        moves: list[tuple[ObjectMove, int]] = []
+        if isinstance(reader, KeyReader):
+            if key == UNKNOWN_KEY and any(not place.case.forgets(place) for place, _ in frame.items):
+                return ASK  # whether enough other keys are left may depend on it
+            for at, (place, mask) in zip(label, frame.items, strict=True):
+                moves += ((move, mask) for move in (at.moves(place, key) if at else ()))
+        else:
+            for place, mask in frame.items:
+                moves += ((move, mask) for move in place.case.moves_of(place, key if label == OTHER_KEY else label))
+        return self._stay(Phase.AFTER_KEY, _merge(moves))
+
+    def _structure(self, frame: Frame, symbol: int) -> int:
+        phase, items = frame
+        if phase in _BEFORE_VALUE and symbol in _KIND_OF:
+            unknown = phase is Phase.ITEM and any(UNKNOWN_VALUE in place.seen for place, _ in items)
+            return ASK if unknown else self._open(frame, _KIND_OF[symbol])
+        if symbol == QUOTE and phase in (Phase.OPEN_OBJECT, Phase.MEMBER):
+            if any(UNKNOWN_KEY in place.extras for place, _ in items):
+                return ASK
+            return self._stay(Phase.KEY, tuple(item for item in items if any(item[0].case.allowed(item[0]))))
+        if symbol == COLON and phase is Phase.AFTER_KEY:
+            return self._stay(Phase.VALUE, items)
+        if symbol == COMMA and phase is Phase.AFTER_ITEM:
+            open_items = [place for place, _ in items if UNKNOWN_VALUE in place.seen]
+            if open_items:
+                return self._stay(Phase.ITEM, items) if all(p.case.has_spare(p) for p in open_items) else ASK
+            return self._stay(Phase.ITEM, tuple(item for item in items if item[0].case.moves(item[0])))
+        if symbol == COMMA and phase is Phase.AFTER_MEMBER:
+            return self._stay(Phase.MEMBER, tuple(item for item in items if any(item[0].case.allowed(item[0]))))
+        closes_array = symbol == CLOSE_BRACKET and phase in (Phase.OPEN_ARRAY, Phase.AFTER_ITEM)
+        closes_object = symbol == CLOSE_BRACE and phase in (Phase.OPEN_OBJECT, Phase.AFTER_MEMBER)
+        if closes_array or closes_object:
+            return self._pop(mask for place, mask in items if place.case.can_close(place))
+        return DEAD
+
+    def _stay(self, phase: Phase, items: Items) -> int:
+        following = self.frame(phase, items)
+        return encode(STAY, following) if following else DEAD
+
+    def _open(self, frame: Frame, kind: Kind) -> int:
+        """Begin a value: what is asked of it decides what may be read."""
+        phase, moves = frame
+        if phase in (Phase.OPEN_ARRAY, Phase.ITEM):
+            phase = Phase.IN_ITEM
+            moves = _merge((move, mask) for place, mask in moves for move in place.case.moves(place))
+        starts: list[tuple[Place, int]] = []
+        for number, (move, _) in enumerate(moves):
+            begun = self.goals.starts(move.goal, kind)
+            starts += [(start, 1 << number) for start in begun]
+        if not starts:
+            return DEAD
+        opened = {
+            Kind.STRING: Phase.STRING,
+            Kind.NUMBER: Phase.NUMBER,
+            Kind.ARRAY: Phase.OPEN_ARRAY,
+            Kind.OBJECT: Phase.OPEN_OBJECT,
+        }.get(kind, Phase.WORD)
+        below = self.frame(phase, moves)
+        return encode(PUSH, self.frame(opened, _merge(starts)), below, again=kind is Kind.NUMBER)
+
+    # ------------------------------------------------------------------ values end
+
+    def _pop(self, masks: Iterable[int], *, again: bool = False) -> int:
+        """End a value for those below that it satisfies."""
+        ended = 0
+        for mask in masks:
+            ended |= mask
+        if not ended:
+            return DEAD
+        number = self._ending_ids.get(ended)
+        if number is None:
+            number = self._ending_ids[ended] = len(self._endings)
+            self._endings.append(ended)
+        return encode(POP, number, again=again)
+
+    def after(self, below: int, number: int) -> int:
+        """The frame that goes on below an ended value; `DEAD` if none does, `-ASK` where the value's text decides.
+
+        Where the text matters later only, the frame is one that does not know it.
+        """
+        following = self.actions.get(below, ENDING | number)
+        if following == MISS:
+            following = self.after_value(below, number, UNKNOWN_VALUE)
+            self.actions.put(below, ENDING | number, following)
+        return following
+
+    def after_value(self, below: int, number: int, value: Value) -> int:
+        """The same, where the value of the item is known."""
+        phase, moves = self.frames[below]
+        if phase is Phase.ROOT:
+            return self.frame(Phase.DONE, ((None, 1),))
+        ended = self._endings[number]
+        places: list[tuple[Place, int]] = []
+        for i, (move, mask) in enumerate(moves):
+            if not ended >> i & 1:
+                continue
+            place = move.place
+            if isinstance(place, ArrayPlace) and place.case.distinct is not None:
+                known = value != UNKNOWN_VALUE
+                place = place.case.after(place, value) if known else place.case.after_any(place)
+                if place is None and not known:
+                    return -ASK
+            if place is not None:
+                places.append((place, mask))
+        return self.frame(Phase.AFTER_ITEM if phase is Phase.IN_ITEM else Phase.AFTER_MEMBER, _merge(places))

@@ -1,0 +1,1 @@
+"""Numbers as JSON spells them: bounds and multiples, decided digit by digit."""

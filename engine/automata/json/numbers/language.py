@@ -1,0 +1,208 @@
+"""Numbers in their JSON spelling, under bounds and multiples: a digit automaton, decided exactly.
+
+The state holds no value but what still matters of it: the place of the first
+significant digit, how the digits stand to each bound, residues (see
+`magnitudes`). A byte is offered only where some completion is a number of the
+set, and that is arithmetic, not search. The set of exponents that a mantissa
+may take is an interval, so an exponent of any size is exact: 1e2, 100.0,
+0.1e3 and 10000e-0002 are one number here. Bounds and divisors are fractions
+taken from the schema's own text, of any size up to `LARGEST`.
+
+An integer is written without fraction and exponent. Other numbers take any JSON
+form, `-0` among them, with one restriction so that the states stay finitely
+many: with a bound on its side, an exponent may follow a mantissa whose first
+significant digit stands within `reach` places of the decimal point; and under
+`multiple_of` (other than on integers) a number has at most `reach` digits.
+`reach` is 64 and more, the more the longer the bounds are. A sign without
+bounds and multiples is free of this.
+
+Rejected: the value read so far as the state (every number then makes states of
+its own, and no mask is used twice), and regular expressions for ranges (their
+product with exponents is none, and multiples blow them up).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from math import lcm
+from typing import Final, TypeAlias
+
+from engine.automata.json.numbers.exponent import Exponent
+from engine.automata.json.numbers.magnitudes import decimals
+from engine.automata.json.numbers.mantissa import START, Edge, Mantissa, Reader, Side
+from engine.source import LimitExceededError
+
+LARGEST: Final = 1_000
+"""So many digits a bound or a divisor may have before its decimal point, and as many behind it."""
+
+Number: TypeAlias = int | Decimal | Fraction
+State: TypeAlias = Mantissa | Exponent
+
+
+def fraction(number: Number) -> Fraction:
+    """A number of a schema, exactly.
+
+    Raises:
+        LimitExceededError: it has more than `LARGEST` digits on a side of its decimal point.
+        ValueError: it has no finite decimal form, so no JSON text means it.
+    """
+    if isinstance(number, Decimal):
+        if not number.is_finite():
+            raise ValueError(f"{number} is no JSON number")
+        if not number:
+            return Fraction(0)
+        _check(abs(number.adjusted()))
+    value = Fraction(number)
+    if 10 ** decimals(value) % value.denominator:
+        raise ValueError(f"{value} has no finite decimal form")
+    whole = abs(value.numerator) // value.denominator
+    _check(max(decimals(value), whole.bit_length() * 3 // 10))
+    return value
+
+
+def _check(digits: int) -> None:
+    if digits > LARGEST:
+        raise LimitExceededError("digits of a number in the schema", given=digits, limit=LARGEST)
+
+
+def _tightest(
+    choose: Callable[[list[Fraction]], Fraction], inclusive: Number | None, exclusive: Number | None
+) -> Edge | None:
+    """The bound that rules, and whether it is strict."""
+    values = [Fraction(number) for number in (inclusive, exclusive) if number is not None]
+    if not values:
+        return None
+    best = choose(values)
+    return best, exclusive is not None and best == Fraction(exclusive)
+
+
+@dataclass(frozen=True)
+class NumberLanguage:
+    """The spellings of the numbers that satisfy all of the conditions.
+
+    Attributes:
+        minimum: at least this.
+        exclusive_minimum: more than this.
+        maximum: at most this.
+        exclusive_maximum: less than this.
+        multiple_of: a multiple of each of these.
+        not_multiple_of: of none of these, as the complement of `multiple_of` needs it.
+        integer: whether it is a whole number, written with digits alone.
+    """
+
+    minimum: Number | None = None
+    exclusive_minimum: Number | None = None
+    maximum: Number | None = None
+    exclusive_maximum: Number | None = None
+    multiple_of: tuple[Number, ...] = ()
+    not_multiple_of: tuple[Number, ...] = ()
+    integer: bool = False
+    _reader: Reader = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        for name in ("minimum", "exclusive_minimum", "maximum", "exclusive_maximum"):
+            number = getattr(self, name)
+            object.__setattr__(self, name, None if number is None else fraction(number))
+        for name in ("multiple_of", "not_multiple_of"):
+            divisors = tuple(sorted({abs(fraction(divisor)) for divisor in getattr(self, name)}))
+            if divisors and not divisors[0]:
+                raise ValueError("zero divides nothing")
+            object.__setattr__(self, name, divisors)
+        object.__setattr__(self, "_reader", Reader(self._side(1), self._side(-1), whole=self.integer))
+
+    def _side(self, sign: int) -> Side:
+        lower = _tightest(max, self.minimum, self.exclusive_minimum)
+        upper = _tightest(min, self.maximum, self.exclusive_maximum)
+        if sign < 0:
+            lower, upper = (upper and (-upper[0], upper[1])), (lower and (-lower[0], lower[1]))
+        divisors = [Fraction(divisor) for divisor in (*self.multiple_of, *((1,) if self.integer else ()))]
+        multiple = None
+        if divisors:
+            scale = 10 ** max(map(decimals, divisors))
+            multiple = Fraction(lcm(*(int(divisor * scale) for divisor in divisors)), scale)
+        return Side.of(lower, upper, multiple, tuple(Fraction(divisor) for divisor in self.not_multiple_of))
+
+    # ------------------------------------------------------------------ the language
+
+    @property
+    def start(self) -> State | None:
+        """The state before the first byte; None where there is no such number."""
+        return START if self._reader.is_live(START) else None
+
+    def step(self, state: State, byte: int) -> State | None:
+        """The state after a byte; None where no completion is a number of the set."""
+        return self._reader.step(state, byte)
+
+    def accepts(self, state: State) -> bool:
+        """Whether a number of the set ends here."""
+        return self._reader.accepts(state)
+
+    # ------------------------------------------------------------------ the set
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no such number."""
+        return self.start is None
+
+    def __contains__(self, number: Number) -> bool:
+        value = Fraction(number)
+        return (
+            (self.minimum is None or value >= Fraction(self.minimum))
+            and (self.exclusive_minimum is None or value > Fraction(self.exclusive_minimum))
+            and (self.maximum is None or value <= Fraction(self.maximum))
+            and (self.exclusive_maximum is None or value < Fraction(self.exclusive_maximum))
+            and all((value / Fraction(divisor)).denominator == 1 for divisor in self.multiple_of)
+            and all((value / Fraction(divisor)).denominator != 1 for divisor in self.not_multiple_of)
+            and (not self.integer or value.denominator == 1)
+        )
+
+    def witness(self) -> str | None:
+        """A number of the set, zero where it may be; None where the set is empty."""
+        positive, negative = self._reader.sides
+        if positive.zero:
+            return "0"
+        for sign, side in (("", positive), ("-", negative)):
+            value = side.magnitudes.least() if side.magnitudes is not None else None
+            if value is not None:
+                scale = decimals(value)
+                digits = str(value.numerator * 10**scale // value.denominator).rjust(scale + 1, "0")
+                return f"{sign}{digits[: len(digits) - scale]}{'.' if scale else ''}{digits[len(digits) - scale :]}"
+        return None
+
+    def complement(self) -> tuple[NumberLanguage, ...]:
+        """Languages that together hold every number that is not in the set (by value, in any JSON form)."""
+        pieces: list[NumberLanguage] = []
+        if self.minimum is not None:
+            pieces.append(NumberLanguage(exclusive_maximum=self.minimum))
+        if self.exclusive_minimum is not None:
+            pieces.append(NumberLanguage(maximum=self.exclusive_minimum))
+        if self.maximum is not None:
+            pieces.append(NumberLanguage(exclusive_minimum=self.maximum))
+        if self.exclusive_maximum is not None:
+            pieces.append(NumberLanguage(minimum=self.exclusive_maximum))
+        pieces += [NumberLanguage(not_multiple_of=(divisor,)) for divisor in self.multiple_of]
+        pieces += [NumberLanguage(multiple_of=(divisor,)) for divisor in self.not_multiple_of]
+        if self.integer:
+            pieces.append(NumberLanguage(not_multiple_of=(1,)))
+        return tuple(pieces)
+
+
+def conjunction(languages: Iterable[NumberLanguage]) -> NumberLanguage:
+    """The numbers that are in all of the sets; all numbers where there are none."""
+    several = tuple(languages)
+    return NumberLanguage(
+        minimum=max((Fraction(one.minimum) for one in several if one.minimum is not None), default=None),
+        exclusive_minimum=max(
+            (Fraction(one.exclusive_minimum) for one in several if one.exclusive_minimum is not None), default=None
+        ),
+        maximum=min((Fraction(one.maximum) for one in several if one.maximum is not None), default=None),
+        exclusive_maximum=min(
+            (Fraction(one.exclusive_maximum) for one in several if one.exclusive_maximum is not None), default=None
+        ),
+        multiple_of=tuple(divisor for one in several for divisor in one.multiple_of),
+        not_multiple_of=tuple(divisor for one in several for divisor in one.not_multiple_of),
+        integer=any(one.integer for one in several),
+    )

@@ -1,0 +1,114 @@
+"""What is left to decide about an object whose alternatives are too many to be told apart.
+
+Mostly a formula over objects becomes a few cases, one for each alternative. Five
+schemas under `oneOf`, each of eight optional properties, are more than 4,000. Then
+the formula itself goes along: every assertion about members in it is open until
+a member breaks it, or no such member can come any more. A member's value either
+satisfies what an open assertion asks for or does not, and what is left of the
+formula is the place's. So the object is read by a product of its assertions,
+and only the combinations that some value can bring about are ever met.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.automata.json.formula import All, Among, Constant, ExactlyOne, Formula, Members, Not, Some
+from engine.automata.json.objects.cells import names_in
+from engine.source import turn
+
+if TYPE_CHECKING:
+    from engine.automata.json.goals import Goals
+
+
+class Conditions:
+    """A boolean formula over assertions about members.
+
+    Attributes:
+        whole: the formula.
+        atoms: of each assertion its keys, as a formula over strings, and what their values must satisfy.
+        names: the names that it mentions. They take a place in the order of properties, so that what tells the
+            alternatives apart, which people write first, is known before the rest is read.
+    """
+
+    def __init__(self, goals: Goals, formulas: list[Formula]) -> None:
+        self._arena = goals.arena
+        self.whole = goals.arena.all_of(formulas)
+        self._numbers: dict[Formula, int] = {}
+        self.atoms: list[tuple[Formula, Formula]] = []
+        self.names: dict[str, None] = {}
+        self._collect(goals, self.whole)
+        self._open: dict[Formula, int] = {}
+        self._known: dict[tuple[Formula, int, bool], Formula] = {}
+        self.about_others = sum(1 << i for i, (keys, _) in enumerate(self.atoms) if not isinstance(keys, Among))
+        self._of_one_name = {
+            keys.values[0]: 0 for keys, _ in self.atoms if isinstance(keys, Among) and len(keys.values) == 1
+        }
+        for number, (keys, _) in enumerate(self.atoms):
+            if isinstance(keys, Among) and len(keys.values) == 1:
+                self._of_one_name[keys.values[0]] |= 1 << number
+
+    def _collect(self, goals: Goals, formula: Formula) -> None:
+        match formula:
+            case All() | Some() | ExactlyOne():
+                for item in formula.items:
+                    self._collect(goals, item)
+            case Not():
+                self._collect(goals, formula.item)
+            case Members():
+                keys = goals.string_formula(formula.keys)
+                if formula not in self._numbers:
+                    self._numbers[formula] = len(self.atoms)
+                    self.atoms.append((keys, formula.value))
+                self.names.update(dict.fromkeys(names_in(keys)))
+            case _:
+                assert isinstance(formula, Constant)
+
+    def open(self, left: Formula) -> int:
+        """The assertions that a formula still asks about, as a bit set."""
+        known = self._open.get(left)
+        if known is None:
+            match left:
+                case All() | Some() | ExactlyOne():
+                    known = 0
+                    for item in left.items:
+                        known |= self.open(item)
+                case Not():
+                    known = self.open(left.item)
+                case Members():
+                    known = 1 << self._numbers[left]
+                case _:
+                    known = 0
+            self._open[left] = known
+        return known
+
+    def assume(self, left: Formula, atoms: int, holds: bool) -> Formula:
+        """What is left once some assertions are known to hold, or not to."""
+        turn()
+        if not self.open(left) & atoms:
+            return left
+        key = (left, atoms, holds)
+        known = self._known.get(key)
+        if known is None:
+            arena = self._arena
+            match left:
+                case All():
+                    known = arena.all_of([self.assume(item, atoms, holds) for item in left.items])
+                case Some():
+                    known = arena.any_of([self.assume(item, atoms, holds) for item in left.items])
+                case ExactlyOne():
+                    known = arena.exactly_one([self.assume(item, atoms, holds) for item in left.items])
+                case Not():
+                    known = arena.negate(self.assume(left.item, atoms, holds))
+                case _:
+                    known = arena.constant(holds)
+            self._known[key] = known
+        return known
+
+    def holds_at_end(self, left: Formula) -> bool:
+        """Whether it is true if no member follows: then no assertion can be broken any more."""
+        return self.assume(left, -1, holds=True) is self._arena.true
+
+    def of_name(self, name: str) -> int:
+        """The assertions about a name alone, as a bit set."""
+        return self._of_one_name.get(name, 0)

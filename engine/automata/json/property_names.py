@@ -1,0 +1,83 @@
+"""Which properties may come next in an object, by name.
+
+The reading of a key ends with a symbol for each name, so the names that may
+still come are those whose symbols can be reached, and open a member that can be
+completed.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Final
+
+from engine.automata.distance import Properties
+from engine.automata.json.keys import KeyPlace, KeyReader
+from engine.automata.json.levels import Levels, Phase
+from engine.automata.runtime import DEAD, Runtime
+
+_MOST_STATES: Final = 2_000
+_MOST_STATES_WITH_CONDITIONS: Final = 200  # each of them takes long
+_MOST_NAMES: Final = 50
+_BEFORE_KEY: Final = {
+    Phase.OPEN_OBJECT: (b'"',),
+    Phase.MEMBER: (b'"', b' "'),
+    Phase.AFTER_MEMBER: (b',"', b', "'),
+    Phase.NUMBER: (b',"', b', "'),  # a comma ends it
+}
+_BACKSLASH: Final = 0x5C
+_ANY_OTHER: Final = 0
+"""The symbol of a key that is none of the names."""
+
+
+def properties(automaton: Runtime, levels: Levels, configuration: int) -> Properties:
+    """The properties that may come next; none where no key is being read, or about to be."""
+    _, (frame, *_) = automaton.locate(configuration, 1)
+    phase = levels.frames[frame].phase
+    if phase is Phase.KEY:
+        return _ends(automaton, levels, configuration)
+    for text in _BEFORE_KEY.get(phase, ()):
+        within = automaton.run(configuration, text)
+        if within != DEAD:
+            _, (frame, *_) = automaton.locate(within, 1)
+            # Behind an item of an array it may be a string.
+            return _ends(automaton, levels, within) if levels.frames[frame].phase is Phase.KEY else Properties()
+    return Properties()
+
+
+def _ends(automaton: Runtime, levels: Levels, configuration: int) -> Properties:
+    """What may end the key that is being read."""
+    state, (frame, *_) = automaton.locate(configuration, 1)
+    reading = levels.reading
+    reader, _ = reading.owners[levels.actions.start(frame)]
+    assert reader is not None
+    names: dict[str, None] = {}
+    others = False
+    most = _MOST_STATES_WITH_CONDITIONS if isinstance(reader, KeyReader) else _MOST_STATES
+    todo, escaped, seen = deque([state]), deque[int](), {state}
+    while (todo or escaped) and len(seen) < most and len(names) < _MOST_NAMES:
+        here = (todo or escaped).popleft()
+        if reading.owners[here][0] is not reader:  # off the names
+            others = others or automaton.act(frame, _ANY_OTHER) != DEAD
+            continue
+        reading.complete(here)
+        row = reading.rows[here].tolist()
+        for entry in dict.fromkeys(row):
+            if entry > DEAD and entry not in seen:
+                seen.add(entry)
+                # Most names are found without escapes, which are many.
+                (escaped if entry == row[_BACKSLASH] else todo).append(entry)
+            elif entry < DEAD and automaton.act(frame, -2 - entry) != DEAD:
+                label = reader.labels[-2 - entry]
+                # Read along with conditions, a key ends with where it stands in each of the places.
+                for name in [_name(key) for key in label if key] if isinstance(label, tuple) else [label]:
+                    if isinstance(name, str):
+                        names[name] = None
+                    else:
+                        others = True
+    return Properties(tuple(names), others)
+
+
+def _name(key: KeyPlace) -> str | None:
+    """The name that a key is, if it is one."""
+    number = key.name
+    return key.scope.case.names[number] if number >= 0 else None

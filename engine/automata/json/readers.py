@@ -1,0 +1,109 @@
+"""Which reader a string, a number or a key has: the one that shares most with others."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from engine.automata.json.keys import KeyReader, KeyScope, key_scope
+from engine.automata.json.marked import CountedString, MarkedString, Names
+from engine.automata.json.objects.case import ObjectCase, ObjectPlace
+from engine.automata.json.reading import BoundedReader, Common, NumberReader, Reader, StringReader
+from engine.automata.json.strings.language import Listing, StringLanguage
+from engine.automata.json.strings.names import Trie
+
+OTHER_KEY: Final = ()
+"""The label of a key that is none of the names."""
+
+
+class Readers:
+    """The readers of one grammar."""
+
+    def __init__(self, common: Common) -> None:
+        self._common = common
+        self._of_strings: dict[tuple[StringLanguage, ...], Reader] = {}
+        self._of_numbers: dict[tuple[Any, ...], NumberReader] = {}
+        self._of_keys: dict[tuple[KeyScope, ...], KeyReader] = {}
+        self._marked: dict[Trie, MarkedString] = {}
+        self._named: dict[tuple[Trie, int], Names] = {}
+        self._tries: dict[tuple[tuple[ObjectCase, ...], frozenset[str]], Trie] = {}
+
+    def strings(self, languages: tuple[StringLanguage, ...]) -> Reader:
+        """What reads strings of some languages side by side."""
+        reader = self._of_strings.get(languages)
+        if reader is None:
+            reader = self._of_strings[languages] = self._make_strings(languages)
+        return reader
+
+    def _make_strings(self, languages: tuple[StringLanguage, ...]) -> Reader:
+        shared = self._common
+        if languages == (shared.any_string,):
+            return shared.strings[shared.any_string]
+        if len(languages) == 1:
+            lengths, bounded = languages[0].lengths, languages[0].bounded
+            if lengths is not None:
+                return CountedString(*lengths, shared)
+            pattern = self.strings((bounded.pattern,)) if bounded is not None else None
+            if isinstance(pattern, StringReader):
+                return BoundedReader(languages[0], pattern, bounded)
+        listings = [listing for language in languages if (listing := language.listing) is not None]
+        if len(listings) == len(languages):
+            return self._told_apart(listings)
+        return StringReader(languages, shared.home)
+
+    def _told_apart(self, listings: list[Listing]) -> Reader:
+        """Languages of some strings, or of all but some."""
+
+        def label(name: str | None) -> int | None:
+            return sum(1 << i for i, listing in enumerate(listings) if listing.holds(name)) or None
+
+        trie = Trie(name for listing in listings for name in listing.names)
+        if any(listing.others for listing in listings):
+            return MarkedString(trie, label, self._common)
+        return Names(trie, -1, label)
+
+    def numbers(self, languages: tuple[Any, ...]) -> NumberReader:
+        """What reads numbers of some languages side by side."""
+        reader = self._of_numbers.get(languages)
+        if reader is None:
+            known = self._common.numbers.get(languages[0]) if len(languages) == 1 else None
+            reader = self._of_numbers[languages] = known or NumberReader(languages)
+        return reader
+
+    def keys(self, places: tuple[ObjectPlace, ...]) -> Reader:
+        """What reads the next key at some places side by side."""
+        may_come = [(place.case, *place.case.allowed(place)) for place in places]
+        if not all(not cells or case.open_cell in cells for case, _, cells in may_come):
+            scopes = tuple(key_scope(place) for place in places)
+            reader = self._of_keys.get(scopes)
+            if reader is None:
+                reader = self._of_keys[scopes] = KeyReader(scopes)
+            return reader
+        cases = tuple(case for case, _, _ in may_come)
+        trie = self._trie(cases, frozenset(key for place in places for key in place.extras))
+        if any(cells for _, _, cells in may_come):
+            marked = self._marked.get(trie)
+            if marked is None:
+                marked = self._marked[trie] = MarkedString(trie, _label_of_key, self._common)
+            return marked
+        allowed = may_come[0][1]
+        if len(cases) > 1:
+            each = (name for case, mask, _ in may_come for i, name in enumerate(case.names) if mask >> i & 1)
+            allowed = sum(1 << number for number in {trie.numbers[name] for name in each})
+        named = self._named.get((trie, allowed))
+        if named is None:
+            named = self._named[trie, allowed] = Names(trie, allowed, _label_of_key)
+        return named
+
+    def _trie(self, cases: tuple[ObjectCase, ...], extras: frozenset[str]) -> Trie:
+        """The names of some objects, and the keys that cannot come again."""
+        if len(cases) == 1 and not extras:
+            return cases[0].trie
+        trie = self._tries.get((cases, extras))
+        if trie is None:
+            names = (name for case in cases for name in case.names)
+            trie = self._tries[cases, extras] = Trie((*names, *sorted(extras)))
+        return trie
+
+
+def _label_of_key(name: str | None) -> str | tuple[()]:
+    return OTHER_KEY if name is None else name

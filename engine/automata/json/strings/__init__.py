@@ -1,0 +1,1 @@
+"""Strings as JSON spells them: patterns, formats, lengths and lists of names."""

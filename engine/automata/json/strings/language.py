@@ -1,0 +1,228 @@
+"""Strings: the languages of what stands between two quotes.
+
+A conjunction over strings becomes one automaton over JSON-spelled characters;
+a conjunction with an `enum` becomes a trie of the values that satisfy the rest.
+Both are read up to the closing quote, which no spelling of a character begins
+with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache, lru_cache
+from typing import NamedTuple, TypeAlias
+
+from engine.automata.json.formula import All, Among, Constant, Formula, Length, Not, Place, Text, span_at, span_of
+from engine.automata.json.strings.conditions import Component, Components, any_automaton, no_automaton
+from engine.automata.json.strings.names import Trie, TrieState
+from engine.automata.json.strings.products import LEAF, TextProduct, begin, is_plainly_inhabited, longest_completion
+from engine.automata.runtime import DEAD
+from engine.grammar.simplify import simplify
+from engine.source import Limits, Span
+
+EVERY_STRING = Constant(True)
+
+
+@lru_cache(maxsize=4096)
+def _inner(text: str) -> bytes:
+    import json
+
+    return json.dumps(text, ensure_ascii=False)[1:-1].encode("utf-8", "surrogatepass")
+
+
+class Listing(NamedTuple):
+    """Some strings, or all others."""
+
+    names: tuple[str, ...]
+    others: bool
+
+    def holds(self, text: str | None) -> bool:
+        """Whether a string is one of them; None is one that nobody lists."""
+        return (text in self.names) is not self.others
+
+
+class Bounded(NamedTuple):
+    """A pattern, and how long a string may be.
+
+    Attributes:
+        pattern: the strings of the pattern, of any length.
+        least, most: how many characters there must and may be.
+        reach: so many characters at most complete what the pattern has begun to match.
+    """
+
+    pattern: TextLanguage
+    least: int
+    most: int
+    reach: int
+
+
+class TextLanguage:
+    """The strings of a formula, spelled in JSON.
+
+    The automaton is made when it is first stepped, or where only a search can tell whether there are such strings.
+    """
+
+    __slots__ = ("_automaton", "_components", "_formula", "_limits", "start")
+
+    def __init__(self, formula: Formula, limits: Limits, components: Components | None = None) -> None:
+        self._formula, self._limits = formula, limits
+        self._components = {} if components is None else components
+        self._automaton: Component | TextProduct | None = None
+        # The first state that an automaton interns.
+        self.start: int | None = 1 if is_plainly_inhabited(formula) else self.automaton.start or None
+
+    @property
+    def automaton(self) -> Component | TextProduct:
+        """What runs it."""
+        if self._automaton is None:
+            self._automaton = self._make()
+        return self._automaton
+
+    @property
+    def listing(self) -> Listing | None:
+        """Which strings it lacks, where those are all that is said; otherwise None."""
+        parts = self._formula.items if isinstance(self._formula, All) else (self._formula,)
+        names: list[str] = []
+        for part in parts:
+            if isinstance(part, Not) and isinstance(part.item, Among):
+                names += (value for value in part.item.values if isinstance(value, str))
+            elif part is not EVERY_STRING:
+                return None
+        return Listing(tuple(names), others=True)
+
+    @property
+    def lengths(self) -> tuple[int, int | None] | None:
+        """How many characters it asks for, least and most, where that is all that is said; otherwise None."""
+        parts = self._formula.items if isinstance(self._formula, All) else (self._formula,)
+        least, most = 0, None
+        for part in parts:
+            if not isinstance(part, Length):
+                return None
+            least = max(least, part.least)
+            most = part.most if most is None else most if part.most is None else min(most, part.most)
+        return least, most
+
+    @property
+    def bounded(self) -> Bounded | None:
+        """What it is without its lengths, where that is one pattern; otherwise None."""
+        if not isinstance(self._formula, All):
+            return None
+        texts = [part for part in self._formula.items if not isinstance(part, Length)]
+        lengths = TextLanguage(
+            All(tuple(part for part in self._formula.items if isinstance(part, Length))), self._limits
+        )
+        if len(texts) != 1 or not isinstance(texts[0], Text) or lengths.lengths is None:
+            return None
+        reach = longest_completion(simplify(texts[0].node))
+        least, most = lengths.lengths
+        if reach is None or most is None:
+            return None
+        return Bounded(TextLanguage(texts[0], self._limits, self._components), least, most, reach)
+
+    @property
+    def places(self) -> tuple[Span, ...]:
+        """Where in the source it is said."""
+        parts = self._formula.items if isinstance(self._formula, All) else (self._formula,)
+        return tuple(span_of(part) for part in parts)
+
+    @property
+    def of_byte(self) -> bytes:
+        """The byte class of each byte."""
+        return self.automaton.classes.of_byte
+
+    def _make(self) -> Component | TextProduct:
+        if self._formula is EVERY_STRING:
+            return any_automaton(self._limits)
+        residual, components, formulas = begin(self._formula, self._limits, self._components)
+        every = any_string().automaton
+        if isinstance(residual, bool):
+            return every if residual else no_automaton(self._limits)
+        if residual[0] == LEAF:
+            number: int = residual[1]
+            return components[number]
+        return TextProduct(every, components, formulas, residual, self._limits)
+
+    def step(self, state: int, byte: int) -> int | None:
+        """The state after a byte."""
+        automaton = self.automaton
+        following = int(automaton.rows[state, automaton.classes.of_byte[byte]])
+        if following < 0:
+            following = automaton.step(state, automaton.classes.of_byte[byte])
+        return following or None
+
+    def accepts(self, state: int) -> bool:
+        """Whether the string may end here."""
+        return bool(self.automaton.accepting[state])
+
+    def is_free(self, state: int) -> bool:
+        """Whether this is between two characters, and any string may follow."""
+        return bool(self.automaton.accepting[state]) and self.automaton.is_free(state)
+
+    def holds(self, text: str) -> bool:
+        """Whether it holds a string."""
+        if self.start is None:
+            return False
+        state = self.automaton.run(self.start, _inner(text))
+        return state != DEAD and self.accepts(state)
+
+    def spans(self, state: int) -> tuple[Span, ...]:
+        """Where in the source the match stands."""
+        if isinstance(self.automaton, TextProduct):
+            return self.automaton.spans(state)
+        span = span_of(self._formula)
+        return (span,) if span.end else ()
+
+
+@cache
+def any_string() -> TextLanguage:
+    """Every string; one language for all grammars, which does not grow any more."""
+    language = TextLanguage(EVERY_STRING, Limits())
+    state = 1
+    while state < language.automaton.size:
+        language.automaton.complete(state)
+        state += 1
+    return language
+
+
+class EnumLanguage:
+    """Some strings, any of which may stand."""
+
+    __slots__ = ("_place", "all", "start", "trie")
+
+    lengths = None
+    bounded = None
+
+    def __init__(self, values: Iterable[str], place: Place) -> None:
+        self.trie = Trie(values)
+        self.all = (1 << len(self.trie.names)) - 1
+        self.start: TrieState | None = self.trie.start if self.all else None
+        self._place = place
+
+    @property
+    def listing(self) -> Listing:
+        """The strings."""
+        return Listing(self.trie.names, others=False)
+
+    @property
+    def places(self) -> tuple[Span, ...]:
+        """Where in the source it is said."""
+        return (span_at(self._place),)
+
+    def step(self, state: TrieState, byte: int) -> TrieState | None:
+        """The state after a byte."""
+        return self.trie.step(state, byte, self.all)
+
+    def accepts(self, state: TrieState) -> bool:
+        """Whether the string may end here."""
+        return self.trie.end(state, self.all) >= 0
+
+    def holds(self, text: str) -> bool:
+        """Whether it holds a string."""
+        return text in self.trie.numbers
+
+    def spans(self, state: TrieState) -> tuple[Span, ...]:
+        """Where in the source the match stands."""
+        return (span_at(self._place),)
+
+
+StringLanguage: TypeAlias = TextLanguage | EnumLanguage

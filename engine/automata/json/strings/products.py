@@ -1,0 +1,273 @@
+"""Conditions on one string, run side by side: products of automata over its JSON spelling.
+
+A pattern, a format, a length and a list of names are an automaton each, and what
+a schema says of a string is a boolean formula over them. A state of the product
+is what is left of that formula: a condition that cannot hold any more is false,
+one that cannot fail any more is true, and what no longer matters is gone. So
+a conjunction of a dozen patterns costs a dozen table lookups per step, and
+whether any string satisfies all is a search over the states of the tables.
+
+After Owens, Reppy and Turon, *Regular-expression derivatives re-examined*, JFP
+19(2), 2009, whose derivatives of a boolean combination have the same form; but
+the leaves are table states instead of expressions. Rejected: conditions as
+look-aheads of one nondeterministic program. Every thread then carries the states
+of all the others as obligations, and a search over them took a second where this
+takes milliseconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final, TypeAlias
+
+from engine.automata.byte_classes import ByteClasses
+from engine.automata.json.formula import All, Among, Constant, Formula, Length, Not, Some, Text, span_of
+from engine.automata.json.strings.conditions import EVERY_SCALAR, Component, Components, component
+from engine.automata.liveness import SearchedTable
+from engine.automata.runtime import DEAD
+from engine.automata.table import LazyTable
+from engine.grammar import Chars, Choice, Empty, Look, Never, Node, Repeat, Sequence
+from engine.grammar.nodes import parts
+from engine.source import Limits, Span
+
+Residual: TypeAlias = Any
+"""What is left of a formula: a boolean, or `(LEAF, component, state)`, `(_NOT, it)`, `(_ALL or _SOME, them)`."""
+
+LEAF, _NOT, _ALL, _SOME = range(4)
+_SOON: Final = 100
+
+
+def is_plainly_inhabited(formula: Formula) -> bool:
+    """Whether it is clear at a glance that some string satisfies a formula."""
+    match formula:
+        case Constant():
+            return formula.value
+        case Text():
+            return formula.shared or _is_plain(formula.node)
+        case Length():
+            return formula.most is None or formula.least <= formula.most
+        case Among():
+            return any(isinstance(value, str) for value in formula.values)
+        case Some():
+            return any(is_plainly_inhabited(item) for item in formula.items)
+        case _:
+            return False
+
+
+def longest_completion(node: Node) -> int | None:
+    """So many characters at most complete a match that has begun; None where conditions decide."""
+    match node:
+        case Chars():
+            return 1
+        case Sequence() | Choice():
+            items = node.items if isinstance(node, Sequence) else node.alternatives
+            lengths = [longest_completion(item) for item in items]
+            return None if None in lengths else sum(length for length in lengths if length is not None)
+        case Repeat():
+            length = longest_completion(node.node)
+            return None if length is None else (node.minimum + 1) * length
+        case Empty():
+            return 0
+        case _:
+            return None
+
+
+def _is_plain(node: Node) -> bool:
+    """Whether a node has neither conditions nor parts that nothing matches."""
+    return all(
+        not isinstance(part, Look | Never) and (not isinstance(part, Chars) or bool(part.set & EVERY_SCALAR))
+        for part in parts(node)
+    )
+
+
+def begin(formula: Formula, limits: Limits, known: Components) -> tuple[Residual, list[Component], list[Formula]]:
+    """What is to be satisfied at the start of a string, the automata in question, and the conditions they stand for."""
+    components: list[Component] = []
+    formulas: list[Formula] = []
+
+    def residual(part: Formula) -> Residual:
+        match part:
+            case Constant():
+                return part.value
+            case Not():
+                return _negated(residual(part.item))
+            case All():
+                return _joined(_ALL, [residual(item) for item in part.items])
+            case Some():
+                return _joined(_SOME, [residual(item) for item in part.items])
+            case Text() | Length() | Among():
+                automaton = component(part, limits, known)
+                components.append(automaton)
+                formulas.append(part)
+                return _leaf(automaton, len(components) - 1, automaton.start)
+            case _:
+                raise AssertionError(part)
+
+    return residual(formula), components, formulas
+
+
+class TextProduct(SearchedTable[tuple[int, Residual]]):
+    """The `Runtime` of a boolean formula over conditions; a state is one of any string, and what is left to satisfy."""
+
+    def __init__(
+        self,
+        every: LazyTable[Any],
+        components: list[Component],
+        formulas: list[Formula],
+        residual: Residual,
+        limits: Limits,
+    ) -> None:
+        self._every = every
+        self._components = components
+        self._formulas = formulas
+        classes, self._classes_of = _common_classes([table.classes for table in (every, *components)])
+        super().__init__(classes, (DEAD, False), limits)
+        self._live = [False]
+        self._distances: dict[tuple[int, int], int] = {}
+        start = self._intern((every.start, residual))
+        self.start = start if self._is_live(start) else DEAD
+
+    def is_free(self, configuration: int) -> bool:
+        """Whether every string that goes on from here is accepted."""
+        return self._keys[configuration][1] is True
+
+    def is_between(self, configuration: int) -> bool:
+        """Whether this is between two characters."""
+        return self._keys[configuration][0] == self._every.start
+
+    def state_of(self, configuration: int, component: Component) -> int:
+        """The state of a condition; `DEAD` where it does not matter any more."""
+        residual = self._keys[configuration][1]
+        parts = residual[1] if residual is not True and residual[0] == _ALL else (residual,)
+        for part in parts:
+            if part is not True and part[0] == LEAF and self._components[part[1]] is component:
+                return int(part[2])
+        return DEAD
+
+    def spans(self, configuration: int) -> tuple[Span, ...]:
+        """Where the conditions that are still open stand."""
+        found: set[Span] = set()
+        todo = [self._keys[configuration][1]]
+        while todo:
+            residual = todo.pop()
+            if isinstance(residual, bool):
+                continue
+            if residual[0] == LEAF:
+                found.add(span_of(self._formulas[residual[1]]))
+            elif residual[0] == _NOT:
+                todo.append(residual[1])
+            else:
+                todo += residual[1]
+        return tuple(sorted(found))
+
+    # ------------------------------------------------------------------ steps
+
+    def _step(self, configuration: int, byte_class: int) -> int:
+        place, residual = self._keys[configuration]
+        classes = self._classes_of[byte_class]
+        place = self._every.step(place, classes[0])
+        if place == DEAD:
+            return DEAD
+        residual = self._after(residual, classes)
+        return DEAD if residual is False else self._intern((place, residual))
+
+    def _after(self, residual: Residual, classes: tuple[int, ...]) -> Residual:
+        if residual is True:
+            return True
+        tag, first = residual[0], residual[1]
+        if tag == LEAF:
+            return _leaf(self._components[first], first, self._components[first].step(residual[2], classes[first + 1]))
+        if tag == _NOT:
+            return _negated(self._after(first, classes))
+        return _joined(tag, (self._after(each, classes) for each in first))
+
+    def _is_accepting(self, key: tuple[int, Residual]) -> bool:
+        return self._every.accepts(key[0]) and self._holds(key[1])
+
+    def _holds(self, residual: Residual) -> bool:
+        if isinstance(residual, bool):
+            return residual
+        tag, first = residual[0], residual[1]
+        if tag == LEAF:
+            return bool(self._components[first].accepting[residual[2]])
+        if tag == _NOT:
+            return not self._holds(first)
+        return (all if tag == _ALL else any)(self._holds(each) for each in first)
+
+    # ------------------------------------------------------------------ liveness
+
+    def _is_plainly_live(self, configuration: int) -> bool | None:
+        if self.accepting[configuration]:
+            return True
+        return True if _lives(self._keys[configuration][1]) else None
+
+    def _urgency(self, configuration: int, order: int) -> tuple[int, int]:
+        """The fewest bytes to go, over all conditions; among equals what was found first.
+
+        Most searches end at once; until then, how many conditions do not hold yet is told faster.
+        """
+        residual = self._keys[configuration][1]
+        if order > _SOON:
+            return self._distance(residual), order
+        conditions = residual[1] if residual is not True and residual[0] == _ALL else (residual,)
+        return sum(not self._holds(each) for each in conditions), order
+
+    def _distance(self, residual: Residual) -> int:
+        """An estimate of the bytes to go."""
+        if isinstance(residual, bool):
+            return 0
+        tag, first = residual[0], residual[1]
+        if tag == LEAF:
+            key = (first, residual[2])
+            known = self._distances.get(key)
+            if known is None:
+                known = self._distances[key] = self._components[first].remaining(residual[2]).at_least or 0
+            return known
+        if tag == _NOT:
+            return 0 if self._holds(residual) else 1
+        return (sum if tag == _ALL else min)([self._distance(each) for each in first])
+
+
+def _common_classes(tables: list[ByteClasses]) -> tuple[ByteClasses, list[tuple[int, ...]]]:
+    """The coarsest classes that are finer than all of these, and of each the classes that it is part of."""
+    numbers: dict[tuple[int, ...], int] = {}
+    of_byte = bytes(
+        [numbers.setdefault(key, len(numbers)) for key in zip(*(table.of_byte for table in tables), strict=True)]
+    )
+    ranges: list[list[tuple[int, int]]] = [[] for _ in numbers]
+    start = 0
+    for end in range(1, 257):
+        if end == 256 or of_byte[end] != of_byte[start]:
+            ranges[of_byte[start]].append((start, end - 1))
+            start = end
+    return ByteClasses(of_byte, tuple(r[0][0] for r in ranges), tuple(map(tuple, ranges))), list(numbers)
+
+
+def _leaf(automaton: Component, number: int, state: int) -> Residual:
+    if state == DEAD:
+        return False
+    return True if automaton.is_free(state) else (LEAF, number, state)
+
+
+def _negated(residual: Residual) -> Residual:
+    return not residual if isinstance(residual, bool) else (_NOT, residual)
+
+
+def _joined(tag: int, residuals: Iterable[Residual]) -> Residual:
+    ending = tag == _SOME
+    left: dict[Residual, None] = {}
+    for residual in residuals:
+        if residual is ending:
+            return ending
+        if not isinstance(residual, bool):
+            left[residual] = None
+    if len(left) < 2:
+        return next(iter(left), not ending)
+    return tag, tuple(left)
+
+
+def _lives(residual: Residual) -> bool:
+    """Whether it is clear that something satisfies what is left: states of components are live by construction."""
+    if isinstance(residual, bool):
+        return residual
+    return residual[0] == LEAF or (residual[0] == _SOME and any(_lives(each) for each in residual[1]))

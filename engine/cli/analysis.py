@@ -1,0 +1,185 @@
+"""What a grammar makes of a text: `turnstile explain` and `turnstile mask`."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from engine.automata.distance import Completion
+from engine.cli.output import CommandError
+from engine.compile import CompiledGrammar
+from engine.diagnosis import byte_prose, distance_prose, explain, explain_stacks, stands_at
+from engine.masking import Matcher
+from engine.masking.dead_ends import DeadEnd, dead_ends
+from engine.masking.explanation import Explanation, StackVerdict
+from engine.masking.token_distance import TokenCompletion
+from engine.source import CancelToken, SourceText, Span
+from engine.vocabulary import Vocabulary, visible
+
+MOST_SHOWN = 40
+MOST_DEAD_ENDS = 20
+
+
+def every_byte() -> Vocabulary:
+    """A vocabulary of the 256 bytes, where no other is asked for."""
+    return Vocabulary([bytes((byte,)) for byte in range(256)], [])
+
+
+class Analysis:
+    """A grammar after a text.
+
+    Raises:
+        CommandError: no match begins with the text, or the grammar names tokens and there is no vocabulary.
+    """
+
+    def __init__(self, grammar: CompiledGrammar, vocabulary: Vocabulary | None, text: str) -> None:
+        self._source = grammar.source
+        self._grammar = grammar
+        self._vocabulary = vocabulary
+        if vocabulary is None and grammar.automaton.token_elements:
+            raise CommandError("this grammar names tokens: say whose with --model or --tokenizer")
+        self._matcher = Matcher(grammar, vocabulary or every_byte())
+        data = text.encode()
+        if grammar.is_empty or not self._matcher.accept_bytes(data):
+            why = explain(self._matcher.explain(data), grammar.source) if data else "No text matches this grammar."
+            raise CommandError(f"no match begins with this text. {why}")
+
+    # ------------------------------------------------------------------ why
+
+    def verdict(self, token: int | bytes, *, as_json: bool) -> dict[str, object] | list[str]:
+        """What happens to a token, or to a text, if it comes next."""
+        found = self._matcher.explain(token)
+        token_id = None if isinstance(token, bytes) else token
+        prose = explain(found, self._source, self._vocabulary, token_id=token_id)
+        if as_json:
+            return {**_explanation(found, self._source), "prose": prose}
+        return [prose, *(f"- {line}" for line in explain_stacks(found.stacks, self._source, found.token or b""))]
+
+    def position(self, cancel: CancelToken, *, as_json: bool) -> dict[str, object] | list[str]:
+        """What may come next by which stack, and how far the end is."""
+        matcher = self._matcher
+        completion = matcher.shortest_completion(cancel=cancel)
+        tokens = matcher.fewest_tokens(cancel=cancel) if self._vocabulary else None
+        stacks = matcher.stacks()
+        if as_json:
+            return {
+                "accepting": matcher.is_accepting,
+                "exhausted": matcher.is_exhausted,
+                "forced": _text(matcher.forced_bytes()),
+                "stacks": [_stack(stack, self._source) for stack in stacks],
+                "completion": _completion(completion),
+                "tokens": None if tokens is None else _tokens(tokens),
+            }
+        forced = matcher.forced_bytes()
+        return [
+            *(["The text is complete: nothing may follow."] if matcher.is_exhausted else []),
+            distance_prose(completion, tokens),
+            *([f"It must go on with `{visible(forced)}`."] if forced else []),
+            *(f"- {line}" for line in explain_stacks(stacks, self._source)),
+        ]
+
+    def dead_ends(self, cancel: CancelToken, *, as_json: bool) -> dict[str, object] | list[str]:
+        """The places from which no tokens lead to a match, wherever the text stands."""
+        assert self._vocabulary is not None
+        found = dead_ends(self._grammar, self._vocabulary, cancel=cancel)
+        if as_json:
+            listed = [
+                {**asdict(one), "text": _text(one.text), "spans": _places(one.spans, self._source)}
+                for one in found.found
+            ]
+            return {"dead_ends": listed, "complete": found.is_complete, "places": found.places}
+        if not found.found:
+            certain = "No tokens lead to a dead end."
+            return [certain if found.is_complete else f"None of {found.places:,} places is a dead end for certain."]
+        lines = [self._dead_end(one) for one in found.found[:MOST_DEAD_ENDS]]
+        more = len(found.found) - len(lines)
+        return [
+            *lines,
+            *([f"and {more:,} more"] if more else []),
+            *([] if found.is_complete else ["There may be others."]),
+        ]
+
+    def _dead_end(self, end: DeadEnd) -> str:
+        kind = "tokens may follow, but none leads to a match" if end.is_trap else "no token may follow"
+        place = stands_at(end.spans, self._source)
+        where = f", at {place}" if place else ""
+        behind = f"behind `{visible(end.text)}`" if end.text else "at the beginning"
+        return f"{behind} {kind}: {byte_prose(end.expected)} is expected{where}"
+
+    # ------------------------------------------------------------------ which tokens
+
+    def mask(self, *, as_json: bool) -> dict[str, object] | list[str]:
+        """The tokens that may come next."""
+        assert self._vocabulary is not None
+        words = self._matcher.bitmask().astype("<i4", copy=False).view(np.uint8)
+        ids = np.flatnonzero(np.unpackbits(words, bitorder="little", count=self._vocabulary.size)).tolist()
+        if as_json:
+            return {"allowed": len(ids), "of": self._vocabulary.size, "ids": ids}
+        lines = [f"{len(ids):,} of {self._vocabulary.size:,} allowed"]
+        lines += [f"{token_id:>8} {self._name(token_id)}" for token_id in ids[:MOST_SHOWN]]
+        return [*lines, *([f"and {len(ids) - MOST_SHOWN:,} more"] if len(ids) > MOST_SHOWN else [])]
+
+    def _name(self, token_id: int) -> str:
+        assert self._vocabulary is not None
+        data = self._vocabulary.tokens[token_id]
+        return visible(data) if data else self._vocabulary.special.get(token_id, f"#{token_id}")
+
+
+def chosen(arguments: argparse.Namespace) -> int | bytes | None:
+    """The token or the text that is asked about, if any."""
+    if arguments.token is not None:
+        return int(arguments.token)
+    return None if arguments.next is None else str(arguments.next).encode()
+
+
+def _explanation(found: Explanation, source: SourceText) -> dict[str, object]:
+    return {
+        "reason": found.reason,
+        "allowed": found.allowed,
+        "token": None if found.token is None else _text(found.token),
+        "offset": found.offset,
+        "expected": [list(pair) for pair in found.expected],
+        "tokens": list(found.tokens),
+        "accepting": found.accepting,
+        "spans": _places(found.spans, source),
+        "stacks": [_stack(stack, source) for stack in found.stacks],
+    }
+
+
+def _stack(stack: StackVerdict, source: SourceText) -> dict[str, object]:
+    return {
+        "offset": stack.offset,
+        "expected": [list(pair) for pair in stack.expected],
+        "tokens": list(stack.tokens),
+        "accepting": stack.accepting,
+        "rules": list(stack.rules),
+        "properties": list(stack.properties),
+        "other_properties": stack.other_properties,
+        "spans": _places(stack.spans, source),
+    }
+
+
+def _places(spans: tuple[Span, ...], source: SourceText) -> list[dict[str, object]]:
+    places = []
+    for span in spans:
+        line, column = source.line_column(span.start)
+        places.append({"text": source.excerpt(span), "line": line, "column": column})
+    return places
+
+
+def _completion(found: Completion) -> dict[str, Any]:
+    text = None if found.text is None else _text(found.text)
+    return {"at_least": found.at_least, "at_most": found.at_most, "text": text}
+
+
+def _tokens(found: TokenCompletion) -> dict[str, Any]:
+    ids = None if found.token_ids is None else list(found.token_ids)
+    return {"at_least": found.at_least, "at_most": found.at_most, "ids": ids, "dead_end": found.is_dead_end}
+
+
+def _text(data: bytes) -> str:
+    """What is no UTF-8 is escaped, so that no two byte strings look alike."""
+    return data.decode("utf-8", "backslashreplace")

@@ -1,0 +1,172 @@
+"""`turnstile bench`: this engine beside those that are installed."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engine.cli.output import MisuseError, ProgressLine, print_json
+from engine.cli.reading import read_grammar
+from engine.compile import compile_grammar
+from engine.decoding import SamplerSettings
+from engine.source import CancelToken
+from engine.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from engine.models import LogitSource
+    from engine.peers import BenchCase, LabelledText
+
+WRITTEN_TEXTS = 3
+"""So many texts a model writes for a grammar that has none."""
+
+_MAX_TOKENS = 128
+
+
+def bench(arguments: argparse.Namespace) -> int:
+    """Measure and print; the exit code says nothing about who is faster."""
+    from engine.cli.bench_table import table
+    from engine.peers import UnknownPeerError, compare, find_peers, run_bench
+
+    _check(arguments)
+    try:
+        peers = find_peers(arguments.engines or ())
+    except UnknownPeerError as error:
+        raise MisuseError(str(error)) from error
+    with ProgressLine() as cancel:
+        cases, where = _cases(arguments, cancel)
+        vocabulary, whose = _vocabulary(arguments, cancel)
+        measured = run_bench(peers, vocabulary, cases, walks=arguments.walks, limit_s=arguments.limit, cancel=cancel)
+    found = compare(measured, cases)
+    if arguments.json:
+        print_json(
+            {
+                "cases": [asdict(case) for case in cases],
+                "vocabulary": {"name": whose, "size": vocabulary.size},
+                "walks": arguments.walks,
+                "engines": [asdict(comparison) for comparison in found],
+            }
+        )
+        return 0
+    texts = sum(len(case.texts) for case in cases)
+    print(f"{where}: {len(cases):,} grammars, {texts:,} texts; {whose}: {vocabulary.size:,} tokens\n")
+    print(table(found))
+    return 0
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    """What argparse cannot say: a grammar has a notation, and texts belong to a grammar."""
+    has_grammar = arguments.grammar is not None or arguments.grammar_file is not None
+    if has_grammar != (arguments.notation is not None):
+        arguments.parser.error("--notation and --grammar or --grammar-file go together")
+    if (arguments.text or arguments.texts) and not has_grammar:
+        arguments.parser.error("--text and --texts belong to --grammar or --grammar-file")
+
+
+def _cases(arguments: argparse.Namespace, cancel: CancelToken) -> tuple[list[BenchCase], str]:
+    """What is benched, and what to call it."""
+    from engine.peers import BenchCase, CasesError, read_cases
+
+    if arguments.schemas is not None:
+        try:
+            found = read_cases(_read(arguments.schemas))
+        except CasesError as error:
+            raise MisuseError(f"{arguments.schemas}: {error}") from error
+        return found, arguments.schemas
+    if arguments.notation is None:
+        return list(_examples(cancel)), "the examples that come with Turnstile"
+    source = read_grammar(arguments)
+    texts = _given_texts(arguments)
+    if not texts:
+        texts = _written(_model(arguments, cancel), arguments.notation, source.text, "", SamplerSettings(), cancel)
+    else:
+        compile_grammar(arguments.notation, source)  # what is wrong with it is told as anywhere else
+    return [BenchCase(source.name, arguments.notation, source.text, texts)], source.name
+
+
+def _given_texts(arguments: argparse.Namespace) -> tuple[LabelledText, ...]:
+    from engine.peers import LabelledText
+
+    texts = [LabelledText(text) for text in arguments.text]
+    lines = _read(arguments.texts).split("\n") if arguments.texts is not None else []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            given = json.loads(line)
+            texts.append(LabelledText(given) if isinstance(given, str) else LabelledText(**given))
+        except (ValueError, TypeError) as error:
+            raise MisuseError(
+                f"{arguments.texts}: line {number} is neither a JSON string nor an object of text and valid"
+            ) from error
+    return tuple(texts)
+
+
+def _examples(cancel: CancelToken) -> Iterator[BenchCase]:
+    """The bundled examples, with texts that their own models write."""
+    from engine.models import load_model
+    from engine.peers import BenchCase
+
+    folder = files("resources") / "examples"
+    models: dict[str, LogitSource] = {}
+    for file in sorted((file for file in folder.iterdir() if file.name.endswith(".json")), key=lambda file: file.name):
+        example = json.loads(file.read_text(encoding="utf-8"))
+        cancel.report(f"writing texts for {example['title']}", 0)
+        spec = example["model"]
+        if spec not in models:
+            models[spec] = load_model(spec, cancel=cancel)
+        sampler = SamplerSettings(**example.get("sampler", {}))
+        notation, source = example["notation"], example["source"]
+        texts = _written(models[spec], notation, source, example.get("prompt", ""), sampler, cancel)
+        yield BenchCase(example["title"], notation, source, texts)
+
+
+def _written(
+    model: LogitSource, notation: str, source: str, prompt: str, sampler: SamplerSettings, cancel: CancelToken
+) -> tuple[LabelledText, ...]:
+    """Texts that a model writes under a grammar, whole or cut off where they are long."""
+    from engine.decoding.generate import sample_many
+    from engine.peers import LabelledText
+
+    outcomes = sample_many(
+        compile_grammar(notation, source),
+        model,
+        seeds=range(WRITTEN_TEXTS),
+        prompt=prompt,
+        sampler=sampler,
+        max_tokens=_MAX_TOKENS,
+        cancel=cancel,
+    )
+    # A text that was cut off may end within a character.
+    return tuple(dict.fromkeys(LabelledText(outcome.text.rstrip("\ufffd")) for outcome in outcomes))
+
+
+def _model(arguments: argparse.Namespace, cancel: CancelToken) -> LogitSource:
+    from engine.models import load_model
+
+    spec = f"uniform:{arguments.tokenizer}" if arguments.tokenizer else arguments.model
+    return load_model(spec or "records", cancel=cancel)
+
+
+def _vocabulary(arguments: argparse.Namespace, cancel: CancelToken) -> tuple[Vocabulary, str]:
+    """Whose masks are computed: what is asked for, else SmolLM2's where it is here, else the bundled one's."""
+    from engine.models import known_models, load_model
+
+    if arguments.tokenizer:
+        return Vocabulary.from_tokenizer(Path(arguments.tokenizer)), arguments.tokenizer
+    here = {model.spec for model in known_models() if model.available_offline}
+    spec = arguments.model or ("smollm2" if "smollm2" in here else "records")
+    return load_model(spec, cancel=cancel).vocabulary, spec
+
+
+def _read(name: str) -> str:
+    try:
+        return Path(name).read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise MisuseError(f"cannot read {name}: {error.strerror or error}") from error
+    except ValueError as error:
+        raise MisuseError(f"cannot read {name}: it is not UTF-8 text ({error})") from error

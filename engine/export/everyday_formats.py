@@ -1,0 +1,57 @@
+"""Formats whose exact form is no text that anybody reads, in a form that holds what is met every day.
+
+A leap second depends on the offset behind it, and a host name bounds itself and
+each of its labels: as automata, both take ten thousand states and more. Plain
+spelling writes these instead. Each is a part of its format, never more.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Final, NamedTuple
+
+from engine.grammar import Node
+from engine.notations.json_schema.formats.hosts import LABEL
+from engine.notations.json_schema.formats.texts import matching
+from engine.notations.json_schema.formats.times import DATE
+
+_HOUR: Final = r"(?:[01]\d|2[0-3])"
+_TIME: Final = rf"{_HOUR}:[0-5]\d:[0-5]\d(?:\.\d+)?(?:[Zz]|[+-]{_HOUR}:[0-5]\d)"
+
+# 3 labels of 63 characters, or 8 of 30, stay below 253 characters with their dots.
+_SHORT_LABEL: Final = LABEL.replace("{0,58}", "{0,25}")
+_HOST: Final = rf"(?:{LABEL}(?:\.{LABEL}){{0,2}}|{_SHORT_LABEL}(?:\.{_SHORT_LABEL}){{3,7}})"
+
+# In a mailbox, 4 labels of 63, or 8 of 30, stay within 255; 64 characters before the sign, dots included.
+_ATOM: Final = r"[A-Za-z0-9!\#$%&'*+\-/=?\^_`{|}~]"
+_MAIL_LABEL: Final = r"[A-Za-z0-9](?:[A-Za-z0-9\-]{0,61}[A-Za-z0-9])?"
+_SHORT_MAIL_LABEL: Final = r"[A-Za-z0-9](?:[A-Za-z0-9\-]{0,28}[A-Za-z0-9])?"
+_LOCAL: Final = rf"(?:{_ATOM}{{1,64}}|{_ATOM}{{1,31}}\.{_ATOM}{{1,31}}|{_ATOM}{{1,15}}(?:\.{_ATOM}{{1,15}}){{2,3}})"
+_DOMAIN: Final = rf"(?:{_MAIL_LABEL}(?:\.{_MAIL_LABEL}){{0,3}}|{_SHORT_MAIL_LABEL}(?:\.{_SHORT_MAIL_LABEL}){{4,7}})"
+
+
+class _Everyday(NamedTuple):
+    pattern: str
+    lacks: str
+
+
+_FORMATS: Final = {
+    "date-time": _Everyday(rf"{DATE}[Tt]{_TIME}", "no leap second"),
+    "time": _Everyday(_TIME, "no leap second"),
+    "hostname": _Everyday(_HOST, "at most 8 labels, and of 30 characters at most where there are more than 3"),
+    "email": _Everyday(
+        f"{_LOCAL}@{_DOMAIN}", "no quotes and no address literal, 3 dots before @ at most, 7 behind, no part too long"
+    ),
+}
+NAMES: Final = frozenset(_FORMATS)
+
+
+@cache
+def everyday(name: str) -> Node:
+    """The strings of a format in its everyday form."""
+    return matching(_FORMATS[name].pattern)
+
+
+def lacks(name: str) -> str:
+    """What that form holds less, as words that go on "a … has"."""
+    return _FORMATS[name].lacks

@@ -1,0 +1,161 @@
+"""Nodes put together in their simplest form.
+
+What has no string drops out, what is empty leaves no trace, neighbours that
+repeat one thing become one repetition. A text is read by people; these are the
+rewrites that they would make.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from engine.grammar import EMPTY, NEVER, Chars, CharSet, Choice, Empty, Look, Never, Node, Repeat, Sequence
+
+_MOST_COPIES: Final = 4
+"""A character that stands so many times in a row is literal text."""
+
+
+def one_of(text: str) -> Chars:
+    """Any one of these characters."""
+    return Chars(CharSet.chars(text))
+
+
+def literal(text: str) -> Node:
+    """This text."""
+    return sequence(*(one_of(character) for character in text))
+
+
+def sequence(*items: Node) -> Node:
+    """One after the other."""
+    flat: list[Node] = []
+    for item in items:
+        if isinstance(item, Never):
+            return NEVER
+        for part in item.items if isinstance(item, Sequence) else (item,):
+            if isinstance(part, Empty):
+                continue
+            joined = _joined(flat[-1], part) if flat else None
+            if joined is None:
+                flat.append(part)
+            else:
+                flat[-1] = joined
+    if not flat:
+        return EMPTY
+    return flat[0] if len(flat) == 1 else Sequence(tuple(flat))
+
+
+def _joined(before: Node, after: Node) -> Node | None:
+    """Two neighbours as one repetition without end, such as `x x*`; None where they are none."""
+    if isinstance(after, Repeat) and after.maximum is None and after.node == before:
+        return Repeat(before, after.minimum + 1, None)
+    return None
+
+
+def choice(*alternatives: Node) -> Node:
+    """Any one of them."""
+    chars: CharSet | None = None
+    place = 0
+    flat: dict[Node, None] = {}
+    may_be_empty = False
+    for alternative in alternatives:
+        for part in alternative.alternatives if isinstance(alternative, Choice) else (alternative,):
+            if isinstance(part, Never):
+                continue
+            if isinstance(part, Empty):
+                may_be_empty = True
+            elif isinstance(part, Chars):
+                place = len(flat) if chars is None else place
+                chars = part.set if chars is None else chars | part.set
+            else:
+                flat[part] = None
+    these = list(flat)
+    if chars is not None:
+        these.insert(place, Chars(chars))
+    if not these:
+        return EMPTY if may_be_empty else NEVER
+    whole = these[0] if len(these) == 1 else Choice(tuple(these))
+    return optional(whole) if may_be_empty else whole
+
+
+def optional(node: Node) -> Node:
+    """It, or nothing."""
+    match node:
+        case Never() | Empty():
+            return EMPTY
+        case Repeat(minimum=0):
+            return node
+        case Repeat(minimum=1):
+            return Repeat(node.node, 0, node.maximum)
+        case _:
+            return Repeat(node, 0, 1)
+
+
+def repeat(node: Node, minimum: int, maximum: int | None) -> Node:
+    """It so many times."""
+    if maximum == 0 or isinstance(node, Empty):
+        return EMPTY
+    if isinstance(node, Never):
+        return EMPTY if minimum == 0 else NEVER
+    if (minimum, maximum) == (1, 1):
+        return node
+    if (minimum, maximum) == (0, 1):
+        return optional(node)
+    if minimum == maximum and minimum <= _MOST_COPIES and isinstance(node, Chars) and len(node.set) == 1:
+        return sequence(*[node] * minimum)
+    if isinstance(node, Repeat) and maximum is None and minimum <= 1 and node.minimum <= 1 and node.maximum != 0:
+        return Repeat(node.node, min(minimum, node.minimum), None)
+    return Repeat(node, minimum, maximum)
+
+
+def size(node: Node) -> int:
+    """How much there is to read: atoms, and one for each group."""
+    total, todo = 0, [node]
+    while todo:
+        part = todo.pop()
+        match part:
+            case Sequence():
+                todo += part.items
+            case Choice():
+                todo += part.alternatives
+                total += 1
+            case Repeat() | Look():
+                todo.append(part.node)
+                total += 1
+            case Chars():
+                total += max(1, len(part.set.ranges) // 2)
+            case _:
+                total += 1
+    return total
+
+
+def depth(node: Node) -> int:
+    """How deep its groups are nested."""
+    deepest, todo = 0, [(node, 0)]
+    while todo:
+        part, level = todo.pop()
+        deepest = max(deepest, level)
+        match part:
+            case Sequence():
+                todo += [(item, level) for item in part.items]
+            case Choice():
+                todo += [(item, level + 1) for item in part.alternatives]
+            case Repeat() | Look():
+                inner = part.node
+                todo.append((inner, level if isinstance(inner, Choice) else level + isinstance(inner, Sequence)))
+            case _:
+                pass
+    return deepest
+
+
+def mapped(node: Node, leaf: Callable[[Node], Node]) -> Node:
+    """The node with each of its leaves replaced."""
+    match node:
+        case Sequence():
+            return sequence(*(mapped(item, leaf) for item in node.items))
+        case Choice():
+            return choice(*(mapped(item, leaf) for item in node.alternatives))
+        case Repeat():
+            return repeat(mapped(node.node, leaf), node.minimum, node.maximum)
+        case _:
+            return leaf(node)

@@ -1,0 +1,113 @@
+"""One mask's walk: the kernel, and what it comes back for.
+
+The tables of an automaton are filled as walks meet their gaps. A kernel stops
+at a gap, says which it is, and goes on where it stopped once it is filled.
+
+What depends on the text itself (an item that may not equal another) has no
+entry. There the tokens are read one after the other, as the plain twin does.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.automata.actions import ASK
+from engine.automata.runtime import Runtime
+from engine.masking.kernels import DONE, NO_ACTION, NO_ENTRY
+from engine.masking.plain import add_below
+from engine.masking.regions import Region
+from engine.masking.runtime import Kernels
+from engine.vocabulary import Trie
+
+NOTHING: npt.NDArray[np.uint8] = np.zeros(256, np.uint8)
+NOTHING.setflags(write=False)
+_WITHOUT_BOUND = 1 << 30
+
+Ints: TypeAlias = npt.NDArray[np.int32]
+Scratch: TypeAlias = tuple[Ints, Ints, Ints, Ints, npt.NDArray[np.uint8]]
+
+
+class Walk:
+    """The walk for one configuration.
+
+    Attributes:
+        reading: the configuration's reading state.
+        words: uint32[words], the mask so far.
+        looked: the lowest frame of the stack that was looked at, -1 for none.
+    """
+
+    def __init__(
+        self,
+        kernels: Kernels,
+        automaton: Runtime,
+        configuration: int,
+        trie: Trie,
+        class_of_byte: npt.NDArray[np.uint8],
+        scratch: Scratch,
+    ) -> None:
+        self._kernels, self._automaton, self._trie = kernels, automaton, trie
+        self._configuration = configuration
+        self._class_of_byte, self._scratch = class_of_byte, scratch
+        reading, frames = automaton.locate(configuration, trie.height + 1)
+        self.reading = automaton.relax(reading, trie.height)
+        self._given = len(frames)
+        scratch[2][: self._given] = frames
+        scratch[3][: self._given] = range(1, self._given + 1)
+        self.words = np.zeros(trie.words, np.uint32)
+        self.looked = -1
+
+    def add(
+        self,
+        region: Region,
+        start: tuple[int, int, int],
+        apart: npt.NDArray[np.uint8] = NOTHING,
+        *,
+        into: tuple[int, int] = (0, 0),
+    ) -> None:
+        """Walk below the exits of a region.
+
+        Args:
+            region: where to begin.
+            start: the reading states above its exits at depth `base + 1` and above deeper ones, and `base`.
+            apart: uint8[256], first bytes that are left out.
+            into: the first and last reading state of a loop whose tokens are added by other means.
+        """
+        automaton, trie = self._automaton, self._trie
+        exits, progress = (region.group_start, region.roots), np.array((0, 0, 0, 0, -1, 0, 0, 0), np.int64)
+        begin = (*start, self._given, *into)
+        try:
+            while True:
+                table, known = (automaton.rows, self._class_of_byte), automaton.actions  # anew: they may be replaced
+                lacking = self._kernels.walk(
+                    trie.arrays,
+                    exits,
+                    table,
+                    (known.near, known.keys, known.values),
+                    begin,
+                    apart,
+                    self._scratch,
+                    progress,
+                    self.words,
+                )
+                self.looked = max(self.looked, int(progress[4]))
+                if lacking == DONE:
+                    return
+                self._supply(lacking, progress)
+        except BaseException:
+            self._scratch[4][:] = 0
+            raise
+
+    def _supply(self, lacking: int, progress: npt.NDArray[np.int64]) -> None:
+        of, at = int(progress[6]), int(progress[7])
+        if lacking == NO_ENTRY:
+            self._automaton.fill(of, at)
+            return
+        asked = self._automaton.act(of, at) if lacking == NO_ACTION else -self._automaton.act_below(of, at)
+        if asked == ASK:
+            node = int(progress[3])
+            add_below(self._trie, self._automaton, self._configuration, node, self.words)
+            progress[3] = self._trie.skip[node]
+            self.looked = _WITHOUT_BOUND

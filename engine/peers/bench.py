@@ -1,0 +1,130 @@
+"""The bench: one engine after the other, each in a process of its own.
+
+A case that takes too long or takes its process down is noted, and another
+process goes on with the next case. Engines never run at the same time.
+
+Rejected: `signal.setitimer` in the process itself. It is not on every system,
+and native code that ignores it would never end.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from multiprocessing.connection import Connection
+
+from engine.peers.cases import BenchCase
+from engine.peers.child import Answer, Ready, Unready, serve
+from engine.peers.known import Peer
+from engine.peers.measured import CaseMeasured, Ending, EngineMeasured
+from engine.source import CancelToken
+from engine.vocabulary import Vocabulary
+
+PREPARING_S = 120.0
+"""How long an engine may take to load and to prepare a vocabulary."""
+
+_LISTEN_S = 0.1
+
+
+def run_bench(
+    peers: Sequence[Peer],
+    vocabulary: Vocabulary,
+    cases: Sequence[BenchCase],
+    *,
+    walks: int = 1,
+    limit_s: float = 10.0,
+    cancel: CancelToken | None = None,
+) -> list[EngineMeasured]:
+    """Measure engines on cases.
+
+    Args:
+        peers: the engines, in the order in which they run.
+        vocabulary: whose masks are computed; an EOS id is added where it has none.
+        cases: the grammars and texts.
+        walks: how often each text is followed; the first time everything is cold.
+        limit_s: seconds that an engine has for a case.
+        cancel: asked many times a second, and told how far the work is.
+
+    Raises:
+        CancelledError: `cancel` was used; no process is left.
+    """
+    cancel = cancel or CancelToken()
+    if not vocabulary.eos_ids:
+        vocabulary = Vocabulary([*vocabulary.tokens, None], [vocabulary.size], vocabulary.special)
+    return [_Run(peer, vocabulary, cases, walks, limit_s, cancel).measured() for peer in peers]
+
+
+class _Run:
+    """One engine on all cases."""
+
+    def __init__(
+        self,
+        peer: Peer,
+        vocabulary: Vocabulary,
+        cases: Sequence[BenchCase],
+        walks: int,
+        limit_s: float,
+        cancel: CancelToken,
+    ) -> None:
+        self._peer, self._vocabulary, self._cases, self._walks = peer, vocabulary, cases, walks
+        self._limit_s, self._cancel = limit_s, cancel
+        self._done: list[CaseMeasured] = []
+        self._prepare_ms: float | None = None
+
+    def measured(self) -> EngineMeasured:
+        version = self._peer.version
+        if version is None:
+            return EngineMeasured(self._peer.name, None, f"not installed: {self._peer.hint}")
+        result = EngineMeasured(self._peer.name, version)
+        while len(self._done) < len(self._cases):
+            trouble = self._measure_on()
+            if trouble is not None:
+                return replace(result, absent=trouble)
+        return replace(result, prepare_ms=self._prepare_ms, cases=tuple(self._done))
+
+    def _measure_on(self) -> str | None:
+        """Measure in a new process until all is done or the process is lost; why the engine cannot run, if so."""
+        context = multiprocessing.get_context("spawn")
+        pipe, other = context.Pipe(duplex=False)
+        rest = self._cases[len(self._done) :]
+        arguments = other, self._peer, self._vocabulary, rest, self._walks
+        process = context.Process(target=serve, args=arguments, daemon=True)
+        process.start()
+        other.close()
+        try:
+            ready = self._hear(pipe, PREPARING_S)
+            if isinstance(ready, Unready):
+                return f"it cannot be used: {ready.reason}"
+            if not isinstance(ready, Ready):
+                return f"it {ready} while it was loaded"
+            if self._prepare_ms is None:
+                self._prepare_ms = ready.prepare_ms
+            for case in rest:
+                self._cancel.report(self._peer.name, len(self._done), len(self._cases))
+                answer = self._hear(pipe, self._limit_s)
+                if isinstance(answer, CaseMeasured):
+                    self._done.append(answer)
+                    continue
+                assert isinstance(answer, Ending)
+                why = f"no answer within {self._limit_s:g} s" if answer is Ending.TIMED_OUT else "its process died"
+                self._done.append(CaseMeasured(case.name, answer, why))
+                return None
+        finally:
+            process.kill()
+            process.join()
+            pipe.close()
+        return None
+
+    def _hear(self, pipe: Connection, limit_s: float) -> Answer | Ending:
+        until = time.monotonic() + limit_s
+        while not pipe.poll(_LISTEN_S):
+            self._cancel.check()
+            if time.monotonic() > until:
+                return Ending.TIMED_OUT
+        try:
+            answer: Answer = pipe.recv()
+        except EOFError:
+            return Ending.DIED
+        return answer

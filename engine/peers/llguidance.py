@@ -1,0 +1,90 @@
+"""llguidance (guidance-ai, MIT), as guidance and vLLM use it.
+
+Its own slices, which it asks its callers to choose, are those that it recommends
+for any grammar.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+from engine.peers.adapter import UnsupportedNotationError, allows, empty_mask, end_of
+from engine.peers.spelling import Speller
+from engine.vocabulary import Vocabulary
+
+
+class _Tokenizer:
+    """What llguidance asks of a tokenizer: it spells forced bytes with it."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self.eos_token_id = end_of(vocabulary)
+        self.bos_token_id = None
+        self.tokens: Sequence[bytes] = [token or b"" for token in vocabulary.tokens]
+        self.special_token_ids = sorted({*vocabulary.special, *vocabulary.eos_ids})
+        self._speller = Speller(vocabulary)
+
+    def __call__(self, text: bytes | str) -> list[int]:
+        return self._speller.spell(text if isinstance(text, bytes) else text.encode()) or []
+
+
+class LlguidanceMatcher:
+    """One grammar."""
+
+    def __init__(self, start: Any, vocabulary: Vocabulary) -> None:
+        self._start = start
+        self.mask = empty_mask(vocabulary)
+        self._address, self._bytes = self.mask.ctypes.data, self.mask.nbytes
+        self.reset()
+
+    def reset(self) -> None:
+        """As `PeerMatcher`."""
+        self._matcher = self._start.deep_copy()
+
+    def fill_mask(self) -> None:
+        """As `PeerMatcher`."""
+        self._matcher.unsafe_compute_mask_ptr(self._address, self._bytes)
+
+    def accept(self, token_id: int) -> bool:
+        """As `PeerMatcher`. A token that the mask forbids is not offered: it would put the matcher into an error."""
+        if allows(self.mask, token_id):
+            return bool(self._matcher.consume_token(token_id))
+        if self._matcher.is_error():
+            raise RuntimeError(self._matcher.get_error())
+        return False
+
+    def is_accepting(self) -> bool:
+        """As `PeerMatcher`."""
+        return bool(self._matcher.is_accepting())
+
+
+class LlguidanceAdapter:
+    """The engine over a vocabulary."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._library = import_module("llguidance")
+        self._vocabulary = vocabulary
+        wrapper = self._library.TokenizerWrapper(_Tokenizer(vocabulary))
+        self._tokenizer = self._library.LLTokenizer(wrapper, n_vocab=vocabulary.size, eos_token=end_of(vocabulary))
+
+    def compile(self, notation: str, source: str) -> LlguidanceMatcher:
+        """As `Adapter`."""
+        matcher = self._library.LLMatcher(self._tokenizer, self._grammar(notation, source))
+        if matcher.is_error():
+            raise ValueError(matcher.get_error())
+        return LlguidanceMatcher(matcher, self._vocabulary)
+
+    def forget(self) -> None:
+        """It remembers no grammar."""
+
+    def _grammar(self, notation: str, source: str) -> str:
+        match notation:
+            case "json_schema":
+                return json.dumps({"grammars": [{"json_schema": json.loads(source)}]})
+            case "regex":
+                return str(self._library.LLMatcher.grammar_from_regex(source))
+            case "gbnf":
+                return str(import_module("llguidance.gbnf_to_lark").any_to_lark(source))
+        raise UnsupportedNotationError(notation)

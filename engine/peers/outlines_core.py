@@ -1,0 +1,65 @@
+"""outlines-core (dottxt-ai, Apache-2.0): an index of the whole automaton over the vocabulary, made at compile time."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from engine.peers.adapter import UnsupportedNotationError, allows, empty_mask, end_of
+from engine.vocabulary import Vocabulary
+
+_WORD_BYTES = 4
+
+
+class OutlinesMatcher:
+    """One grammar."""
+
+    def __init__(self, guide: Any, index: Any, vocabulary: Vocabulary) -> None:
+        self._guide, self._index = guide, index
+        self.mask = empty_mask(vocabulary)
+        self._address, self._words = self.mask.ctypes.data, self.mask.size
+        self.reset()
+
+    def reset(self) -> None:
+        """As `PeerMatcher`."""
+        self._at = self._guide(self._index)
+
+    def fill_mask(self) -> None:
+        """As `PeerMatcher`."""
+        self._at.write_mask_into(self._address, self._words, _WORD_BYTES)
+
+    def accept(self, token_id: int) -> bool:
+        """As `PeerMatcher`; a token that the mask forbids would be an error."""
+        if not allows(self.mask, token_id):
+            return False
+        self._at.advance(token_id, return_tokens=False)
+        return True
+
+    def is_accepting(self) -> bool:
+        """As `PeerMatcher`."""
+        return bool(self._at.is_finished())
+
+
+class OutlinesAdapter:
+    """The engine over a vocabulary."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._library = import_module("outlines_core")
+        self._vocabulary = vocabulary
+        ids: dict[bytes, list[int]] = {}
+        for token_id, token in enumerate(vocabulary.tokens):
+            if token:
+                ids.setdefault(token, []).append(token_id)
+        self._peer_vocabulary = self._library.Vocabulary(end_of(vocabulary), ids)
+
+    def compile(self, notation: str, source: str) -> OutlinesMatcher:
+        """As `Adapter`."""
+        if notation == "json_schema":
+            source = import_module("outlines_core.json_schema").build_regex_from_schema(source)
+        elif notation != "regex":
+            raise UnsupportedNotationError(notation)
+        index = self._library.Index(source, self._peer_vocabulary)
+        return OutlinesMatcher(self._library.Guide, index, self._vocabulary)
+
+    def forget(self) -> None:
+        """It remembers no grammar."""

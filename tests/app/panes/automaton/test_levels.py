@@ -1,0 +1,214 @@
+"""The automaton pane on a grammar whose rules nest: all rules, one of them, or the surroundings of the live state."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from pytestqt.qtbot import QtBot
+
+from app.graph.layout import LayoutRequest, lay_out
+from app.graph.rules import RuleCharts, charts_of
+from app.panes.automaton import AutomatonPane
+from engine.automata.rule_match import RuleMatch
+from engine.automata.rule_places import RulePlaces
+from engine.compile import CompiledGrammar, compile_grammar
+
+SMALL = 'root ::= expr "="\nexpr ::= term ("+" term)*\nterm ::= "a" | "(" expr ")"'
+LARGE = SMALL + ' | long\nlong ::= "b"{45}'
+
+
+class Shown:
+    """A pane that shows a grammar, laid out at once; a text moves the match."""
+
+    def __init__(self, pane: AutomatonPane, text: str) -> None:
+        self.pane = pane
+        self.asked: list[LayoutRequest] = []
+        pane.layout_wanted.connect(self._answer)
+        self.show(text, 1)
+
+    def show(self, text: str, revision: int) -> None:
+        self.revision = revision
+        self.grammar: CompiledGrammar = compile_grammar("gbnf", text)
+        automata = self.grammar.rule_automata()
+        self.charts: RuleCharts = charts_of(automata)
+        self.match = RuleMatch(automata)
+        self.write("")
+
+    def write(self, output: str) -> None:
+        """Another output, as the session tells of it: first what is drawn, then where the match stands."""
+        around = self.grammar.neighbourhood(output.encode())
+        self.pane.show_dfa(around, self.revision, None, self.grammar.source, None, self.charts)
+        self.pane.show_too_large("Recursive grammar: drawn around the live state")
+        self.pane.set_live([0], self.match.places(output.encode()))
+
+    def _answer(self, request: LayoutRequest) -> None:
+        self.asked.append(request)
+        self.pane.show_layout(lay_out(request))
+
+    @property
+    def scene(self):  # type: ignore[no-untyped-def]
+        return self.pane.view.scene()
+
+    def lit(self) -> set[str]:
+        """The live states of what is drawn, by name."""
+        assert self.pane._automaton is not None
+        return {self.pane._automaton.name(state) for state in self.scene._live}
+
+    def place(self, point: QPointF) -> QPoint:
+        return self.pane.view.mapFromScene(point)
+
+    def double_click(self, qtbot: QtBot, point: QPointF) -> None:
+        port, place = self.pane.view.viewport(), self.place(point)
+        qtbot.mouseClick(port, Qt.MouseButton.LeftButton, pos=place)
+        qtbot.mouseDClick(port, Qt.MouseButton.LeftButton, pos=place)
+
+
+@pytest.fixture
+def pane(qtbot: QtBot) -> AutomatonPane:
+    pane = AutomatonPane()
+    qtbot.addWidget(pane)
+    pane.resize(700, 700)
+    pane.show()
+    qtbot.waitExposed(pane)
+    return pane
+
+
+def test_small_rules_stand_side_by_side_and_the_live_path_is_lit(pane: AutomatonPane) -> None:
+    shown = Shown(pane, SMALL)
+    assert pane.levels.isVisible()
+    assert pane.header.counts.whole == "9 states · 8 edges"
+    assert [title for title, _ in shown.scene.picture.groups] == ["root", "expr", "term"]
+    assert shown.lit() == {"term 0"}
+    shown.write("(a")
+    assert shown.lit() == {"expr 1", "term 3"}
+    words = shown.scene.picture.labels
+    waiting = {words[key] for key in pane._waiting}
+    assert waiting == {"‹expr›", "‹term›"}
+    assert pane._waiting <= shown.scene.picture.calls
+    assert len(shown.asked) == 1  # a step moves the light and nothing else
+    assert pane.details.whole.startswith("State expr 1  ·  ● here")
+
+
+def test_what_the_whole_is_too_large_for_is_said_only_around_the_live_state(pane: AutomatonPane, qtbot: QtBot) -> None:
+    shown = Shown(pane, SMALL)
+    assert pane._size_banner.isHidden()
+    qtbot.mouseClick(pane.levels.live_button, Qt.MouseButton.LeftButton)
+    assert pane._size_banner.text.startswith("Recursive grammar")
+    assert pane.header.counts.whole.endswith("a part")
+    assert shown.scene.picture.groups == ()
+    shown.write("((")
+    assert pane.levels.live_button.isChecked()
+    assert shown.scene._live == {0}
+    qtbot.mouseClick(pane.levels.rules_button, Qt.MouseButton.LeftButton)
+    assert shown.lit() == {"term 0"}
+
+
+def test_large_rules_are_drawn_as_an_overview_of_who_calls_whom(pane: AutomatonPane) -> None:
+    shown = Shown(pane, LARGE)
+    assert pane.header.counts.whole == "4 rules · 4 calls"
+    assert set(shown.scene.picture.names.values()) == {"root", "expr", "term", "long"}
+    assert shown.lit() == {"term", "long"}
+    assert shown.scene._next == {(0, 1), (1, 2), (2, 3)}  # the calls under way, and no other edge
+    assert pane.details.whole == "Rule term  ·  ● here  ·  calls expr, long"
+
+
+def test_a_double_click_opens_a_rule_and_backspace_goes_up(pane: AutomatonPane, qtbot: QtBot) -> None:
+    shown = Shown(pane, LARGE)
+    shown.double_click(qtbot, shown.scene.box(2).center())
+    assert pane.levels.rule_box.currentText() == "term"
+    assert pane.header.counts.whole == "4 states · 4 edges"
+    assert shown.lit() == {"0"}
+    label = next(key for key, text in shown.scene.picture.labels.items() if text == "‹expr›")
+    shown.double_click(qtbot, QPointF(*lay_out(shown.asked[-1]).label_positions[label]))
+    assert pane.levels.rule_box.currentText() == "expr"  # the call leads into the rule that is called
+    qtbot.keyClick(pane.view, Qt.Key.Key_Backspace)
+    assert pane.levels.rule_box.currentText() == "All 4 rules"
+    assert pane.header.counts.whole == "4 rules · 4 calls"
+
+
+def test_keys_alone_open_a_rule_and_leave_it(pane: AutomatonPane, qtbot: QtBot) -> None:
+    shown = Shown(pane, LARGE)
+    qtbot.mouseClick(pane.view.viewport(), Qt.MouseButton.LeftButton, pos=shown.place(shown.scene.box(1).center()))
+    qtbot.keyClick(pane.view, Qt.Key.Key_Return)
+    assert pane.levels.rule_box.currentText() == "expr"
+    qtbot.keyClick(pane.view, Qt.Key.Key_Return)  # nothing is selected: nothing happens
+    qtbot.keyClick(pane.view, Qt.Key.Key_Up, Qt.KeyboardModifier.AltModifier)
+    assert pane.levels.rule_box.currentIndex() == 0
+    pane.levels.rule_box.setFocus()
+    qtbot.keyClick(pane.levels.rule_box, Qt.Key.Key_Down)
+    assert pane.levels.rule_box.currentText() == "root"
+    assert pane.header.counts.whole == "3 states · 2 edges"
+
+
+def test_the_breadcrumb_leads_back(pane: AutomatonPane, qtbot: QtBot) -> None:
+    shown = Shown(pane, SMALL)
+    assert not pane.levels.up_button.isEnabled()
+    left, top, *_ = lay_out(shown.asked[0]).boxes[1]
+    shown.double_click(qtbot, QPointF(left + 20, top + 14))  # the box's title
+    assert pane.levels.rule_box.currentText() == "expr"
+    assert shown.scene.picture.groups == ()
+    qtbot.mouseClick(pane.levels.up_button, Qt.MouseButton.LeftButton)
+    assert len(shown.scene.picture.groups) == 3
+
+
+def test_the_rules_read_as_a_table(pane: AutomatonPane, qtbot: QtBot) -> None:
+    shown = Shown(pane, SMALL)
+    qtbot.mouseClick(pane.header.table_button, Qt.MouseButton.LeftButton)
+    rows = [[pane.model.index(row, column).data() for column in (0, 1, 3)] for row in range(pane.model.rowCount())]
+    assert rows[0] == ["root 0 (start)", "", "‹expr› → root 1"]
+    assert ["term 0", "● here", "“(” → term 1 ,  a → term 2"] in rows
+    pane.table.selectRow(0)
+    shown.write("a=")
+    pane._show_rule("term")
+    assert pane.model.rowCount() == 4
+
+
+def test_an_open_rule_stays_open_over_an_edit_while_it_is_there(pane: AutomatonPane) -> None:
+    shown = Shown(pane, SMALL)
+    pane._show_rule("term")
+    shown.show(SMALL.replace('"a"', '"a" | "b"'), 2)
+    assert pane.levels.rule_box.currentText() == "term"
+    assert shown.scene.picture.labels[0, 2] == "ab"
+    shown.show(SMALL.replace("term", "factor"), 3)
+    assert pane.levels.rule_box.currentText() == "All 3 rules"
+    assert len(shown.scene.picture.groups) == 3
+
+
+def test_an_edit_to_one_rule_leaves_the_others_lit_as_they_are_numbered(pane: AutomatonPane) -> None:
+    shown = Shown(pane, SMALL)
+    shown.write("(a")
+    shown.show('root ::= "x"? expr "="\n' + SMALL.split("\n", 1)[1], 2)
+    assert shown.lit() == {"root 0", "term 0"}
+
+
+def test_while_the_places_are_being_found_out_the_last_ones_stay_lit(pane: AutomatonPane) -> None:
+    shown = Shown(pane, SMALL)
+    pane.set_live([])
+    assert shown.lit() == {"term 0"}
+    pane.set_live([0], RulePlaces())
+    assert shown.lit() == set()
+
+
+def test_a_grammar_without_rules_has_no_levels(pane: AutomatonPane) -> None:
+    shown = Shown(pane, SMALL)
+    pane.show_dfa(compile_grammar("regex", "ab").materialise(), 2)
+    assert pane.levels.isHidden()
+    assert shown.scene.picture.groups == ()
+    shown.show(SMALL, 3)
+    assert pane.levels.isVisible()
+    pane._show_rule("term")
+    pane.clear()
+    assert pane.levels.isHidden()
+    shown.show(SMALL, 4)
+    assert pane.levels.rule_box.currentIndex() == 0
+
+
+def test_a_stale_drawing_of_rules_is_greyed(pane: AutomatonPane) -> None:
+    shown = Shown(pane, SMALL)
+    fresh = shown.scene._live_frames.pen().color()
+    pane.set_stale(True, "One error")
+    assert shown.scene._live_frames.pen().color() != fresh
+    assert {line.pen().style() for line in shown.scene._lines} == {
+        Qt.PenStyle.SolidLine,
+        Qt.PenStyle.CustomDashLine,
+    }

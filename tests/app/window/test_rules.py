@@ -1,0 +1,35 @@
+"""A grammar whose rules nest, in the whole window with its worker processes."""
+
+from __future__ import annotations
+
+from model_doubles import LETTERS
+
+from app.document import DocumentFile, GrammarPart, ModelPart
+from app.workers.messages import Take
+
+ARITHMETIC = 'root ::= expr "="\nexpr ::= term ("+" term)*\nterm ::= "a" | "(" expr ")"'
+
+
+def test_each_rule_is_drawn_and_a_step_moves_the_light(desk):
+    desk.session.start()
+    document = DocumentFile(grammar=GrammarPart(notation="gbnf", text=ARITHMETIC), model=ModelPart("letters"))
+    desk.document.replace(document)
+    pane = desk.panes.automaton
+
+    def lit():
+        scene = pane.view.scene()
+        return {pane._automaton.name(state) for state in scene._live} if scene.picture else set()
+
+    desk.wait(lambda: not desk.session.step_refusal and lit() == {"term 0"})
+    assert [title for title, _ in pane.view.scene().picture.groups] == ["root", "expr", "term"]
+    for char, expected in (("(", {"term 0"}), ("a", {"expr 1", "term 3"})):
+        desk.session.decoding.ask(Take(LETTERS.index(char.encode())))
+        desk.wait(lambda expected=expected: lit() == expected)
+    assert "3 rules · 9 states" in desk.window.statusBar().texts[0]
+    desk.session.decoding.ask(Take(LETTERS.index(b"=")))  # not allowed here
+    pane._show_rule("term")
+    desk.wait(lambda: lit() == {"3"})
+    desk.panes.editor.edit.setPlainText(ARITHMETIC.replace('"a"', '"a" | "b"'))
+    desk.wait(lambda: pane.view.scene().picture.labels.get((0, 2)) == "ab")
+    assert pane.levels.rule_box.currentText() == "term"
+    desk.wait(lambda: lit() == {"3"})  # the output is still legal, and so is its place

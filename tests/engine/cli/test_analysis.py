@@ -1,0 +1,120 @@
+"""`turnstile explain` and `turnstile mask`."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import engine.models
+from engine.cli.main import main
+from engine.models.uniform import UniformSource
+from engine.vocabulary import Vocabulary
+
+VALUES = 'root ::= value\nvalue ::= bool | number\nbool ::= "true" | "tra"\nnumber ::= [0-9]+'
+LETTERS = [bytes((code,)) for code in b"abcdefghijklmnopqrstuvwxyz0123456789"]
+
+
+@pytest.fixture(autouse=True)
+def model(monkeypatch):
+    source = UniformSource("letters", Vocabulary([*LETTERS, b"true", None], [37], {37: "<end>"}))
+    monkeypatch.setattr(engine.models, "load_model", lambda spec, *, cancel=None: source)
+
+
+def run(capsys, *arguments, notation="gbnf", grammar=VALUES):
+    code = main([arguments[0], "--notation", notation, "--grammar", grammar, *arguments[1:]])
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def test_a_text_that_may_not_come_next(capsys):
+    code, out, _ = run(capsys, "explain", "--next", "trx")
+    assert code == 0
+    assert out.splitlines() == [
+        (
+            "`trx` is not allowed here: `tr` fits, but not `x` after it. Expected there: `a` or `u`. "
+            "The match stands at line 3, column 13: `u`, and 1 other place."
+        ),
+        "- In `bool`: `tr` fits, then `u` is expected, at line 3, column 13: `u`.",
+        "- In `bool`: `tr` fits, then `a` is expected, at line 3, column 22: `a`.",
+        "- In `number`: `0-9` is expected, at line 4, column 12: `[0-9]`.",
+    ]
+
+
+def test_the_same_as_data(capsys):
+    code, out, _ = run(capsys, "explain", "--next", "trx", "--json")
+    document = json.loads(out)
+    assert code == 0
+    assert (document["reason"], document["allowed"], document["offset"]) == ("dead byte", False, 2)
+    assert [(one["offset"], one["rules"]) for one in document["stacks"]] == [
+        (2, ["bool"]),
+        (2, ["bool"]),
+        (0, ["number"]),
+    ]
+    assert document["stacks"][2]["spans"] == [{"text": "[0-9]", "line": 4, "column": 12}]
+
+
+def test_where_a_text_stands_and_how_far_its_end_is(capsys):
+    _, out, _ = run(capsys, "explain", "--text", "tru", "--model", "any")
+    assert out.splitlines() == [
+        "The shortest ending takes 1 byte: `e`. In tokens it takes 1.",
+        "It must go on with `e`.",
+        "- In `bool`: `e` is expected, at line 3, column 14: `e`.",
+    ]
+    _, out, _ = run(capsys, "explain", "--text", "12", "--json")
+    document = json.loads(out)
+    assert (document["accepting"], document["exhausted"], document["tokens"]) == (True, False, None)
+    assert document["completion"] == {"at_least": 0, "at_most": 0, "text": ""}
+    _, out, _ = run(capsys, "explain", "--text", "true")
+    assert out.splitlines()[:2] == ["The text is complete: nothing may follow.", "The text may end here."]
+
+
+def test_a_token_is_explained_by_its_id(capsys):
+    _, out, _ = run(capsys, "explain", "--token", "36", "--model", "any")
+    assert out.startswith("`true` is allowed here. The text may end after it.")
+    _, out, _ = run(capsys, "explain", "--token", "37", "--model", "any")
+    assert out.startswith("The text cannot end here.")
+
+
+def test_dead_ends_of_a_vocabulary(capsys):
+    grammar = "ab[A-Z]|a*c"
+    _, out, _ = run(capsys, "explain", "--dead-ends", "--model", "any", notation="regex", grammar=grammar)
+    assert out == "behind `ab` no token may follow: `A-Z` is expected, at line 1, column 3: `[A-Z]`\n"
+    _, out, _ = run(capsys, "explain", "--dead-ends", "--model", "any", "--json", notation="regex", grammar="a[A-Z]{2}")
+    document = json.loads(out)
+    assert [(end["text"], end["is_trap"]) for end in document["dead_ends"]] == [("", True), ("a", False)]
+    assert document["complete"]
+    _, out, _ = run(capsys, "explain", "--dead-ends", "--model", "any")
+    assert out == "No tokens lead to a dead end.\n"
+
+
+def test_the_tokens_that_may_come_next(capsys):
+    _, out, _ = run(capsys, "mask", "--model", "any", "--text", "tr")
+    assert out.splitlines() == ["2 of 38 allowed", "       0 a", "      20 u"]
+    _, out, _ = run(capsys, "mask", "--model", "any", "--text", "tra", "--json")
+    assert json.loads(out) == {"allowed": 1, "of": 38, "ids": [37]}
+    _, out, _ = run(capsys, "mask", "--model", "any", "--text", "tra")
+    assert out.splitlines()[1] == "      37 <end>"
+
+
+def test_a_text_that_begins_no_match_is_told_why(capsys):
+    code, out, err = run(capsys, "explain", "--text", "tx")
+    assert (code, out) == (1, "")
+    assert "no match begins with this text. `tx` is not allowed here: `t` fits, but not `x` after it." in err
+    code, _, err = run(capsys, "mask", "--model", "any", notation="regex", grammar="a(?!.*)")
+    assert code == 1
+    assert "No text matches this grammar." in err
+
+
+@pytest.mark.parametrize("arguments", [("--token", "3"), ("--dead-ends",), ("--next", "a", "--token", "1")])
+def test_what_needs_a_vocabulary_says_so(arguments, capsys):
+    with pytest.raises(SystemExit) as ended:
+        run(capsys, "explain", *arguments)
+    assert ended.value.code == 2
+
+
+def test_a_grammar_that_names_tokens_needs_a_vocabulary(capsys):
+    grammar = 'root ::= "a" <end>'
+    code, _, err = run(capsys, "explain", "--text", "a", grammar=grammar)
+    assert code == 1
+    assert "--model or --tokenizer" in err

@@ -1,0 +1,107 @@
+"""`turnstile bench`: what is compared, what is printed, and what is misuse."""
+
+import json
+
+import pytest
+from random_model import RandomModel
+
+import engine.models
+import engine.peers
+from engine.cli.main import main
+
+GRAMMAR = ("--notation", "regex", "--grammar", "[ab]+")
+
+
+@pytest.fixture(autouse=True)
+def model(monkeypatch, request):
+    """No other engine than this one, and a small model, but for a test that wants the bundled ones."""
+    monkeypatch.setattr("engine.peers.known.PEERS", engine.peers.PEERS[:1])
+    if "slow" not in request.keywords:
+        source = RandomModel()
+        monkeypatch.setattr(engine.models, "load_model", lambda spec, *, cancel=None: source)
+
+
+def run(*arguments):
+    try:
+        return main(("bench", *arguments))
+    except SystemExit as leave:  # argparse
+        return int(leave.code or 0)
+
+
+def test_a_table(capsys):
+    assert run(*GRAMMAR, "--text", "ab", "--text", "b") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("<grammar>: 1 grammars, 2 texts; ")
+    assert lines[2].split()[0] == "engine"
+    assert lines[3].startswith("turnstile")
+    assert "1/1" in lines[3]
+    assert "2/2" in lines[3]
+
+
+def test_json_has_every_measurement(capsys, tmp_path):
+    texts = tmp_path / "texts.jsonl"
+    texts.write_text('"ab"\n\n{"text": "b", "valid": true}\n')
+    assert run(*GRAMMAR, "--texts", str(texts), "--walks", "2", "--json") == 0
+    document = json.loads(capsys.readouterr().out)
+    assert [text["text"] for text in document["cases"][0]["texts"]] == ["ab", "b"]
+    (ours,) = document["engines"]
+    (measured,) = ours["engine"]["cases"]
+    assert measured["ending"] == "done"
+    assert measured["verdicts"] == [True, True]
+    assert (ours["labelled"], ours["false_rejects"]) == (1, 0)
+
+
+def test_many_schemas(capsys, tmp_path):
+    schemas = tmp_path / "schemas.jsonl"
+    schemas.write_text('{"id": "s", "schema": {"enum": ["ab"]}, "tests": []}\n{"id": "t", "schema": {"type": 1}}\n')
+    assert run("--schemas", str(schemas)) == 0
+    out = capsys.readouterr().out
+    assert "1/2" in out
+    assert "turnstile refused: t: GrammarError: " in out
+
+
+def test_a_model_writes_the_texts_that_nobody_gave(capsys):
+    assert run("--notation", "regex", "--grammar", "[ab]{2}", "--json") == 0
+    (case,) = json.loads(capsys.readouterr().out)["cases"]
+    assert case["texts"]
+    assert all(set(text["text"]) <= set("ab") and len(text["text"]) == 2 for text in case["texts"])
+
+
+def test_a_broken_grammar_is_told_as_anywhere(capsys):
+    assert run("--notation", "regex", "--grammar", "(a", "--text", "a") == 1
+    assert "regex-unclosed-group" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--grammar", "a"), "go together"),
+        (("--notation", "regex"), "go together"),
+        (("--text", "a"), "belong to --grammar"),
+        ((*GRAMMAR, "--text", "a", "--engines", "llama"), "there is no engine llama"),
+        (("--schemas", "no/such/file"), "cannot read no/such/file"),
+        ((*GRAMMAR, "--limit", "0"), "is not above 0"),
+    ],
+)
+def test_misuse(capsys, arguments, told):
+    assert run(*arguments) == 2
+    assert told in capsys.readouterr().err
+
+
+def test_a_file_that_holds_no_cases_or_texts(capsys, tmp_path):
+    broken = tmp_path / "broken.jsonl"
+    broken.write_text("{}\n")
+    assert run("--schemas", str(broken)) == 2
+    assert "line 1 is no case" in capsys.readouterr().err
+    broken.write_text('{"no": "text"}\n')
+    assert run(*GRAMMAR, "--texts", str(broken)) == 2
+    assert "line 1 is neither" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_without_arguments_the_examples_are_compared(capsys):
+    assert run() == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("the examples that come with Turnstile: 20 grammars, ")
+    assert lines[0].endswith("records: 2,048 tokens")
+    assert "20/20" in lines[3]

@@ -1,0 +1,129 @@
+"""The command line on rules: plain rules, stacks, and the automata of rules that nest."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from engine.cli.main import main
+
+NESTED = 'root ::= "(" root ")" | digit_rep\ndigit_rep ::= [0-9]+'
+
+
+def run(capsys: pytest.CaptureFixture[str], command: str, *arguments: str, grammar: str = NESTED) -> tuple[int, str]:
+    code = main([command, "--notation", "gbnf", "--grammar", grammar, *arguments])
+    said = capsys.readouterr()
+    return code, said.out or said.err
+
+
+def test_plain_rules_are_printed_behind_the_findings(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out = run(capsys, "check", "--rules")
+    assert code == 0
+    finding, *rules = out.splitlines()
+    assert "gbnf-compat-name" in finding
+    assert rules == [
+        'root ::= "(" root ")" | digit-rep',
+        "digit-rep ::= [0-9] digit-rep-1",
+        'digit-rep-1 ::= [0-9] digit-rep-1 | ""',
+    ]
+
+
+def test_plain_rules_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out = run(capsys, "check", "--rules", "--json", grammar='root ::= "a"?')
+    assert code == 0
+    assert json.loads(out)["rules"] == [
+        {
+            "name": "root",
+            "origin": "root",
+            "line": 1,
+            "column": 1,
+            "elements": [
+                {"type": "RULE_REF", "value": "root-1", "line": 1, "column": 10},
+                {"type": "END", "value": None, "line": 1, "column": 1},
+            ],
+        },
+        {
+            "name": "root-1",
+            "origin": "root",
+            "line": 1,
+            "column": 10,
+            "elements": [
+                {"type": "CHAR", "value": 97, "line": 1, "column": 11},
+                {"type": "ALT", "value": None, "line": 1, "column": 10},
+                {"type": "END", "value": None, "line": 1, "column": 10},
+            ],
+        },
+    ]
+
+
+def test_of_a_broken_grammar_there_are_findings_only(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out = run(capsys, "check", "--rules", grammar='root ::= "a')
+    assert code == 1
+    assert "::=" not in out.splitlines()[-1]
+
+
+def test_rules_of_a_pattern_are_a_misuse(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["check", "--notation", "regex", "--grammar", "a", "--rules"])
+    assert ended.value.code == 2
+    assert "--rules needs --notation gbnf" in capsys.readouterr().err
+
+
+def test_a_step_says_what_may_come_next_and_on_which_stacks(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "step", "--text", "(1", "--stacks") == (
+        0,
+        "next: `0-9` or `)`\nit may not end here\nroot `)` > digit_rep `[0-9]`\nroot `)`\n",
+    )
+    assert run(capsys, "step", "--text", "1") == (0, "next: `0-9`\nit may end here\n")
+
+
+def test_a_step_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out = run(capsys, "step", "--text", "(", "--stacks", "--json")
+    document = json.loads(out)
+    assert code == 0
+    assert (document["accepting"], document["expected"], document["more"]) == (False, [[40, 40], [48, 57]], 0)
+    assert [[frame["rule"] for frame in stack["frames"]] for stack in document["stacks"]] == [
+        ["root", "digit_rep"],
+        ["root", "root"],
+    ]
+    assert document["stacks"][0]["frames"][0]["next"] == [{"text": ")", "line": 1, "column": 20}]
+    assert "stacks" not in json.loads(run(capsys, "step", "--json")[1])
+
+
+def test_stacks_beyond_the_limit_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    grammar = 'root ::= x x\nx ::= "(" x "1" | "(" x "2" | "a"'
+    _, out = run(capsys, "step", "--text", "((((", "--stacks", "--most-stacks", "3", grammar=grammar)
+    assert len(out.splitlines()) == 2 + 3 + 1
+    assert out.endswith("+13 more stacks\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("(1a", "behind `(1` the grammar wants"), ("x", "at the beginning the grammar wants `0-9` or `(`")],
+)
+def test_a_text_that_begins_no_match_is_told_where_it_fails(
+    text: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, err = run(capsys, "step", "--text", text)
+    assert code == 1
+    assert said in err
+
+
+def test_an_empty_language_has_no_place_to_stand(capsys: pytest.CaptureFixture[str]) -> None:
+    code, err = run(capsys, "step", grammar='root ::= "a" root')
+    assert (code, "no text matches" in err) == (1, True)
+
+
+def test_a_schema_has_no_stacks(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["step", "--notation", "json_schema", "--grammar", '{"type": "null"}', "--text", "nu"]) == 0
+    assert capsys.readouterr().out == "next: `l`\nit may not end here\n"
+    assert main(["step", "--notation", "json_schema", "--grammar", "{}", "--stacks"]) == 1
+    assert "no stacks" in capsys.readouterr().err
+
+
+def test_rules_that_nest_are_exported_without_a_vocabulary(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out = run(capsys, "export", "--to", "json", "--output", "-")
+    assert (code, json.loads(out)["format"]) == (0, "turnstile-rule-automata")
+    code, out = run(capsys, "export", "--to", "dot", "--output", "-")
+    assert (code, out.count("subgraph")) == (0, 2)

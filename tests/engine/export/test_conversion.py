@@ -1,0 +1,222 @@
+"""A schema as a grammar: what it reads like, and that it has the same language."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from lockstep import difference, excess, texts
+from schemas import INSTANCES, OPTIONAL, PERSON, SCHEMAS, SHAPES, TREE
+
+from engine.compile import CompiledGrammar, CompileOptions, compile_grammar
+from engine.export import Spelling, to_gbnf, to_regex
+from engine.source import CancelledError, CancelToken, GrammarError, Limits
+
+MODES = ("compact", "one-space", "flexible", "any")
+CASES = [(name, MODES[i % 4]) for i, name in enumerate(SCHEMAS)] + [("person", mode) for mode in MODES]
+
+
+def compiled(schema: object, whitespace: str = "one-space", **options: object) -> CompiledGrammar:
+    return compile_grammar("json_schema", json.dumps(schema), CompileOptions(whitespace=whitespace, **options))
+
+
+def is_plain(text: str) -> bool:
+    """Whether every string is spelled the shortest way, and no number has an exponent."""
+    strings = re.compile(r'"(?:[^"\\]|\\.)*"')
+    plain = all(json.dumps(json.loads(part), ensure_ascii=False) == part for part in strings.findall(text))
+    return plain and not re.search("[eE]", re.sub("true|false", "", strings.sub("", text)))
+
+
+@pytest.mark.parametrize(("name", "whitespace"), CASES)
+def test_every_spelling_is_the_same_language(name, whitespace):
+    schema = compiled(SCHEMAS[name], whitespace)
+    text = to_gbnf(schema, Spelling.ANY).text
+    grammar = compile_grammar("gbnf", text)
+    assert difference(schema, grammar) == ""
+    for instance in INSTANCES:
+        assert grammar.fullmatch(instance) == schema.fullmatch(instance), instance
+    for match in texts(schema, count=5):
+        assert grammar.fullmatch(match)
+        assert grammar.fullmatch(match[:-1]) == schema.fullmatch(match[:-1])
+
+
+@pytest.mark.parametrize(("name", "whitespace"), CASES)
+def test_plain_spelling_is_the_plain_part_of_the_language(name, whitespace):
+    schema = compiled(SCHEMAS[name], whitespace)
+    grammar = compile_grammar("gbnf", to_gbnf(schema, Spelling.PLAIN).text)
+    assert excess(grammar, schema) == ""
+    known = [match.decode() for match in (*texts(schema, count=6), *texts(grammar, count=3))]
+    for instance in (*INSTANCES, *known):
+        assert grammar.fullmatch(instance) == (schema.fullmatch(instance) and is_plain(instance)), instance
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+@pytest.mark.parametrize("spelling", Spelling)
+def test_llama_cpp_has_nothing_against_the_text(name, spelling):
+    conversion = to_gbnf(compiled(SCHEMAS[name], "flexible"), spelling)
+    found = {diagnostic.code for diagnostic in compile_grammar("gbnf", conversion.text).diagnostics}
+    assert found <= ({"gbnf-bad-range", "gbnf-unproductive-rule"} if name == "nothing" else set())
+    names = [line.split(" ::= ")[0] for line in conversion.text.splitlines() if " ::= " in line]
+    assert names[0] == "root"
+    assert len(set(names)) == len(names)
+    assert all(re.fullmatch("[A-Za-z0-9-]+", name) for name in names)
+
+
+@pytest.mark.parametrize("options", [{"property_order": "any"}, {"additional": "closed"}])
+def test_options_of_the_compile_hold(options):
+    for name in ("optional", "open", "person"):
+        schema = compiled(SCHEMAS[name], **options)
+        assert difference(schema, compile_grammar("gbnf", to_gbnf(schema, Spelling.ANY).text)) == ""
+
+
+# ---------------------------------------------------------------------- as people read it
+
+
+def lines(schema: object, **options: object) -> list[str]:
+    return to_gbnf(compiled(schema, **options)).text.splitlines()[1:]
+
+
+def test_rules_are_named_after_the_schema():
+    assert lines(PERSON, whitespace="flexible") == [
+        (
+            r'root ::= "{" ws "\"fullName\"" ws ":" ws string ws ("," ws "\"age\"" ws ":" ws age ws)? '
+            r'("," ws "\"address\"" ws ":" ws postal-address ws)? "}"'
+        ),
+        r'age ::= "-0" | "0" | "1" ([0-4] [0-9]? | "5" "0"? | [6-9])? | [2-9] [0-9]?',
+        r'postal-address ::= "{" ws "\"city\"" ws ":" ws string ws "," ws "\"zip\"" ws ":" ws zip ws "}"',
+        r'zip ::= "\"" [0-9]{5} "\""',
+        r'string ::= "\"" char* "\""',
+        r'char ::= [^\x00-\x1F"\\] | escape',
+        r'escape ::= "\\" ["\\bfnrt] | "\\u00" ("0" [0-7bef] | "1" [0-9a-f])',
+        r'ws ::= (" " | "\n" [\t ]{0,32})?',
+    ]
+
+
+def test_recursion_is_a_rule_that_refers_to_itself():
+    assert lines(TREE)[:2] == [
+        r'root ::= "{\"value\": " number (", \"children\": " children)? "}"',
+        r'children ::= "[" (root (", " root)*)? "]"',
+    ]
+
+
+def test_alternatives_have_the_names_of_their_definitions():
+    assert lines(SHAPES)[:3] == [
+        "root ::= null | circle | square",
+        r'circle ::= "{\"kind\": \"circle\", \"r\": " r "}"',
+        r'r ::= "0." "0"* [1-9] [0-9]* | [1-9] [0-9]* ("." [0-9]+)?',
+    ]
+
+
+def test_what_may_be_left_out_stays_in_a_line():
+    assert lines(OPTIONAL)[:2] == [
+        r'root ::= "{" (root-a (", " root-b)? root-rest | root-b root-rest | root-c (", " root-d)? | root-d)? "}"',
+        r'root-a ::= "\"a\": " integer',
+    ]
+
+
+def test_a_name_that_is_taken_gets_a_number():
+    schema = {
+        "properties": {"string": {"enum": ["a", "b"]}, "root": {"minimum": 1}, "ß": {"pattern": "^a"}},
+        "type": "object",
+    }
+    names = {line.split(" ::= ")[0] for line in lines(schema)}
+    assert {"root", "string-2", "root-value", "member"} <= names, names
+
+
+def test_each_rule_knows_its_place():
+    source = json.dumps(PERSON)
+    conversion = to_gbnf(compile_grammar("json_schema", source))
+    places = {rule.name: source[rule.span.start : rule.span.end] for rule in conversion.grammar.rules}
+    assert json.loads(places["root"]) == PERSON
+    assert json.loads(places["age"]) == PERSON["properties"]["age"]
+    assert json.loads(places["postal-address"]) == PERSON["$defs"]["PostalAddress"]
+    assert places["ws"] == ""
+
+
+def test_the_same_schema_is_always_the_same_text():
+    assert to_gbnf(compiled(SCHEMAS["patterns"])) == to_gbnf(compiled(SCHEMAS["patterns"]))
+
+
+def test_a_note_says_what_plain_spelling_leaves_out():
+    assert to_gbnf(compiled({})).text.startswith("# spelling is plain: ")
+    assert to_gbnf(compiled({}), Spelling.ANY).notes == ()
+
+
+# ---------------------------------------------------------------------- what is refused
+
+
+@pytest.mark.parametrize(
+    ("schema", "pointer", "reason"),
+    [
+        (
+            {"items": {"type": "string"}, "uniqueItems": True, "maxItems": 5},
+            "/uniqueItems",
+            "no two items may be equal",
+        ),
+        ({"type": "object", "minProperties": 3}, "/minProperties", "the keys that came must be remembered"),
+        (
+            {"properties": {"a": {"type": "number", "multipleOf": 0.01}}},
+            "/properties/a",
+            "states of a number's automaton",
+        ),
+        (
+            {"propertyNames": {"enum": [f"k{i}" for i in range(14)]}, "type": "object"},
+            "/propertyNames",
+            "more than 5,000 places",
+        ),
+    ],
+)
+def test_what_cannot_be_said_is_refused_by_its_pointer(schema, pointer, reason):
+    with pytest.raises(GrammarError) as refused:
+        to_gbnf(compiled(schema))
+    (diagnostic,) = refused.value.diagnostics
+    assert pointer in diagnostic.message
+    assert reason in diagnostic.message
+
+
+def test_it_can_be_cancelled():
+    cancel = CancelToken()
+    cancel.cancel()
+    with pytest.raises(CancelledError):
+        to_gbnf(compiled(PERSON), cancel=cancel)
+
+
+# ---------------------------------------------------------------------- as a regex
+
+
+REGULAR = [name for name in SCHEMAS if name not in ("anything", "tree", "open", "some member", "long", "many")]
+
+
+@pytest.mark.parametrize(("name", "dialect"), [(name, ("python", "ecma")[i % 2]) for i, name in enumerate(REGULAR)])
+def test_without_recursion_a_regex_is_the_same_language(name, dialect):
+    schema = compiled(SCHEMAS[name])
+    conversion = to_regex(schema, Spelling.ANY, dialect=dialect)
+    again = compile_grammar("regex", conversion.text, CompileOptions(dialect=dialect))
+    assert conversion.notes == ()
+    assert difference(schema, again) == ""
+
+
+def test_a_regex_names_code_points_as_its_dialect_does():
+    schema = compiled({"type": "string", "pattern": "^[\\u{E0001}-\\u{E0003}]$"})
+    assert to_regex(schema).text == '"[\\U000e0001-\\U000e0003]"'
+    assert to_regex(schema, dialect="ecma").text == '"[\\u{e0001}-\\u{e0003}]"'
+
+
+def test_recursion_needs_a_depth():
+    with pytest.raises(GrammarError, match="the rule `root` refers to itself"):
+        to_regex(compiled(TREE))
+    conversion = to_regex(compiled(TREE), depth=2)
+    assert conversion.notes[-1] == "the recursion is cut at 2 levels: what nests deeper is left out"
+    again = compile_grammar("regex", conversion.text)
+    nested = '{"value": 1, "children": [{"value": 2, "children": [%s]}]}'
+    assert again.fullmatch(nested % "")
+    assert not again.fullmatch(nested % '{"value": 3}')
+    assert excess(again, compiled(TREE)) == ""
+
+
+def test_a_regex_that_grows_too_long_is_refused():
+    with pytest.raises(GrammarError, match="cannot be written as a regex"):
+        to_regex(compiled({}), depth=30)
+    with pytest.raises(GrammarError, match="groups nested in one another"):
+        to_regex(compiled(TREE, limits=Limits(nesting=10)), depth=8)

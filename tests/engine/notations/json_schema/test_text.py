@@ -1,0 +1,83 @@
+"""The reader of JSON texts: the fast way against the one that knows places, and both against the `json` module."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.notations.json_schema.text import Json, JsonTextError, _Reader, pointer_to, read_json
+
+values = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text()),
+    lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(st.text(), inner, max_size=4)),
+    max_leaves=20,
+)
+
+
+def places(part: Json):
+    """Every part with its place, its keys' places and its pointer."""
+    yield part.pointer, part.value if not part.members and not part.items else None, part.span, part.key_spans
+    for inner in (*part.members.values(), *part.items):
+        assert inner.parent is not None
+        assert inner.parent[0] is part
+        yield from places(inner)
+
+
+@given(values, st.sampled_from([None, 0, 2]), st.booleans())
+def test_places_that_are_looked_up_late_are_right(value, indent, ascii_only):
+    text = json.dumps(value, indent=indent, ensure_ascii=ascii_only)
+    whole = read_json(text)
+    alone = _Reader(text, None, whole._text).run()
+    assert list(places(whole)) == list(places(alone))
+    for part in (whole, *whole.members.values(), *whole.items):
+        written = json.loads(text[part.span.start : part.span.end])
+        assert read_json(json.dumps(written)).to_value() == part.to_value()
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "start"),
+    [
+        ('{"a": NaN}', "a JSON value should stand here", 6),
+        ('{"a": 1,}', "a key in double quotes should stand here", 8),
+        ("[1 2]", "a comma or ] should stand here", 3),
+        ('["a\nb"]', "a control character must be escaped in a string", 3),
+        ('{"a": 1e999999999}', "this number is too large to work with", 6),
+        ("\ufeff{}", "a JSON value should stand here", 0),
+        ("", "the text ends before the JSON does", 0),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_place(text, message, start):
+    with pytest.raises(JsonTextError) as caught:
+        read_json(text)
+    assert (caught.value.message, caught.value.span.start) == (message, start)
+
+
+def test_keys_that_stand_twice_are_told():
+    text = '{"a": 1, "b": {"\\u0061": 2, "a": 3}, "a": 4}'
+    whole = read_json(text)
+    assert [span.start for span in whole.doubled] == [text.rindex('"a"')]
+    assert [span.start for span in whole.members["b"].doubled] == [text.index('"a": 3')]
+    assert whole.members["a"].span.start == text.index("4")
+
+
+@pytest.mark.parametrize("depth", [299, 300, 301, 5000])
+def test_deep_nesting_is_read(depth):
+    part = read_json("[" * depth + "]" * depth)
+    reached = 1
+    while part.items:
+        part = part.items[0]
+        reached += 1
+    assert (reached, part.pointer.count("/")) == (depth, depth - 1)
+
+
+def test_deeper_nesting_than_the_limit_is_an_error():
+    with pytest.raises(JsonTextError, match="nested deeper"):
+        read_json("[[[[0]]]]", nesting=3)
+    assert read_json("[[[0]]]", nesting=3).pointer == ""
+
+
+def test_a_place_has_a_pointer():
+    whole = read_json('{"a/b": [{"c~": null}]}')
+    assert pointer_to(whole.members["a/b"].items[0].members["c~"]) == "/a~1b/0/c~0"
+    assert pointer_to(whole) == "the schema"

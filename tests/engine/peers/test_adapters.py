@@ -1,0 +1,54 @@
+"""Every adapter whose engine is installed does what it says: masks, texts, refusals."""
+
+import numpy as np
+import pytest
+
+from engine.peers import PEERS
+from engine.peers.adapter import allows
+from engine.vocabulary import Vocabulary
+
+BYTES = Vocabulary([*(bytes((byte,)) for byte in range(256)), b"ab", None], eos_ids=[257])
+
+
+@pytest.fixture(params=PEERS, ids=lambda peer: peer.name)
+def peer(request):
+    if request.param.version is None:
+        pytest.skip(f"not installed: {request.param.hint}")
+    return request.param
+
+
+@pytest.mark.filterwarnings("ignore")  # how peers' own imports behave is theirs
+def test_an_adapter(peer):
+    adapter = peer.adapter()(BYTES)
+    adapter.forget()
+    matcher = adapter.compile("regex", "a+b")
+    for _ in range(2):
+        matcher.reset()
+        matcher.fill_mask()
+        assert matcher.mask.dtype == np.int32
+        assert [i for i in range(257) if allows(matcher.mask, i)] == [ord("a"), 256]
+        assert not matcher.is_accepting()
+        assert matcher.accept(ord("a"))
+        matcher.fill_mask()
+        assert not matcher.accept(ord("x"))
+        matcher.fill_mask()
+        assert matcher.accept(256)
+        assert matcher.is_accepting()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_an_adapter_of_schemas(peer):
+    adapter = peer.adapter()(BYTES)
+    matcher = adapter.compile("json_schema", '{"type": "boolean"}')
+    for byte in b"true":
+        matcher.fill_mask()
+        assert matcher.accept(byte)
+    assert matcher.is_accepting()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_broken_grammar_is_refused(peer):
+    adapter = peer.adapter()(BYTES)
+    for notation, source in (("regex", "(a"), ("json_schema", '{"type": 3}'), ("music", "la")):
+        with pytest.raises(Exception, match=r".+"):
+            adapter.compile(notation, source)

@@ -1,0 +1,133 @@
+"""The bench, with this engine and with doubles that refuse, break, hang and die."""
+
+import pytest
+
+from engine.peers import PEERS, BenchCase, LabelledText, UnknownPeerError, compare, find_peers, run_bench
+from engine.peers.known import OWN, Peer
+from engine.peers.measured import CaseMeasured, Ending, EngineMeasured
+from engine.source import CancelledError, CancelToken
+from engine.vocabulary import Vocabulary
+
+BYTES = Vocabulary([*(bytes((byte,)) for byte in range(256)), b"ab", None], eos_ids=[257])
+OURS = PEERS[0]
+
+
+def double(attribute="DoubleAdapter"):
+    return Peer("double", "pytest", "peer_doubles", attribute)  # whose version there is
+
+
+def case(source, *texts, notation="regex", name=""):
+    return BenchCase(name or source, notation, source, tuple(LabelledText(*text) for text in texts))
+
+
+def test_this_engine_is_measured():
+    cases = [case("a+b", ("aab", True), ("ba", False), ("aa",)), case("(", ("x",)), case('{"const": 1}', ("1", True))]
+    cases[2] = BenchCase("schema", "json_schema", cases[2].source, cases[2].texts)
+    (measured,) = run_bench([OURS], BYTES, cases, walks=2)
+    assert measured.absent is None
+    assert measured.prepare_ms > 0
+    done, refused, schema = measured.cases
+    assert done.ending == Ending.DONE
+    assert done.verdicts == (True, False, False)
+    assert len(done.step_us) == 2 * (2 + 1 + 2)  # a, ab; b, which is not allowed; a, a
+    assert 0 < done.compile_us <= done.first_mask_us
+    assert refused.ending == Ending.REFUSED
+    assert "never closed" in refused.reason or "(" in refused.reason
+    assert schema.verdicts == (True,)
+
+
+def test_what_goes_wrong_with_one_case_does_not_end_the_others():
+    names = ["fine", "refused", "hangs", "breaks", "dies", "rejects"]
+    cases = [case(name, ("a", True)) for name in names] + [case("x", ("a",), notation="gbnf")]
+    (measured,) = run_bench([double()], BYTES, cases, limit_s=1.0)
+    assert [(one.name, one.ending) for one in measured.cases] == [
+        ("fine", Ending.DONE),
+        ("refused", Ending.REFUSED),
+        ("hangs", Ending.TIMED_OUT),
+        ("breaks", Ending.FAILED),
+        ("dies", Ending.DIED),
+        ("rejects", Ending.DONE),
+        ("x", Ending.REFUSED),
+    ]
+    reasons = {one.name: one.reason for one in measured.cases}
+    assert reasons["refused"] == "ValueError: not this one"
+    assert reasons["hangs"] == "no answer within 1 s"
+    assert reasons["breaks"] == "RuntimeError: it broke in two lines"
+    assert reasons["dies"] == "its process died"
+    assert reasons["x"] == "UnsupportedNotationError: it does not read gbnf"
+
+
+@pytest.mark.parametrize(
+    ("peer", "why"),
+    [
+        (Peer("gone", "no-such-distribution", "nowhere", "Nothing"), "not installed: pip install no-such-distribution"),
+        (double("BrokenAdapter"), "it cannot be used: ImportError: a part of it is missing"),
+        (double("DyingAdapter"), "it died while it was loaded"),
+    ],
+)
+def test_an_engine_that_cannot_run_is_named(peer, why):
+    (measured,) = run_bench([peer], BYTES, [case("fine", ("a",))])
+    assert measured.absent.startswith(why)
+    assert measured.cases == ()
+
+
+def test_a_vocabulary_without_an_end_gets_one():
+    (measured,) = run_bench([double()], Vocabulary([b"a"], eos_ids=[]), [case("fine", ("aa",))])
+    assert measured.cases[0].verdicts == (True,)
+
+
+def test_a_text_that_the_vocabulary_cannot_spell_is_told():
+    (measured,) = run_bench([double()], Vocabulary([b"a"], eos_ids=[]), [case("fine", ("ab",))])
+    assert (measured.cases[0].ending, measured.cases[0].reason) == (
+        Ending.REFUSED,
+        "the vocabulary cannot spell a text",
+    )
+
+
+def test_it_can_be_cancelled():
+    cancel = CancelToken(lambda *_: cancel.cancel())
+    with pytest.raises(CancelledError):
+        run_bench([double()], BYTES, [case("hangs", ("a",))], cancel=cancel)
+
+
+def test_engines_are_found_by_name():
+    assert [peer.name for peer in find_peers(["xgrammar"])] == [OWN, "xgrammar"]
+    assert find_peers() == PEERS
+    with pytest.raises(UnknownPeerError, match="there is no engine llama; there is turnstile, "):
+        find_peers(["llama"])
+
+
+# ---------------------------------------------------------------------- the comparison
+
+
+def measured(name, *cases):
+    return EngineMeasured(name, "1", cases=cases)
+
+
+def done(name, first_mask_us, steps, *verdicts):
+    return CaseMeasured(name, Ending.DONE, "", first_mask_us / 2, first_mask_us, steps, verdicts)
+
+
+def test_ratios_are_over_what_both_did():
+    cases = [case("one", ("a", True), ("b", False)), case("two", ("c",))]
+    ours = measured(OWN, done("one", 1000, (1.0, 3.0), True, True), done("two", 9000, (50.0,), True))
+    theirs = measured("other", done("one", 3000, (4.0, 4.0), False, True), CaseMeasured("two", Ending.REFUSED, "no"))
+    own, other = compare([ours, theirs], cases)
+    assert own.ratios is None
+    assert own.times.first_mask_p50_ms == 5.0
+    assert (own.false_rejects, own.false_accepts, own.labelled) == (0, 1, 2)
+    assert other.common == 1
+    assert other.ratios.first_mask_p50_ms == 3.0
+    assert other.ratios.step_mean_us == 2.0
+    assert (other.agreed, other.judged) == (1, 2)
+    assert (other.false_rejects, other.false_accepts, other.labelled) == (1, 1, 2)
+    assert other.endings[Ending.REFUSED] == 1
+
+
+def test_nothing_in_common_has_no_ratios():
+    refused = CaseMeasured("one", Ending.REFUSED, "no")
+    own, other = compare(
+        [measured(OWN, refused), measured("other", done("one", 1, (1.0,), True))], [case("one", ("a",))]
+    )
+    assert own.times.first_mask_p50_ms is None
+    assert (other.ratios, other.common, other.judged) == (None, 0, 0)
