@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from app.graph.layout import EdgeKey
@@ -39,14 +39,18 @@ class Fold:
     """An automaton over characters.
 
     Attributes:
-        inner: the states within a character, which are folded away.
+        inner: the states within a character or a text, which are folded away.
         edges: one for each pair of the other states; `ranges` holds what a single byte takes.
         characters: the code points beyond ASCII that take an edge.
+        texts: the texts of two and more characters that take an edge; see `texts`.
+        within: for each inner state that stands within such a text, its edge.
     """
 
     inner: frozenset[int]
     edges: tuple[DfaEdge, ...]
     characters: Mapping[EdgeKey, CodePoints]
+    texts: Mapping[EdgeKey, tuple[str, ...]] = field(default_factory=dict)
+    within: Mapping[int, EdgeKey] = field(default_factory=dict)
 
     def label(self, edge: DfaEdge, width: int) -> str:
         """What takes an edge, for a person."""

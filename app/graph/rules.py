@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from app.graph.folding import Fold, fold
 from app.graph.layout import EdgeKey
+from app.graph.texts import fold_texts
 from engine.automata.dfa import ByteDfa, DfaEdge, DfaState
 from engine.automata.labels import call_label, token_label
 from engine.source import Span
@@ -68,13 +69,19 @@ class RuleCharts:
 
     @property
     def size(self) -> int:
-        """How many states there are in all rules, those within characters left out."""
+        """How many states there are in all rules, those that are folded away left out."""
         return sum(len(chart.dfa.states) - (len(chart.fold.inner) if chart.fold else 0) for chart in self.rules)
 
 
-def charts_of(automata: RuleAutomata, notes: tuple[str, ...] = ()) -> RuleCharts:
-    """Draw up the charts of a grammar's rules; `notes` say what they leave out."""
-    rules = tuple(_chart(rule, automata) for rule in automata.rules)
+def charts_of(automata: RuleAutomata, notes: tuple[str, ...] = (), *, folds_texts: bool = False) -> RuleCharts:
+    """Draw up the charts of a grammar's rules.
+
+    Args:
+        automata: of the rules.
+        notes: what they leave out, a sentence each.
+        folds_texts: whether a run of single characters is one edge.
+    """
+    rules = tuple(_chart(rule, automata, folds_texts=folds_texts) for rule in automata.rules)
     names = tuple(rule.name for rule in automata.rules)
     firsts = [0]
     for chart in rules:
@@ -85,7 +92,7 @@ def charts_of(automata: RuleAutomata, notes: tuple[str, ...] = ()) -> RuleCharts
     return replace(found, together=_together(found))
 
 
-def _chart(rule: RuleAutomaton, automata: RuleAutomata) -> Chart:
+def _chart(rule: RuleAutomaton, automata: RuleAutomata, *, folds_texts: bool) -> Chart:
     words: defaultdict[EdgeKey, list[str]] = defaultdict(list)
     calls: defaultdict[EdgeKey, list[int]] = defaultdict(list)
     spans: defaultdict[EdgeKey, set[Span]] = defaultdict(set)
@@ -98,9 +105,12 @@ def _chart(rule: RuleAutomaton, automata: RuleAutomata) -> Chart:
         words[taken.source, taken.target].append(token_label(taken.tokens))
         spans[taken.source, taken.target].add(taken.tokens.span)
     folded = fold(rule.dfa)
+    if folded is not None:
+        folded = Fold(folded.inner, _with(folded.edges, spans), folded.characters)
+    dfa = ByteDfa(0, rule.dfa.states, _with(rule.dfa.edges, spans))
     return Chart(
-        ByteDfa(0, rule.dfa.states, _with(rule.dfa.edges, spans)),
-        None if folded is None else Fold(folded.inner, _with(folded.edges, spans), folded.characters),
+        dfa,
+        fold_texts(dfa, folded, words.keys()) if folds_texts else folded,
         words={key: tuple(said) for key, said in words.items()},
         calls={key: tuple(called) for key, called in calls.items()},
     )
@@ -134,6 +144,8 @@ def _together(charts: RuleCharts) -> Chart:
     folded: list[DfaEdge] = []
     inner: set[int] = set()
     characters: dict[EdgeKey, tuple[tuple[int, int], ...]] = {}
+    texts: dict[EdgeKey, tuple[str, ...]] = {}
+    within: dict[int, EdgeKey] = {}
     names: list[str] = []
     words: dict[EdgeKey, tuple[str, ...]] = {}
     calls: dict[EdgeKey, tuple[int, ...]] = {}
@@ -145,13 +157,15 @@ def _together(charts: RuleCharts) -> Chart:
         if chart.fold is not None:
             inner |= {first + state for state in chart.fold.inner}
             characters |= {(a + first, b + first): points for (a, b), points in chart.fold.characters.items()}
+            texts |= {(a + first, b + first): said for (a, b), said in chart.fold.texts.items()}
+            within |= {state + first: (a + first, b + first) for state, (a, b) in chart.fold.within.items()}
         names += [str(state.id) for state in chart.dfa.states]
         words |= {(a + first, b + first): said for (a, b), said in chart.words.items()}
         calls |= {(a + first, b + first): called for (a, b), called in chart.calls.items()}
         groups.append((name, tuple(range(first, first + len(chart.dfa.states)))))
     return Chart(
         ByteDfa(0 if states else None, tuple(states), tuple(edges)),
-        Fold(frozenset(inner), tuple(folded), characters) if inner else None,
+        Fold(frozenset(inner), tuple(folded), characters, texts, within) if inner else None,
         tuple(names),
         words,
         calls,

@@ -55,6 +55,7 @@ class AutomatonScene(QGraphicsScene):
         self._picture: Picture | None = None
         self._rects: tuple[QRectF, ...] = ()
         self._live: frozenset[int] = frozenset()
+        self._begun: frozenset[int] = frozenset()  # the states from which a text leads that the match stands within
         self._next: frozenset[EdgeKey] = frozenset()
         self._highlighted: frozenset[int] = frozenset()
         self._lit_edges: frozenset[EdgeKey] = frozenset()
@@ -83,7 +84,7 @@ class AutomatonScene(QGraphicsScene):
     def show_picture(self, picture: Picture, request: LayoutRequest, answer: LayoutAnswer) -> None:
         """Draw a picture where a layout put it, in place of the present one. What was lit is forgotten."""
         self._picture = picture
-        self._live = self._highlighted = frozenset()
+        self._live = self._begun = self._highlighted = frozenset()
         self._next = self._lit_edges = frozenset()
         self._rects = tuple(QRectF(*box) for box in answer.boxes)
         self._hovered = self._selected = None
@@ -103,17 +104,26 @@ class AutomatonScene(QGraphicsScene):
         """What is drawn; None before the first drawing."""
         return self._picture
 
-    def set_live(self, states: Collection[int], waiting: Collection[EdgeKey] = (), *, leaving: bool = True) -> None:
+    def set_live(
+        self,
+        states: Collection[int],
+        waiting: Collection[EdgeKey] = (),
+        texts: Collection[EdgeKey] = (),
+        *,
+        leaving: bool = True,
+    ) -> None:
         """Light the states where the match stands, and edges.
 
         Args:
             states: where it stands.
             waiting: the edges whose calls are under way.
+            texts: the edges within whose texts it stands.
             leaving: whether the edges that leave the states are lit too: not where an edge is no step.
         """
         self._live = frozenset(states) & self._boxes.keys()
+        self._begun = frozenset(source for source, _ in texts)
         following = (key for key in self._curves if leaving and key[0] in self._live)
-        self._next = (frozenset(waiting) & self._curves.keys()) | frozenset(following)
+        self._next = (frozenset((*waiting, *texts)) & self._curves.keys()) | frozenset(following)
         self._relight()
         for captions in (self._labels, self._numbers, self._titles):
             captions.repaint()
@@ -358,7 +368,7 @@ class AutomatonScene(QGraphicsScene):
 
     def _is_live_group(self, number: int) -> bool:
         assert self._picture is not None
-        return not self._live.isdisjoint(self._picture.groups[number][1])
+        return not (self._live | self._begun).isdisjoint(self._picture.groups[number][1])
 
     def _layer(self, z: float, path: QPainterPath | None = None) -> QGraphicsPathItem:
         item = QGraphicsPathItem(path or QPainterPath())

@@ -129,7 +129,7 @@ class CompileHandler:
             return None, "its rules take too long to be drawn up"
         if not grammar.automaton.token_elements:
             self._match = RuleMatch(automata)
-        return charts_of(automata, notes), ""
+        return charts_of(automata, notes, folds_texts=grammar.notation == "json_schema"), ""
 
     def _places(self, output: bytes, cancel: CancelToken) -> RulePlaces | None:
         """Where an output stands in the rules, unless it takes too long."""

@@ -11,7 +11,6 @@ So they are counted without being listed, and only the first ones are.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cached_property
 from itertools import islice
 from typing import NamedTuple, TypeAlias
@@ -20,7 +19,7 @@ from engine.automata.closures import Closures
 from engine.automata.program import Atom, Program, TokenAtom
 from engine.automata.stacks import BOTTOM, Frame, StackSet
 from engine.automata.threads import ThreadMachine, Threads
-from engine.automata.within import Within, body_of, span_of
+from engine.automata.within import Within, owners, span_of
 from engine.source import Span
 
 MOST_STACKS = 20
@@ -76,7 +75,7 @@ class _Lister:
         self._program = program
         self._stacks = machine.stacks
         self._closures = Closures(program)
-        self._owner = {pc: rule.name for rule in program.rules for pc in body_of(program, rule.start)}
+        self._owner = owners(program)
         # By the rule that reads next, none at the end: what it reads, and the stacks that it stands on.
         self._tops: dict[str, list[tuple[Span | None, StackSet]]] = {}
         for number in threads:
@@ -94,7 +93,7 @@ class _Lister:
         for rule, tops in sorted(self._tops.items(), key=lambda found: (not found[0], found[0])):
             united = self._stacks.union_all([stacks for _, stacks in tops])
             total += self._count(united)
-            for frames in islice(self._paths(united), limit - len(listed)):
+            for frames in islice(self._stacks.each(united), limit - len(listed)):
                 spans = {span for span, stacks in tops if span is not None and self._holds(stacks, frames)}
                 top = (StackFrame(rule, tuple(sorted(spans))),) if rule else ()
                 listed.append(self._stack(frames, top))
@@ -112,25 +111,6 @@ class _Lister:
             else:
                 counts[todo.pop()] = sum(counts[other] for other in below) or 1
         return counts[stacks]
-
-    def _paths(self, stacks: StackSet) -> Iterator[_Frames]:
-        """Every stack of a set, the top first."""
-        path: list[Frame] = []
-        walk = [iter(sorted(self._stacks.tops(stacks).items()))]
-        if stacks == BOTTOM:
-            yield ()
-        while walk:
-            found = next(walk[-1], None)
-            if found is None:
-                walk.pop()
-                if path:
-                    path.pop()
-                continue
-            frame, below = found
-            path.append(frame)
-            if below == BOTTOM:
-                yield tuple(path)
-            walk.append(iter(sorted(self._stacks.tops(below).items())))
 
     def _holds(self, stacks: StackSet, frames: _Frames) -> bool:
         for frame in frames:

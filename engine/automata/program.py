@@ -18,7 +18,6 @@ from typing import TypeAlias
 from engine.automata.utf8 import ANY_BYTE, Utf8Automaton, utf8_automaton
 from engine.grammar import (
     Chars,
-    CharSet,
     Choice,
     Empty,
     Grammar,
@@ -32,13 +31,12 @@ from engine.grammar import (
     TokenSet,
 )
 from engine.grammar.analysis import nullable_rules, references
+from engine.grammar.charset import EVERY_SCALAR
 from engine.grammar.simplify import Emptiness
 from engine.source import InvariantError, Limits, Span, turn
 
 Pc: TypeAlias = int
 """An index into the instructions."""
-
-_EVERY_SCALAR = CharSet(((0, 0xD7FF), (0xE000, 0x10FFFF)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,7 +302,7 @@ class _Assembler:
         if key not in self._look_ids:
             around, self._around = self._around, ()
             end = self.emit(Anything())
-            if isinstance(node.node, Chars) and node.node.set == _EVERY_SCALAR:
+            if isinstance(node.node, Chars) and node.node.set == EVERY_SCALAR:
                 # Within valid text a byte stands for the whole character.
                 start = self._atom(ANY_BYTE, end, node.node.span)
             else:

@@ -26,7 +26,7 @@ class Loop(NamedTuple):
     Attributes:
         first, last: the reading states of the loop, which are numbered in one run; the first is its home.
         least, most: how many characters must and may come before the reading ends; None for any number.
-        marked: whether other states follow on some ways, where the reading may end with other symbols.
+        marked: whether other states follow on some ways, with which the reading may end otherwise.
     """
 
     first: int

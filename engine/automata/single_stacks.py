@@ -8,13 +8,12 @@ lists the same stacks to look at; here they can be stepped.
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterator
 from itertools import islice
 
-from engine.automata.program import Pc, Program, Return
-from engine.automata.stacks import BOTTOM, Frame, StackSet
+from engine.automata.program import Program
+from engine.automata.stacks import BOTTOM, Frame
 from engine.automata.threads import ThreadMachine, Threads
+from engine.automata.within import owners
 
 MOST_NAMES = 32
 """Of the rules that are open, so many are named."""
@@ -26,8 +25,7 @@ class SingleStacks:
     def __init__(self, program: Program, machine: ThreadMachine) -> None:
         self._program = program
         self._machine = machine
-        # A rule is emitted in one piece that begins with its return.
-        self._begins = [pc for pc, instruction in enumerate(program.instructions) if isinstance(instruction, Return)]
+        self._owner = owners(program)
 
     def split(self, threads: Threads, most: int) -> list[Threads]:
         """At most `most` parts; where there are more, the last one is all that is left."""
@@ -35,7 +33,7 @@ class SingleStacks:
         parts: list[Threads] = []
         for index, number in enumerate(ordered):
             stacks = self._machine[number].stacks
-            found = list(islice(self._chains(stacks), most - len(parts) + 1))
+            found = list(islice(self._machine.stacks.each(stacks), most - len(parts) + 1))
             room = most - len(parts) - (index + 1 < len(ordered))
             if len(found) > room:
                 return [*parts, frozenset(ordered[index:])]
@@ -45,11 +43,11 @@ class SingleStacks:
     def rules(self, threads: Threads) -> tuple[str, ...]:
         """The open rules, the innermost first; of several threads the innermost rule of each."""
         if len(threads) != 1:
-            names = (self._rule_of(self._machine[number].pc) for number in sorted(threads))
+            names = (self._owner.get(self._machine[number].pc) for number in sorted(threads))
             return tuple(dict.fromkeys(name for name in names if name is not None))
         thread = self._machine[next(iter(threads))]
-        chain = next(self._chains(thread.stacks))
-        open_rules = [self._rule_of(thread.pc), *map(self._rule_of_frame, chain[:MOST_NAMES])]
+        chain = next(self._machine.stacks.each(thread.stacks))
+        open_rules = [self._owner.get(thread.pc), *map(self._rule_of_frame, chain[:MOST_NAMES])]
         return tuple(name for name in open_rules if name is not None)[:MOST_NAMES]
 
     def _on(self, number: int, chain: tuple[Frame, ...]) -> int:
@@ -59,28 +57,5 @@ class SingleStacks:
             on = self._machine.stacks.push(frame, on)
         return self._machine.intern(self._machine[number]._replace(stacks=on))
 
-    def _chains(self, stacks: StackSet) -> Iterator[tuple[Frame, ...]]:
-        """Every stack of a set, the top first."""
-        tops = self._machine.stacks.tops
-        chain: list[Frame] = []
-        walk = [iter([(None, stacks)]) if stacks == BOTTOM else iter(tops(stacks).items())]
-        while walk:
-            found = next(walk[-1], None)
-            if found is None:
-                walk.pop()
-                if chain:
-                    chain.pop()
-                continue
-            frame, below = found
-            if frame is not None:
-                chain.append(frame)
-            if below == BOTTOM:
-                yield tuple(chain)
-            walk.append(iter(tops(below).items()))
-
-    def _rule_of(self, pc: Pc) -> str | None:
-        index = bisect_right(self._begins, pc) - 1
-        return self._program.rules[index].name if index >= 0 else None
-
     def _rule_of_frame(self, frame: Frame) -> str | None:
-        return self._program.rules[frame.goal].name if frame.is_corner else self._rule_of(frame.to)
+        return self._program.rules[frame.goal].name if frame.is_corner else self._owner.get(frame.to)

@@ -12,7 +12,7 @@ differ in nothing they read.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
 StackSet: TypeAlias = int
@@ -56,6 +56,25 @@ class Stacks:
     def tops(self, stacks: StackSet) -> dict[Frame, StackSet]:
         """The frames on top, each with what lies below it."""
         return self._sets[stacks]
+
+    def each(self, stacks: StackSet) -> Iterator[tuple[Frame, ...]]:
+        """Every stack of a set, the top first. There may be far too many to list."""
+        if stacks == BOTTOM:
+            yield ()
+        path: list[Frame] = []
+        walk = [iter(sorted(self._sets[stacks].items()))]
+        while walk:
+            found = next(walk[-1], None)
+            if found is None:
+                walk.pop()
+                if path:
+                    path.pop()
+                continue
+            frame, below = found
+            path.append(frame)
+            if below == BOTTOM:
+                yield tuple(path)
+            walk.append(iter(sorted(self._sets[below].items())))
 
     def push(self, frame: Frame, stacks: StackSet) -> StackSet:
         """Every stack of the set with a frame on top."""

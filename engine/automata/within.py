@@ -104,3 +104,8 @@ def body_of(program: Program, start: Pc) -> set[Pc]:
             body.add(pc)
             todo += successors(program.instructions[pc])
     return body
+
+
+def owners(program: Program) -> dict[Pc, str]:
+    """Of each instruction the name of its rule; conditions and the match itself have none."""
+    return {pc: rule.name for rule in program.rules for pc in body_of(program, rule.start)}

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from engine.automata.distance import Completion
-from engine.cli.output import CommandError
+from engine.cli.output import CommandError, place_of
 from engine.compile import CompiledGrammar
 from engine.diagnosis import byte_prose, distance_prose, explain, explain_stacks, stands_at
 from engine.masking import Matcher
@@ -163,11 +163,7 @@ def _stack(stack: StackVerdict, source: SourceText) -> dict[str, object]:
 
 
 def _places(spans: tuple[Span, ...], source: SourceText) -> list[dict[str, object]]:
-    places = []
-    for span in spans:
-        line, column = source.line_column(span.start)
-        places.append({"text": source.excerpt(span), "line": line, "column": column})
-    return places
+    return [place_of(span, source) for span in spans]
 
 
 def _completion(found: Completion) -> dict[str, Any]:

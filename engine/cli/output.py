@@ -7,7 +7,7 @@ import json
 import sys
 import time
 
-from engine.source import CancelToken, EngineError
+from engine.source import CancelToken, EngineError, SourceText, Span
 
 PAUSE_S = 0.1
 
@@ -36,6 +36,12 @@ def complain(message: str) -> None:
 def print_json(document: object) -> None:
     """One line of JSON on stdout."""
     print(json.dumps(document, ensure_ascii=False, allow_nan=False))
+
+
+def place_of(span: Span, source: SourceText) -> dict[str, object]:
+    """A place in a source, as documents give it."""
+    line, column = source.line_column(span.start)
+    return {"text": source.excerpt(span), "line": line, "column": column}
 
 
 class ProgressLine:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from engine.automata.lazy import LazyAutomaton
 from engine.automata.live_stacks import LiveStack, LiveStacks, StackFrame
 from engine.automata.runtime import DEAD
-from engine.cli.output import CommandError
+from engine.cli.output import CommandError, place_of
 from engine.compile import CompiledGrammar
 from engine.diagnosis import byte_prose
-from engine.source import SourceText, Span
+from engine.source import SourceText
 
 
 def standing(grammar: CompiledGrammar, text: str, most_stacks: int) -> dict[str, object]:
@@ -22,7 +22,7 @@ def standing(grammar: CompiledGrammar, text: str, most_stacks: int) -> dict[str,
     document: dict[str, object] = {
         "accepting": automaton.accepts(configuration),
         "expected": [list(pair) for pair in automaton.expected(configuration)],
-        "next": [_place(span, source) for span in automaton.spans(configuration)],
+        "next": [place_of(span, source) for span in automaton.spans(configuration)],
     }
     if most_stacks:
         found = _stacks(grammar, configuration, most_stacks)
@@ -72,15 +72,10 @@ def _stacks(grammar: CompiledGrammar, configuration: int, limit: int) -> LiveSta
     return grammar.automaton.stacks(configuration, limit)
 
 
-def _place(span: Span, source: SourceText) -> dict[str, object]:
-    line, column = source.line_column(span.start)
-    return {"text": source.excerpt(span), "line": line, "column": column}
-
-
 def _frame(frame: StackFrame, source: SourceText) -> dict[str, object]:
     return {
         "rule": frame.rule,
-        "next": [_place(span, source) for span in frame.spans],
+        "next": [place_of(span, source) for span in frame.spans],
         "may_end": frame.may_end,
         "left_recursive": frame.is_corner,
     }

@@ -13,7 +13,7 @@ from engine.automata.json.whitespace import Whitespace
 from engine.compile.options import CompileOptions
 from engine.notations import json_schema
 from engine.notations.json_schema.text import pointer_to
-from engine.source import CancelToken, Diagnostic, GrammarError, Severity, SourceText
+from engine.source import CancelToken, Diagnostic, GrammarError, Severity, SourceText, Span
 
 
 def schema_automaton(
@@ -54,8 +54,6 @@ def schema_automaton(
 
 
 def _too_deep(text: SourceText) -> Diagnostic:
-    from engine.source import Span
-
     return Diagnostic(
         "limit-exceeded",
         Severity.ERROR,

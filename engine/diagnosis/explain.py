@@ -103,11 +103,19 @@ def _where(rules: Sequence[str]) -> str:
 
 
 def _wants(expected: Ranges, tokens: Sequence[str], *, accepting: bool) -> str:
-    wanted = [byte_prose(expected)] if expected else []
-    wanted += [f"the token {_quoted(token)}" for token in tokens]
+    wanted = _listed(expected, tokens, accepting=accepting)
     if not wanted:
         return "nothing may follow" if accepting else "nothing is expected"
-    return f"{', or '.join([*wanted, 'the end of the text'] if accepting else wanted)} is expected"
+    return f"{wanted} is expected"
+
+
+def _listed(expected: Ranges, tokens: Sequence[str], *, accepting: bool) -> str:
+    """What may come next; empty where at most the end may."""
+    wanted = [byte_prose(expected)] if expected else []
+    wanted += [f"the token {_quoted(token)}" for token in tokens]
+    if wanted and accepting:
+        wanted.append("the end of the text")
+    return ", or ".join(wanted)
 
 
 def _properties(stack: StackVerdict) -> str:
@@ -145,11 +153,10 @@ def _dead(explanation: Explanation, token: str) -> list[str]:
 
 
 def _wanted(explanation: Explanation, where: str) -> str:
-    wanted = [byte_prose(explanation.expected)] if explanation.expected else []
-    wanted += [f"the token {_quoted(element)}" for element in explanation.tokens]
+    wanted = _listed(explanation.expected, explanation.tokens, accepting=explanation.accepting)
     if not wanted:
         return f"The text is complete {where}: nothing may follow." if explanation.accepting else ""
-    return f"Expected {where}: {', or '.join([*wanted, 'the end of the text'] if explanation.accepting else wanted)}."
+    return f"Expected {where}: {wanted}."
 
 
 def _culprit(data: bytes, offset: int) -> tuple[int, str]:

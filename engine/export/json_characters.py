@@ -16,9 +16,9 @@ from engine.automata.utf8 import FINAL
 from engine.export.expressions import choice, literal, one_of, sequence
 from engine.export.right_linear import System, solve
 from engine.grammar import NEVER, Chars, CharSet, Node
+from engine.grammar.charset import EVERY_SCALAR
 from engine.source import Limits
 
-EVERY_CHARACTER: Final = CharSet(((0, 0xD7FF), (0xE000, 0x10FFFF)))
 _RAW: Final = ~CharSet(((0x00, 0x1F), (0x22, 0x22), (0x5C, 0x5C)))
 _SURROGATES: Final = CharSet(((0xD800, 0xDFFF),))
 _BACKSLASH: Final = "\\"
@@ -46,7 +46,7 @@ def raw(characters: CharSet) -> Node:
 
 def escaped(characters: CharSet, spelling: Spelling, limits: Limits) -> Node:
     """These characters where they are spelled behind a backslash."""
-    characters &= EVERY_CHARACTER
+    characters &= EVERY_SCALAR
     return _every_way(characters, limits) if spelling is Spelling.ANY else _shortest(characters - _RAW)
 
 

@@ -7,9 +7,9 @@ remembered: then no grammar without counters can say it, and it is refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
 from engine.automata.json.arrays import ArrayCase, ArrayPlace
 from engine.automata.json.formula import Formula
@@ -45,6 +45,8 @@ class _Graph:
     edges: list[list[tuple[Node, int]]] = field(default_factory=list)
 
 
+_Place = TypeVar("_Place", ArrayPlace, ObjectPlace)
+
 ItemWriter: TypeAlias = Callable[[Formula], Node]
 """The text of an item that satisfies a goal, with the white space behind it."""
 
@@ -58,25 +60,11 @@ def array_system(case: ArrayCase, goals: Goals, item: ItemWriter, comma: Node) -
     Raises:
         NotContextFreeError: the items that came would have to be remembered.
     """
-    graph = _Graph()
-    index: dict[ArrayPlace, int] = {}
-    todo = [case.start]
 
-    def number(place: ArrayPlace) -> int:
-        if place not in index:
-            index[place] = len(index)
-            _check(len(index), case.spans)
-            graph.closable.append(case.can_close(place))
-            graph.edges.append([])
-            todo.append(place)
-        return index[place]
+    def edges(place: ArrayPlace) -> Iterator[tuple[Node, ArrayPlace]]:
+        return ((item(goal), following) for goal, following in _array_moves(case, goals, place))
 
-    number(todo.pop())
-    while todo:
-        place = todo.pop()
-        for goal, following in _array_moves(case, goals, place):
-            graph.edges[index[place]].append((item(goal), number(following)))
-    return _with_commas(graph, comma)
+    return _with_commas(_reached(case.start, case.can_close, edges, case.spans), comma)
 
 
 def _array_moves(case: ArrayCase, goals: Goals, place: ArrayPlace) -> list[tuple[Formula, ArrayPlace]]:
@@ -108,32 +96,18 @@ def object_system(case: ObjectCase, goals: Goals, member: MemberWriter, comma: N
     Raises:
         NotContextFreeError: the keys that came would have to be remembered.
     """
-    graph = _Graph()
-    index: dict[ObjectPlace, int] = {}
-    todo = [case.start]
 
-    def number(place: ObjectPlace) -> int:
-        if place not in index:
-            index[place] = len(index)
-            _check(len(index), case.spans)
-            graph.closable.append(case.can_close(place))
-            graph.edges.append([])
-            todo.append(place)
-        return index[place]
-
-    number(todo.pop())
-    while todo:
-        place = todo.pop()
-        edges = graph.edges[index[place]]
+    def edges(place: ObjectPlace) -> Iterator[tuple[Node, ObjectPlace]]:
         names, cells = case.allowed(place)
         for name in range(names.bit_length()):
             if names >> name & 1:
                 for move in case.end_moves(place, name, -1, ""):
-                    edges.append((member(name, -1, move.goal), number(move.place)))
+                    yield member(name, -1, move.goal), move.place
         for cell in cells:
             for move in case.end_moves(place, -1, cell, _any_key(case, goals, place, cell)):
-                edges.append((member(-1, cell, move.goal), number(move.place)))
-    return _with_commas(graph, comma)
+                yield member(-1, cell, move.goal), move.place
+
+    return _with_commas(_reached(case.start, case.can_close, edges, case.spans), comma)
 
 
 def _any_key(case: ObjectCase, goals: Goals, place: ObjectPlace, cell: int) -> str:
@@ -148,10 +122,34 @@ def _any_key(case: ObjectCase, goals: Goals, place: ObjectPlace, cell: int) -> s
     return witness
 
 
-def _check(places: int, spans: tuple[Span, ...]) -> None:
-    if places > MOST_PLACES:
-        message = f"there are more than {MOST_PLACES:,} places to tell apart, as where many names come in any order"
-        raise NotContextFreeError(message, _first(spans))
+def _reached(
+    start: _Place,
+    can_close: Callable[[_Place], bool],
+    edges: Callable[[_Place], Iterable[tuple[Node, _Place]]],
+    spans: tuple[Span, ...],
+) -> _Graph:
+    """All places that can be reached, `spans` being where they are asked for."""
+    graph = _Graph()
+    index: dict[_Place, int] = {}
+    todo: list[_Place] = []
+
+    def number(place: _Place) -> int:
+        if place not in index:
+            index[place] = len(index)
+            if len(index) > MOST_PLACES:
+                places = f"there are more than {MOST_PLACES:,} places to tell apart"
+                raise NotContextFreeError(f"{places}, as where many names come in any order", _first(spans))
+            graph.closable.append(can_close(place))
+            graph.edges.append([])
+            todo.append(place)
+        return index[place]
+
+    number(start)
+    while todo:
+        place = todo.pop()
+        for text, following in edges(place):
+            graph.edges[index[place]].append((text, number(following)))
+    return graph
 
 
 def _first(spans: tuple[Span, ...]) -> Span:

@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from engine.automata.dfa import ByteDfa
-from engine.automata.json.whitespace import Whitespace
 from engine.automata.program import assemble
 from engine.automata.rules import RuleAutomata, RuleAutomaton, rule_automata
 from engine.compile import CompiledGrammar, compile_grammar
@@ -75,9 +74,9 @@ def drawable_automata(compiled: CompiledGrammar, limit: int, *, cancel: CancelTo
         LimitExceededError: the rules take more than `limit` states.
         CancelledError: `cancel` was used.
     """
-    if compiled.options.whitespace == Whitespace.COMPACT:
+    if compiled.options.whitespace == "compact":
         return schema_automata(compiled, limit, cancel=cancel)
-    options = replace(compiled.options, whitespace=Whitespace.COMPACT)
+    options = replace(compiled.options, whitespace="compact")
     compact = compile_grammar(compiled.notation, compiled.source, options, cancel=cancel)
     found = schema_automata(compact, limit, cancel=cancel)
     return replace(found, notes=(*found.notes, _COMPACT))
@@ -90,7 +89,7 @@ def without_white_space(text: bytes) -> bytes:
 
 def _placed(automata: RuleAutomata) -> RuleAutomata:
     """All with its place: what a rule is made of was written by nobody, so it has that of the rule."""
-    spans = {rule.name: (rule.span,) if rule.span.end else () for rule in automata.rules}
+    spans: dict[str, tuple[Span, ...]] = {rule.name: (rule.span,) if rule.span.end else () for rule in automata.rules}
     return RuleAutomata(tuple(_placed_rule(rule, spans) for rule in automata.rules))
 
 

@@ -17,11 +17,12 @@ from engine.automata.json.strings.nodes import to_node
 from engine.export import everyday_formats
 from engine.export.character_automaton import character_system
 from engine.export.expressions import choice, literal, mapped, repeat, sequence
-from engine.export.json_characters import EVERY_CHARACTER, Spelling, escaped, raw
+from engine.export.json_characters import Spelling, escaped, raw
 from engine.export.right_linear import System, solve
 from engine.export.rule_book import RuleBook
 from engine.export.settings import Settings
 from engine.grammar import NEVER, Chars, CharSet, Look, Node, Reference
+from engine.grammar.charset import EVERY_SCALAR
 from engine.grammar.nodes import parts
 from engine.grammar.simplify import simplify
 from engine.source import Span
@@ -69,7 +70,7 @@ class StringRules:
         return choice(*ways)
 
     def _any_string(self) -> Node:
-        return sequence(_QUOTE, repeat(self._class(EVERY_CHARACTER), 0, None), _QUOTE)
+        return sequence(_QUOTE, repeat(self._class(EVERY_SCALAR), 0, None), _QUOTE)
 
     def _listed(self, formula: Formula) -> tuple[list[str], list[Formula]]:
         """The strings that a formula lists, and the alternatives that list none."""
@@ -93,11 +94,11 @@ class StringRules:
         for end in trie.ends:
             system.add(accepting=end < 0)
         anything = system.add(accepting=True)
-        system.connect(anything, Chars(EVERY_CHARACTER), anything)
+        system.connect(anything, Chars(EVERY_SCALAR), anything)
         for node, edges in enumerate(trie.edges):
             for code, target in edges.items():
                 system.connect(node, Chars(CharSet(((code, code),))), target)
-            system.connect(node, Chars(EVERY_CHARACTER - CharSet.of((code, code) for code in edges)), anything)
+            system.connect(node, Chars(EVERY_SCALAR - CharSet.of((code, code) for code in edges)), anything)
         return sequence(_QUOTE, self._written(system, name, span), _QUOTE)
 
     # ------------------------------------------------------------------ what stands between them
@@ -147,7 +148,7 @@ class StringRules:
         return mapped(node, lambda leaf: self._class(leaf.set) if isinstance(leaf, Chars) else leaf)
 
     def _class(self, characters: CharSet) -> Node:
-        characters &= EVERY_CHARACTER
+        characters &= EVERY_SCALAR
         known = self._classes.get(characters)
         if known is None:
             known = self._classes[characters] = self._write_class(characters)
@@ -155,11 +156,11 @@ class StringRules:
 
     def _write_class(self, characters: CharSet) -> Node:
         behind = escaped(characters, self._settings.spelling, self._settings.limits)
-        if behind == escaped(EVERY_CHARACTER, self._settings.spelling, self._settings.limits):
+        if behind == escaped(EVERY_SCALAR, self._settings.spelling, self._settings.limits):
             whole = behind
             behind = self._book.common("escape", lambda: whole)
         node = choice(raw(characters), behind)
-        if characters == EVERY_CHARACTER:
+        if characters == EVERY_SCALAR:
             return self._book.common("char", lambda: node)
         if self._settings.spelling is Spelling.PLAIN or isinstance(node, Chars):
             return node
@@ -168,7 +169,7 @@ class StringRules:
 
 def _described(characters: CharSet) -> str:
     """Words for a class that can stand in a rule's name."""
-    for prefix, ranges in (("", characters.ranges), ("not", (EVERY_CHARACTER - characters).ranges)):
+    for prefix, ranges in (("", characters.ranges), ("not", (EVERY_SCALAR - characters).ranges)):
         if len(ranges) <= _MOST_RANGES and all(_is_plain(first, last) for first, last in ranges):
             edges = [chr(first) if first == last else f"{chr(first)}-{chr(last)}" for first, last in ranges]
             return "-".join((prefix, *edges)).strip("-")

@@ -89,3 +89,7 @@ class CharSet:
 
 
 ANY = CharSet(((0, LAST_CODE_POINT),))
+"""Every code point, surrogates too."""
+
+EVERY_SCALAR = CharSet(((0, 0xD7FF), (0xE000, LAST_CODE_POINT)))
+"""Every code point that UTF-8 can spell: all but surrogates."""

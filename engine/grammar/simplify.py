@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 
 from engine.grammar.analysis import productive_rules
-from engine.grammar.charset import CharSet
+from engine.grammar.charset import EVERY_SCALAR
 from engine.grammar.nodes import (
     EMPTY,
     NEVER,
@@ -32,7 +32,6 @@ from engine.grammar.nodes import (
 from engine.source import turn
 
 _SURROGATES = (0xD800, 0xDFFF)  # no UTF-8 text holds one
-_EVERY_SCALAR = CharSet(((0, 0xD7FF), (0xE000, 0x10FFFF)))
 
 
 def simplify(node: Node) -> Node:
@@ -162,7 +161,7 @@ class _Simplifier:
             holds = True
         elif edge is True:
             holds = matches_empty(inner, at_start if node.ahead else True, True if node.ahead else at_end)
-        elif edge is False and isinstance(inner, Chars) and inner.set == _EVERY_SCALAR:
+        elif edge is False and isinstance(inner, Chars) and inner.set == EVERY_SCALAR:
             holds = True
         if holds is None:
             return Look(inner, node.ahead, node.negated, node.span)
@@ -200,7 +199,7 @@ def _without_surrogates(node: Chars) -> Node:
     ranges = node.set.ranges
     if ranges and ranges[-1][1] < _SURROGATES[0]:
         return node
-    chars = node.set & _EVERY_SCALAR
+    chars = node.set & EVERY_SCALAR
     return Chars(chars, node.span) if chars else NEVER
 
 

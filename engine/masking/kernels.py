@@ -1,10 +1,10 @@
-"""The two inner loops, over integer tables alone, so that numba can compile them.
+"""The inner loops of masks, over integer tables alone, so that numba can compile them.
 
 `runtime` compiles these functions; called as they stand they are ordinary and slow
 Python. A walk answers with what the automaton's tables lack; its caller works that
 out and calls again, and the walk goes on where it stopped.
 
-The first argument of both is the trie of `engine.vocabulary.trie`, with N nodes:
+The first argument of each kernel is the trie of `engine.vocabulary.trie`, with N nodes:
 byte uint8[N], depth, skip int32[N], token_start int32[N + 1], token_ids int32[T].
 
 Every index is made unsigned first: numba asks of a signed one whether it counts
@@ -114,14 +114,14 @@ def leave(  # noqa: PLR0913, PLR0917 - numba takes arrays, not objects
     return following, stack, lowest
 
 
-def walk(  # noqa: C901, PLR0913, PLR0915, PLR0917 - a call for each node would cost more than the node
+def walk(  # noqa: PLR0913, PLR0915, PLR0917 - a call for each node would cost more than the node
     trie: TrieArrays,
     exits: tuple[Ints, Ints],
     table: tuple[Ints, Bytes],
     actions: ActionArrays,
-    start: tuple[int, int, int, int, int, int],
+    start: tuple[int, int, int, int],
     apart: Bytes,
-    scratch: tuple[Ints, Ints, Ints, Ints, Bytes],
+    scratch: tuple[Ints, Ints, Ints, Ints],
     progress: npt.NDArray[np.int64],
     words: npt.NDArray[np.uint32],
 ) -> int:
@@ -138,13 +138,11 @@ def walk(  # noqa: C901, PLR0913, PLR0915, PLR0917 - a call for each node would 
             the reading; and uint8[256], the class of each byte.
         actions: near, keys and values of an `ActionTable`.
         start: the reading state above the roots at depth `base + 1`, the one above deeper roots (after bytes of a
-            loop), and `base`; how many stack nodes are given; and the first and last reading state of a region:
-            what leads from the uppermost frame into it is left to that region. The rows of both states are complete.
+            loop), and `base`; and how many stack nodes are given. The rows of both states are complete.
         apart: uint8[256], bytes whose root at depth 1 is left out.
-        scratch: int32[height + 1] twice, reading state and stack node at each depth of the path to the trie node;
-            int32[height * 5 + 5] twice, the frame of each stack node and the node below it, the given ones first; and
-            uint8[N], marks on trie nodes, which the walk into a region sets and the walk out of it obeys and takes
-            away. All are kept between calls.
+        scratch: int32[height + 1] twice, reading state and stack node at each depth of the path to the trie node; and
+            int32[height * 5 + 5] twice, the frame of each stack node and the node below it, the given ones first. All
+            are kept between calls.
         progress: int64[8]: whether to go on, and at which group, place in it and trie node; the lowest given stack
             node that was looked at, -1 for none; and what is missing, of what, and where. At first 0, 0, 0, 0, -1.
         words: uint32[ceil(V / 32)], the mask, to which bits are only added.
@@ -155,10 +153,9 @@ def walk(  # noqa: C901, PLR0913, PLR0915, PLR0917 - a call for each node would 
     byte, depth, skip, token_start, token_ids = trie
     group_start, roots = exits
     rows, class_of_byte = table
-    states, nodes, frames, belows, marks = scratch
+    states, nodes, frames, belows = scratch
     configuration, inside, base = np.uint64(start[0]), np.uint64(start[1]), np.uint64(start[2])
-    given, region_first, region_last = start[3], start[4], start[5]
-    into, first = region_first > 0, np.uint64(region_first)  # row 0 is dead
+    given = start[3]
     going_on, group, place, node = (
         progress[0] > 0,
         np.uint64(progress[1]),
@@ -171,8 +168,7 @@ def walk(  # noqa: C901, PLR0913, PLR0915, PLR0917 - a call for each node would 
         if not going_on:
             place = np.uint64(group_start[group])
             byte_class = np.uint64(class_of_byte[group])
-            # What leads nowhere is passed over, but for what a walk into a region has to mark.
-            if rows[configuration, byte_class] == 0 and rows[inside, byte_class] == 0 == rows[first, byte_class]:
+            if rows[configuration, byte_class] == 0 and rows[inside, byte_class] == 0:
                 place = stop
         while place < stop:
             root = np.uint64(roots[place])
@@ -182,9 +178,6 @@ def walk(  # noqa: C901, PLR0913, PLR0915, PLR0917 - a call for each node would 
                 states[above] = configuration if above == base else inside
                 nodes[above] = 0
                 node = end if above == 0 and apart[group] else root
-                if not into and marks[root]:
-                    marks[root] = 0
-                    node = end
             going_on = False
             while node < end:
                 level = np.uint64(depth[node])
@@ -192,8 +185,6 @@ def walk(  # noqa: C901, PLR0913, PLR0915, PLR0917 - a call for each node would 
                 stack = nodes[level - _ONE]
                 byte_class = np.uint64(class_of_byte[np.uint64(byte[node])])
                 following = rows[state, byte_class]
-                if into and stack == 0 and following <= 0 and following != -1 and rows[first, byte_class] != 0:
-                    marks[node] = 1
                 if following < 0:
                     following, stack, lowest = leave(
                         int(following),
@@ -212,8 +203,6 @@ def walk(  # noqa: C901, PLR0913, PLR0915, PLR0917 - a call for each node would 
                         progress[0], progress[1], progress[2], progress[3] = 1, group, place, node
                         progress[4] = looked
                         return int(progress[5])
-                elif into and stack == 0 and region_first <= following <= region_last:
-                    following = 0
                 if following > 0:
                     states[level] = following
                     nodes[level] = stack

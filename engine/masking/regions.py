@@ -37,7 +37,7 @@ _BROAD_SHARE = 8  # a byte is broad if one node out of so many lies below it
 _REGIONS_KEPT = 32  # per vocabulary; each holds up to a trie's nodes
 
 Targets: TypeAlias = npt.NDArray[np.int32]
-Loop: TypeAlias = npt.NDArray[np.int8]
+LoopTable: TypeAlias = npt.NDArray[np.int8]
 """int8[states, 256], a loop's canonical form: 0 is home, others are inside a character, -1 is outside."""
 
 
@@ -91,18 +91,32 @@ class Lengths:
         return Region(mask, region.roots[kept], before[region.group_start])
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Leaving:
+    """The tokens that leave a loop, as a trie of their own, and the empty loop's region of it."""
+
+    trie: Trie
+    whole: Region
+
+
+def whole(trie: Trie) -> Region:
+    """The region of the empty loop: nothing stays."""
+    return Region.of(trie, np.zeros(trie.words, np.uint32), trie.top[trie.top >= 0])
+
+
 class Regions:
     """The regions of one vocabulary, the last used ones."""
 
     def __init__(self, trie: Trie) -> None:
         self._by_loop: OrderedDict[tuple[bytes, int], Region] = OrderedDict()
-        self.whole = Region.of(trie, np.zeros(trie.words, np.uint32), trie.top[trie.top >= 0])
+        self.whole = whole(trie)
         self._counted: OrderedDict[tuple[bytes, int, int | None], Region] = OrderedDict()
         self._lengths: dict[bytes, Lengths] = {}
+        self._leaving: dict[Region, Leaving] = {}
         nodes = np.where(trie.top >= 0, trie.skip[trie.top] - trie.top, 0) if len(trie.byte) else trie.top
         self.broad_bytes: list[int] = np.flatnonzero(nodes * _BROAD_SHARE > len(trie.byte)).tolist()
 
-    def region(self, kernels: Kernels, trie: Trie, loop: Loop, entry: int | None = None) -> Region:
+    def region(self, kernels: Kernels, trie: Trie, loop: LoopTable, entry: int | None = None) -> Region:
         """The region of a loop, or the part of it below the byte by which it is entered."""
         key = (loop.tobytes(), -1 if entry is None else entry)
         region = self._by_loop.get(key)
@@ -114,7 +128,22 @@ class Regions:
             self._by_loop.move_to_end(key)
         return region
 
-    def counted(self, kernels: Kernels, trie: Trie, loop: Loop, least: int, most: int | None) -> Region:
+    def leaving(self, region: Region, ends: npt.NDArray[np.bool_], trie: Trie) -> Leaving:
+        """The part of the vocabulary that leaves a loop by some bytes.
+
+        Args:
+            region: the loop's region.
+            ends: bool[256], the bytes.
+            trie: the vocabulary.
+        """
+        leaving = self._leaving.get(region)
+        if leaving is None:
+            part = trie.below(region.roots[ends[trie.byte[region.roots]]])
+            leaving = Leaving(part, whole(part))
+            self._leaving = {region: leaving}  # any string is the only loop whose ends are marked
+        return leaving
+
+    def counted(self, kernels: Kernels, trie: Trie, loop: LoopTable, least: int, most: int | None) -> Region:
         """A loop's region where so many characters may, and must, come before it is left."""
         key = (loop.tobytes(), least, most)
         region = self._counted.get(key)
@@ -127,7 +156,7 @@ class Regions:
             self._counted.move_to_end(key)
         return region
 
-    def _lengths_of(self, kernels: Kernels, trie: Trie, loop: Loop) -> Lengths:
+    def _lengths_of(self, kernels: Kernels, trie: Trie, loop: LoopTable) -> Lengths:
         key = loop.tobytes()
         lengths = self._lengths.get(key)
         if lengths is None:
@@ -150,7 +179,7 @@ def regions_of(trie: Trie) -> Regions:
     return regions
 
 
-def _find(kernels: Kernels, trie: Trie, loop: Loop, root: int) -> Region:
+def _find(kernels: Kernels, trie: Trie, loop: LoopTable, root: int) -> Region:
     mask, exits = np.zeros(trie.words, np.uint32), np.empty(len(trie.byte), np.int32)
     stack = np.zeros(trie.height + 1, np.int32)
     count = kernels.circle(trie.arrays, loop, root, stack, exits, mask)
@@ -161,10 +190,10 @@ class LoopFinder:
     """Finds the loops of one automaton, and remembers them by their homes."""
 
     def __init__(self) -> None:
-        self._loops: dict[int, Loop | None] = {}
-        self._shared: dict[bytes, Loop] = {}  # many homes, few loops
+        self._loops: dict[int, LoopTable | None] = {}
+        self._shared: dict[bytes, LoopTable] = {}  # many homes, few loops
 
-    def loop_at(self, automaton: Runtime, configuration: int) -> tuple[int, Loop] | None:
+    def loop_at(self, automaton: Runtime, configuration: int) -> tuple[int, LoopTable] | None:
         """The loop that a configuration is the home of, or one byte away from.
 
         In `[a-z]+` the first byte leads into the loop from outside. Where that configuration reads the loop's
@@ -204,7 +233,7 @@ def entry_of(automaton: Runtime, state: int, byte_class: int) -> int:
     return int(automaton.rows[state, byte_class])
 
 
-def _loop(automaton: Runtime, home: int) -> Loop | None:
+def _loop(automaton: Runtime, home: int) -> LoopTable | None:
     targets = targets_of(automaton, home)
     inner: dict[int, Targets] = {home: targets}
     for lead in dict.fromkeys(targets[0xC2:0xF5].tolist()):

@@ -64,7 +64,7 @@ class TokenAutomaton:
         self._class_of_byte.setflags(write=False)
         self._height = self._trie.height + 1
         paths, stacks = (np.zeros((2, self._height * size), np.int32) for size in (1, 5))
-        self._scratch = (*paths, *stacks, np.zeros(len(self._trie.byte), np.uint8))
+        self._scratch = (*paths, *stacks)
         self._found: dict[tuple[int, int | None], Region] = {}
         self._generation = automaton.generation
         self._by_look: dict[tuple[int, ...], Mask | None] = {}
@@ -211,11 +211,13 @@ class TokenAutomaton:
             else:
                 walk.add(self._regions.whole, (walk.reading, walk.reading, 0))
             return walk.words, walk.looked
-        if loop.marked:
-            walk.add(self._regions.whole, (walk.reading, walk.reading, 0), into=(loop.first, loop.last))
         part = self._region(kernels, automaton, loop)
         walk.words |= part.mask
-        walk.add(part, (loop.first, loop.first, 0))
+        if loop.marked:
+            leaving = self._regions.leaving(part, automaton.rows[loop.first][self._class_of_byte] < DEAD, self._trie)
+            walk.add(leaving.whole, (walk.reading, walk.reading, 0), trie=leaving.trie)
+        else:
+            walk.add(part, (loop.first, loop.first, 0))
         return walk.words, walk.looked
 
     def _region(self, kernels: Kernels, automaton: Runtime, loop: Loop) -> Region:

@@ -27,7 +27,7 @@ NOTHING.setflags(write=False)
 _WITHOUT_BOUND = 1 << 30
 
 Ints: TypeAlias = npt.NDArray[np.int32]
-Scratch: TypeAlias = tuple[Ints, Ints, Ints, Ints, npt.NDArray[np.uint8]]
+Scratch: TypeAlias = tuple[Ints, Ints, Ints, Ints]
 
 
 class Walk:
@@ -64,8 +64,7 @@ class Walk:
         region: Region,
         start: tuple[int, int, int],
         apart: npt.NDArray[np.uint8] = NOTHING,
-        *,
-        into: tuple[int, int] = (0, 0),
+        trie: Trie | None = None,
     ) -> None:
         """Walk below the exits of a region.
 
@@ -73,34 +72,30 @@ class Walk:
             region: where to begin.
             start: the reading states above its exits at depth `base + 1` and above deeper ones, and `base`.
             apart: uint8[256], first bytes that are left out.
-            into: the first and last reading state of a loop whose tokens are added by other means.
+            trie: the trie that the region is of, if that is a part of the vocabulary's.
         """
-        automaton, trie = self._automaton, self._trie
+        automaton, trie = self._automaton, trie or self._trie
         exits, progress = (region.group_start, region.roots), np.array((0, 0, 0, 0, -1, 0, 0, 0), np.int64)
-        begin = (*start, self._given, *into)
-        try:
-            while True:
-                table, known = (automaton.rows, self._class_of_byte), automaton.actions  # anew: they may be replaced
-                lacking = self._kernels.walk(
-                    trie.arrays,
-                    exits,
-                    table,
-                    (known.near, known.keys, known.values),
-                    begin,
-                    apart,
-                    self._scratch,
-                    progress,
-                    self.words,
-                )
-                self.looked = max(self.looked, int(progress[4]))
-                if lacking == DONE:
-                    return
-                self._supply(lacking, progress)
-        except BaseException:
-            self._scratch[4][:] = 0
-            raise
+        begin = (*start, self._given)
+        while True:
+            known = automaton.actions
+            lacking = self._kernels.walk(
+                trie.arrays,
+                exits,
+                (automaton.rows, self._class_of_byte),  # anew each time: they may be replaced
+                (known.near, known.keys, known.values),
+                begin,
+                apart,
+                self._scratch,
+                progress,
+                self.words,
+            )
+            self.looked = max(self.looked, int(progress[4]))
+            if lacking == DONE:
+                return
+            self._supply(lacking, trie, progress)
 
-    def _supply(self, lacking: int, progress: npt.NDArray[np.int64]) -> None:
+    def _supply(self, lacking: int, trie: Trie, progress: npt.NDArray[np.int64]) -> None:
         of, at = int(progress[6]), int(progress[7])
         if lacking == NO_ENTRY:
             self._automaton.fill(of, at)
@@ -108,6 +103,6 @@ class Walk:
         asked = self._automaton.act(of, at) if lacking == NO_ACTION else -self._automaton.act_below(of, at)
         if asked == ASK:
             node = int(progress[3])
-            add_below(self._trie, self._automaton, self._configuration, node, self.words)
-            progress[3] = self._trie.skip[node]
+            add_below(trie, self._automaton, self._configuration, node, self.words)
+            progress[3] = trie.skip[node]
             self.looked = _WITHOUT_BOUND

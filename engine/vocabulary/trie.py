@@ -55,6 +55,35 @@ class Trie:
         """What a walk reads: byte, depth, skip, token_start and token_ids."""
         return self.byte, self.depth, self.skip, self.token_start, self.token_ids
 
+    def below(self, nodes: Ints) -> Trie:
+        """The trie of the tokens that end at or below some nodes, none of which is below another.
+
+        Args:
+            nodes: int32[n].
+        """
+        ends = np.zeros(len(self.byte) + 1, np.int32)
+        ends[nodes] += 1
+        np.subtract.at(ends, self.skip[nodes], 1)
+        inside = np.cumsum(ends[:-1]) > 0
+        before = np.concatenate(([0], np.cumsum(ends[:-1] > 0)))  # how many of the nodes begin before a node
+        kept = inside | (before[self.skip] > before[np.arange(len(self.byte)) + 1])
+        index = np.concatenate(([0], np.cumsum(kept))).astype(np.int32)
+        counts = np.diff(self.token_start) * inside
+        top = np.full(256, -1, np.int32)
+        first = np.flatnonzero(kept & (self.depth == 1))
+        top[self.byte[first]] = index[first]
+        arrays = (
+            self.byte[kept],
+            self.depth[kept],
+            index[self.skip[kept]],
+            np.concatenate(([0], np.cumsum(counts[kept]))).astype(np.int32),
+            self.token_ids[np.repeat(inside, np.diff(self.token_start))],
+            top,
+        )
+        for array in arrays:
+            array.setflags(write=False)
+        return Trie(*arrays, height=self.height, size=self.size)
+
     def prefix(self, node: int) -> bytes:
         """The bytes from the root to a node."""
         path = bytearray()

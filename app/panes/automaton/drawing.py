@@ -44,6 +44,7 @@ class Automaton:
 
     Attributes:
         noun: what one of its states stands for.
+        tells_reads: whether a state's place in the source is what it reads; else it is that of its whole rule.
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class Automaton:
         source: SourceText | None,
         *,
         noun: str = "state",
+        tells_reads: bool = True,
     ) -> None:
         self.chart = chart
         self.dfa: ByteDfa = chart.dfa
@@ -61,6 +63,7 @@ class Automaton:
         self.revision = revision
         self.source = source
         self.noun = noun
+        self.tells_reads = tells_reads
         self._label_of_edge: LabelOfEdge = label_of_edge or (lambda edge: label_of_bytes(edge.ranges, _FULL_LABEL))
 
     def label(self, edge: DfaEdge) -> str:
@@ -73,10 +76,10 @@ class Automaton:
         name = self.chart.names[state] if self.chart.names else str(state)
         return f"{group} {name}".strip()
 
-    def _said(self, edge: DfaEdge, label: LabelOfEdge) -> str:
+    def _said(self, edge: DfaEdge, label: LabelOfEdge, texts: tuple[str, ...] = ()) -> str:
         key = edge.source, edge.target
         has_bytes = edge.ranges or (self.fold is not None and key in self.fold.characters)
-        return "\n".join([*([label(edge)] if has_bytes else []), *self.chart.words.get(key, ())])
+        return "\n".join([*([label(edge)] if has_bytes else []), *texts, *self.chart.words.get(key, ())])
 
     @cached_property
     def _bytes(self) -> Surroundings:
@@ -87,8 +90,22 @@ class Automaton:
         return Surroundings(self.dfa, self.fold) if self.fold is not None else self._bytes
 
     def is_folded(self, live: frozenset[int], view: View) -> bool:
-        """Whether the states within characters stay folded: not while the match stands in one of them."""
-        return self.fold is not None and not view.draws_bytes and not live & self.fold.inner
+        """Whether what can be folded is: not while the match stands within a character."""
+        if self.fold is None or view.draws_bytes:
+            return False
+        return not any(state in self.fold.inner and state not in self.fold.within for state in live)
+
+    def seen(self, live: frozenset[int], view: View) -> tuple[frozenset[int], frozenset[EdgeKey]]:
+        """The states that are drawn where the match stands, and the edges within whose texts it does."""
+        if self.fold is None or not self.is_folded(live, view):
+            return live, frozenset()
+        within = self.fold.within
+        return live - within.keys(), frozenset(within[state] for state in live if state in within)
+
+    def around(self, live: frozenset[int], view: View) -> frozenset[int]:
+        """The states that are drawn where the match stands, or where the text begins within which it does."""
+        states, edges = self.seen(live, view)
+        return states | {source for source, _ in edges}
 
     def size(self, *, is_folded: bool) -> tuple[int, int]:
         """How many states and edges there are to draw."""
@@ -106,7 +123,11 @@ class Automaton:
         is_folded = self.is_folded(live, view)
         surroundings = self._characters if is_folded else self._bytes
         is_whole = surroundings.size[0] <= DRAWN_WHOLE or view.draws_all
-        excerpt = surroundings.whole() if is_whole else surroundings.around(sorted(live), limit=DRAWN_WHOLE)
+        excerpt = (
+            surroundings.whole()
+            if is_whole
+            else surroundings.around(sorted(self.around(live, view)), limit=DRAWN_WHOLE)
+        )
         picture = picture_of(
             excerpt,
             start=self.dfa.start,
@@ -127,7 +148,7 @@ class Automaton:
             is_plain = (edge.source, edge.target) not in folded.characters
             return self._label_of_edge(edge) if is_plain else folded.label(edge, _FULL_LABEL)
 
-        return lambda edge: self._said(edge, label_of_characters)
+        return lambda edge: self._said(edge, label_of_characters, folded.texts.get((edge.source, edge.target), ()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +180,8 @@ class Drawing:
         drawn = set(self.picture.excerpt.states)
         # What the pane was not handed, no drawing can show.
         rim = self.picture.excerpt.hidden.keys() - self.automaton.dfa.boundary
-        return live <= drawn and not live & rim
+        around = self.automaton.around(live, view)
+        return around <= drawn and not around & rim
 
     def spans(self, what: int | EdgeKey | None) -> tuple[Span, ...]:
         """Where a state or an edge stems from."""
@@ -207,7 +229,7 @@ class Drawing:
             called = ", ".join(automaton.name(target) for _, target in leaving)
             return "  ·  ".join([*parts, f"calls {called}" if called else "calls no rule"])
         reads = excerpts(automaton.dfa.states[state].spans, automaton.source)
-        if reads:
+        if reads and automaton.tells_reads:
             parts.append(f"reads {reads}" if automaton.source is not None else f"stands at {reads}")
         to = automaton.name
         ways = ((" ".join(map(written, label.split("\n"))), to(target)) for label, target in leaving)

@@ -35,7 +35,7 @@ class Levels:
         self.revision = revision
         self._label = label_of_edge
         self._source = source
-        self._part = self._automaton(part)
+        self._part = Automaton(part, revision, label_of_edge, source)
         self._made: dict[str | None, Automaton] = {}
 
     def with_part(self, part: Chart) -> Levels:
@@ -111,7 +111,10 @@ class Levels:
         return None if group is None else chart.groups[group][0]
 
     def _automaton(self, chart: Chart, noun: str = "state") -> Automaton:
-        return Automaton(chart, self.revision, self._label, self._source, noun=noun)
+        assert self.rules is not None
+        # Rules with notes are those of a schema, which nobody wrote: their states stand where the rule does.
+        tells_reads = not self.rules.notes
+        return Automaton(chart, self.revision, self._label, self._source, noun=noun, tells_reads=tells_reads)
 
 
 class LevelBar(QFrame):
@@ -162,7 +165,7 @@ class LevelBar(QFrame):
         if levels is None or rules is None:
             return
         blockers = [QSignalBlocker(widget) for widget in (self.rule_box, self.live_button, self.rules_button)]
-        whole = f"All {len(rules.names):,} rules"
+        whole = "One rule" if len(rules.names) == 1 else f"All {len(rules.names):,} rules"
         names = [whole, *rules.names]
         if [self.rule_box.itemText(row) for row in range(self.rule_box.count())] != names:
             self.rule_box.clear()

@@ -298,19 +298,25 @@ class AutomatonPane(QWidget):
         return self._drawn is not None and self._drawn.automaton is self._automaton
 
     def _light(self) -> None:
-        if self._is_current():
-            leaving = self._automaton is not None and self._automaton.noun == "state"
-            self._scene.set_live(self._live, self._waiting, leaving=leaving)
+        if self._automaton is not None and self._is_current():
+            leaving = self._automaton.noun == "state"
+            states, texts = self._automaton.seen(self._live, self._as_wanted)
+            self._scene.set_live(states, self._waiting, texts, leaving=leaving)
         self._tell(self._selected)
 
     def _follow(self) -> None:
-        if self._live and not self._live & {self._selected}:
-            self.view.follow(min(self._live))
+        around = self._around()
+        if around and self._selected not in around:
+            self.view.follow(min(around))
+
+    def _around(self) -> frozenset[int]:
+        """The states that are drawn where the match stands."""
+        return frozenset() if self._automaton is None else self._automaton.around(self._live, self._as_wanted)
 
     def _anchor(self) -> int | None:
         """The state that the eye is on: live, else selected, else the start."""
-        if self._live:
-            return min(self._live)
+        if around := self._around():
+            return min(around)
         if self._selected is not None:
             return self._selected
         return None if self._automaton is None else self._automaton.dfa.start

@@ -46,7 +46,7 @@ class AutomatonHeader(QFrame):
             "Draw all", "Draw every state instead of those around the live one", checkable=True
         )
         self.bytes_button = compact_button(
-            "Bytes", "Draw the UTF-8 bytes of characters, with the states within them", checkable=True
+            "Bytes", "Draw each byte, with the states within characters and texts", checkable=True
         )
         self.graph_button = compact_button("Graph", "Show the automaton as a graph", checkable=True)
         self.table_button = compact_button("Table", "Show the states and edges as a table", checkable=True)

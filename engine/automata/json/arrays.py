@@ -160,10 +160,8 @@ class ArrayCase:
 
     def has_spare(self, place: ArrayPlace) -> bool:
         """Whether some item may follow whatever the one was that was not looked at."""
-        return any(len(self._goals.values(move.goal, 2) or (0, 0)) > 1 for move in self._known_moves(place))
-
-    def _known_moves(self, place: ArrayPlace) -> tuple[ArrayMove, ...]:
-        return self.moves(place._replace(seen=place.seen - {UNKNOWN_VALUE}))
+        known = place._replace(seen=place.seen - {UNKNOWN_VALUE})
+        return any(len(self._goals.values(move.goal, 2) or (0, 0)) > 1 for move in self.moves(known))
 
     def after(self, place: ArrayPlace, value: Value) -> ArrayPlace | None:
         """The place after an item that is `value`, where no two items may be equal."""

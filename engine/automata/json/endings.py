@@ -11,7 +11,7 @@ import heapq
 from typing import NamedTuple
 
 from engine.automata.distance import Alphabet
-from engine.automata.json.reading import Blanks, NumberReader, ReadingTable, StringReader
+from engine.automata.json.reading import Blanks, NumberReader, ReadingTable, StringReader, symbol_of
 from engine.automata.json.strings.language import TextLanguage
 from engine.automata.runtime import DEAD
 
@@ -126,9 +126,10 @@ class _Search:
         least, negated, _, state, entry, last = heapq.heappop(self.queue)
         read = -negated
         if entry < DEAD:
-            if -2 - entry not in self._symbols:
-                self._symbols.add(-2 - entry)
-                self.found.append(Ending(-2 - entry, self._text(state), last))
+            symbol = symbol_of(entry)
+            if symbol not in self._symbols:
+                self._symbols.add(symbol)
+                self.found.append(Ending(symbol, self._text(state), last))
                 if len(self.found) == self._most:
                     self.queue.clear()
             return
@@ -136,7 +137,7 @@ class _Search:
             return
         for following, byte in self._endings.exits(state):
             if following < DEAD:
-                if -2 - following not in self._symbols:
+                if symbol_of(following) not in self._symbols:
                     self._push(read, read, state, following, byte)
             elif following not in self._came or read + 1 < self._came[following][0]:
                 lacks = self._endings.lacks(following)

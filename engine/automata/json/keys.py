@@ -7,7 +7,7 @@ places side by side. Where names alone decide, `marked` does it more cheaply.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +16,13 @@ from engine.automata.json.reading import QUOTE_BYTE, Reader, ReadingTable
 from engine.automata.json.strings.names import TrieState
 
 if TYPE_CHECKING:
+    from engine.automata.json.marked import Names
     from engine.automata.json.objects.case import ObjectCase, ObjectMove, ObjectPlace
     from engine.automata.json.strings.language import TextLanguage
+
+
+ANY_NAME: Final = -1
+"""All names, where any key may come."""
 
 
 class KeyScope(NamedTuple):
@@ -104,40 +109,67 @@ class KeyPlace(NamedTuple):
         return tuple(moves)
 
 
+_Places: TypeAlias = tuple[KeyPlace | None, ...]
+
+
 def key_scope(place: ObjectPlace) -> KeyScope:
     """What the reading of the next key depends on."""
     case = place.case
     names, cells = case.allowed(place)
     any_key = len(cells) == len(case.cells) and case.any_key
-    return KeyScope(case, -1 if any_key else names, cells, place.extras)
+    return KeyScope(case, ANY_NAME if any_key else names, cells, place.extras)
 
 
 class KeyReader(Reader):
-    """The keys of several places side by side; a label is where they stand at the quote."""
+    """The keys of several places side by side; a state is where they stand, and the place within any string.
 
-    def __init__(self, scopes: tuple[KeyScope, ...]) -> None:
+    A label is where they stand at the quote. At a single place, what can only be a name any more is read as `Names`
+    does; the first symbols are those.
+    """
+
+    def __init__(self, scopes: tuple[KeyScope, ...], names: Names, home: int) -> None:
         super().__init__()
-        self._scopes = scopes
+        self._scopes, self._home = scopes, home
+        self._names = names if len(scopes) == 1 else None
+        self._any_key = any(scope.names == ANY_NAME for scope in scopes)
+        self.labels = tuple(names.labels)
 
     @property
-    def start(self) -> tuple[KeyPlace | None, ...]:
+    def start(self) -> tuple[_Places, int]:
         """Before the first character."""
-        return tuple(scope.start for scope in self._scopes)
+        return tuple(scope.start for scope in self._scopes), self._home
 
-    def fill(self, table: ReadingTable, number: int, state: tuple[KeyPlace | None, ...], byte: int) -> None:
+    def is_like_any_string(self, state: tuple[_Places, int]) -> bool:
+        """Whether this is between two characters, and every string goes on until the quote."""
+        return self._any_key and state[1] == self._home
+
+    def is_off_names(self, state: tuple[_Places, int]) -> bool:
+        """Whether the key is none of the names."""
+        return all(key is None or key.names is None for key in state[0])
+
+    def fill(self, table: ReadingTable, number: int, state: tuple[_Places, int], byte: int) -> None:
         """Fill in all bytes that nothing tells apart."""
-        if byte == QUOTE_BYTE and any(key is not None and key.may_end for key in state):
-            table.rows[number, byte] = self.ending(state)
+        places, within = state
+        if byte == QUOTE_BYTE and any(key is not None and key.may_end for key in places):
+            table.rows[number, byte] = self.ending(places)
             return
-        following = tuple(None if key is None else key.step(byte) for key in state)
-        target = table.state(self, following if any(key is not None for key in following) else None)
-        table.rows[number, self._alike(state, byte)] = target
+        following = tuple(None if key is None else key.step(byte) for key in places)
+        as_any = table.rows[within] == table.entry(within, byte)
+        table.rows[number, as_any & self._alike(places, byte)] = self._state(
+            table, following, table.entry(within, byte)
+        )
 
-    def _alike(self, state: tuple[KeyPlace | None, ...], byte: int) -> npt.NDArray[np.bool_]:
+    def _state(self, table: ReadingTable, places: _Places, within: int) -> int:
+        first = places[0]
+        if self._names is not None and first is not None and not first.cells and first.names is not None:
+            return table.state(self._names, first.names)
+        return table.state(self, (places, within) if any(key is not None for key in places) else None)
+
+    def _alike(self, places: _Places, byte: int) -> npt.NDArray[np.bool_]:
         """bool[256], the bytes that nothing tells from a byte."""
         alike = np.ones(256, np.bool_)
         alike[QUOTE_BYTE] = False
-        for key in state:
+        for key in places:
             if key is None:
                 continue
             if key.names is not None:

@@ -199,6 +199,8 @@ class Levels:
             return Loop(first, last)
         if isinstance(reader, MarkedString) and not name.partial:
             return Loop(first, last, marked=True)
+        if isinstance(reader, KeyReader) and reader.is_like_any_string(name):
+            return Loop(first, last, marked=True)
         if isinstance(reader, CountedString) and name[1] == 0:
             return Loop(first, last, *reader.left(name))
         return None
@@ -223,7 +225,10 @@ class Levels:
 
     def may_loop(self, state: int) -> bool:
         """Whether a reading state may be in a loop of its own: in a string that has to satisfy something."""
-        return isinstance(self.reading.owners[state][0], StringReader | BoundedReader | KeyReader)
+        reader, name = self.reading.owners[state]
+        if isinstance(reader, KeyReader):
+            return reader.is_off_names(name)
+        return isinstance(reader, StringReader | BoundedReader)
 
     def follows_text(self, frame: int) -> bool:
         """Whether the text matters that is read from a frame on: of an item or a key that may not come twice."""
@@ -280,7 +285,7 @@ class Levels:
     def _key_ended(self, frame: Frame, reader: Reader, symbol: int, key: str) -> int:
         label = reader.labels[symbol]
         moves: list[tuple[ObjectMove, int]] = []
-        if isinstance(reader, KeyReader):
+        if isinstance(reader, KeyReader) and not isinstance(label, str):
             if key == UNKNOWN_KEY and any(not place.case.forgets(place) for place, _ in frame.items):
                 return ASK  # whether enough other keys are left may depend on it
             for at, (place, mask) in zip(label, frame.items, strict=True):

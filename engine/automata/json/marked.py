@@ -1,21 +1,23 @@
-"""Readers of strings of which some are told apart by name: keys, enumerations, and what is left out of them.
+"""Readers of strings that stay as close as they can to reading any string.
 
-Where any other string may come too, reading the names is reading any string with
-marks along their spellings: off the names it is in the very states in which
-every string is, and all that a vocabulary knows about those holds here.
+Keys, enumerations and what is left out of them are names. Where any other string
+may come too, reading the names is reading any string with marks along their
+spellings: off the names it is in the very states in which every string is, and
+all that a vocabulary knows about those holds here. A string of which only the
+length is asked is read as any string is, with a count.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 
 import numpy as np
 
-from engine.automata.json.reading import QUOTE_BYTE, Common, Reader, ReadingTable
+from engine.automata.json.reading import QUOTE_BYTE, Common, Reader, ReadingTable, ending
 from engine.automata.json.strings.names import Trie, TrieState
 from engine.automata.runtime import DEAD
 
-_FILLED_AT_ONCE = 64
+_FILLED_AT_ONCE = 8
 
 Label = Callable[[str | None], Hashable]
 """What a name, or None for any other string, ends the reading with; None where it may not stand."""
@@ -59,11 +61,12 @@ class MarkedString(Reader):
 
 
 class Names(Reader):
-    """Some of a trie's names and nothing else."""
+    """Some of a trie's names and nothing else; the symbols are the names' numbers."""
 
-    def __init__(self, trie: Trie, allowed: int, label: Label) -> None:
+    def __init__(self, trie: Trie, allowed: int, labels: Sequence[Hashable]) -> None:
         super().__init__()
-        self._trie, self._allowed, self._label = trie, allowed, label
+        self._trie, self._allowed = trie, allowed
+        self.labels = labels
 
     @property
     def start(self) -> TrieState:
@@ -86,7 +89,7 @@ class Names(Reader):
                         todo.append((following, step.state))
             name = self._trie.end(state, self._allowed)
             if name >= 0:
-                table.rows[number, QUOTE_BYTE] = self.ending(self._label(self._trie.names[name]))
+                table.rows[number, QUOTE_BYTE] = ending(name)
 
 
 class CountedString(Reader):

@@ -13,6 +13,8 @@ from typing import Final
 from engine.automata.distance import Properties
 from engine.automata.json.keys import KeyPlace, KeyReader
 from engine.automata.json.levels import Levels, Phase
+from engine.automata.json.reading import symbol_of
+from engine.automata.json.marked import Names
 from engine.automata.runtime import DEAD, Runtime
 
 _MOST_STATES: Final = 2_000
@@ -56,7 +58,7 @@ def _ends(automaton: Runtime, levels: Levels, configuration: int) -> Properties:
     todo, escaped, seen = deque([state]), deque[int](), {state}
     while (todo or escaped) and len(seen) < most and len(names) < _MOST_NAMES:
         here = (todo or escaped).popleft()
-        if reading.owners[here][0] is not reader:  # off the names
+        if reading.owners[here][0] is not reader and not isinstance(reading.owners[here][0], Names):  # off the names
             others = others or automaton.act(frame, _ANY_OTHER) != DEAD
             continue
         reading.complete(here)
@@ -66,8 +68,8 @@ def _ends(automaton: Runtime, levels: Levels, configuration: int) -> Properties:
                 seen.add(entry)
                 # Most names are found without escapes, which are many.
                 (escaped if entry == row[_BACKSLASH] else todo).append(entry)
-            elif entry < DEAD and automaton.act(frame, -2 - entry) != DEAD:
-                label = reader.labels[-2 - entry]
+            elif entry < DEAD and automaton.act(frame, symbol_of(entry)) != DEAD:
+                label = reader.labels[symbol_of(entry)]
                 # Read along with conditions, a key ends with where it stands in each of the places.
                 for name in [_name(key) for key in label if key] if isinstance(label, tuple) else [label]:
                     if isinstance(name, str):

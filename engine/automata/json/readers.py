@@ -59,7 +59,7 @@ class Readers:
         trie = Trie(name for listing in listings for name in listing.names)
         if any(listing.others for listing in listings):
             return MarkedString(trie, label, self._common)
-        return Names(trie, -1, label)
+        return Names(trie, -1, [label(name) for name in trie.names])
 
     def numbers(self, languages: tuple[Any, ...]) -> NumberReader:
         """What reads numbers of some languages side by side."""
@@ -76,7 +76,9 @@ class Readers:
             scopes = tuple(key_scope(place) for place in places)
             reader = self._of_keys.get(scopes)
             if reader is None:
-                reader = self._of_keys[scopes] = KeyReader(scopes)
+                case = scopes[0].case
+                reader = KeyReader(scopes, self._names(case.trie, scopes[0].names), self._common.home)
+                self._of_keys[scopes] = reader
             return reader
         cases = tuple(case for case, _, _ in may_come)
         trie = self._trie(cases, frozenset(key for place in places for key in place.extras))
@@ -89,10 +91,13 @@ class Readers:
         if len(cases) > 1:
             each = (name for case, mask, _ in may_come for i, name in enumerate(case.names) if mask >> i & 1)
             allowed = sum(1 << number for number in {trie.numbers[name] for name in each})
-        named = self._named.get((trie, allowed))
-        if named is None:
-            named = self._named[trie, allowed] = Names(trie, allowed, _label_of_key)
-        return named
+        return self._names(trie, allowed)
+
+    def _names(self, trie: Trie, allowed: int) -> Names:
+        names = self._named.get((trie, allowed))
+        if names is None:
+            names = self._named[trie, allowed] = Names(trie, allowed, trie.names)
+        return names
 
     def _trie(self, cases: tuple[ObjectCase, ...], extras: frozenset[str]) -> Trie:
         """The names of some objects, and the keys that cannot come again."""

@@ -13,7 +13,7 @@ out once per process, and a grammar's table begins with a copy of it.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from functools import cache
 from typing import Any, Final
 
@@ -61,7 +61,7 @@ class Reader(ABC):
 
     def __init__(self) -> None:
         self.ids: dict[Any, int] = {}
-        self.labels: list[Any] = []
+        self.labels: Sequence[Any] = ()
         self._symbols: dict[Hashable, int] = {}
 
     def ending(self, label: Hashable) -> int:
@@ -69,7 +69,7 @@ class Reader(ABC):
         symbol = self._symbols.get(label)
         if symbol is None:
             symbol = self._symbols[label] = len(self.labels)
-            self.labels.append(label)
+            self.labels = (*self.labels, label)
         return ending(symbol)
 
     @property

@@ -32,7 +32,7 @@ from engine.automata.json.values import EVERY_KIND, ArrayValue, Kind, ObjectValu
 from engine.source import Limits, turn
 
 Conjunction: TypeAlias = tuple[Formula, ...]
-"""Assertions and negated ones, in the order of the source; over objects also conditions, see `conditions`."""
+"""Assertions and negated ones, in the order of the source; over objects also conditions, see `objects.conditions`."""
 
 Judge: TypeAlias = Callable[[Conjunction], bool | None]
 """Whether nothing satisfies a conjunction; None where it seems so, but rests on a goal that is still in question."""

@@ -7,7 +7,8 @@ from typing import Final
 from engine.automata.json.arena import Arena
 from engine.automata.json.formula import Formula
 from engine.automata.json.strings.language import TextLanguage
-from engine.grammar import Chars, CharSet, Choice, Look, Node, Repeat, Sequence
+from engine.grammar import Chars, Choice, Look, Node, Repeat, Sequence
+from engine.grammar.charset import ANY
 from engine.grammar.simplify import matches_empty
 from engine.notations import regex
 from engine.notations.json_schema.findings import Findings
@@ -15,8 +16,7 @@ from engine.notations.json_schema.formats import NAMES, format_node
 from engine.notations.json_schema.text import Json, Key
 from engine.source import GrammarError, Limits, Severity, SourceText
 
-_EVERY: Final = CharSet(((0, 0x10FFFF),))
-_ANYTHING: Final = Repeat(Chars(_EVERY), 0, None)
+_ANYTHING: Final = Repeat(Chars(ANY), 0, None)
 
 
 class Texts:
@@ -84,5 +84,5 @@ def _is_edge(node: Node, *, ahead: bool) -> bool:
         and node.ahead is ahead
         and node.negated
         and isinstance(node.node, Chars)
-        and node.node.set == _EVERY
+        and node.node.set == ANY
     )

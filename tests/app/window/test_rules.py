@@ -33,3 +33,25 @@ def test_each_rule_is_drawn_and_a_step_moves_the_light(desk):
     desk.wait(lambda: pane.view.scene().picture.labels.get((0, 2)) == "ab")
     assert pane.levels.rule_box.currentText() == "term"
     desk.wait(lambda: lit() == {"3"})  # the output is still legal, and so is its place
+
+
+LETTER = '{"type": "object", "properties": {"a": {"$ref": "#"}}, "additionalProperties": false}'
+
+
+def test_a_schema_is_drawn_by_its_rules_and_a_step_moves_the_light(desk):
+    desk.session.start()
+    schema = GrammarPart(notation="json_schema", text=LETTER, whitespace="any")
+    desk.document.replace(DocumentFile(grammar=schema, model=ModelPart("letters")))
+    pane = desk.panes.automaton
+
+    def lit():
+        scene = pane.view.scene()
+        return {scene.picture.labels[key] for key in scene._next} if scene.picture else set()
+
+    desk.wait(lambda: not desk.session.step_refusal and lit() == {"“{”"})
+    assert pane.levels.rule_box.currentText() == "One rule"
+    assert pane.levels.note.whole.startswith("Spelling is plain")
+    desk.panes.editor.edit.setPlainText('{"uniqueItems": true}')
+    desk.wait(lambda: "since /uniqueItems cannot be written as a grammar" in pane._size_banner.text)
+    assert not pane.levels.isVisible()
+    assert pane.view.scene().picture.groups == ()

@@ -112,7 +112,7 @@ def test_rules_that_nest_are_drawn_each_by_itself_and_followed():
     assert "subgraph" in handle(ExportRequest(asked, "dot"), handler).preview
 
 
-@pytest.mark.parametrize(("notation", "text"), [("json_schema", "{}"), ("gbnf", 'root ::= x\nx ::= "a"')])
+@pytest.mark.parametrize(("notation", "text"), [("regex", "a*"), ("gbnf", 'root ::= x\nx ::= "a"')])
 def test_without_rules_that_nest_there_are_no_charts(notation, text):
     answer = handle(CompileRequest(1, notation, text, CompileOptions()))
     assert (answer.rules, answer.places) == (None, None)
@@ -138,8 +138,67 @@ def test_rules_too_large_to_draw_leave_the_surroundings(monkeypatch):
     asked = CompileRequest(1, "gbnf", ARITHMETIC, CompileOptions())
     answer = handle(asked, handler)
     assert (answer.rules, answer.places) == (None, None)
+    assert answer.too_large.endswith("drawn around the live state, since its rules have more than 5 states")
     assert answer.dfa.states
     assert handle(NeighbourhoodRequest(asked, b"("), handler).places is None
+
+
+PERSON = """{"type": "object", "properties": {"name": {"type": "string", "maxLength": 9}, "age": {"type": "number"}},
+"required": ["name", "age"], "additionalProperties": false}"""
+
+
+def test_a_schema_is_drawn_by_its_rules_and_followed_through_its_white_space():
+    handler = CompileHandler()
+    asked = CompileRequest(1, "json_schema", PERSON, CompileOptions())
+    answer = pickle.loads(pickle.dumps(handle(asked, handler)))
+    names = answer.rules.names
+    assert names[0] == "root"
+    assert answer.too_large == "JSON Schema: drawn around the live state"
+    assert answer.rules.notes[-1] == "white space is left out"
+    assert {names[rule] for rule, _ in answer.places.reading} == {"root"}
+
+    def live(output):
+        return handle(NeighbourhoodRequest(asked, output), handler).places
+
+    assert live(b'{"name"  ') == live(b'{"name"')
+    assert live(b'{ "name" : "a b') == live(b'{"name":"a b')
+    assert live(b'{"name": "a b') != live(b'{"name": "')
+    assert live(b'{"name": "", "age": 1').reading
+    assert live(b'{"name": "", "age": 1e').reading == frozenset()  # the drawing has no exponents
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ('{"uniqueItems": true}', "since /uniqueItems cannot be written as a grammar: "),
+        (
+            '{"type": "string", "maxLength": 999, "pattern": "^[a-z]+ [a-z]+$"}',
+            "since the schema is too large as a grammar: states of a string's automaton: ",
+        ),
+    ],
+)
+def test_a_schema_without_such_rules_says_why(text, reason):
+    handler = CompileHandler()
+    asked = CompileRequest(1, "json_schema", text, CompileOptions())
+    answer = handle(asked, handler)
+    assert (answer.rules, answer.places) == (None, None)
+    assert answer.too_large.startswith(f"JSON Schema: drawn around the live state, {reason}")
+    assert answer.dfa.states
+    assert handle(NeighbourhoodRequest(asked, b'"'), handler).places is None
+
+
+def test_a_schema_with_rules_too_large_to_draw_says_so(monkeypatch):
+    monkeypatch.setattr("app.workers.compile.DRAWN_STATES", 5)
+    answer = handle(CompileRequest(1, "json_schema", PERSON, CompileOptions()))
+    assert answer.rules is None
+    assert answer.too_large.endswith("since its rules have more than 5 states")
+
+
+def test_a_schema_whose_rules_take_too_long_says_so(monkeypatch):
+    monkeypatch.setattr("app.workers.compile.DRAWING_SECONDS", 0.0)
+    answer = handle(CompileRequest(1, "json_schema", PERSON, CompileOptions()))
+    assert answer.rules is None
+    assert answer.too_large.endswith("since its rules take too long to be drawn up")
 
 
 def test_a_text_that_too_many_ways_lead_to_has_no_places(monkeypatch):

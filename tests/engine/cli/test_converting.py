@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from engine.cli.main import main
@@ -36,6 +38,13 @@ def test_every_spelling_leaves_nothing_out(capsys):
     out, err = capsys.readouterr()
     assert err == ""
     assert compile_grammar("gbnf", out).fullmatch(r'{"\u006E":12}')
+
+
+def test_the_rules_of_a_schema_in_every_spelling(capsys):
+    assert export("--to", "json", "--spelling", "any", *SCHEMA, NAME) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["notes"] == []
+    assert ord("\\") in {first for rule in document["rules"] for edge in rule["edges"] for first, _ in edge["bytes"]}
 
 
 def test_a_regex_as_gbnf(capsys):
@@ -75,6 +84,7 @@ def test_what_no_grammar_can_say_is_an_error_with_its_place(capsys):
         ("--to", "gbnf", "--depth", "2", *SCHEMA, LIST),
         ("--to", "regex", "--depth", "0", *SCHEMA, LIST),
         ("--to", "dot", "--spelling", "any", "--notation", "regex", "--grammar", "a"),
+        ("--to", "dot", "--spelling", "any", *SCHEMA, LIST),
         ("--to", "gbnf", "--spelling", "any", "--notation", "regex", "--grammar", "a"),
     ],
 )

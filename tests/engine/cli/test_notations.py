@@ -53,13 +53,22 @@ def test_a_schema_is_written_with_the_white_space_that_is_asked_for(whitespace, 
     assert len(text) == length
 
 
+@pytest.mark.parametrize(("target", "notes"), [("json", 1), ("dot", 2)])
+def test_a_schema_is_exported_by_its_rules_and_says_what_they_leave_out(target, notes, capsys):
+    arguments = ["--notation", "json_schema", "--grammar", SCHEMA, "--to", target, "--output", "-"]
+    assert main(["export", *arguments]) == 0
+    out = capsys.readouterr().out
+    assert '"root"' in out
+    assert ("spelling is plain" in out) + ("white space is left out" in out) == notes
+
+
 @pytest.mark.parametrize("target", ["json", "dot"])
-def test_what_has_no_finite_automaton_is_not_exported(target, model, capsys):
-    arguments = ["--notation", "json_schema", "--grammar", SCHEMA, "--model", "any", "--to", target, "--output", "-"]
+def test_a_schema_that_no_rules_can_say_is_not_exported(target, capsys):
+    arguments = ["--notation", "json_schema", "--grammar", '{"uniqueItems": true}', "--to", target, "--output", "-"]
     assert main(["export", *arguments]) == 1
     out, err = capsys.readouterr()
     assert out == ""
-    assert "no finite automaton" in err
+    assert "/uniqueItems cannot be written as a grammar" in err
 
 
 def test_a_regular_gbnf_grammar_is_exported(capsys):

@@ -14,9 +14,10 @@ from engine.automata.utf8 import FINAL
 from engine.compile import compile_grammar
 from engine.export.character_automaton import character_system
 from engine.export.expressions import choice
-from engine.export.json_characters import EVERY_CHARACTER, Spelling, escaped, raw
+from engine.export.json_characters import Spelling, escaped, raw
 from engine.export.right_linear import System
 from engine.grammar import Chars, CharSet, Grammar, Rule
+from engine.grammar.charset import EVERY_SCALAR
 from engine.grammar.print_gbnf import print_gbnf
 from engine.notations.regex import parse
 from engine.source import LimitExceededError, Limits, SourceText
@@ -24,7 +25,7 @@ from engine.source import LimitExceededError, Limits, SourceText
 code_points = st.integers(0, 0xD7FF) | st.integers(0xE000, 0x10FFFF) | st.sampled_from([0x22, 0x5C, 0x2F, 0x0A, 0x1F])
 char_sets = st.lists(code_points, min_size=1, max_size=4).map(
     lambda codes: CharSet.of((c, c) for c in codes)
-) | st.tuples(code_points, code_points).map(lambda pair: CharSet.of([(min(pair), max(pair))]) & EVERY_CHARACTER)
+) | st.tuples(code_points, code_points).map(lambda pair: CharSet.of([(min(pair), max(pair))]) & EVERY_SCALAR)
 
 
 def run(system: System, text: str) -> bool:

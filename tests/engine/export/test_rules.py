@@ -10,7 +10,6 @@ from engine.automata.dfa import ByteDfa, DfaEdge, DfaState
 from engine.automata.rule_match import RuleMatch
 from engine.automata.rules import CallEdge, RuleAutomata, RuleAutomaton
 from engine.compile import compile_grammar
-from engine.compile.compiled import NoFiniteAutomatonError
 from engine.export import graph_of, rules_to_json
 from engine.source import Span
 
@@ -84,10 +83,3 @@ def test_the_json_file_holds_tokens_taken_whole() -> None:
         {"source": 0, "target": 2, "names": [], "ids": [7], "negated": True},
         {"source": 0, "target": 2, "names": ["<think>"], "ids": [], "negated": False},
     ]
-
-
-def test_a_schema_has_no_rules_to_write() -> None:
-    with pytest.raises(NoFiniteAutomatonError):
-        graph_of(compile_grammar("json_schema", "{}"))
-    with pytest.raises(NoFiniteAutomatonError):
-        rules_to_json(compile_grammar("json_schema", "{}"))

@@ -1,3 +1,4 @@
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -73,3 +74,15 @@ def test_a_real_vocabulary(tekken):
     assert len(trie.byte) == 266_312
     assert len(trie.token_ids) == 130_072
     assert prefixes_of(trie) == sorted({t[:end] for t in tekken.tokens if t for end in range(1, len(t) + 1)})
+
+
+@given(tokens_of_a_small_alphabet, st.sets(st.sampled_from([b"a", b"b", b"ab", b"ba", b"\0", b"aab"])))
+def test_a_part_holds_the_tokens_below_some_nodes(tokens, roots):
+    roots = {root for root in roots if not any(root != other and root.startswith(other) for other in roots)}
+    trie = build_trie(tokens)
+    nodes = [node for node, prefix in enumerate(prefixes_of(trie)) if prefix in roots]
+    part = trie.below(np.array(nodes, np.int32))
+    kept = [token if token and token.startswith(tuple(roots)) else None for token in tokens]
+    expected = build_trie(kept)
+    for array, other in zip((*part.arrays, part.top), (*expected.arrays, expected.top), strict=True):
+        np.testing.assert_array_equal(array, other)

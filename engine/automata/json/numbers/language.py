@@ -23,7 +23,7 @@ product with exponents is none, and multiples blow them up).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
@@ -89,7 +89,7 @@ class NumberLanguage:
         maximum: at most this.
         exclusive_maximum: less than this.
         multiple_of: a multiple of each of these.
-        not_multiple_of: of none of these, as the complement of `multiple_of` needs it.
+        not_multiple_of: of none of these, as the negation of `multiple_of` needs it.
         integer: whether it is a whole number, written with digits alone.
     """
 
@@ -142,11 +142,6 @@ class NumberLanguage:
 
     # ------------------------------------------------------------------ the set
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether there is no such number."""
-        return self.start is None
-
     def __contains__(self, number: Number) -> bool:
         value = Fraction(number)
         return (
@@ -171,38 +166,3 @@ class NumberLanguage:
                 digits = str(value.numerator * 10**scale // value.denominator).rjust(scale + 1, "0")
                 return f"{sign}{digits[: len(digits) - scale]}{'.' if scale else ''}{digits[len(digits) - scale :]}"
         return None
-
-    def complement(self) -> tuple[NumberLanguage, ...]:
-        """Languages that together hold every number that is not in the set (by value, in any JSON form)."""
-        pieces: list[NumberLanguage] = []
-        if self.minimum is not None:
-            pieces.append(NumberLanguage(exclusive_maximum=self.minimum))
-        if self.exclusive_minimum is not None:
-            pieces.append(NumberLanguage(maximum=self.exclusive_minimum))
-        if self.maximum is not None:
-            pieces.append(NumberLanguage(exclusive_minimum=self.maximum))
-        if self.exclusive_maximum is not None:
-            pieces.append(NumberLanguage(minimum=self.exclusive_maximum))
-        pieces += [NumberLanguage(not_multiple_of=(divisor,)) for divisor in self.multiple_of]
-        pieces += [NumberLanguage(multiple_of=(divisor,)) for divisor in self.not_multiple_of]
-        if self.integer:
-            pieces.append(NumberLanguage(not_multiple_of=(1,)))
-        return tuple(pieces)
-
-
-def conjunction(languages: Iterable[NumberLanguage]) -> NumberLanguage:
-    """The numbers that are in all of the sets; all numbers where there are none."""
-    several = tuple(languages)
-    return NumberLanguage(
-        minimum=max((Fraction(one.minimum) for one in several if one.minimum is not None), default=None),
-        exclusive_minimum=max(
-            (Fraction(one.exclusive_minimum) for one in several if one.exclusive_minimum is not None), default=None
-        ),
-        maximum=min((Fraction(one.maximum) for one in several if one.maximum is not None), default=None),
-        exclusive_maximum=min(
-            (Fraction(one.exclusive_maximum) for one in several if one.exclusive_maximum is not None), default=None
-        ),
-        multiple_of=tuple(divisor for one in several for divisor in one.multiple_of),
-        not_multiple_of=tuple(divisor for one in several for divisor in one.not_multiple_of),
-        integer=any(one.integer for one in several),
-    )

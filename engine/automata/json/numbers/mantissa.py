@@ -1,4 +1,4 @@
-"""The sign and the digits of a number, one byte at a time. `numbers` tells the idea."""
+"""The sign and the digits of a number, one byte at a time. `language` tells the idea."""
 
 from __future__ import annotations
 

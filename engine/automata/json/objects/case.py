@@ -2,9 +2,9 @@
 
 Keys fall into names, which the conjunction mentions, and cells: sets of other
 keys that no assertion tells apart. Declared names come in their order, and those
-of them that are required cannot be passed over; other names and cells come last. What must merely exist among
-many keys is a quest; whether a member fulfils it is a choice at its colon, and
-all choices run side by side.
+of them that are required cannot be passed over; other names and cells come last.
+What must merely exist among many keys is a quest; whether a member fulfils it is
+a choice at its colon, and all choices run side by side.
 
 Where alternatives are too many for a case each, a part of the conjunction is a
 formula still; what is left of it is part of the place (see `conditions`).
@@ -230,7 +230,7 @@ class ObjectCase:
         if known is None:
             before = self.goals.assumptions
             names, with_cells = self.candidates(place)
-            mask = sum(1 << i for i in names if self._name_moves(place, i))
+            mask = sum(1 << i for i in names if self.end_moves(place, i, -1, ""))
             cells: tuple[int, ...] = ()
             if with_cells:
                 cells = tuple(i for i, cell in enumerate(self.cells) if self._has_cell_move(place, i, cell))
@@ -244,9 +244,6 @@ class ObjectCase:
             return bool(self.end_moves(place, -1, number, ""))
         witness = cell.witness(self.goals, place.extras)
         return witness is not None and bool(self.end_moves(place, -1, number, witness))
-
-    def _name_moves(self, place: ObjectPlace, name: int) -> tuple[ObjectMove, ...]:
-        return self.end_moves(place, name, -1, "")
 
     def end_moves(self, place: ObjectPlace, name: int, cell: int, key: str) -> tuple[ObjectMove, ...]:
         """The members that a complete key may begin: of a name, or else of a cell; each can be completed."""

@@ -53,7 +53,6 @@ class Cell:
     names: tuple[str, ...]
     goal: Formula
     quests: int
-    span: Span
     _languages: dict[frozenset[str], TextLanguage] = field(default_factory=dict)
     _witnesses: dict[frozenset[str], str | None] = field(default_factory=dict)
 
@@ -78,7 +77,7 @@ class Cell:
         if not excluded:
             return self.keys
         arena = goals.arena
-        return arena.all_of((self.keys, arena.negate(arena.among(excluded, self.span))))
+        return arena.all_of((self.keys, arena.negate(arena.among(excluded, Span(0, 0)))))
 
 
 def shortest(language: TextLanguage) -> str | None:
@@ -141,8 +140,7 @@ def find_cells(
     merged: dict[tuple[Formula, int], list[Formula]] = {}
     for within, goal, bits in cells:
         merged.setdefault((goal, bits), []).append(arena.all_of(within))
-    span = Span(0, 0)
-    found = tuple(Cell(arena.any_of(parts), names, goal, bits, span) for (goal, bits), parts in merged.items())
+    found = tuple(Cell(arena.any_of(parts), names, goal, bits) for (goal, bits), parts in merged.items())
     return found, any_key
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import lru_cache
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from engine.automata.byte_classes import ByteClasses, join_ranges
 from engine.automata.json.formula import Among, Formula, Length, Text
@@ -17,12 +17,11 @@ from engine.automata.runtime import DEAD
 from engine.automata.table import LazyTable
 from engine.automata.threads import NOTHING, Past, Threads
 from engine.automata.utf8 import utf8_automaton
-from engine.grammar import Chars, CharSet, Node, Repeat
+from engine.grammar import Chars, Node, Repeat
+from engine.grammar.charset import EVERY_SCALAR
 from engine.grammar.nodes import parts
 from engine.grammar.simplify import simplify
 from engine.source import Limits
-
-EVERY_SCALAR: Final = CharSet(((0, 0xD7FF), (0xE000, 0x10FFFF)))
 
 
 class SpelledAutomaton(LazyAutomaton):

@@ -8,6 +8,7 @@ with.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from functools import cache, lru_cache
 from typing import NamedTuple, TypeAlias
@@ -25,8 +26,6 @@ EVERY_STRING = Constant(True)
 
 @lru_cache(maxsize=4096)
 def _inner(text: str) -> bytes:
-    import json
-
     return json.dumps(text, ensure_ascii=False)[1:-1].encode("utf-8", "surrogatepass")
 
 

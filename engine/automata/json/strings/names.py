@@ -1,4 +1,4 @@
-"""Names, read one character after the other in whichever spelling."""
+"""Names as a trie, read byte by byte in any of their JSON spellings."""
 
 from __future__ import annotations
 

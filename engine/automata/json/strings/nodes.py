@@ -1,16 +1,16 @@
 """A formula over strings as one node, for those who write it as text: conditions become look-aheads.
 
-What runs is made otherwise, see `text_products`.
+What runs is made otherwise, see `products`.
 """
 
 from __future__ import annotations
 
 from engine.automata.json.formula import All, Among, Constant, Formula, Length, Not, Some, Text
 from engine.grammar import EMPTY, NEVER, Chars, CharSet, Choice, Look, Node, Repeat, Sequence
+from engine.grammar.charset import EVERY_SCALAR
 from engine.source import Span
 
-_EVERY_SCALAR = CharSet(((0, 0xD7FF), (0xE000, 0x10FFFF)))
-_ANY = Chars(_EVERY_SCALAR)
+_ANY = Chars(EVERY_SCALAR)
 _END = Look(_ANY, ahead=True, negated=True)
 ANYTHING = Repeat(_ANY, 0, None)
 
@@ -23,7 +23,7 @@ def to_node(formula: Formula) -> Node:
         case Text():
             return formula.node
         case Length():
-            return Repeat(Chars(_EVERY_SCALAR, formula.span), formula.least, formula.most, formula.span)
+            return Repeat(Chars(EVERY_SCALAR, formula.span), formula.least, formula.most, formula.span)
         case Among():
             return Choice(tuple(_literal(value, formula.span) for value in formula.values if isinstance(value, str)))
         case Some():
@@ -55,7 +55,7 @@ def _conjunction(items: tuple[Formula, ...]) -> Node:
     if counted and body is not None:
         looks.append(_whole(body, negated=False))
     if counted:
-        return Sequence((*looks, Repeat(Chars(_EVERY_SCALAR, span), least, most, span)))
+        return Sequence((*looks, Repeat(Chars(EVERY_SCALAR, span), least, most, span)))
     return Sequence((*looks, ANYTHING if body is None else to_node(body)))
 
 

@@ -22,11 +22,12 @@ from typing import Any, Final, TypeAlias
 
 from engine.automata.byte_classes import ByteClasses
 from engine.automata.json.formula import All, Among, Constant, Formula, Length, Not, Some, Text, span_of
-from engine.automata.json.strings.conditions import EVERY_SCALAR, Component, Components, component
+from engine.automata.json.strings.conditions import Component, Components, component
 from engine.automata.liveness import SearchedTable
 from engine.automata.runtime import DEAD
 from engine.automata.table import LazyTable
 from engine.grammar import Chars, Choice, Empty, Look, Never, Node, Repeat, Sequence
+from engine.grammar.charset import EVERY_SCALAR
 from engine.grammar.nodes import parts
 from engine.source import Limits, Span
 

@@ -1,0 +1,143 @@
+"""The automaton pane on a JSON Schema: its rules, in the plain spelling and without white space."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from pytestqt.qtbot import QtBot
+
+from app.graph.layout import LayoutRequest, lay_out
+from app.graph.rules import charts_of
+from app.panes.automaton import AutomatonPane
+from engine.automata.rule_match import RuleMatch
+from engine.compile import compile_grammar
+from engine.export import drawable_automata, without_white_space
+
+TREE = """{
+  "type": "object",
+  "properties": {
+    "size": {"type": "number"},
+    "children": {"type": "array", "items": {"$ref": "#"}}
+  },
+  "required": ["size", "children"],
+  "additionalProperties": false
+}"""
+
+
+class Shown:
+    """A pane that shows a schema, laid out at once; a text moves the match."""
+
+    def __init__(self, pane: AutomatonPane) -> None:
+        self.pane = pane
+        self.asked: list[LayoutRequest] = []
+        pane.layout_wanted.connect(self._answer)
+        self.grammar = compile_grammar("json_schema", TREE)
+        found = drawable_automata(self.grammar, 1000)
+        self.charts = charts_of(found.automata, found.notes, folds_texts=True)
+        self.match = RuleMatch(found.automata)
+        self.write("")
+
+    def write(self, output: str) -> None:
+        """Another output, as the session tells of it."""
+        around = self.grammar.neighbourhood(output.encode())
+        self.pane.show_dfa(around, 1, None, self.grammar.source, None, self.charts)
+        self.pane.show_too_large("JSON Schema: drawn around the live state")
+        self.pane.set_live([0], self.match.places(without_white_space(output.encode())))
+
+    def _answer(self, request: LayoutRequest) -> None:
+        self.asked.append(request)
+        self.pane.show_layout(lay_out(request))
+
+    @property
+    def scene(self):  # type: ignore[no-untyped-def]
+        return self.pane.view.scene()
+
+    def lit(self) -> set[str]:
+        """The live states of what is drawn, by name."""
+        assert self.pane._automaton is not None
+        return {self.pane._automaton.name(state) for state in self.scene._live}
+
+    def lit_labels(self) -> set[str]:
+        """What is written on the edges that are lit."""
+        return {self.scene.picture.labels[key] for key in self.scene._next}
+
+
+@pytest.fixture
+def pane(qtbot: QtBot) -> AutomatonPane:
+    pane = AutomatonPane()
+    qtbot.addWidget(pane)
+    pane.resize(700, 700)
+    pane.show()
+    qtbot.waitExposed(pane)
+    return pane
+
+
+def test_a_key_is_one_edge_that_is_lit_while_it_is_written(pane: AutomatonPane) -> None:
+    shown = Shown(pane)
+    assert [title for title, _ in shown.scene.picture.groups] == ["root", "children", "number"]
+    assert {'{"size":', ',"children":'} <= set(shown.scene.picture.labels.values())
+    assert shown.lit() == {"root 0"}
+    shown.write('{"si')
+    assert shown.lit() == set()
+    assert shown.lit_labels() == {'{"size":'}
+    assert [shown.scene._is_live_group(number) for number in range(3)] == [True, False, False]
+    assert "● here" in pane.details.whole
+    assert "reads" not in pane.details.whole  # the state stands where its whole rule does
+    shown.write('{ "size" :\n 1')
+    assert {name.split()[0] for name in shown.lit()} == {"root", "number"}
+    assert '{"size":' not in shown.lit_labels()
+    assert len(shown.asked) == 1  # a step moves the light and nothing else
+
+
+def test_the_bytes_of_a_key_can_be_drawn(pane: AutomatonPane, qtbot: QtBot) -> None:
+    shown = Shown(pane)
+    shown.write('{"si')
+    qtbot.mouseClick(pane.header.bytes_button, Qt.MouseButton.LeftButton)
+    assert len(shown.lit()) == 1
+    assert '{"size":' not in shown.scene.picture.labels.values()
+    qtbot.mouseClick(pane.header.bytes_button, Qt.MouseButton.LeftButton)
+    assert shown.lit_labels() == {'{"size":'}
+
+
+def test_the_note_says_what_is_left_out_and_when_the_text_is(pane: AutomatonPane, qtbot: QtBot) -> None:
+    shown = Shown(pane)
+    assert pane.levels.note.whole.startswith("Spelling is plain: ")
+    assert pane.levels.note.whole.endswith("White space is left out.")
+    assert pane.levels.note.text() == "Drawn in the plain spelling, without white space"
+    shown.write('{"size": 1e')
+    assert pane.levels.note.text() == "The text is spelled otherwise than drawn, so no state is lit."
+    assert (shown.lit(), shown.lit_labels()) == (set(), set())
+    qtbot.mouseClick(pane.levels.live_button, Qt.MouseButton.LeftButton)
+    assert pane.levels.note.whole == ""
+    assert shown.lit()
+    assert pane._size_banner.text == "JSON Schema: drawn around the live state"
+    qtbot.mouseClick(pane.levels.rules_button, Qt.MouseButton.LeftButton)
+    shown.write('{"size": 1')
+    assert pane.levels.note.text() == "Drawn in the plain spelling, without white space"
+
+
+def test_what_is_pointed_at_has_its_place_in_the_schema(pane: AutomatonPane, qtbot: QtBot) -> None:
+    shown = Shown(pane)
+    heard: list[tuple] = []
+    pane.state_hovered.connect(heard.append)
+    qtbot.keyClick(pane.view, Qt.Key.Key_0, Qt.KeyboardModifier.ControlModifier)  # all of it in view
+    box = shown.scene.box(shown.charts.firsts[1])
+    place = pane.view.mapFromScene(box.center())
+    qtbot.mouseMove(pane.view.viewport(), QPoint(1, 1))
+    qtbot.mouseMove(pane.view.viewport(), place)
+    assert [TREE[span.start : span.end] for span in heard[-1]] == ['{"type": "array", "items": {"$ref": "#"}}']
+    pane.highlight_offset(TREE.index('{"$ref"'))
+    assert shown.charts.firsts[1] in shown.scene._highlighted
+
+
+def test_a_called_rule_opens_by_a_double_click(pane: AutomatonPane, qtbot: QtBot) -> None:
+    shown = Shown(pane)
+    qtbot.keyClick(pane.view, Qt.Key.Key_0, Qt.KeyboardModifier.ControlModifier)
+    port, place = pane.view.viewport(), pane.view.mapFromScene(shown.scene.box(shown.charts.firsts[1]).center())
+    qtbot.mouseClick(port, Qt.MouseButton.LeftButton, pos=place)
+    qtbot.mouseDClick(port, Qt.MouseButton.LeftButton, pos=place)
+    assert pane.levels.rule_box.currentText() == "children"
+    shown.write('{"size": 1, "children": [')
+    assert len(shown.lit()) == 1
+    qtbot.keyClick(pane.view, Qt.Key.Key_Backspace)
+    assert pane.levels.rule_box.currentText() == "All 3 rules"
