@@ -12,12 +12,14 @@ Source map: every atom keeps the span that it was written at.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from engine.automata.utf8 import ANY_BYTE, Utf8Automaton, utf8_automaton
 from engine.grammar import (
     Chars,
+    CharSet,
     Choice,
     Empty,
     Grammar,
@@ -178,15 +180,23 @@ class Program:
     distances: tuple[int, ...]
 
 
-def assemble(grammar: Grammar | Node, limits: Limits) -> Program | None:
-    """The program of a simplified grammar, or of a node alone; None where it matches nothing."""
+def assemble(
+    grammar: Grammar | Node, limits: Limits, spelled: Callable[[CharSet], Utf8Automaton] = utf8_automaton
+) -> Program | None:
+    """The program of a simplified grammar, or of a node alone; None where it matches nothing.
+
+    Args:
+        grammar: what it matches.
+        limits: how long it may be.
+        spelled: how a set of characters is spelled in bytes.
+    """
     if not isinstance(grammar, Grammar):
         grammar = Grammar((Rule("root", grammar),), "root")
     nodes = {rule.name: rule.node for rule in grammar.rules}
     if isinstance(nodes[grammar.start], Never):
         return None
     alone = len(grammar.rules) == 1 and not any(references(nodes[grammar.start]))
-    assembler = _Assembler(grammar, frozenset() if alone else nullable_rules(grammar), limits)
+    assembler = _Assembler(grammar, frozenset() if alone else nullable_rules(grammar), limits, spelled)
     accept = assembler.emit(Accept())
     if alone:
         rules: tuple[RuleProgram, ...] = ()
@@ -212,7 +222,13 @@ def assemble(grammar: Grammar | Node, limits: Limits) -> Program | None:
 class _Assembler:
     """Emits a node before the instruction that follows it, so that every target is known but a loop's."""
 
-    def __init__(self, grammar: Grammar, nullable: frozenset[str], limits: Limits) -> None:
+    def __init__(
+        self,
+        grammar: Grammar,
+        nullable: frozenset[str],
+        limits: Limits,
+        spelled: Callable[[CharSet], Utf8Automaton],
+    ) -> None:
         self.code: list[Instruction] = []
         self.looks: list[LookProgram] = []
         self.automata: dict[int, Utf8Automaton] = {}  # by identity: most atoms share theirs
@@ -224,6 +240,7 @@ class _Assembler:
         self._around: tuple[int, ...] = ()
         self._end = -1  # where the rule that is being emitted returns
         self._limits = limits
+        self._spelled = spelled
         self._look_ids: dict[object, int] = {}
 
     def rule(self, name: str, node: Node, span: Span) -> RuleProgram:
@@ -250,7 +267,7 @@ class _Assembler:
             case Never():
                 raise InvariantError("an impossible part is left in a simplified grammar")
             case Chars():
-                return self._atom(utf8_automaton(node.set), to, node.span)
+                return self._atom(self._spelled(node.set), to, node.span)
             case Sequence():
                 for item in reversed(node.items):
                     to = self.node(item, to)

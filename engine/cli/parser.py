@@ -129,7 +129,7 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--spelling",
         choices=[way.value for way in Spelling],
-        help="of strings and numbers, where a JSON Schema is written as rules or as a regex: the shortest way, or every "
+        help="of strings and numbers, where a JSON Schema is written as rules or as a regex: the shortest way or every "
         "way (plain)",
     )
     parser.add_argument("--depth", type=_count, metavar="N", help="cut recursion at N levels, with --to regex")

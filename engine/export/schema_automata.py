@@ -74,12 +74,10 @@ def drawable_automata(compiled: CompiledGrammar, limit: int, *, cancel: CancelTo
         LimitExceededError: the rules take more than `limit` states.
         CancelledError: `cancel` was used.
     """
-    if compiled.options.whitespace == "compact":
-        return schema_automata(compiled, limit, cancel=cancel)
     options = replace(compiled.options, whitespace="compact")
     compact = compile_grammar(compiled.notation, compiled.source, options, cancel=cancel)
     found = schema_automata(compact, limit, cancel=cancel)
-    return replace(found, notes=(*found.notes, _COMPACT))
+    return found if compiled.options == options else replace(found, notes=(*found.notes, _COMPACT))
 
 
 def without_white_space(text: bytes) -> bytes:

@@ -13,8 +13,8 @@ from typing import Final
 from engine.automata.distance import Properties
 from engine.automata.json.keys import KeyPlace, KeyReader
 from engine.automata.json.levels import Levels, Phase
-from engine.automata.json.reading import symbol_of
 from engine.automata.json.marked import Names
+from engine.automata.json.reading import symbol_of
 from engine.automata.runtime import DEAD, Runtime
 
 _MOST_STATES: Final = 2_000

@@ -98,15 +98,18 @@ def test_what_has_no_finite_automaton_is_drawn_around_the_live_state(desk, notat
     assert desk.window._live == {desk.session.compiling.good.dfa.start}
 
 
-def test_an_export_of_what_has_no_finite_automaton_says_why(desk):
-    open_grammar(desk, "json_schema", '{"enum": ["ab", "ac"]}')
+def test_an_export_of_what_has_neither_an_automaton_nor_rules_says_why(desk):
+    open_grammar(desk, "json_schema", '{"uniqueItems": true}')
     dialog = desk.window.open_export()
-    desk.wait(lambda: "no finite automaton" in _texts(dialog))
+    desk.wait(lambda: "/uniqueItems cannot be written as a grammar" in _texts(dialog))
     dialog.reject()
 
 
-def test_rules_that_nest_are_exported_as_an_automaton_each(desk):
-    open_grammar(desk, "gbnf", 'root ::= "(" root ")" | "a"')
+@pytest.mark.parametrize(
+    ("notation", "text"), [("gbnf", 'root ::= "(" root ")" | "a"'), ("json_schema", '{"enum": ["ab", "ac"]}')]
+)
+def test_rules_are_exported_as_an_automaton_each(desk, notation, text):
+    open_grammar(desk, notation, text)
     dialog = desk.window.open_export()
     desk.wait(lambda: "turnstile-rule-automata" in _texts(dialog))
     dialog.reject()

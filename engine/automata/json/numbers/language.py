@@ -32,7 +32,7 @@ from typing import Final, TypeAlias
 
 from engine.automata.json.numbers.exponent import Exponent
 from engine.automata.json.numbers.magnitudes import decimals
-from engine.automata.json.numbers.mantissa import START, Edge, Mantissa, Reader, Side
+from engine.automata.json.numbers.mantissa import START, DigitReader, Edge, Mantissa, Side
 from engine.source import LimitExceededError
 
 LARGEST: Final = 1_000
@@ -100,7 +100,7 @@ class NumberLanguage:
     multiple_of: tuple[Number, ...] = ()
     not_multiple_of: tuple[Number, ...] = ()
     integer: bool = False
-    _reader: Reader = field(init=False, repr=False, compare=False)
+    _reader: DigitReader = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name in ("minimum", "exclusive_minimum", "maximum", "exclusive_maximum"):
@@ -111,7 +111,7 @@ class NumberLanguage:
             if divisors and not divisors[0]:
                 raise ValueError("zero divides nothing")
             object.__setattr__(self, name, divisors)
-        object.__setattr__(self, "_reader", Reader(self._side(1), self._side(-1), whole=self.integer))
+        object.__setattr__(self, "_reader", DigitReader(self._side(1), self._side(-1), whole=self.integer))
 
     def _side(self, sign: int) -> Side:
         lower = _tightest(max, self.minimum, self.exclusive_minimum)

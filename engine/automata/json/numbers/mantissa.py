@@ -89,7 +89,7 @@ class Side:
         return 64 + 2 * (max(sizes, default=0) + found.scale + found.modulus.bit_length() // 3 + 2 * found.fineness)
 
 
-class Reader:
+class DigitReader:
     """Steps through the spelling of the numbers of two sides.
 
     Attributes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -16,10 +15,8 @@ from engine.automata.program import Accept, Atom, Pc, Program, Split, assemble
 from engine.automata.runtime import DEAD
 from engine.automata.table import LazyTable
 from engine.automata.threads import NOTHING, Past, Threads
-from engine.automata.utf8 import utf8_automaton
 from engine.grammar import Chars, Node, Repeat
 from engine.grammar.charset import EVERY_SCALAR
-from engine.grammar.nodes import parts
 from engine.grammar.simplify import simplify
 from engine.source import Limits
 
@@ -85,17 +82,7 @@ def _endless(program: Program) -> frozenset[Pc]:
 
 def json_spelled(node: Node, limits: Limits) -> Program | None:
     """The program of a node with each character in any of its spellings within a JSON string."""
-    simple = simplify(node)
-    program = assemble(simple, limits)
-    if program is None:
-        return None
-    spelled = {utf8_automaton(part.set): json_automaton(part.set) for part in parts(simple) if isinstance(part, Chars)}
-    instructions = tuple(
-        replace(i, automaton=spelled.get(i.automaton, i.automaton)) if isinstance(i, Atom) else i
-        for i in program.instructions
-    )
-    automata = tuple(spelled.get(automaton, automaton) for automaton in program.automata)
-    return replace(program, instructions=instructions, automata=automata)
+    return assemble(simplify(node), limits, json_automaton)
 
 
 def any_automaton(limits: Limits) -> SpelledAutomaton:

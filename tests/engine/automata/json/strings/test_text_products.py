@@ -1,5 +1,6 @@
 """Products of conditions on strings, against all short strings and Python's `re`."""
 
+import json
 import re
 from functools import cache
 from itertools import product
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from engine.automata.json.arena import Arena
 from engine.automata.json.strings.language import TextLanguage
+from engine.compile import compile_grammar
 from engine.notations import regex
 from engine.notations.json_schema.texts import search
 from engine.source import LimitExceededError, Limits, SourceText, Span
@@ -153,3 +155,11 @@ def test_what_is_open_is_where_the_match_stands():
     language = TextLanguage(arena.all_of((first, second)), Limits())
     assert language.spans(language.start) == (Span(1, 2), Span(3, 4))
     assert language.spans(language.step(language.start, ord("a"))) == (Span(3, 4),)
+
+
+def test_more_characters_than_are_remembered_are_still_spelled_as_json():
+    text = "".join(chr(0x4E00 + i) for i in range(5_000)) + '"'
+    grammar = compile_grammar("json_schema", json.dumps({"type": "string", "pattern": f"^{text}$"}))
+    assert grammar.fullmatch(json.dumps(text))
+    assert grammar.fullmatch(json.dumps(text, ensure_ascii=False))
+    assert not grammar.fullmatch(f'"{text}"')
