@@ -51,8 +51,50 @@ def is_plainly_inhabited(formula: Formula) -> bool:
             return any(isinstance(value, str) for value in formula.values)
         case Some():
             return any(is_plainly_inhabited(item) for item in formula.items)
+        case Not():
+            return isinstance(formula.item, Among)
+        case All():
+            return _is_plainly_met(formula.items)
         case _:
             return False
+
+
+def _is_plainly_met(conditions: tuple[Formula, ...]) -> bool:
+    """Whether it is clear at a glance that some string meets lengths, and one pattern or what is left out."""
+    least, most = 0, None
+    others: list[Formula] = []
+    for condition in conditions:
+        if isinstance(condition, Length):
+            least = max(least, condition.least)
+            most = condition.most if most is None else most if condition.most is None else min(most, condition.most)
+        else:
+            others.append(condition)
+    if most is not None and least > most:
+        return False
+    excluded = [other.item for other in others if isinstance(other, Not) and isinstance(other.item, Among)]
+    if len(excluded) == len(others):
+        # There are more characters than that, and so more strings of one.
+        return not others or most is None or (most > 0 and sum(len(each.values) for each in excluded) < 1_000_000)
+    text = others[0]
+    if len(others) > 1 or not isinstance(text, Text) or text.shared or not _is_plain(text.node):
+        return False
+    shortest = _shortest(text.node)
+    return least <= shortest and (most is None or shortest <= most)
+
+
+def _shortest(node: Node) -> int:
+    """How many characters a node without conditions takes at least."""
+    match node:
+        case Chars():
+            return 1
+        case Sequence():
+            return sum(map(_shortest, node.items))
+        case Choice():
+            return min(map(_shortest, node.alternatives), default=0)
+        case Repeat():
+            return node.minimum * _shortest(node.node)
+        case _:
+            return 0
 
 
 def longest_completion(node: Node) -> int | None:
