@@ -39,6 +39,7 @@ STRUCTURE: Final[dict[int, int]] = {
 
 
 QUOTE_BYTE: Final = 0x22
+_ROOM: Final = 128  # for reading states of a grammar's own, at first
 
 
 def ending(symbol: int) -> int:
@@ -97,11 +98,9 @@ class ReadingTable:
     def __init__(self, limits: Limits, begun: ReadingTable | None = None) -> None:
         self._limits = limits
         self.owners: list[tuple[Reader | None, Any]] = [(None, None)] if begun is None else begun.owners.copy()
-        self.rows: Rows = np.full((max(64, 2 * len(self.owners)), 256), MISS, np.int32)
-        if begun is None:
-            self.rows[DEAD] = DEAD
-        else:
-            self.rows[: len(self.owners)] = begun.rows[: len(self.owners)]
+        # Memory is taken when a row is first written, so that growth does not cost what nobody uses yet.
+        self.rows: Rows = np.empty((len(self.owners) + _ROOM, 256), np.int32)
+        self.rows[: len(self.owners)] = DEAD if begun is None else begun.rows[: len(self.owners)]
 
     def __len__(self) -> int:
         return len(self.owners)
@@ -116,9 +115,10 @@ class ReadingTable:
             self._limits.check("reading states", number, self._limits.configurations)
             reader.ids[state] = number
             if number == len(self.rows):
-                rows = np.full((2 * number, 256), MISS, np.int32)
+                rows = np.empty((2 * number, 256), np.int32)
                 rows[:number] = self.rows
                 self.rows = rows
+            self.rows[number] = MISS
             self.owners.append((reader, state))
         return number
 
