@@ -17,6 +17,7 @@ are not the user's, and hidden left recursion multiplies them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
@@ -89,21 +90,27 @@ class _Place(NamedTuple):
 
 
 class Closures:
-    """The closures of one program."""
+    """The closures of one program.
+
+    What finds them does not know them, so that a program is forgotten as soon as nobody uses it.
+
+    Attributes:
+        closure: what an instruction leads to, within loops that have counted so far.
+        corner: the rules that begin with one another and with a rule; empty where it is not left-recursive.
+        sites: where the rules of its corner begin with a rule.
+    """
 
     def __init__(self, program: Program) -> None:
-        self._code = program.instructions
-        self._rules = program.rules
-        self.closure = cache(self._closure)
-        self._first_calls = cache(self._find_first_calls)
-        self._corners = cache(self._find_corners)
-        self.sites = cache(self._find_sites)
+        corners = _Corners(program)
+        self.corner, self.sites = corners.corner, corners.sites
+        self.closure: Callable[[Pc, Counters], Closure] = cache(_Reaching(program, corners).closure)
 
-    def corner(self, rule: int) -> frozenset[int]:
-        """The rules that begin with one another and with this one; empty where it is not left-recursive."""
-        return self._corners()[rule]
 
-    def _closure(self, pc: Pc, counters: Counters) -> Closure:
+class _Reaching:
+    def __init__(self, program: Program, corners: _Corners) -> None:
+        self._code, self._rules, self._corners = program.instructions, program.rules, corners
+
+    def closure(self, pc: Pc, counters: Counters) -> Closure:
         """What `pc` leads to, within loops that have counted so far."""
         start = _Place(pc, counters, len(counters), (), frozenset())
         todo, seen = [start], {start}
@@ -135,7 +142,7 @@ class Closures:
     def _call(self, place: _Place, call: Call) -> list[_Place]:
         rule = self._rules[call.rule]
         ways = [place._replace(pc=call.to)] if rule.nullable else []
-        corner = self.corner(call.rule)
+        corner = self._corners.corner(call.rule)
         if corner and place.pushed and place.pushed[-1].current in corner:
             return ways  # the corner that we are in begins with this rule too, and goes on from it
         pushed = place.pushed if call.last else (*place.pushed, Frame(call.to, place.counters))
@@ -146,10 +153,53 @@ class Closures:
             ways.append(_Place(self._rules[member].start, (), 0, (*pushed, frame), place.looks))
         return ways
 
-    # ------------------------------------------------------------------ left recursion
+
+class _Corners:
+    """Left recursion in one program."""
+
+    def __init__(self, program: Program) -> None:
+        self._code, self._rules = program.instructions, program.rules
+        self._first_calls: dict[int, tuple[tuple[int, Pc, Counters], ...]] = {}
+        self._corners: list[frozenset[int]] | None = None
+        self._sites: dict[int, tuple[Site, ...]] = {}
+
+    def corner(self, rule: int) -> frozenset[int]:
+        """The rules that begin with one another and with this one; empty where it is not left-recursive."""
+        if self._corners is None:
+            self._corners = self._find()
+        return self._corners[rule]
+
+    def sites(self, rule: int) -> tuple[Site, ...]:
+        """Where the rules of its corner begin with a rule."""
+        sites = self._sites.get(rule)
+        if sites is None:
+            sites = self._sites[rule] = tuple(
+                Site(member, to, counters)
+                for member in sorted(self.corner(rule))
+                for callee, to, counters in self._begins_with(member)
+                if callee == rule
+            )
+        return sites
+
+    def _find(self) -> list[frozenset[int]]:
+        """The corner of every rule, all at once: to look from each rule on its own is quadratic in their number."""
+        begins = {rule: {callee for callee, _, _ in self._begins_with(rule)} for rule in range(len(self._rules))}
+        corners: list[frozenset[int]] = [frozenset()] * len(begins)
+        for component in components(begins):
+            if len(component) > 1 or component[0] in begins[component[0]]:
+                corner = frozenset(component)
+                for rule in component:
+                    corners[rule] = corner
+        return corners
+
+    def _begins_with(self, rule: int) -> tuple[tuple[int, Pc, Counters], ...]:
+        """The calls that a rule may begin with: whom, and where it goes on."""
+        known = self._first_calls.get(rule)
+        if known is None:
+            known = self._first_calls[rule] = self._find_first_calls(rule)
+        return known
 
     def _find_first_calls(self, rule: int) -> tuple[tuple[int, Pc, Counters], ...]:
-        """The calls that a rule may begin with: whom, and where it goes on."""
         start = _Place(self._rules[rule].start, (), 0, (), frozenset())
         todo, seen = [start], {start}
         found = []
@@ -167,26 +217,6 @@ class Closures:
                     seen.add(other)
                     todo.append(other)
         return tuple(found)
-
-    def _find_corners(self) -> tuple[frozenset[int], ...]:
-        """The corner of every rule, all at once: to look from each rule on its own is quadratic in their number."""
-        begins = {rule: {callee for callee, _, _ in self._first_calls(rule)} for rule in range(len(self._rules))}
-        corners: list[frozenset[int]] = [frozenset()] * len(begins)
-        for component in components(begins):
-            if len(component) > 1 or component[0] in begins[component[0]]:
-                corner = frozenset(component)
-                for rule in component:
-                    corners[rule] = corner
-        return tuple(corners)
-
-    def _find_sites(self, rule: int) -> tuple[Site, ...]:
-        """Where the rules of its corner begin with a rule."""
-        return tuple(
-            Site(member, to, counters)
-            for member in sorted(self.corner(rule))
-            for callee, to, counters in self._first_calls(member)
-            if callee == rule
-        )
 
 
 def _plainly(place: _Place, instruction: object) -> list[_Place]:

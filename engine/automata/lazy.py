@@ -16,7 +16,7 @@ from engine.automata.distance import Alphabet, Remaining
 from engine.automata.live_stacks import MOST_STACKS, LiveStacks, live_stacks
 from engine.automata.liveness import SearchedTable
 from engine.automata.program import Atom, Program, TokenAtom
-from engine.automata.remaining import ProgramLengths
+from engine.automata.remaining import ByteCosts, ProgramLengths
 from engine.automata.runtime import DEAD
 from engine.automata.single_stacks import SingleStacks
 from engine.automata.threads import NOTHING, Past, ThreadMachine, Threads
@@ -29,8 +29,15 @@ _Key: TypeAlias = tuple[Threads, tuple[Threads, ...]]
 class LazyAutomaton(SearchedTable[_Key]):
     """The `Runtime` of a program."""
 
-    def __init__(self, program: Program | None, limits: Limits, cancel: CancelToken | None = None) -> None:
-        super().__init__(ByteClasses.of(program.automata if program else ()), (NOTHING, ()), limits)
+    def __init__(
+        self,
+        program: Program | None,
+        limits: Limits,
+        cancel: CancelToken | None = None,
+        classes: ByteClasses | None = None,
+    ) -> None:
+        """Begin; `classes` are given where it is known what the program tells apart."""
+        super().__init__(classes or ByteClasses.of(program.automata if program else ()), (NOTHING, ()), limits)
         self._live = [False]
         self._lengths: dict[Alphabet, ProgramLengths] = {}
         if program is not None:
@@ -106,9 +113,12 @@ class LazyAutomaton(SearchedTable[_Key]):
             return Remaining(0, exact=True)
         lengths = self._lengths.get(alphabet)
         if lengths is None:
-            lengths = self._lengths[alphabet] = ProgramLengths(self._program, self._machine, alphabet)
+            lengths = self._lengths[alphabet] = self._lengths_of(alphabet)
         at_least, exact = lengths.of(self._keys[place][0])
         return Remaining(at_least and max(at_least, 1), exact)
+
+    def _lengths_of(self, alphabet: Alphabet) -> ProgramLengths:
+        return ProgramLengths(self._program, self._machine, ByteCosts(alphabet))
 
     def split(self, configuration: int, most: int) -> tuple[int, ...]:
         """One configuration for each stack that the match stands on; behind `most` of them the rest as one."""

@@ -44,10 +44,10 @@ Length: TypeAlias = int | None
 class ProgramLengths:
     """What the threads of one program lack."""
 
-    def __init__(self, program: Program, machine: ThreadMachine, alphabet: Alphabet = None) -> None:
+    def __init__(self, program: Program, machine: ThreadMachine, characters: ByteCosts) -> None:
         self._program = program
         self._machine = machine
-        self._characters = _Characters(alphabet)
+        self._characters = characters
         self._lengths = _shortest(program, self._characters)
         self._loops = _loops(program)
         self._closures = Closures(program)
@@ -125,8 +125,8 @@ class ProgramLengths:
         return None
 
 
-class _Characters:
-    """How many bytes a character lacks."""
+class ByteCosts:
+    """How many bytes of an alphabet a character lacks."""
 
     def __init__(self, alphabet: Alphabet) -> None:
         self._alphabet = alphabet
@@ -160,7 +160,7 @@ def _holds(alphabet: Alphabet, first: int, last: int) -> bool:
     return alphabet is None or not alphabet.isdisjoint(range(first, last + 1))
 
 
-def _shortest(program: Program, characters: _Characters) -> list[Length]:
+def _shortest(program: Program, characters: ByteCosts) -> list[Length]:
     """Of each instruction the least bytes to the end of the rule, look or pass that it is in."""
     code = program.instructions
     passes = _passes(program)

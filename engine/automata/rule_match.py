@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from engine.automata.rule_places import RulePlaces
 from engine.automata.rules import RuleAutomata
@@ -30,7 +30,24 @@ MOST_ITEMS = 500_000
 Item: TypeAlias = tuple[int, int, int]
 """A rule, a state of it, and where it was called."""
 
+Call: TypeAlias = tuple[int, int]
+"""One use of a rule: the rule, and where it was called."""
+
 _CHECK_EVERY = 64
+
+
+class OpenRules(NamedTuple):
+    """The uses of rules that a text is in the midst of, those left out of which nothing is read.
+
+    Attributes:
+        read: those that read its last byte, over or not.
+        open: those of them that may go on; the ones that were called earlier come first.
+        depth: how many of `open` are within one another, at most; what calls itself on the left counts once.
+    """
+
+    read: frozenset[Call] = frozenset()
+    open: tuple[Call, ...] = ()
+    depth: int = 0
 
 
 class _Position:
@@ -89,6 +106,56 @@ class RuleMatch:
             waiting.update((caller, state, rule) for caller, state, _ in callers)
             todo += callers
         return RulePlaces(frozenset((rule, state) for rule, state, _ in standing), frozenset(waiting), bool(over))
+
+    def open_rules(self, data: bytes, cancel: CancelToken | None = None) -> OpenRules:
+        """The rules that a text is within; none if no text that matches begins so, or nothing was read.
+
+        Raises:
+            LimitExceededError: so many ways lead there that they are not followed.
+            CancelledError: `cancel` was used.
+        """
+        items = self._read(data, cancel)
+        here = len(self._positions) - 1
+        if here < len(data) or not data:
+            return OpenRules()
+        read = self._callers({(rule, origin) for rule, _, origin in items}, here)
+        going_on = ((rule, origin) for rule, state, origin in items if self._goes_on(rule, state))
+        is_open = self._callers(set(going_on), here)
+        order = sorted(is_open, key=lambda call: (call[1], call[0]))
+        return OpenRules(frozenset(read), tuple(order), self._depth(is_open))
+
+    def _goes_on(self, rule: int, state: int) -> bool:
+        return state in self._reads[rule] or bool(self._calls[rule][state])
+
+    def _callers(self, calls: set[Call], here: int) -> dict[Call, list[Call]]:
+        """Some uses of rules and all those that they are within, with their callers; without those called just now."""
+        found: dict[Call, list[Call]] = {}
+        todo, seen = list(calls), set(calls)
+        while todo:
+            rule, origin = todo.pop()
+            above = [(caller, began) for caller, _, began in self._positions[origin].callers.get(rule, ())]
+            if origin < here:
+                found[rule, origin] = above
+            todo += (call for call in above if call not in seen)
+            seen.update(above)
+        return found
+
+    def _depth(self, callers: dict[Call, list[Call]]) -> int:
+        """The length of the longest way to the start rule; a way that comes back to itself ends there."""
+        depths: dict[Call, int] = {}
+        under_way: set[Call] = set()
+        todo = list(callers)
+        while todo:
+            call = todo[-1]
+            missing = [above for above in callers[call] if above not in depths and above not in under_way]
+            if call in depths or (call in under_way and not missing):
+                todo.pop()
+                under_way.discard(call)
+                depths.setdefault(call, 1 + max((depths.get(above, 0) for above in callers[call]), default=0))
+            else:
+                under_way.add(call)
+                todo += missing
+        return max(depths.values(), default=0)
 
     def _read(self, data: bytes, cancel: CancelToken | None) -> Iterable[Item]:
         """The items after a text."""

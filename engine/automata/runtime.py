@@ -67,6 +67,10 @@ class Runtime(Protocol):
     token_elements: frozenset[TokenSet]
 
     @property
+    def any_string(self) -> Loop | None:
+        """The loop of JSON strings, which all schemas share; None where there are none."""
+
+    @property
     def rows(self) -> npt.NDArray[np.int32]:
         """The table of reading states."""
 

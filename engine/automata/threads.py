@@ -66,6 +66,8 @@ FREE: Obligations = frozenset()
 
 # Beyond this many alternatives at one place, comparing them costs more than carrying them.
 _LARGEST_COMPARED = 256
+# Most bytes lead to the same threads, which are reduced once if they are no more than these.
+_MOST_REMEMBERED = 64
 # From so many on, they are sorted by what they read before they are stepped.
 _MANY_THREADS = 16
 
@@ -85,6 +87,7 @@ class ThreadMachine:
         self._steps: dict[tuple[ThreadId, int, Past], Threads] = {}
         self._placed: dict[tuple[Pc, Counters, StackSet, Past], Threads] = {}
         self._accepts: dict[ThreadId, bool] = {}
+        self._merged: dict[Threads, Threads] = {}
         self._open: dict[ThreadId, tuple[int, int]] = {}
         self._sorted = NOTHING
         self._by_class: dict[int, list[ThreadId]] = {}
@@ -160,7 +163,13 @@ class ThreadMachine:
         for number in self._movers(threads, byte_class):
             turn()
             after |= self._step_thread(number, byte_class, past)
-        return self._reduce(after)
+        if len(after) > _MOST_REMEMBERED:
+            return self._reduce(after)
+        merged = frozenset(after)
+        result = self._merged.get(merged)
+        if result is None:
+            result = self._merged[merged] = self._reduce(after)
+        return result
 
     def _movers(self, threads: Threads, byte_class: int) -> Iterable[ThreadId]:
         """The threads that may read a byte of the class; all, where they are few.

@@ -8,7 +8,6 @@ it goes through calls, down to the bytes.
 
 from __future__ import annotations
 
-from functools import cache
 from typing import NamedTuple, TypeAlias
 
 from engine.automata.closures import Counters, passes
@@ -45,10 +44,16 @@ class Within:
         if program.looks:
             raise InvariantError("a condition is no letter")
         self._code = program.instructions
-        self.places = cache(self._places)
+        self._places: dict[tuple[Pc, Counters], tuple[Place, ...]] = {}
 
-    def _places(self, pc: Pc, counters: Counters = ()) -> tuple[Place, ...]:
+    def places(self, pc: Pc, counters: Counters = ()) -> tuple[Place, ...]:
         """The letters and the end that an instruction leads to, calls not entered."""
+        known = self._places.get((pc, counters))
+        if known is None:
+            known = self._places[pc, counters] = self._find(pc, counters)
+        return known
+
+    def _find(self, pc: Pc, counters: Counters) -> tuple[Place, ...]:
         start = (pc, counters, len(counters))
         todo, seen = [start], {start}
         found: dict[Place, None] = {}

@@ -32,8 +32,10 @@ from engine.vocabulary import Trie
 _OUTSIDE = -1
 _FEWEST_BYTES = 8  # a smaller loop is walked faster than looked up
 _MOST_INNER = 16  # "any character" needs 7; a loop with more is walked at its lead bytes
+_MOST_ODD = 16  # a byte that leaves the loop from one place only is walked below
 _DEEPEST = 3  # continuation bytes of a character
 _BROAD_SHARE = 8  # a byte is broad if one node out of so many lies below it
+LONG = 16  # bytes of a token; few have more
 _REGIONS_KEPT = 32  # per vocabulary; each holds up to a trie's nodes
 
 Targets: TypeAlias = npt.NDArray[np.int32]
@@ -99,13 +101,41 @@ class Leaving:
     whole: Region
 
 
-def whole(trie: Trie) -> Region:
-    """The region of the empty loop: nothing stays."""
-    return Region.of(trie, np.zeros(trie.words, np.uint32), trie.top[trie.top >= 0])
+@dataclass(frozen=True, slots=True, eq=False)
+class Longer:
+    """The tokens of more than so many bytes, as a trie of their own, and the empty loop's region of it.
+
+    Attributes:
+        mask: uint32[words], the tokens.
+    """
+
+    trie: Trie
+    whole: Region
+    mask: npt.NDArray[np.uint32]
+
+
+def longer(trie: Trie, length: int) -> Longer:
+    """The part of a vocabulary with more than so many bytes."""
+    part = trie.below(np.flatnonzero(trie.depth == length + 1).astype(np.int32))
+    bits = np.zeros(32 * trie.words, np.bool_)
+    bits[part.token_ids] = True
+    return Longer(part, whole(part), np.packbits(bits, bitorder="little").view(np.uint32))
+
+
+def whole(trie: Trie, first: tuple[int, ...] = tuple(range(256))) -> Region:
+    """The region of the empty loop: nothing stays; or the part of it that begins with some bytes."""
+    top = trie.top[list(first)]
+    return Region.of(trie, np.zeros(trie.words, np.uint32), top[top >= 0])
 
 
 class Regions:
-    """The regions of one vocabulary, the last used ones."""
+    """The regions of one vocabulary, the last used ones.
+
+    Attributes:
+        whole: the empty loop's.
+        broad_bytes: the bytes with which many tokens begin.
+        is_prepared: whether the parts that any string needs are there.
+    """
 
     def __init__(self, trie: Trie) -> None:
         self._by_loop: OrderedDict[tuple[bytes, int], Region] = OrderedDict()
@@ -113,6 +143,9 @@ class Regions:
         self._counted: OrderedDict[tuple[bytes, int, int | None], Region] = OrderedDict()
         self._lengths: dict[bytes, Lengths] = {}
         self._leaving: dict[Region, Leaving] = {}
+        self._without: OrderedDict[tuple[Region, tuple[int, ...]], Region] = OrderedDict()
+        self._longer: Longer | None = None
+        self.is_prepared = False
         nodes = np.where(trie.top >= 0, trie.skip[trie.top] - trie.top, 0) if len(trie.byte) else trie.top
         self.broad_bytes: list[int] = np.flatnonzero(nodes * _BROAD_SHARE > len(trie.byte)).tolist()
 
@@ -142,6 +175,40 @@ class Regions:
             leaving = Leaving(part, whole(part))
             self._leaving = {region: leaving}  # any string is the only loop whose ends are marked
         return leaving
+
+    def longer(self, trie: Trie) -> Longer:
+        """The part of the vocabulary with more than `LONG` bytes."""
+        if self._longer is None:
+            self._longer = longer(trie, LONG)
+        return self._longer
+
+    def prepare(self, kernels: Kernels, trie: Trie, loop: LoopTable, ends: npt.NDArray[np.bool_]) -> None:
+        """Find out what nearly all schemas need: before the first step, for it would be a slow one."""
+        if not self.is_prepared:
+            self.is_prepared = True
+            self.leaving(self.region(kernels, trie, loop), ends, trie)
+            self._lengths_of(kernels, trie, loop)
+            self.longer(trie)
+
+    def without(self, region: Region, odd: tuple[int, ...], trie: Trie) -> Region:
+        """A region but for what begins with some bytes."""
+        key = (region, odd)
+        cut = self._without.get(key)
+        if cut is None:
+            bits = np.zeros(32 * trie.words, np.bool_)
+            kept = np.ones(len(region.roots), np.bool_)
+            for top in trie.top[list(odd)].tolist():
+                if top >= 0:
+                    end = trie.skip[top]
+                    bits[trie.token_ids[trie.token_start[top] : trie.token_start[end]]] = True
+                    kept &= (region.roots < top) | (region.roots >= end)
+            before = np.zeros(len(kept) + 1, np.int32)
+            np.cumsum(kept, out=before[1:])
+            mask = region.mask & ~np.packbits(bits, bitorder="little").view(np.uint32)
+            cut = self._without[key] = Region(mask, region.roots[kept], before[region.group_start])
+            if len(self._without) > _REGIONS_KEPT:
+                self._without.popitem(last=False)
+        return cut
 
     def counted(self, kernels: Kernels, trie: Trie, loop: LoopTable, least: int, most: int | None) -> Region:
         """A loop's region where so many characters may, and must, come before it is left."""
@@ -202,6 +269,11 @@ class LoopFinder:
         Returns:
             The home and the loop's table; None where there is no loop worth a region.
         """
+        found = self.nearly_at(automaton, configuration)
+        return None if found is None or found[2] else found[:2]
+
+    def nearly_at(self, automaton: Runtime, configuration: int) -> tuple[int, LoopTable, tuple[int, ...]] | None:
+        """The same, where a few of the loop's bytes may lead elsewhere; with these."""
         targets = targets_of(automaton, configuration)
         if np.count_nonzero(targets) < _FEWEST_BYTES:
             return None
@@ -212,11 +284,11 @@ class LoopFinder:
         loop = self._loops[home]
         if loop is None:
             return None
-        if home != configuration:
-            within = loop[0] != _OUTSIDE
-            if not np.array_equal(targets[within], targets_of(automaton, home)[within]):
-                return None
-        return home, loop
+        if home == configuration:
+            return home, loop, ()
+        within = loop[0] != _OUTSIDE
+        odd = np.flatnonzero(within & (targets != targets_of(automaton, home)))
+        return (home, loop, tuple(odd.tolist())) if len(odd) <= _MOST_ODD else None
 
 
 def targets_of(automaton: Runtime, state: int) -> Targets:

@@ -80,7 +80,7 @@ def warm(wait: bool = True) -> None:
 
 def _prepare_compiles() -> None:
     """What the first compile of a process would spend on what nearly all of them need."""
-    importlib.import_module("engine.compile.compiler")
+    importlib.import_module("engine.compile.compiler").compile_grammar("json_schema", "{}")
     common(Whitespace.FLEXIBLE)
 
 

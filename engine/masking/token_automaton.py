@@ -14,11 +14,11 @@ import numpy.typing as npt
 
 from engine.automata.runtime import DEAD, Loop, Runtime
 from engine.masking.plain import plain_mask
-from engine.masking.regions import LoopFinder, Region, Regions, entry_of, regions_of
+from engine.masking.regions import LONG, LoopFinder, LoopTable, Region, Regions, entry_of, regions_of, whole
 from engine.masking.runtime import Kernels, ready
 from engine.masking.store import Mask, store
 from engine.masking.token_sets import TokenSets
-from engine.masking.walk import NOTHING, Walk
+from engine.masking.walk import NOTHING, Room, Walk
 from engine.vocabulary import Vocabulary
 
 _MOST_STEPS = 1_000_000  # remembered steps of one grammar and vocabulary, about 100 bytes each
@@ -63,9 +63,9 @@ class TokenAutomaton:
         self._class_of_byte = np.array(automaton.class_of_byte, np.uint8)
         self._class_of_byte.setflags(write=False)
         self._height = self._trie.height + 1
-        paths, stacks = (np.zeros((2, self._height * size), np.int32) for size in (1, 5))
-        self._scratch = (*paths, *stacks)
+        self._room = Room(self._trie.height)
         self._found: dict[tuple[int, int | None], Region] = {}
+        self._known_loop: tuple[LoopTable, npt.NDArray[np.bool_]] | None = None
         self._generation = automaton.generation
         self._by_look: dict[tuple[int, ...], Mask | None] = {}
         self._states: dict[int, TokenState] = {}
@@ -73,6 +73,10 @@ class TokenAutomaton:
         self._steps = 0
         self._token_sets = TokenSets(vocabulary, automaton.token_elements) if automaton.token_elements else None
         store.users.add(self)
+
+    def __del__(self) -> None:
+        """Cut the circles in which states lead to one another, so that they go at once and not with a collection."""
+        self._forget_steps()
 
     @property
     def words(self) -> int:
@@ -153,6 +157,8 @@ class TokenAutomaton:
         automaton, kernels = self._living(), ready()
         if kernels is None:
             return store.share(self._with_whole(state, plain_mask(self._trie, automaton, state.configuration)))
+        if automaton.any_string is not None and not self._regions.is_prepared:
+            self._regions.prepare(kernels, self._trie, *self._any_string(automaton, automaton.any_string))
         automaton.forget()
         if automaton.generation != self._generation:
             self._generation = automaton.generation
@@ -160,11 +166,12 @@ class TokenAutomaton:
             self._loops = LoopFinder()
         reading, frames = automaton.locate(state.configuration, self._height)
         reading = automaton.relax(reading, self._trie.height)
+        at = state.configuration, reading, frames
         if not frames:
-            return store.share(self._with_whole(state, self._walk(kernels, automaton, state.configuration)[0]))
+            return store.share(self._with_whole(state, self._walk(kernels, automaton, at)[0]))
         mask = self._look_up(reading, frames)
         if mask is None:
-            words, looked = self._walk(kernels, automaton, state.configuration)
+            words, looked = self._walk(kernels, automaton, at)
             mask = store.share(words)
             self._note(reading, frames, looked, mask)
         if state.accepting:
@@ -201,12 +208,16 @@ class TokenAutomaton:
                 words[token_id >> 5] |= np.uint32(1 << (token_id & 31))
         return words
 
-    def _walk(self, kernels: Kernels, automaton: Runtime, configuration: int) -> tuple[npt.NDArray[np.uint32], int]:
+    def _walk(
+        self, kernels: Kernels, automaton: Runtime, at: tuple[int, int, list[int]]
+    ) -> tuple[npt.NDArray[np.uint32], int]:
         """The tokens that can be read, and how far down the stack they look."""
-        walk = Walk(kernels, automaton, configuration, self._trie, self._class_of_byte, self._scratch)
+        walk = Walk(kernels, automaton, at, self._trie, self._class_of_byte, self._room)
         loop = automaton.region(walk.reading)
         if loop is None:
-            if automaton.may_loop(walk.reading):
+            if self._walk_far(kernels, automaton, at, walk):
+                pass
+            elif automaton.may_loop(walk.reading):
                 self._walk_loops(kernels, automaton, walk)
             else:
                 walk.add(self._regions.whole, (walk.reading, walk.reading, 0))
@@ -214,37 +225,66 @@ class TokenAutomaton:
         part = self._region(kernels, automaton, loop)
         walk.words |= part.mask
         if loop.marked:
-            leaving = self._regions.leaving(part, automaton.rows[loop.first][self._class_of_byte] < DEAD, self._trie)
+            leaving = self._regions.leaving(part, self._any_string(automaton, loop)[1], self._trie)
             walk.add(leaving.whole, (walk.reading, walk.reading, 0), trie=leaving.trie)
         else:
             walk.add(part, (loop.first, loop.first, 0))
         return walk.words, walk.looked
+
+    def _walk_far(self, kernels: Kernels, automaton: Runtime, at: tuple[int, int, list[int]], walk: Walk) -> bool:
+        """A walk along long tokens, where short ones do not come near a bound of the length; whether they do not."""
+        configuration, reading, frames = at
+        relaxed = automaton.relax(reading, LONG)
+        if relaxed == reading:
+            return False
+        key: tuple[int, ...] = (relaxed,)
+        mask = self._look_up(relaxed, frames)
+        if mask is None:
+            words, walk.looked = self._walk(kernels, automaton, (configuration, relaxed, frames))
+            self._note(relaxed, frames, walk.looked, store.share(words))
+        else:
+            words = np.array(mask, np.int32).view(np.uint32)
+            while self._by_look[key] is None:
+                walk.looked += 1
+                key = (*key, frames[walk.looked])
+        longer = self._regions.longer(self._trie)
+        walk.words |= words & ~longer.mask
+        walk.add(longer.whole, (reading, reading, 0), trie=longer.trie)
+        return True
 
     def _region(self, kernels: Kernels, automaton: Runtime, loop: Loop) -> Region:
         least = min(loop.least, self._height)
         most = None if loop.most is None or loop.most >= self._height else loop.most
         region = self._found.get((least, most))
         if region is None:
-            block = automaton.rows[loop.first : loop.last + 1][:, self._class_of_byte]
-            table = np.where((block >= loop.first) & (block <= loop.last), block - loop.first, -1)
-            table = table.astype(np.int8, order="C")
+            table, _ = self._any_string(automaton, loop)
             region = self._regions.region(kernels, self._trie, table)
             if least or most is not None:
                 region = self._regions.counted(kernels, self._trie, table, least, most)
             self._found[least, most] = region
         return region
 
+    def _any_string(self, automaton: Runtime, loop: Loop) -> tuple[LoopTable, npt.NDArray[np.bool_]]:
+        """The table of the loop that is known beforehand, and bool[256]: the bytes that end the reading there."""
+        if self._known_loop is None:
+            block = automaton.rows[loop.first : loop.last + 1][:, self._class_of_byte]
+            table = np.where((block >= loop.first) & (block <= loop.last), block - loop.first, -1)
+            self._known_loop = table.astype(np.int8, order="C"), block[0] < DEAD
+        return self._known_loop
+
     def _walk_loops(self, kernels: Kernels, automaton: Runtime, walk: Walk) -> None:
         """A walk out of a loop, if there is one; below bytes that many tokens begin with, of another."""
         region, inside, within = self._regions.whole, walk.reading, None
-        found = self._loops.loop_at(automaton, walk.reading)
+        found, odd = self._loops.nearly_at(automaton, walk.reading), set[int]()
         if found is not None:
-            inside, loop = found
+            inside, loop, away = found
             region, within = self._regions.region(kernels, self._trie, loop), loop[0]
+            if away:
+                region, odd = self._regions.without(region, away, self._trie), set(away)
         walk.words |= region.mask
         apart = NOTHING
         for byte in self._regions.broad_bytes:
-            if within is not None and within[byte] >= 0:
+            if within is not None and within[byte] >= 0 and byte not in odd:
                 continue  # it stays in the loop
             entered = entry_of(automaton, walk.reading, int(self._class_of_byte[byte]))
             below = self._loops.loop_at(automaton, entered) if entered > DEAD else None
@@ -255,7 +295,10 @@ class TokenAutomaton:
                 walk.add(part, (entered, home, 1))
                 apart = apart.copy()
                 apart[byte] = 1
+                odd.discard(byte)
         walk.add(region, (walk.reading, inside, 0), apart)
+        if odd:
+            walk.add(whole(self._trie, tuple(sorted(odd))), (walk.reading, walk.reading, 0))
 
 
 _known: WeakKeyDictionary[Runtime, WeakKeyDictionary[Vocabulary, TokenAutomaton]] = WeakKeyDictionary()

@@ -21,6 +21,7 @@ from engine.source import CancelToken, LimitExceededError
 from engine.vocabulary import Vocabulary
 
 _BYTES_EFFORT = 2_000
+_CHECK_EVERY = 1_024
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,7 @@ class _Search:
         self._cancel = cancel
         self._lacking: dict[Any, int | None] = {}
         self._best: int | None = None
+        self._looked = 0
         self._came: dict[Any, tuple[int, Any, int]] = {}  # tokens taken, from where, by which
 
     def run(self, start: Any, configuration: int, effort: int) -> TokenCompletion:
@@ -113,6 +115,9 @@ class _Search:
         taken = self._came[place][0] + 1
 
         def is_useful(after: Any, further: int) -> bool:
+            self._looked += 1
+            if self._cancel is not None and self._looked % _CHECK_EVERY == 0:
+                self._cancel.check()  # one wide place takes longer than somebody who waits for a step should wait
             least = self._at_least(after, further)
             return least is not None and (self._best is None or taken + least < self._best)
 

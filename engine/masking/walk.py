@@ -26,36 +26,71 @@ NOTHING: npt.NDArray[np.uint8] = np.zeros(256, np.uint8)
 NOTHING.setflags(write=False)
 _WITHOUT_BOUND = 1 << 30
 
+_BEGIN = np.array((0, 0, 0, 0, -1, 0, 0, 0), np.int64)
+
 Ints: TypeAlias = npt.NDArray[np.int32]
-Scratch: TypeAlias = tuple[Ints, Ints, Ints, Ints]
+
+
+class Room:
+    """What walks write on, one after the other.
+
+    Attributes:
+        scratch: as the kernel takes it.
+    """
+
+    __slots__ = ("_below", "scratch")
+
+    def __init__(self, height: int) -> None:
+        states, nodes = np.zeros((2, height + 1), np.int32)
+        frames, belows = np.zeros((2, 5 * height + 5), np.int32)
+        self.scratch: tuple[Ints, Ints, Ints, Ints] = states, nodes, frames, belows
+        self._below = np.arange(1, height + 2, dtype=np.int32)
+
+    def stack(self, given: list[int]) -> None:
+        """Put a stack there, the top first, of at most `height + 1` frames."""
+        count = len(given)
+        if count:
+            self.scratch[2][:count] = given
+            self.scratch[3][:count] = self._below[:count]
 
 
 class Walk:
     """The walk for one configuration.
 
     Attributes:
-        reading: the configuration's reading state.
+        reading: the configuration's reading state, relaxed.
         words: uint32[words], the mask so far.
         looked: the lowest frame of the stack that was looked at, -1 for none.
     """
+
+    __slots__ = (
+        "_automaton",
+        "_class_of_byte",
+        "_configuration",
+        "_given",
+        "_kernels",
+        "_scratch",
+        "_trie",
+        "looked",
+        "reading",
+        "words",
+    )
 
     def __init__(
         self,
         kernels: Kernels,
         automaton: Runtime,
-        configuration: int,
+        at: tuple[int, int, list[int]],
         trie: Trie,
         class_of_byte: npt.NDArray[np.uint8],
-        scratch: Scratch,
+        room: Room,
     ) -> None:
+        """At a configuration, with its reading state and the uppermost frames of its stack."""
         self._kernels, self._automaton, self._trie = kernels, automaton, trie
-        self._configuration = configuration
-        self._class_of_byte, self._scratch = class_of_byte, scratch
-        reading, frames = automaton.locate(configuration, trie.height + 1)
-        self.reading = automaton.relax(reading, trie.height)
+        self._class_of_byte, self._scratch = class_of_byte, room.scratch
+        self._configuration, self.reading, frames = at
         self._given = len(frames)
-        scratch[2][: self._given] = frames
-        scratch[3][: self._given] = range(1, self._given + 1)
+        room.stack(frames)
         self.words = np.zeros(trie.words, np.uint32)
         self.looked = -1
 
@@ -75,12 +110,12 @@ class Walk:
             trie: the trie that the region is of, if that is a part of the vocabulary's.
         """
         automaton, trie = self._automaton, trie or self._trie
-        exits, progress = (region.group_start, region.roots), np.array((0, 0, 0, 0, -1, 0, 0, 0), np.int64)
-        begin = (*start, self._given)
+        walk, arrays = self._kernels.walk, trie.arrays
+        exits, progress, begin = (region.group_start, region.roots), _BEGIN.copy(), (*start, self._given)
         while True:
             known = automaton.actions
-            lacking = self._kernels.walk(
-                trie.arrays,
+            lacking = walk(
+                arrays,
                 exits,
                 (automaton.rows, self._class_of_byte),  # anew each time: they may be replaced
                 (known.near, known.keys, known.values),
@@ -90,19 +125,19 @@ class Walk:
                 progress,
                 self.words,
             )
-            self.looked = max(self.looked, int(progress[4]))
             if lacking == DONE:
+                self.looked = max(self.looked, progress.item(4))
                 return
             self._supply(lacking, trie, progress)
 
     def _supply(self, lacking: int, trie: Trie, progress: npt.NDArray[np.int64]) -> None:
-        of, at = int(progress[6]), int(progress[7])
+        of, at = progress.item(6), progress.item(7)
         if lacking == NO_ENTRY:
             self._automaton.fill(of, at)
             return
         asked = self._automaton.act(of, at) if lacking == NO_ACTION else -self._automaton.act_below(of, at)
         if asked == ASK:
-            node = int(progress[3])
+            node = progress.item(3)
             add_below(trie, self._automaton, self._configuration, node, self.words)
             progress[3] = trie.skip[node]
-            self.looked = _WITHOUT_BOUND
+            progress[4] = _WITHOUT_BOUND

@@ -47,6 +47,7 @@ class Arena:
         definitions: what `Sub` refers to, by number; None while it is being written.
         places: where each of them stands in the source.
         uses_distinct: whether some array may not have two equal items.
+        has_choices: whether a formula was made that values may satisfy in more than one way.
     """
 
     true: Constant = field(default_factory=lambda: Constant(True))
@@ -54,6 +55,7 @@ class Arena:
     definitions: list[Formula | None] = field(default_factory=list)
     places: list[Place] = field(default_factory=list)
     uses_distinct: bool = False
+    has_choices: bool = False
     _known: dict[object, Formula] = field(default_factory=dict)
 
     def constant(self, value: bool) -> Constant:
@@ -97,9 +99,17 @@ class Arena:
             return self.false
         return self.intern(("length", least, most), lambda: Length(least, most, place))
 
-    def text(self, make: Callable[[], Node], key: object, place: Place, *, shared: bool = False) -> Formula:
+    def text(
+        self,
+        make: Callable[[], Node],
+        key: object,
+        place: Place,
+        *,
+        shared: bool = False,
+        part: Callable[[], Node] | None = None,
+    ) -> Formula:
         """The language of strings."""
-        return self.intern(("text", key), lambda: Text(make, key, shared, place))
+        return self.intern(("text", key), lambda: Text(make, key, shared, place, part))
 
     def among(self, values: Iterable[Value], place: Place) -> Formula:
         """The value is one of these."""
@@ -174,6 +184,7 @@ class Arena:
         known = self._known.get((kind, these))
         if known is None:
             known = ending if any(isinstance(item, Not) and item.item in joined for item in these) else kind(these)
+            self.has_choices = self.has_choices or isinstance(known, Some)
             self._known[kind, these] = known
         return known
 
@@ -192,7 +203,7 @@ class Arena:
             return self.all_of([*once, *never])
         if not once:
             return self.false
-        key = tuple(once)
+        key, self.has_choices = tuple(once), True
         return self.all_of([self.intern((ExactlyOne, key), lambda: ExactlyOne(key)), *never])
 
     def negate(self, item: Formula) -> Formula:
@@ -210,4 +221,5 @@ class Arena:
                 known = self._known.get((Not, item))
                 if known is None:
                     known = self._known[Not, item] = Not(item)
+                    self.has_choices = self.has_choices or isinstance(item, Sub | ExactlyOne)
                 return known

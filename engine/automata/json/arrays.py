@@ -8,6 +8,7 @@ count for one is a choice at the item's start; all choices run side by side.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
+from weakref import ref
 
 from engine.automata.json.formula import (
     Contains,
@@ -63,6 +64,16 @@ class ArrayMove(NamedTuple):
     place: ArrayPlace
 
 
+class ArrayMemo:
+    """What is known about places within arrays; it is kept by the goals, as that about objects is."""
+
+    __slots__ = ("live", "moves")
+
+    def __init__(self) -> None:
+        self.live: dict[ArrayPlace, bool] = {}
+        self.moves: dict[ArrayPlace, tuple[ArrayMove, ...]] = {}
+
+
 class _Quota(NamedTuple):
     """Between `least` and `most` items with an index in a range satisfy a formula."""
 
@@ -75,10 +86,10 @@ class _Quota(NamedTuple):
 
 
 class ArrayCase:
-    """A conjunction of assertions over arrays."""
+    """A conjunction of assertions over arrays. It lives no longer than its goals do."""
 
     def __init__(self, goals: Goals, conjunction: tuple[Formula, ...]) -> None:
-        self._goals = goals
+        self._known_by = ref(goals)
         self.least, self.most = 0, None
         self.distinct: Distinct | None = None
         self._equal: Distinct | None = None
@@ -91,13 +102,22 @@ class ArrayCase:
         edges |= {edge for part in self._ranges for edge in (part.first, part.end or 0)}
         edges |= {edge for quota in self._quotas for edge in (quota.first, quota.end or 0)}
         self._last = max(edges)
-        self.start = ArrayPlace(self, 0, (0,) * len(self._quotas), frozenset())
-        self._live: dict[ArrayPlace, bool] = {}
-        self._moves: dict[ArrayPlace, tuple[ArrayMove, ...]] = {}
         self._item_goals: dict[int, Formula] = {}
 
     least: int
     most: int | None
+
+    @property
+    def _goals(self) -> Goals:
+        goals = self._known_by()
+        if goals is None:
+            raise ReferenceError("the goals of this case are gone")
+        return goals
+
+    @property
+    def start(self) -> ArrayPlace:
+        """Before the first item."""
+        return ArrayPlace(self, 0, (0,) * len(self._quotas), frozenset())
 
     def _add(self, item: Formula) -> None:
         negated = isinstance(item, Not)
@@ -139,9 +159,9 @@ class ArrayCase:
 
     def moves(self, place: ArrayPlace) -> tuple[ArrayMove, ...]:
         """The items that may come next, each with a place that can be completed."""
-        known = self._moves.get(place)
+        goals = self._goals
+        known = goals.arrays.moves.get(place)
         if known is None:
-            goals = self._goals
             before = goals.assumptions
             known = tuple(
                 move
@@ -149,7 +169,7 @@ class ArrayCase:
                 if goals.is_satisfiable(move.goal) and (self.distinct is not None or self.is_live(move.place))
             )
             if goals.assumptions == before:
-                self._moves[place] = known
+                goals.arrays.moves[place] = known
         return known
 
     def after_any(self, place: ArrayPlace) -> ArrayPlace | None:
@@ -220,13 +240,14 @@ class ArrayCase:
 
     def is_live(self, place: ArrayPlace) -> bool:
         """Whether the array can be completed."""
-        known = self._live.get(place)
+        goals = self._goals
+        known = goals.arrays.live.get(place)
         if known is not None:
             return known
-        before = self._goals.assumptions
+        before = goals.assumptions
         verdict = self._is_live(place)
-        if verdict or self._goals.assumptions == before:
-            self._live[place] = verdict
+        if verdict or goals.assumptions == before:
+            goals.arrays.live[place] = verdict
         return verdict
 
     def _is_live(self, place: ArrayPlace) -> bool:
@@ -268,7 +289,7 @@ class ArrayCase:
             for move in reversed(self._all_moves(place)):
                 if move.place in seen or not goals.is_satisfiable(move.goal):
                     continue
-                if self.can_close(move.place) or self._live.get(move.place):
+                if self.can_close(move.place) or goals.arrays.live.get(move.place):
                     return True
                 seen.add(move.place)
                 goals.limits.check("places of an array", len(seen), goals.limits.search)

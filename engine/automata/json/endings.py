@@ -54,9 +54,9 @@ class Endings:
         """
         search = self._of_state.get(state)
         if search is None:
-            search = self._of_state[state] = _Search(self, state)
+            search = self._of_state[state] = _Search(state, self.most(state))
         while len(search.found) <= number and search.queue and search.queue[0][0] <= up_to:
-            search.go_on()
+            search.go_on(self)
         if number < len(search.found):
             return search.found[number]
         return search.queue[0][0] if search.queue else None
@@ -105,10 +105,9 @@ class Endings:
 class _Search:
     """A* from one reading state to all of its endings."""
 
-    def __init__(self, endings: Endings, start: int) -> None:
+    def __init__(self, start: int, most: int | None) -> None:
         self.found: list[Ending] = []
-        self._endings = endings
-        self._most = endings.most(start)
+        self._most = most
         self._symbols: set[int] = set()
         self._came: dict[int, tuple[int, int, bytes]] = {start: (0, DEAD, b"")}
         self._count = 0
@@ -121,7 +120,7 @@ class _Search:
         self._count += 1
         heapq.heappush(self.queue, (least, -read, self._count, state, entry, last))
 
-    def go_on(self) -> None:
+    def go_on(self, endings: Endings) -> None:
         """One step."""
         least, negated, _, state, entry, last = heapq.heappop(self.queue)
         read = -negated
@@ -135,12 +134,12 @@ class _Search:
             return
         if read > self._came[state][0]:
             return
-        for following, byte in self._endings.exits(state):
+        for following, byte in endings.exits(state):
             if following < DEAD:
                 if symbol_of(following) not in self._symbols:
                     self._push(read, read, state, following, byte)
             elif following not in self._came or read + 1 < self._came[following][0]:
-                lacks = self._endings.lacks(following)
+                lacks = endings.lacks(following)
                 if lacks is not None:
                     self._came[following] = read + 1, state, byte
                     self._push(max(least, read + 1 + lacks), read + 1, following)

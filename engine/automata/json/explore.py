@@ -83,6 +83,8 @@ def _place(goals: Goals, goal: Formula) -> Place:
 
 
 def _may_multiply(goals: Goals) -> bool:
+    if not goals.arena.has_choices:
+        return False
     counted = _Ways(goals)
     return any(
         counted.ways(definition, negated=False) > _MANY_WAYS

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Protocol, TypeAlias
+from typing import ClassVar, Final, Protocol, TypeAlias
 
 from engine.automata.json.values import Kind, Value
 from engine.grammar import Node
@@ -165,6 +165,7 @@ class Text(Placed):
         make: gives the node, which some take long to build.
         key: tells one language from another.
         shared: whether every grammar is given the very same node; it has strings then.
+        part: gives strings that are all in the language, and are quickly looked through; None where the language is.
     """
 
     about: ClassVar = Kind.STRING
@@ -172,6 +173,7 @@ class Text(Placed):
     key: object
     shared: bool
     place: Place
+    part: Callable[[], Node] | None = None
 
     @property
     def node(self) -> Node:
@@ -277,9 +279,12 @@ def span_of(literal: Formula) -> Span:
     return atom.span if isinstance(atom, Placed) else Span(0, 0)
 
 
+_COMPOUND: Final = frozenset((All, Some, ExactlyOne))
+
+
 def is_compound(formula: Formula) -> bool:
     """Whether a formula is made of others, and no assertion or negated one."""
-    return isinstance(formula.item if isinstance(formula, Not) else formula, All | Some | ExactlyOne)
+    return (formula.item if isinstance(formula, Not) else formula).__class__ in _COMPOUND
 
 
 def sorted_spans(literals: Iterable[Formula]) -> tuple[Span, ...]:

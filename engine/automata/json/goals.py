@@ -17,7 +17,7 @@ from fractions import Fraction
 from typing import Final, TypeAlias
 
 from engine.automata.json.arena import Arena
-from engine.automata.json.arrays import ArrayCase, ArrayPlace
+from engine.automata.json.arrays import ArrayCase, ArrayMemo, ArrayPlace
 from engine.automata.json.formula import (
     All,
     Among,
@@ -26,6 +26,7 @@ from engine.automata.json.formula import (
     Formula,
     Least,
     Length,
+    Members,
     Most,
     MultipleOf,
     Not,
@@ -36,8 +37,9 @@ from engine.automata.json.formula import (
 )
 from engine.automata.json.numbers.language import NumberLanguage
 from engine.automata.json.numbers.number_range import NumberRange
-from engine.automata.json.objects.case import ObjectCase, ObjectPlace
-from engine.automata.json.objects.cells import shortest
+from engine.automata.json.objects.case import ObjectCase, ObjectMemo, ObjectPlace
+from engine.automata.json.objects.cells import names_in, shortest
+from engine.automata.json.objects.conditions import Conditions
 from engine.automata.json.specialise import Conjunction, Specialiser
 from engine.automata.json.strings.conditions import Components
 from engine.automata.json.strings.language import EnumLanguage, StringLanguage, TextLanguage, any_string
@@ -64,6 +66,7 @@ class Goals:
 
     Attributes:
         any_order: whether declared properties may come in any order.
+        objects, arrays: what is known about places within them.
         judged: conjunctions that were judged so far.
         budget: how many of them may be; None for any number.
     """
@@ -73,6 +76,9 @@ class Goals:
         self.limits = limits
         self.any_order = any_order
         self.specialiser = Specialiser(arena, limits)
+        self.objects, self.arrays = ObjectMemo(), ArrayMemo()
+        self.no_conditions = Conditions(self, [])
+        self._keys: dict[Members, tuple[Formula, dict[str, None]]] = {}
         self._starts: dict[tuple[Formula, Kind], tuple[Start, ...]] = {}
         self._satisfiable: dict[Formula, bool] = {}
         self._texts: dict[Formula, TextLanguage] = {}
@@ -221,14 +227,38 @@ class Goals:
             return any_string()
         language = self._texts.get(formula)
         if language is None:
-            language = self._texts[formula] = TextLanguage(formula, self.limits, self._components)
+            language = TextLanguage(formula, self.limits, self._components, inhabited=self._has_plain_strings(formula))
+            self._texts[formula] = language
         return language
+
+    def _has_plain_strings(self, formula: Formula) -> bool:
+        """Whether strings satisfy a conjunction that are plainly of the formats it names.
+
+        It saves the automaton of a format that is large, and that nobody may come to need.
+        """
+        if not isinstance(formula, All) or not any(isinstance(item, Text) and item.part for item in formula.items):
+            return False
+        plain = [
+            Text(item.part, ("part", item.key), shared=False, place=item.place)
+            if isinstance(item, Text) and item.part is not None
+            else item
+            for item in formula.items
+        ]
+        return TextLanguage(All(tuple(plain)), self.limits, self._components).start is not None
 
     def string_formula(self, formula: Formula) -> Formula:
         """A formula for strings alone, with `ExactlyOne` written out."""
         if isinstance(formula, Among) and all(isinstance(value, str) for value in formula.values):
             return formula
         return self.without_exactly_one(self.specialiser.specialise(formula, Kind.STRING))
+
+    def keys(self, members: Members) -> tuple[Formula, dict[str, None]]:
+        """The keys that an assertion is about, as a formula for strings alone, and the names among them, in order."""
+        known = self._keys.get(members)
+        if known is None:
+            formula = self.string_formula(members.keys)
+            known = self._keys[members] = formula, dict.fromkeys(names_in(formula))
+        return known
 
     def holds_string(self, formula: Formula, text: str) -> bool:
         """Whether a string satisfies a specialised formula."""

@@ -3,178 +3,244 @@
 The keys that may come next at a place are some names and some cells (see
 `objects`). A key is read along all of them at once, and along those of several
 places side by side. Where names alone decide, `marked` does it more cheaply.
+
+A state says where the key stands in the trie of names, which of the names below
+may come, and where it stands in each cell. Nothing in it is about the place
+otherwise, so the readers of all places of an object share their states: behind
+its first letters, a key is mostly the same key at every place.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
-
-from engine.automata.json.reading import QUOTE_BYTE, Reader, ReadingTable
+from engine.automata.json.reading import QUOTE_BYTE, Reader, ReadingTable, StringReader, ending
 from engine.automata.json.strings.names import TrieState
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from engine.automata.json.marked import Names
     from engine.automata.json.objects.case import ObjectCase, ObjectMove, ObjectPlace
     from engine.automata.json.strings.language import TextLanguage
 
 
 ANY_NAME: Final = -1
-"""All names, where any key may come."""
+"""All names, where any key may come: only the end of a key tells then whether it may."""
+
+_Cells: TypeAlias = tuple[tuple[int, int], ...]
+"""Of each cell that the key may be in, its number and the state of its language."""
+
+_KeyState: TypeAlias = tuple[TrieState | None, int, _Cells]
+"""The place within the trie of names, None where the key is none of those that may come; which of the names below may
+come, as a bit set; and the cells."""
+
+_Keys: TypeAlias = tuple[_KeyState | None, ...]
+"""Of each of the places where the key stands; None where it cannot."""
+
+_Column: TypeAlias = tuple[Any, ...]
+"""The states of some cells after a byte, None where they cannot stand; and the state within any string."""
+
+_State: TypeAlias = tuple[_Keys, int]
+"""And the state within any string."""
 
 
 class KeyScope(NamedTuple):
-    """What the reading of a key depends on, of all that a place knows.
+    """What the reading of keys depends on wherever in an object they stand.
 
     Attributes:
-        names: the names that may come, as a bit set; all of them, where any key may come, for then only the end of a
-            key tells whether it may.
-        cells: the cells that may come.
         extras: the keys that may not come again.
+        any_key: whether every key may come, but for some names.
     """
 
     case: ObjectCase
-    names: int
-    cells: tuple[int, ...]
     extras: frozenset[str]
-
-    @property
-    def start(self) -> KeyPlace | None:
-        """Before the first character; None where no key may come."""
-        if not self.names and not self.cells:
-            return None
-        starts = ((number, self.language(number).start) for number in self.cells)
-        return KeyPlace(
-            self, self.case.trie.start, tuple((number, state) for number, state in starts if state is not None)
-        )
+    any_key: bool
 
     def language(self, number: int) -> TextLanguage:
         """The keys of a cell."""
         return self.case.cells[number].language(self.case.goals, self.extras)
 
+    def start(self, place: ObjectPlace) -> _KeyState | None:
+        """Before the first character of the key at a place; None where no key may come."""
+        names, cells = self.case.allowed(place)
+        if not names and not cells:
+            return None
+        starts = ((number, self.language(number).start) for number in cells)
+        live = tuple((number, state) for number, state in starts if state is not None)
+        trie = self.case.trie
+        return trie.start, (ANY_NAME if self.any_key else names) & trie.below[0], live
 
-class KeyPlace(NamedTuple):
-    """Within a key.
+
+class KeyEnd(NamedTuple):
+    """What a key that ends is.
 
     Attributes:
-        names: the place within the trie of names; None where the key is none of them.
-        cells: of each cell that the key may be in, its number and the state of its language.
+        name: the number of the name that it is; -1 for none.
+        cells: the cells that it is in, where it is no name.
     """
 
     scope: KeyScope
-    names: TrieState | None
-    cells: tuple[tuple[int, int], ...]
+    name: int
+    cells: tuple[int, ...]
 
     @property
-    def name(self) -> int:
-        """The number of the name that the key is, if it ends here; -1 for none."""
-        return -1 if self.names is None else self.scope.case.trie.end(self.names, -1)
-
-    @property
-    def may_end(self) -> bool:
-        """Whether the key may end here."""
-        name = self.name
-        if name >= 0:
-            return bool(self.scope.names >> name & 1)
-        return any(self.scope.language(number).accepts(state) for number, state in self.cells)
-
-    def step(self, byte: int) -> KeyPlace | None:
-        """After a byte; None where no key goes on so."""
-        scope, trie = self.scope, self.scope.case.trie
-        cells = []
-        for number, state in self.cells:
-            following = scope.language(number).step(state, byte)
-            if following is not None:
-                cells.append((number, following))
-        names, lives = None, bool(cells)
-        if self.names is not None:
-            names = trie.step(self.names, byte, scope.names)
-            if names is not None:
-                lives = True
-            elif cells:
-                names = trie.step(self.names, byte, -1)  # off the names that may come, but perhaps on another
-        return KeyPlace(scope, names, tuple(cells)) if lives else None
+    def text(self) -> str | None:
+        """The name that it is, if it is one."""
+        return self.scope.case.names[self.name] if self.name >= 0 else None
 
     def moves(self, place: ObjectPlace, text: str) -> tuple[ObjectMove, ...]:
-        """The members that the key begins if it ends here; `text` matters where the place does not forget it."""
-        case, name = self.scope.case, self.name
-        if name >= 0:
-            return case.end_moves(place, name, -1, "") if case.allowed(place)[0] >> name & 1 else ()
-        moves: list[ObjectMove] = []
-        for number, state in self.cells:
-            if self.scope.language(number).accepts(state):
-                moves += case.end_moves(place, -1, number, text)
-        return tuple(moves)
-
-
-_Places: TypeAlias = tuple[KeyPlace | None, ...]
+        """The members that the key begins; `text` matters where the place does not forget it."""
+        case = self.scope.case
+        if self.name >= 0:
+            return case.end_moves(place, self.name, -1, "") if case.allowed(place)[0] >> self.name & 1 else ()
+        return tuple(move for number in self.cells for move in case.end_moves(place, -1, number, text))
 
 
 def key_scope(place: ObjectPlace) -> KeyScope:
-    """What the reading of the next key depends on."""
+    """What the reading of the next key depends on, but for the names and cells that may come."""
     case = place.case
-    names, cells = case.allowed(place)
-    any_key = len(cells) == len(case.cells) and case.any_key
-    return KeyScope(case, ANY_NAME if any_key else names, cells, place.extras)
+    _, cells = case.allowed(place)
+    return KeyScope(case, place.extras, case.holds_any_key(cells))
 
 
-class KeyReader(Reader):
-    """The keys of several places side by side; a state is where they stand, and the place within any string.
+class KeyStates:
+    """What the readers of all places with the same scopes share.
 
-    A label is where they stand at the quote. At a single place, what can only be a name any more is read as `Names`
-    does; the first symbols are those.
+    Attributes:
+        names: a reader of the names of the first; None where there are several places.
+        home: the state of any string between two characters.
+        ids, labels, symbols: the states, and what the reading may end with; the first symbols are those of `names`.
     """
 
     def __init__(self, scopes: tuple[KeyScope, ...], names: Names, home: int) -> None:
+        self.scopes, self.home = scopes, home
+        self.names = names if len(scopes) == 1 else None
+        self.ids: dict[_State, int] = {}
+        self.labels: list[Hashable] = list(names.labels)
+        self.symbols = {label: symbol for symbol, label in enumerate(self.labels)}
+        self._languages: dict[tuple[int, int], TextLanguage] = {}
+
+    def language(self, place: int, cell: int) -> TextLanguage:
+        """The keys of a cell of the object at a place."""
+        known = self._languages.get((place, cell))
+        if known is None:
+            known = self._languages[place, cell] = self.scopes[place].language(cell)
+        return known
+
+
+class KeyReader(Reader):
+    """The keys of several places side by side.
+
+    A label is what the key is at each place. At a single place, what can only be a name any more is read as `Names`
+    does.
+    """
+
+    def __init__(self, states: KeyStates, places: tuple[ObjectPlace, ...]) -> None:
         super().__init__()
-        self._scopes, self._home = scopes, home
-        self._names = names if len(scopes) == 1 else None
-        self._any_key = any(scope.names == ANY_NAME for scope in scopes)
-        self.labels = tuple(names.labels)
+        self.ids, self.labels = states.ids, states.labels
+        self._shared = states
+        self._any_key = any(scope.any_key for scope in states.scopes)
+        self._starts = tuple(scope.start(place) for scope, place in zip(states.scopes, places, strict=True))
 
     @property
-    def start(self) -> tuple[_Places, int]:
+    def start(self) -> _State:
         """Before the first character."""
-        return tuple(scope.start for scope in self._scopes), self._home
+        return self._starts, self._shared.home
 
-    def is_like_any_string(self, state: tuple[_Places, int]) -> bool:
+    def is_like_any_string(self, state: _State) -> bool:
         """Whether this is between two characters, and every string goes on until the quote."""
-        return self._any_key and state[1] == self._home
+        return self._any_key and state[1] == self._shared.home
 
-    def is_off_names(self, state: tuple[_Places, int]) -> bool:
+    def is_off_names(self, state: _State) -> bool:
         """Whether the key is none of the names."""
-        return all(key is None or key.names is None for key in state[0])
+        return all(key is None or key[0] is None for key in state[0])
 
-    def fill(self, table: ReadingTable, number: int, state: tuple[_Places, int], byte: int) -> None:
-        """Fill in all bytes that nothing tells apart."""
-        places, within = state
-        if byte == QUOTE_BYTE and any(key is not None and key.may_end for key in places):
-            table.rows[number, byte] = self.ending(places)
-            return
-        following = tuple(None if key is None else key.step(byte) for key in places)
-        as_any = table.rows[within] == table.entry(within, byte)
-        table.rows[number, as_any & self._alike(places, byte)] = self._state(
-            table, following, table.entry(within, byte)
-        )
+    def fill(self, table: ReadingTable, number: int, state: _State, byte: int) -> None:
+        """Fill the whole row: what the cells tell apart, and then the bytes along the names."""
+        keys, within = state
+        cells = [(i, number, at) for i, key in enumerate(keys) if key is not None for number, at in key[2]]
+        rows = (self._shared.language(i, number).row(at) for i, number, at in cells)
+        columns: list[_Column] = list(zip(*rows, table.rows[within].tolist(), strict=True))
+        targets: dict[_Column, int] = {}
+        for column in columns:
+            if column not in targets:
+                targets[column] = self._number(table, _after({}, cells, column, len(keys)), column[-1])
+        row = [targets[column] for column in columns]
+        for one, names in self._along_names(keys).items():
+            column = columns[one]
+            row[one] = self._number(table, _after(names, cells, column, len(keys)), column[-1])
+        ends = tuple(self._end(i, key) for i, key in enumerate(keys))
+        if any(ends):  # within an escape, a quote is one of the bytes that are read
+            row[QUOTE_BYTE] = self._ending(ends)
+        table.rows[number] = row
 
-    def _state(self, table: ReadingTable, places: _Places, within: int) -> int:
-        first = places[0]
-        if self._names is not None and first is not None and not first.cells and first.names is not None:
-            return table.state(self._names, first.names)
-        return table.state(self, (places, within) if any(key is not None for key in places) else None)
+    def ending(self, label: Hashable) -> int:
+        """The entry for a byte that ends the reading with a label."""
+        labels = self._shared.labels
+        symbol = self._shared.symbols.setdefault(label, len(labels))
+        if symbol == len(labels):
+            labels.append(label)
+        return ending(symbol)
 
-    def _alike(self, places: _Places, byte: int) -> npt.NDArray[np.bool_]:
-        """bool[256], the bytes that nothing tells from a byte."""
-        alike = np.ones(256, np.bool_)
-        alike[QUOTE_BYTE] = False
-        for key in places:
-            if key is None:
-                continue
-            if key.names is not None:
-                alike[[step.byte for step in key.scope.case.trie.steps(key.names)]] = False
-            for number, _ in key.cells:
-                classes = np.frombuffer(key.scope.language(number).of_byte, np.uint8)
-                alike &= classes == classes[byte]
-        return alike if alike[byte] else np.arange(256) == byte
+    def _ending(self, ends: tuple[KeyEnd | None, ...]) -> int:
+        alone = ends[0] if self._shared.names is not None else None
+        return self.ending(ends if alone is None or alone.text is None else alone.text)
+
+    def _along_names(self, keys: _Keys) -> dict[int, dict[int, tuple[TrieState | None, int]]]:
+        """The bytes that lead along names that may come: at which of the places, and where to."""
+        found: dict[int, dict[int, tuple[TrieState | None, int]]] = {}
+        for i, (scope, key) in enumerate(zip(self._shared.scopes, keys, strict=True)):
+            if key is not None and key[0] is not None:
+                for byte, following, below in scope.case.trie.steps(key[0]):
+                    if below & key[1]:
+                        found.setdefault(byte, {})[i] = following, below & key[1]
+        return found
+
+    def _end(self, place: int, key: _KeyState | None) -> KeyEnd | None:
+        """What the key is if it ends here; None where it may not."""
+        if key is None:
+            return None
+        scope, (at, allowed, cells) = self._shared.scopes[place], key
+        name = -1 if at is None else scope.case.trie.end(at, allowed)
+        if name >= 0:
+            return KeyEnd(scope, name, ())
+        within = tuple(number for number, state in cells if self._shared.language(place, number).accepts(state))
+        return KeyEnd(scope, -1, within) if within else None
+
+    def _number(self, table: ReadingTable, keys: _Keys, within: int) -> int:
+        first = keys[0]
+        if self._shared.names is not None and first is not None and not first[2] and first[0] is not None:
+            return table.state(self._shared.names, first[:2])
+        return table.state(self, (keys, within) if any(key is not None for key in keys) else None)
+
+
+class CellReader(StringReader):
+    """The keys of one cell at a single place where no name may come: a language of strings. Symbol 0 is theirs."""
+
+    def __init__(self, language: TextLanguage, label: Hashable, home: int) -> None:
+        super().__init__((language,), home)
+        self.labels = (label,)
+
+    def ending(self, label: Hashable) -> int:
+        """The entry for a byte that ends the reading; there is one label."""
+        return ending(0)
+
+
+def _after(
+    names: dict[int, tuple[TrieState | None, int]], cells: list[tuple[int, int, int]], column: _Column, places: int
+) -> _Keys:
+    """Where the key stands after a byte.
+
+    Args:
+        names: where it goes on along names, by place.
+        cells: the place, the number and the state of each cell before the byte.
+        column: the states after it.
+        places: how many places there are.
+    """
+    within: list[list[tuple[int, int]]] = [[] for _ in range(places)]
+    for (place, number, _), state in zip(cells, column, strict=False):
+        if state is not None:
+            within[place].append((number, state))
+    nowhere = None, 0
+    return tuple((*names.get(i, nowhere), tuple(each)) if each or i in names else None for i, each in enumerate(within))

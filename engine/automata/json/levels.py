@@ -16,8 +16,9 @@ from collections.abc import Iterable
 from enum import IntEnum
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from engine.automata.actions import ASK, ENDING, MISS, NEAR, POP, PUSH, STAY, ActionTable, encode
+from engine.automata.actions import ASK, ENDING, MISS, NEAR, POP, PUSH, STAY, ActionTable, decode, encode
 from engine.automata.json.arrays import UNKNOWN_VALUE, ArrayPlace
+from engine.automata.json.bounded import BoundedReader
 from engine.automata.json.formula import Formula
 from engine.automata.json.goals import Goals
 from engine.automata.json.keys import KeyReader
@@ -36,14 +37,13 @@ from engine.automata.json.reading import (
     OPEN_BRACKET,
     QUOTE,
     TRUE,
-    BoundedReader,
     NumberReader,
     Reader,
     ReadingTable,
     StringReader,
     common,
 )
-from engine.automata.json.values import Kind, Value
+from engine.automata.json.values import EVERY_KIND, Kind, Value
 from engine.automata.json.whitespace import Whitespace
 from engine.automata.runtime import DEAD, Loop
 from engine.source import Limits
@@ -143,6 +143,7 @@ class Levels:
         self.actions = ActionTable()
         self.frames: list[Frame] = [Frame(Phase.DONE, ())]
         self._ids: dict[Frame, int] = {}
+        self._follows_text: list[bool | None] = [False]
         self._readers: list[Reader] = [self._common.nothing]
         self._makers = Readers(self._common)
         self._endings: list[int] = []
@@ -162,6 +163,7 @@ class Levels:
             reader = self._reader(frame)
             self._ids[frame] = number
             self.frames.append(frame)
+            self._follows_text.append(None)
             self._readers.append(reader)
             self.actions.begin(number, reader.begin(self.reading))
         return number
@@ -191,13 +193,18 @@ class Levels:
             return reader.relaxed(self.reading, name, longest) or state
         return state
 
+    @property
+    def any_string(self) -> Loop:
+        """Any string as a loop."""
+        return Loop(self._common.home, self._common.last)
+
     def region(self, state: int) -> Loop | None:
         """Any string as a loop, if a reading state between two characters is like it."""
         reader, name = self.reading.owners[state]
         first, last = self._common.home, self._common.last
         if state == first:
             return Loop(first, last)
-        if isinstance(reader, MarkedString) and not name.partial:
+        if isinstance(reader, MarkedString) and reader.is_between(name):
             return Loop(first, last, marked=True)
         if isinstance(reader, KeyReader) and reader.is_like_any_string(name):
             return Loop(first, last, marked=True)
@@ -228,15 +235,21 @@ class Levels:
         reader, name = self.reading.owners[state]
         if isinstance(reader, KeyReader):
             return reader.is_off_names(name)
-        return isinstance(reader, StringReader | BoundedReader)
+        return isinstance(reader, StringReader) and reader.may_loop(name)
 
     def follows_text(self, frame: int) -> bool:
         """Whether the text matters that is read from a frame on: of an item or a key that may not come twice."""
-        phase, items = self.frames[frame]
-        if phase is Phase.IN_ITEM:
-            return any(move.place.case.distinct is not None for move, _ in items)
-        if phase is Phase.KEY:
-            return any(place.case.allowed(place)[1] and not place.case.forgets(place) for place, _ in items)
+        known = self._follows_text[frame]
+        if known is None:
+            known = self._follows_text[frame] = self._must_follow(self.frames[frame])
+        return known
+
+    def _must_follow(self, frame: Frame) -> bool:
+        if frame.phase is Phase.IN_ITEM:
+            return any(move.place.case.distinct is not None for move, _ in frame.items)
+        if frame.phase is Phase.KEY:
+            places = (place for place, _ in frame.items)
+            return any(place.case.allowed(place)[1] and not place.case.forgets(place) for place in places)
         return False
 
     def accepts_number(self, frame: int, state: int) -> bool:
@@ -259,10 +272,23 @@ class Levels:
             return action
         # A walk that meets one byte of structure meets nearly all.
         row = [DEAD] * NEAR
+        kinds = self._kinds(here) if here.phase in _BEFORE_VALUE else EVERY_KIND
         for each in _BETWEEN[here.phase]:
-            row[each] = self._act(here, reader, each)
+            if each not in _KIND_OF or _KIND_OF[each] in kinds:
+                row[each] = self._act(here, reader, each)
         table.near[frame, :NEAR] = row
         return row[symbol]
+
+    def _kinds(self, frame: Frame) -> frozenset[Kind]:
+        """The kinds of which a value may be that comes next; it may turn out that there is none of one."""
+        phase, items = frame
+        if phase in (Phase.ROOT, Phase.VALUE):
+            goals = [move.goal for move, _ in items]
+        elif any(UNKNOWN_VALUE in place.seen for place, _ in items):
+            return EVERY_KIND
+        else:
+            goals = [move.goal for place, _ in items for move in place.case.moves(place)]
+        return frozenset[Kind]().union(*map(self.goals.specialiser.kinds, goals))
 
     def _act(self, frame: Frame, reader: Reader, symbol: int) -> int:
         match frame.phase:
@@ -293,7 +319,10 @@ class Levels:
         else:
             for place, mask in frame.items:
                 moves += ((move, mask) for move in place.case.moves_of(place, key if label == OTHER_KEY else label))
-        return self._stay(Phase.AFTER_KEY, _merge(moves))
+        following = self._stay(Phase.AFTER_KEY, _merge(moves))
+        if following:  # many tokens that end a key begin its value, so that this is asked for next
+            self.act(decode(self.act(decode(following)[1], COLON))[1], QUOTE)
+        return following
 
     def _structure(self, frame: Frame, symbol: int) -> int:
         phase, items = frame
@@ -368,6 +397,8 @@ class Levels:
         if following == MISS:
             following = self.after_value(below, number, UNKNOWN_VALUE)
             self.actions.put(below, ENDING | number, following)
+            if following > DEAD:
+                self.act(following, COMMA)  # asked for next
         return following
 
     def after_value(self, below: int, number: int, value: Value) -> int:

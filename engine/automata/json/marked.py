@@ -13,11 +13,12 @@ from collections.abc import Callable, Hashable, Sequence
 
 import numpy as np
 
-from engine.automata.json.reading import QUOTE_BYTE, Common, Reader, ReadingTable, ending
-from engine.automata.json.strings.names import Trie, TrieState
-from engine.automata.runtime import DEAD
+from engine.automata.json.reading import BACKSLASH, QUOTE_BYTE, Common, Reader, ReadingTable, ending
+from engine.automata.json.strings.names import Trie, TrieState, is_between, node_of, partial_of, within
+from engine.automata.runtime import DEAD, MISS
 
-_FILLED_AT_ONCE = 8
+_FILLED_AT_ONCE = 32
+_ESCAPE_READ_AHEAD = 3  # many vocabularies have a token for the first two bytes of an escape
 
 Label = Callable[[str | None], Hashable]
 """What a name, or None for any other string, ends the reading with; None where it may not stand."""
@@ -36,23 +37,27 @@ class MarkedString(Reader):
         """Before the first character."""
         return self._trie.start
 
+    def is_between(self, state: TrieState) -> bool:
+        """Whether a state is between two characters."""
+        return is_between(state)
+
     def begin(self, table: ReadingTable) -> int:
         """The number of that state."""
         return self._state(table, self.start, self._common.home)
 
     def _state(self, table: ReadingTable, state: TrieState, otherwise: int) -> int:
         """A state, or that of any string where no name lies that way."""
-        on_the_way = state.partial or self._trie.edges[state.node] or self._trie.ends[state.node] >= 0
+        on_the_way = not is_between(state) or self._trie.edges[state] or self._trie.ends[state] >= 0
         return table.state(self, state) if on_the_way else otherwise
 
     def fill(self, table: ReadingTable, number: int, state: TrieState, byte: int) -> None:
         """Fill the whole row: that of any string, but for what leads along the names."""
         shadow = self._common.home
-        for read in state.partial:
+        for read in partial_of(state):
             shadow = table.entry(shadow, read)
         entries = table.rows[shadow].copy()
-        for step in self._trie.steps(state):
-            entries[step.byte] = self._state(table, step.state, int(entries[step.byte]))
+        for one, following, _ in self._trie.steps(state):
+            entries[one] = self._state(table, following, int(entries[one]))
         name = self._trie.end(state, -1)
         if name >= 0:
             label = self._label(self._trie.names[name])
@@ -61,35 +66,92 @@ class MarkedString(Reader):
 
 
 class Names(Reader):
-    """Some of a trie's names and nothing else; the symbols are the names' numbers."""
+    """Some of a trie's names and nothing else; the symbols are the names' numbers.
 
-    def __init__(self, trie: Trie, allowed: int, labels: Sequence[Hashable]) -> None:
+    A state is one of the trie, and which of the names below it may come. So readers of other names of the trie share
+    it where the difference lies elsewhere: behind its first letters, a key is mostly the same key at every place.
+    """
+
+    def __init__(self, trie: Trie, allowed: int, labels: Sequence[Hashable], alike: Names | None = None) -> None:
         super().__init__()
         self._trie, self._allowed = trie, allowed
         self.labels = labels
+        if alike is not None:
+            self.ids = alike.ids
 
     @property
-    def start(self) -> TrieState:
+    def start(self) -> tuple[TrieState, int]:
         """Before the first character."""
-        return self._trie.start
+        return self.at(self._trie.start)
 
-    def fill(self, table: ReadingTable, number: int, state: TrieState, byte: int) -> None:
-        """Fill the row, and those of the characters that follow: whoever reads one mostly reads them all."""
-        todo = [(number, state)]
-        for _ in range(_FILLED_AT_ONCE):
-            if not todo:
-                return
-            number, state = todo.pop()
+    def at(self, state: TrieState) -> tuple[TrieState, int]:
+        """A state of the trie, where these names may come."""
+        return state, self._allowed & self._trie.below[node_of(state)]
+
+    def fill(self, table: ReadingTable, number: int, state: tuple[TrieState, int], byte: int) -> None:
+        """Fill the row, and those that follow: whoever reads one character mostly reads them all.
+
+        Escapes wait until somebody asks for one: they would double the rows.
+        """
+        at, allowed = state
+        todo: list[tuple[int, TrieState, int]] = [(number, at, allowed)]
+        if byte == BACKSLASH and is_between(at):
+            todo.clear()
+            self._lead(table, number, BACKSLASH, (within(at, b"\\"), allowed & self._trie.beyond(at)), todo)
+        room = _FILLED_AT_ONCE
+        while todo and room > 0:
+            number, at, allowed = todo.pop()
+            if is_between(at) and allowed & (allowed - 1) == 0:
+                tail = self._trie.tail(at, allowed.bit_length() - 1)
+                if tail is not None:
+                    room -= self._fill_tail(table, number, allowed, *tail)
+                    continue
+            room -= 1
+            letters = self._trie.letters(at) if is_between(at) else None
+            escape = table.rows.item(number, BACKSLASH)
             table.rows[number] = DEAD
-            for step in self._trie.steps(state):
-                if step.below & self._allowed:
-                    known = len(table)
-                    following = table.rows[number, step.byte] = table.state(self, step.state)
-                    if following == known and not step.state.partial:
-                        todo.append((following, step.state))
-            name = self._trie.end(state, self._allowed)
+            for one, following, below in self._trie.steps(at) if letters is None else letters:
+                self._lead(table, number, one, (following, below & allowed), todo)
+            if letters:
+                table.rows[number, BACKSLASH] = escape
+            name = self._trie.end(at, allowed)
             if name >= 0:
                 table.rows[number, QUOTE_BYTE] = ending(name)
+
+    def _fill_tail(self, table: ReadingTable, number: int, allowed: int, nodes: list[int], letters: bytes) -> int:
+        """Fill the rows of all that is left of the only name that may come; how many these are."""
+        met = next((i for i, node in enumerate(nodes) if (node, allowed) in self.ids), len(nodes))
+        first = table.run(self, [(node, allowed) for node in nodes[:met]])
+        following = [*range(first, first + met), *(self.ids[node, allowed] for node in nodes[met : met + 1])]
+        rows, escape = table.rows, table.rows.item(number, BACKSLASH)
+        rows[number] = DEAD
+        rows[first : first + met] = DEAD
+        if following:
+            rows[number, letters[0]] = following[0]
+            rows[number, BACKSLASH] = escape
+            inner = len(following) - 1
+            rows[range(first, first + inner), list(letters[1 : inner + 1])] = following[1:]
+            rows[first : first + inner, BACKSLASH] = MISS
+        if met == len(nodes):
+            rows[first + met - 1 if met else number, QUOTE_BYTE] = ending(allowed.bit_length() - 1)
+        return met + 1
+
+    def _lead(
+        self,
+        table: ReadingTable,
+        number: int,
+        byte: int,
+        following: tuple[TrieState, int],
+        todo: list[tuple[int, TrieState, int]],
+    ) -> None:
+        """Fill in where a byte leads; a state that is met for the first time is to be filled too."""
+        if not following[1]:
+            table.rows[number, byte] = DEAD
+            return
+        known = len(table)
+        target = table.rows[number, byte] = table.state(self, following)
+        if target == known and len(partial_of(following[0])) < _ESCAPE_READ_AHEAD:
+            todo.append((target, *following))
 
 
 class CountedString(Reader):
@@ -122,12 +184,11 @@ class CountedString(Reader):
     def fill(self, table: ReadingTable, number: int, state: tuple[int, int], byte: int) -> None:
         """Fill the whole row."""
         count, within = state
-        shared = self._common
-        entries, shadow = np.full(256, DEAD, np.int32), table.rows[shared.home + within].copy()
-        if within or count != self._most:
-            for target in np.unique(shadow[shadow > DEAD]).tolist():
-                place = target - shared.home
-                entries[shadow == target] = self._state(table, count + (place == 0), place)
+        places, shape = self._common.shape(within)
+        if within == 0 and count == self._most:
+            places = [-1] * len(places)
+        numbers = [DEAD if at < 0 else self._state(table, count + (at == 0), at) for at in (-1, *places)]
+        entries = np.array(numbers, np.int32)[shape]
         if within == 0:
             entries[QUOTE_BYTE] = self.ending(1) if count >= self._least else DEAD
         table.rows[number] = entries

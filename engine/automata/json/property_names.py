@@ -11,14 +11,15 @@ from collections import deque
 from typing import Final
 
 from engine.automata.distance import Properties
-from engine.automata.json.keys import KeyPlace, KeyReader
+from engine.automata.json.keys import CellReader, KeyReader
 from engine.automata.json.levels import Levels, Phase
 from engine.automata.json.marked import Names
+from engine.automata.json.readers import OTHER_KEY
 from engine.automata.json.reading import symbol_of
 from engine.automata.runtime import DEAD, Runtime
 
 _MOST_STATES: Final = 2_000
-_MOST_STATES_WITH_CONDITIONS: Final = 200  # each of them takes long
+_MOST_STATES_WITH_CONDITIONS: Final = 1_000  # each of them takes longer
 _MOST_NAMES: Final = 50
 _BEFORE_KEY: Final = {
     Phase.OPEN_OBJECT: (b'"',),
@@ -54,11 +55,13 @@ def _ends(automaton: Runtime, levels: Levels, configuration: int) -> Properties:
     assert reader is not None
     names: dict[str, None] = {}
     others = False
-    most = _MOST_STATES_WITH_CONDITIONS if isinstance(reader, KeyReader) else _MOST_STATES
+    most = _MOST_STATES_WITH_CONDITIONS if isinstance(reader, KeyReader | CellReader) else _MOST_STATES
     todo, escaped, seen = deque([state]), deque[int](), {state}
     while (todo or escaped) and len(seen) < most and len(names) < _MOST_NAMES:
         here = (todo or escaped).popleft()
-        if reading.owners[here][0] is not reader and not isinstance(reading.owners[here][0], Names):  # off the names
+        owner, _ = reading.owners[here]
+        assert owner is not None
+        if owner.ids is not reader.ids and not isinstance(owner, Names):  # off the names
             others = others or automaton.act(frame, _ANY_OTHER) != DEAD
             continue
         reading.complete(here)
@@ -70,16 +73,11 @@ def _ends(automaton: Runtime, levels: Levels, configuration: int) -> Properties:
                 (escaped if entry == row[_BACKSLASH] else todo).append(entry)
             elif entry < DEAD and automaton.act(frame, symbol_of(entry)) != DEAD:
                 label = reader.labels[symbol_of(entry)]
+                others = others or label == OTHER_KEY
                 # Read along with conditions, a key ends with where it stands in each of the places.
-                for name in [_name(key) for key in label if key] if isinstance(label, tuple) else [label]:
+                for name in [end.text for end in label if end] if isinstance(label, tuple) else [label]:
                     if isinstance(name, str):
                         names[name] = None
                     else:
                         others = True
     return Properties(tuple(names), others)
-
-
-def _name(key: KeyPlace) -> str | None:
-    """The name that a key is, if it is one."""
-    number = key.name
-    return key.scope.case.names[number] if number >= 0 else None

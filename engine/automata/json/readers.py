@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from engine.automata.json.keys import KeyReader, KeyScope, key_scope
+from engine.automata.json.bounded import MOST_LEAST, BoundedReader
+from engine.automata.json.keys import ANY_NAME, CellReader, KeyReader, KeyScope, KeyStates, key_scope
 from engine.automata.json.marked import CountedString, MarkedString, Names
 from engine.automata.json.objects.case import ObjectCase, ObjectPlace
-from engine.automata.json.reading import BoundedReader, Common, NumberReader, Reader, StringReader
-from engine.automata.json.strings.language import Listing, StringLanguage
+from engine.automata.json.reading import Common, NumberReader, Reader, StringReader
+from engine.automata.json.strings.language import Listing, StringLanguage, TextLanguage
 from engine.automata.json.strings.names import Trie
 
 OTHER_KEY: Final = ()
@@ -22,9 +23,11 @@ class Readers:
         self._common = common
         self._of_strings: dict[tuple[StringLanguage, ...], Reader] = {}
         self._of_numbers: dict[tuple[Any, ...], NumberReader] = {}
-        self._of_keys: dict[tuple[KeyScope, ...], KeyReader] = {}
+        self._of_keys: dict[tuple[KeyScope, ...], KeyStates] = {}
+        self._of_cells: dict[TextLanguage, CellReader] = {}
         self._marked: dict[Trie, MarkedString] = {}
         self._named: dict[tuple[Trie, int], Names] = {}
+        self._alike: dict[Trie, Names] = {}
         self._tries: dict[tuple[tuple[ObjectCase, ...], frozenset[str]], Trie] = {}
 
     def strings(self, languages: tuple[StringLanguage, ...]) -> Reader:
@@ -43,8 +46,10 @@ class Readers:
             if lengths is not None:
                 return CountedString(*lengths, shared)
             pattern = self.strings((bounded.pattern,)) if bounded is not None else None
-            if isinstance(pattern, StringReader):
-                return BoundedReader(languages[0], pattern, bounded)
+            if bounded is not None and isinstance(pattern, StringReader) and bounded.least <= MOST_LEAST:
+                spelled = bounded.pattern.spelled
+                if spelled is not None:
+                    return BoundedReader(bounded, spelled, pattern)
         listings = [listing for language in languages if (listing := language.listing) is not None]
         if len(listings) == len(languages):
             return self._told_apart(listings)
@@ -73,13 +78,15 @@ class Readers:
         """What reads the next key at some places side by side."""
         may_come = [(place.case, *place.case.allowed(place)) for place in places]
         if not all(not cells or case.open_cell in cells for case, _, cells in may_come):
+            case, names, cells = may_come[0]
+            if len(places) == len(cells) == 1 and not names and case.forgets(places[0]):
+                return self._cell(case.cells[cells[0]].language(case.goals, places[0].extras))
             scopes = tuple(key_scope(place) for place in places)
-            reader = self._of_keys.get(scopes)
-            if reader is None:
-                case = scopes[0].case
-                reader = KeyReader(scopes, self._names(case.trie, scopes[0].names), self._common.home)
-                self._of_keys[scopes] = reader
-            return reader
+            states = self._of_keys.get(scopes)
+            if states is None:
+                of_first = self._names(case.trie, ANY_NAME)
+                states = self._of_keys[scopes] = KeyStates(scopes, of_first, self._common.home)
+            return KeyReader(states, places)
         cases = tuple(case for case, _, _ in may_come)
         trie = self._trie(cases, frozenset(key for place in places for key in place.extras))
         if any(cells for _, _, cells in may_come):
@@ -93,10 +100,18 @@ class Readers:
             allowed = sum(1 << number for number in {trie.numbers[name] for name in each})
         return self._names(trie, allowed)
 
+    def _cell(self, language: TextLanguage) -> CellReader:
+        reader = self._of_cells.get(language)
+        if reader is None:
+            reader = self._of_cells[language] = CellReader(language, OTHER_KEY, self._common.home)
+        return reader
+
     def _names(self, trie: Trie, allowed: int) -> Names:
         names = self._named.get((trie, allowed))
         if names is None:
-            names = self._named[trie, allowed] = Names(trie, allowed, trie.names)
+            alike = self._alike.get(trie)
+            names = self._named[trie, allowed] = Names(trie, allowed, trie.names, alike)
+            self._alike.setdefault(trie, names)
         return names
 
     def _trie(self, cases: tuple[ObjectCase, ...], extras: frozenset[str]) -> Trie:

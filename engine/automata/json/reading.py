@@ -12,7 +12,7 @@ out once per process, and a grammar's table begins with a copy of it.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Sequence
 from functools import cache
 from typing import Any, Final
@@ -20,6 +20,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from engine.automata.json.strings.spelled import before, place_of
 from engine.automata.json.values import WORDS, Kind
 from engine.automata.json.whitespace import Whitespace, is_complete
 from engine.automata.json.whitespace import step as blank_step
@@ -39,7 +40,11 @@ STRUCTURE: Final[dict[int, int]] = {
 
 
 QUOTE_BYTE: Final = 0x22
-_ROOM: Final = 128  # for reading states of a grammar's own, at first
+BACKSLASH: Final = 0x5C
+# At first there is room for so many reading states, and then for eight times as many: what is not written takes no
+# memory, but what is copied takes time. From 4 MiB on, an array's pages may be huge, and are taken whole.
+_ROOM: Final = 4_000
+_GROWTH: Final = 8
 
 
 def ending(symbol: int) -> int:
@@ -52,8 +57,11 @@ def symbol_of(entry: int) -> int:
     return -2 - entry
 
 
-class Reader(ABC):
+class Reader:
     """A language of what one level reads.
+
+    It has abstract methods and is no `ABC`: of which kind a reader is, is asked for every mask, and an `ABC` takes long
+    to answer.
 
     Attributes:
         ids: the number of each of its states in the table.
@@ -93,14 +101,17 @@ class ReadingTable:
     Attributes:
         rows: int32[capacity, 256]: the next state, `DEAD`, `MISS`, or `ending(symbol)`. Growth replaces it.
         owners: of each state its reader and what it is called there.
+        identity: what no other table has.
     """
 
     def __init__(self, limits: Limits, begun: ReadingTable | None = None) -> None:
         self._limits = limits
+        self.identity = object()
         self.owners: list[tuple[Reader | None, Any]] = [(None, None)] if begun is None else begun.owners.copy()
         # Memory is taken when a row is first written, so that growth does not cost what nobody uses yet.
-        self.rows: Rows = np.empty((len(self.owners) + _ROOM, 256), np.int32)
+        self.rows: Rows = np.empty((max(_ROOM, 2 * len(self.owners)), 256), np.int32)
         self.rows[: len(self.owners)] = DEAD if begun is None else begun.rows[: len(self.owners)]
+        self._end = 0
 
     def __len__(self) -> int:
         return len(self.owners)
@@ -112,15 +123,36 @@ class ReadingTable:
         number = reader.ids.get(state)
         if number is None:
             number = len(self.owners)
-            self._limits.check("reading states", number, self._limits.configurations)
+            if number >= self._end:
+                self._reserve(number + 1)
             reader.ids[state] = number
-            if number == len(self.rows):
-                rows = np.empty((2 * number, 256), np.int32)
-                rows[:number] = self.rows
-                self.rows = rows
             self.rows[number] = MISS
             self.owners.append((reader, state))
         return number
+
+    def states(self, reader: Reader, states: Iterable[Any]) -> list[int]:
+        """The numbers of some of a reader's states."""
+        ids = reader.ids
+        return [ids[state] if state in ids else self.state(reader, state) for state in states]
+
+    def run(self, reader: Reader, states: list[Any]) -> int:
+        """Number some of a reader's states anew, one after the other; the number of the first one."""
+        first = len(self.owners)
+        if first + len(states) > self._end:
+            self._reserve(first + len(states))
+        self.rows[first : first + len(states)] = MISS
+        self.owners.extend((reader, state) for state in states)
+        reader.ids.update(zip(states, range(first, first + len(states)), strict=True))
+        return first
+
+    def _reserve(self, size: int) -> None:
+        """Make room for so many states."""
+        self._limits.check("reading states", size - 1, self._limits.configurations)
+        if size > len(self.rows):
+            rows = np.empty((_GROWTH * size, 256), np.int32)
+            rows[: len(self.owners)] = self.rows[: len(self.owners)]
+            self.rows = rows
+        self._end = min(len(self.rows), self._limits.configurations)  # where it has to be asked again
 
     def entry(self, state: int, byte: int) -> int:
         """An entry, worked out where it is missing."""
@@ -203,74 +235,59 @@ class StringReader(Reader):
         self.languages = languages
         self.ending(1)  # the symbol 0, as any string has it
         self._home = home if len(languages) == 1 else DEAD
-        classes = [getattr(language, "of_byte", None) for language in languages]
-        known = [np.frombuffer(of_byte, np.uint8) for of_byte in classes if of_byte is not None]
-        self._classes = known if len(known) == len(languages) else None
 
     @property
     def start(self) -> tuple[Any, ...]:
         """Before the first character."""
         return tuple(language.start for language in self.languages)
 
+    def may_loop(self, state: tuple[Any, ...]) -> bool:
+        """Whether a state may be in a loop over characters, or a character away from one."""
+        spelled = getattr(self.languages[0], "spelled", None)
+        if len(self.languages) > 1 or spelled is None or place_of(state[0]):
+            return True
+        blank = spelled.follow(state[0], 0x20)  # with which so many tokens begin
+        return bool(spelled.loops_at(state[0]) or (blank != DEAD and spelled.loops_at(blank)))
+
     def fill(self, table: ReadingTable, number: int, state: tuple[Any, ...], byte: int) -> None:
-        """Fill in all bytes that no language tells apart."""
+        """Fill the whole row, and those within the characters that may follow."""
+        spelled = getattr(self.languages[0], "spelled", None)
+        if len(self.languages) > 1 or spelled is None:
+            self._fill_row(table, number, state)
+            return
+        at, place = before(state[0]), place_of(state[0])
+        ways = spelled.ways(at)
+        below = spelled.below(ways, place)
+        inner = table.states(self, [(each,) for each in spelled.entered(at, place, below)])
+        rows = spelled.gather(place, below, inner, self._targets(table, spelled, ways.targets))
+        if spelled.accepts(state[0]):
+            rows[0, QUOTE_BYTE] = ending(0)
+        table.rows[[number, *inner] if place else number] = rows
+
+    def _targets(self, table: ReadingTable, spelled: Any, targets: list[int]) -> list[int]:
+        numbers = {DEAD: DEAD}
+        for target in dict.fromkeys(targets):
+            if target != DEAD:
+                # As any string from here on, where nothing is asked any more.
+                free = self._home and spelled.is_free(target) and spelled.accepts(target)
+                numbers[target] = self._home if free else table.state(self, (target,))
+        return [numbers[target] for target in targets]
+
+    def _fill_row(self, table: ReadingTable, number: int, state: tuple[Any, ...]) -> None:
+        """Fill the row, byte by byte."""
         pairs = list(zip(self.languages, state, strict=True))
-        if byte == QUOTE_BYTE:
-            accepting = sum(1 << i for i, (language, at) in enumerate(pairs) if at is not None and language.accepts(at))
-            if accepting:
-                table.rows[number, byte] = self.ending(accepting)
-                return
-        following = tuple(None if at is None else language.step(at, byte) for language, at in pairs)
-        if self._home and following[0] is not None and self.languages[0].is_free(following[0]):
-            target = self._home  # as any string from here on
-        else:
-            target = table.state(self, following if any(at is not None for at in following) else None)
-        if self._classes is None or byte == QUOTE_BYTE:
-            table.rows[number, byte] = target
-            return
-        alike = np.logical_and.reduce([classes == classes[byte] for classes in self._classes])
-        alike[QUOTE_BYTE] = False
-        table.rows[number, alike] = target
-
-
-class BoundedReader(Reader):
-    """A pattern of bounded length; a state is the language's, and how many characters were read.
-
-    Far from its bounds, a string reads as the pattern alone does, so that most states need not be told apart.
-    """
-
-    def __init__(self, language: Any, pattern: StringReader, bounds: Any) -> None:
-        super().__init__()
-        self._language, self._pattern, self._bounds = language, pattern, bounds
-        self._classes = np.frombuffer(language.of_byte, np.uint8)
-        self.ending(1)
-
-    @property
-    def start(self) -> tuple[int, int]:
-        """Before the first character."""
-        return self._language.start, 0
-
-    def fill(self, table: ReadingTable, number: int, state: tuple[int, int], byte: int) -> None:
-        """Fill in all bytes that the language does not tell apart."""
-        at, count = state
-        if byte == QUOTE_BYTE and self._language.accepts(at):
-            table.rows[number, byte] = self.ending(1)
-            return
-        following = self._language.step(at, byte)
-        target = DEAD
-        if following is not None:
-            target = table.state(self, (following, count + self._language.automaton.is_between(following)))
-        alike = self._classes == self._classes[byte]
-        alike[QUOTE_BYTE] = byte == QUOTE_BYTE
-        table.rows[number, alike] = target
-
-    def relaxed(self, table: ReadingTable, state: tuple[int, int], longest: int) -> int:
-        """The reading state of the pattern alone that no text of so many characters tells apart; `DEAD` for none."""
-        at, count = state
-        if count < self._bounds.least or count + longest + self._bounds.reach > self._bounds.most:
-            return DEAD
-        inner = self._language.automaton.state_of(at, self._bounds.pattern.automaton)
-        return table.state(self._pattern, (inner,)) if inner else DEAD
+        nothing: list[Any] = [None] * 256
+        columns = list(zip(*(nothing if at is None else language.row(at) for language, at in pairs), strict=True))
+        numbers = {(None,) * len(pairs): DEAD}
+        for following in columns:
+            if following not in numbers:
+                free = self._home and self.languages[0].is_free(following[0])
+                numbers[following] = self._home if free else table.state(self, following)
+        entries = [numbers[following] for following in columns]
+        accepting = sum(1 << i for i, (language, at) in enumerate(pairs) if at is not None and language.accepts(at))
+        if accepting:
+            entries[QUOTE_BYTE] = self.ending(accepting)
+        table.rows[number] = entries
 
 
 _NUMERIC: Final = np.array(list(b"0123456789+-.eE"))
@@ -332,6 +349,24 @@ class Common:
             self._complete(reader)
         self.home = min(self.strings[any_string].ids.values())
         self.last = len(self.table) - 1
+        self._shapes: dict[int, tuple[list[int], npt.NDArray[np.intp]]] = {}
+
+    def shape(self, within: int) -> tuple[list[int], npt.NDArray[np.intp]]:
+        """What any string reads at a place within a character.
+
+        Returns:
+            The places that follow, 0 for between two characters; and intp[256], which of them each byte leads to,
+            counted from 1, or 0 where it cannot stand.
+        """
+        shape = self._shapes.get(within)
+        if shape is None:
+            row = self.table.rows[self.home + within]
+            places = [target - self.home for target in np.unique(row[row > DEAD]).tolist()]
+            index = np.zeros(256, np.intp)
+            for number, place in enumerate(places, 1):
+                index[row == self.home + place] = number
+            shape = self._shapes[within] = places, index
+        return shape
 
     def _complete(self, reader: Reader) -> None:
         """Work out all rows of a reader, so that its states follow one another."""

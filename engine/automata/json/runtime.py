@@ -21,13 +21,14 @@ from engine.automata.actions import ENDING, PUSH, STAY, ActionTable, decode
 from engine.automata.byte_classes import ByteClasses, ByteRanges, join_ranges
 from engine.automata.distance import Alphabet, Completion, Properties, Remaining
 from engine.automata.json.arrays import ArrayMove, ArrayPlace
+from engine.automata.json.bounded import BoundedReader
 from engine.automata.json.completion import JsonCompletion
 from engine.automata.json.formula import All, ExactlyOne, Formula, Some, span_of
 from engine.automata.json.goals import Goals
 from engine.automata.json.levels import Levels, Phase, Place, Root
 from engine.automata.json.objects.case import ObjectMove, ObjectPlace
 from engine.automata.json.property_names import properties
-from engine.automata.json.reading import BoundedReader, NumberReader, ReadingTable, StringReader, symbol_of
+from engine.automata.json.reading import NumberReader, ReadingTable, StringReader, symbol_of
 from engine.automata.json.strings.language import EnumLanguage, TextLanguage
 from engine.automata.json.values import Value, from_text
 from engine.automata.json.whitespace import Whitespace
@@ -89,11 +90,21 @@ class JsonAutomaton:
         """The configuration after all bytes."""
         self.forget()
         spot = self._spots[configuration]
-        for byte in data:
-            following = self._after(spot, byte)
-            if following is None:
-                return DEAD
-            spot = following
+        done, end = 0, len(data)
+        while done < end:
+            node, state, text = spot
+            begun, rows = done, self._levels.reading.rows
+            while done < end and (following := rows.item(state, data[done])) > DEAD:
+                state = following
+                done += 1
+            if done > begun:  # what the top frame reads by itself
+                spot = node, state, text + data[begun:done] if self._follows_text[node] else text
+            if done < end:
+                after = self._after(spot, data[done])
+                if after is None:
+                    return DEAD
+                spot = after
+                done += 1
         return self._intern(spot)
 
     def row(self, configuration: int) -> list[int]:
@@ -140,9 +151,7 @@ class JsonAutomaton:
 
     def _after(self, spot: _Spot, byte: int) -> _Spot | None:
         node, state, text = spot
-        entry = self._reading.rows.item(state, byte)
-        if entry == MISS:
-            entry = self._reading.entry(state, byte)
+        entry = self._levels.reading.entry(state, byte)
         if entry > DEAD:
             return node, entry, text + bytes((byte,)) if self._follows_text[node] else text
         if entry == DEAD:
@@ -178,7 +187,7 @@ class JsonAutomaton:
                     return None
                 node = self._node(following, lower, -1)
             text = behind if self._follows_text[node] else b""
-            state = self.actions.start(self._nodes[node][0])
+            state = self._levels.actions.start(self._nodes[node][0])
             if not again:
                 return node, state, text
             entry = self._reading.entry(state, byte)
@@ -230,6 +239,11 @@ class JsonAutomaton:
         """Work out a reading state's whole row."""
         self._reading.complete(state)
 
+    @property
+    def any_string(self) -> Loop:
+        """The loop of any string."""
+        return self._levels.any_string
+
     def region(self, state: int) -> Loop | None:
         """The loop of any string, where a reading state is like it."""
         return self._levels.region(state)
@@ -239,7 +253,7 @@ class JsonAutomaton:
 
         Most of them were met by looking at what tokens do. Nothing may be in the midst of a walk.
         """
-        if len(self._reading) < self._full:
+        if len(self._levels.reading.owners) < self._full:
             return
         numbers = self._levels.forget(state for _, state, _ in self._spots)
         self._spots = [(node, numbers[state], text) for node, state, text in self._spots]
@@ -326,7 +340,7 @@ class JsonAutomaton:
         reader, name = self._reading.owners[state]
         found: set[Span] = set()
         if isinstance(reader, BoundedReader):
-            found.update(items[0][0].spans(name[0]))
+            found.update(reader.spans(name))
         elif isinstance(reader, StringReader | NumberReader) and phase is not Phase.KEY:
             for (language, _), at in zip(items, name, strict=True):
                 if at is not None:

@@ -87,6 +87,8 @@ class Specialiser:
 
     def kinds(self, formula: Formula) -> frozenset[Kind]:
         """The kinds of values that may satisfy a formula; it may turn out that those of one do not."""
+        if isinstance(formula, Placed) and formula.about is not None:
+            return EVERY_KIND
         known = self._kinds.get(formula)
         if known is None:
             known = self._kinds[formula] = self._kinds_of(formula)

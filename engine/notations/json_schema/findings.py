@@ -29,6 +29,11 @@ _WORDS: Final[dict[str, tuple[Severity, str, str]]] = {
     "schema-pattern": (_E, "{where}: {what}", ""),
     "schema-unknown-dialect": (_H, "{where}: {what} is not a known dialect; it is read as draft 2020-12", ""),
     "schema-unknown-format": (_H, "{where}: the format {what} is unknown, and only an annotation", ""),
+    "schema-misspelled-keyword": (
+        _H,
+        "{what} is no keyword, so it is only an annotation",
+        "Did you mean {meant}?",
+    ),
     "schema-not-enforced": (_E, "{where} is not enforced: {what}", 'Remove it, or compile with unenforced="warn"'),
     "schema-too-deep": (_E, "{what}", "Put inner schemas under $defs, and refer to them"),
 }

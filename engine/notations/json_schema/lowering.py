@@ -18,6 +18,7 @@ from engine.automata.json.values import EVERY_KIND, Kind
 from engine.notations.json_schema.dialects import Draft
 from engine.notations.json_schema.findings import Findings
 from engine.notations.json_schema.resources import Resources, Scope
+from engine.notations.json_schema.spelling import likely_keyword
 from engine.notations.json_schema.text import Json
 from engine.notations.json_schema.texts import Texts
 from engine.source import Limits, turn
@@ -95,9 +96,17 @@ class Lowering:
         if here.draft <= Draft.DRAFT_7 and "$ref" in node.members:
             return _reference(here, node.members["$ref"])
         parts = [table[name](here, part) for name, part in node.members.items() if name in table]
+        if len(parts) < len(node.members):
+            self._tell_of_misspellings(node, table)
         if self.closed and "properties" in node.members and not _OPENING & node.members.keys():
             parts.append(self._close(here, node.members["properties"]))
         return self.arena.all_of(parts)
+
+    def _tell_of_misspellings(self, node: Json, table: dict[str, Keyword]) -> None:
+        for name in node.members:
+            meant = None if name in table else likely_keyword(name)
+            if meant is not None and meant not in node.members:
+                self.findings.add("schema-misspelled-keyword", node.key_spans[name], what=name, meant=meant)
 
     def _close(self, here: Schema, properties: Json) -> Formula:
         names = self.arena.among(list(properties.members), properties)
@@ -110,6 +119,11 @@ def _table() -> dict[str, Keyword]:
     from engine.notations.json_schema.keywords_objects import OBJECTS
 
     return {**_KEYWORDS, **ARRAYS, **OBJECTS}
+
+
+def keywords() -> frozenset[str]:
+    """The keywords that are enforced."""
+    return frozenset(_table())
 
 
 class Schema:

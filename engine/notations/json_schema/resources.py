@@ -55,7 +55,7 @@ class Resources:
     def __init__(self, root: Json, default: Draft, findings: Findings) -> None:
         self._findings = findings
         self._by_address: dict[str, Resource] = {}
-        self._home: dict[Json, Resource] = {}
+        self._home: dict[int, Resource] = {}  # by the numbers of parts
         self.main = self._resource(root, _ROOT, default)
         self._collect(root, self.main)
 
@@ -73,7 +73,7 @@ class Resources:
         recursive = node.members.get("$recursiveAnchor")
         resource = Resource(address, node, draft, recursive=recursive is not None and recursive.value is True)
         self._by_address.setdefault(address, resource)
-        self._home[node] = resource
+        self._home[node.number] = resource
         return resource
 
     def _collect(self, root: Json, resource: Resource) -> None:
@@ -84,7 +84,7 @@ class Resources:
             if not isinstance(node.value, dict):
                 continue
             resource = self._enter(node, resource)
-            self._home[node] = resource
+            self._home[node.number] = resource
             for name, part in node.members.items():
                 if name not in BELOW:
                     continue
@@ -130,13 +130,10 @@ class Resources:
 
     def home(self, node: Json) -> Resource:
         """The resource that a part of the text belongs to."""
-        here: Json | None = node
-        while here is not None:
-            known = self._home.get(here)
-            if known is not None:
-                return known
-            here = here.parent[0] if here.parent else None
-        return self.main
+        known = self._home.get(node.number)
+        if known is None:
+            known = next((self._home[number] for number in node.way_up if number in self._home), self.main)
+        return known
 
     # ------------------------------------------------------------------ looking up
 

@@ -45,6 +45,15 @@ SCHEMAS = {
         "patternProperties": {"^a": {"type": "integer"}, "b$": {"minimum": 0}},
         "additionalProperties": {"type": "string"},
     },
+    "one pattern of keys": {
+        "patternProperties": {"^[an]b*": {"type": "integer"}},
+        "additionalProperties": False,
+    },
+    "names and patterns of keys": {
+        "properties": {"name": {}, "names": {"type": "null"}, "ab": {"type": "integer"}},
+        "patternProperties": {"^a": {"type": "integer"}, "b$": {"type": ["integer", "null"]}},
+        "additionalProperties": False,
+    },
     "counted keys": {"type": "object", "properties": {"name": {}}, "minProperties": 3, "maxProperties": 4},
     "few possible keys": {
         "type": "object",
@@ -189,3 +198,12 @@ def test_a_walk_that_breaks_off_leaves_the_next_one_right(kernels, monkeypatch):
     with pytest.raises(LimitExceededError):
         matcher.bitmask()
     np.testing.assert_array_equal(matcher.bitmask(), twin(matcher))
+
+
+@pytest.mark.parametrize("pattern", ["^/.+/$", "^[(]", "^[\\ud800]*$", "[()]$", "^$", "^a[b-d]+$"])
+def test_a_format_beside_a_pattern_is_looked_through_all_the_same(pattern):
+    schema = {"type": "string", "format": "regex", "pattern": pattern}
+    grammar = compile_grammar("json_schema", json.dumps({"properties": {"a": schema}}))
+    may_come = grammar.automaton.run(grammar.automaton.start, b'{"a":"') != 0
+    some = ['"/a/"', '"(a)"', '"[(]"', '""', '"ab"']
+    assert may_come == any(grammar.fullmatch('{"a":' + text + "}") for text in some)

@@ -166,3 +166,20 @@ def test_a_real_vocabulary(tekken):
     found = matcher.fewest_tokens()
     assert (found.at_least, found.at_most) == (1, 1)
     assert tekken.tokens[found.token_ids[0]] == b'"}'
+
+
+def test_a_search_can_be_cancelled_within_one_wide_place():
+    grammar = compile_grammar("json_schema", '{"type": "string", "minLength": 9}')
+    words = [bytes((first, second)) for first in range(0x23, 0x5B) for second in range(0x23, 0x7F)]
+    matcher = Matcher(grammar, Vocabulary([bytes((byte,)) for byte in range(256)] + words, []))
+    assert matcher.accept_bytes(b'"a')
+    looks = 0
+
+    class Impatient(CancelToken):
+        def check(self) -> None:
+            nonlocal looks
+            looks += 1
+            super().check()
+
+    assert matcher.fewest_tokens(cancel=Impatient()).at_least is not None
+    assert looks > 2

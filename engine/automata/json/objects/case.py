@@ -17,15 +17,17 @@ from __future__ import annotations
 
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
+from weakref import ref
 
-from engine.automata.json.formula import Among, Formula, MemberCount, Members, Not, is_compound, sorted_spans
-from engine.automata.json.objects.cells import Cell, find_cells, names_in
-from engine.automata.json.objects.conditions import Conditions
+from engine.automata.json.formula import Formula, sorted_spans
+from engine.automata.json.objects.assertions import Assertions
+from engine.automata.json.objects.cells import Cell, find_cells
 from engine.automata.json.objects.search import completes
 from engine.automata.json.strings.names import Trie
-from engine.source import turn
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from engine.automata.json.goals import Goals
     from engine.source import Span
 
@@ -58,94 +60,58 @@ class ObjectMove(NamedTuple):
     place: ObjectPlace
 
 
+class ObjectMemo:
+    """What is known about places within objects.
+
+    Places know their case, so it is kept by the goals and not by the cases: nothing comes back to itself, and a grammar
+    is forgotten as soon as nobody uses it.
+    """
+
+    __slots__ = ("allowed", "end_moves", "live", "names", "plain")
+
+    def __init__(self) -> None:
+        self.live: dict[ObjectPlace, bool] = {}
+        self.allowed: dict[ObjectPlace, tuple[int, tuple[int, ...]]] = {}
+        self.end_moves: dict[tuple[ObjectPlace, int, int, str], tuple[ObjectMove, ...]] = {}
+        self.plain: dict[tuple[ObjectCase, int], tuple[ObjectMove, ...]] = {}
+        self.names: dict[ObjectCase, tuple[int, int]] = {}
+
+
 UNKNOWN_KEY = "\ud800"
 """Stands among the extras of a place for a key that was not looked at. No JSON text has such a key."""
 
 
 class ObjectCase:
-    """A conjunction of assertions over objects."""
+    """A conjunction of assertions over objects. It lives no longer than its goals do."""
 
     def __init__(self, goals: Goals, conjunction: tuple[Formula, ...]) -> None:
-        self.goals = goals
+        self._goals = ref(goals)
         self._conjunction = conjunction
-        self.least = 0
-        self.most: int | None = None
-        self._every: list[tuple[Formula, Formula]] = []
-        quests: list[tuple[Formula, Formula]] = []
-        declared: dict[str, None] = {}
-        needed: dict[str, list[Formula]] = {}
-        compound = [item for item in conjunction if is_compound(item)]
-        self.conditions = Conditions(goals, compound)
-        for item in conjunction:
-            turn()
-            if item in compound:
-                declared.update(Conditions(goals, [item]).names)
-                continue
-            atom = item.item if isinstance(item, Not) else item
-            if isinstance(atom, MemberCount):
-                self._count(atom, negated=isinstance(item, Not))
-                continue
-            assert isinstance(atom, Members)
-            keys = goals.string_formula(atom.keys)
-            if not isinstance(item, Not):
-                self._every.append((keys, atom.value))
-                if atom.declares:
-                    declared.update(dict.fromkeys(names_in(keys)))
-                continue
-            value = goals.arena.negate(atom.value)
-            if isinstance(keys, Among) and len(keys.values) == 1 and isinstance(keys.values[0], str):
-                needed.setdefault(keys.values[0], []).append(value)
-            else:
-                quests.append((keys, value))
-        self.watched = [*quests, *self.conditions.atoms]
-        mentioned = (name for keys, _ in (*self._every, *self.watched) for name in names_in(keys))
-        self.names = tuple(dict.fromkeys((*declared, *needed, *mentioned)))
-        self.ordered = 0 if goals.any_order else len(declared)
-        self._required = sum(1 << i for i, name in enumerate(self.names) if name in needed)
-        self._needed = needed
-        self.quests = quests
-        self.all_quests = (1 << len(quests)) - 1
-        if self.least <= self._required.bit_count():
-            self.least = 0
+        self._said = said = Assertions(goals, conjunction)
+        self.names, self.quests, self.watched, self.conditions = said.names, said.quests, said.watched, said.conditions
+        self.ordered = 0 if goals.any_order else said.declared
+        self.all_quests = (1 << len(said.quests)) - 1
+        self.most = said.most
+        self.least = 0 if said.least <= said.required.bit_count() else said.least
         self.counted = self.least > 0 or self.most is not None
-        self.start = ObjectPlace(self, 0, 0, 0, 0, frozenset(), self.conditions.whole)
-        self._live: dict[ObjectPlace, bool] = {}
-        self._allowed: dict[ObjectPlace, tuple[int, tuple[int, ...]]] = {}
-        self._end_moves: dict[tuple[ObjectPlace, int, int, str], tuple[ObjectMove, ...]] = {}
 
-    @cached_property
-    def _name_goals(self) -> list[Formula]:
-        """What a member of each name must satisfy, in the order of the source."""
-        goals = self.goals
-        listed: dict[str, list[tuple[int, Formula]]] = {}
-        others: list[tuple[int, Formula, Formula]] = []
-        for number, (keys, value) in enumerate(self._every):
-            if isinstance(keys, Among):
-                for name in keys.values:
-                    listed.setdefault(str(name), []).append((number, value))
-            else:
-                others.append((number, keys, value))
-        found = []
-        for name in self.names:
-            of_others = [(number, value) for number, keys, value in others if goals.holds_string(keys, name)]
-            of_name = [*listed.get(name, ()), *of_others]
-            if of_others:
-                of_name.sort(key=lambda pair: pair[0])
-            found.append(goals.arena.all_of([*(value for _, value in of_name), *self._needed.get(name, ())]))
-        return found
+    @property
+    def goals(self) -> Goals:
+        """The goals that the case belongs to."""
+        goals = self._goals()
+        if goals is None:
+            raise ReferenceError("the goals of this case are gone")
+        return goals
+
+    @property
+    def start(self) -> ObjectPlace:
+        """Before the first member."""
+        return ObjectPlace(self, 0, 0, 0, 0, frozenset(), self.conditions.whole)
 
     @cached_property
     def watched_of_name(self) -> list[int]:
         """The quests that a member of each name may fulfil, and the conditions on it, as bit sets."""
-        holds = self.goals.holds_string
-        return [sum(1 << w for w, (keys, _) in enumerate(self.watched) if holds(keys, name)) for name in self.names]
-
-    def _count(self, atom: MemberCount, *, negated: bool) -> None:
-        least, most = atom.least, atom.most
-        if negated:
-            least, most = (0, atom.least - 1) if atom.most is None else (atom.most + 1, None)
-        self.least = max(self.least, least)
-        self.most = most if self.most is None else self.most if most is None else min(self.most, most)
+        return self._said.watched_of_names(self.goals)
 
     @property
     def spans(self) -> tuple[Span, ...]:
@@ -160,7 +126,7 @@ class ObjectCase:
     @cached_property
     def _found_cells(self) -> tuple[tuple[Cell, ...], bool]:
         """Found when keys without a name first matter."""
-        return find_cells(self.goals, self.names, self._every, self.watched)
+        return find_cells(self.goals, self.names, self._said.every, self.watched)
 
     @property
     def cells(self) -> tuple[Cell, ...]:
@@ -171,6 +137,11 @@ class ObjectCase:
     def any_key(self) -> bool:
         """Whether every key that is no name is in one of the cells."""
         return self._found_cells[1]
+
+    def holds_any_key(self, cells: tuple[int, ...]) -> bool:
+        """Whether every key that is no name is in one of these cells."""
+        others = (cell for number, cell in enumerate(self.cells) if number not in cells)
+        return self.any_key and not any(cell.has_keys(self.goals) for cell in others)
 
     @property
     def remembers(self) -> bool:
@@ -211,46 +182,70 @@ class ObjectCase:
 
     def missing(self, place: ObjectPlace) -> int:
         """The required names that have not come yet, as a bit set."""
-        return (self._required & ~place.seen) >> place.position << place.position
+        return (self._said.required & ~place.seen) >> place.position << place.position
 
     def candidates(self, place: ObjectPlace) -> tuple[list[int], bool]:
         """The names that the order allows next, and whether cells may come."""
+        names, with_cells = self._candidates(place)
+        return list(_bits(names)), with_cells
+
+    def _candidates(self, place: ObjectPlace) -> tuple[int, bool]:
         if self.most is not None and place.size >= self.most:
-            return [], False
-        in_order = self.missing(place) & ((1 << self.ordered) - 1)
-        if in_order:
-            first = (in_order & -in_order).bit_length()
-            return list(range(place.position, first)), False
-        free = (i for i in range(self.ordered, len(self.names)) if not place.seen >> i & 1)
-        return [*range(place.position, self.ordered), *free], True
+            return 0, False
+        declared = (1 << self.ordered) - 1
+        needed = self.missing(place) & declared
+        if needed:
+            first = needed & -needed
+            return (2 * first - 1) >> place.position << place.position, False
+        every = (1 << len(self.names)) - 1
+        return declared >> place.position << place.position | every & ~declared & ~place.seen, True
 
     def allowed(self, place: ObjectPlace) -> tuple[int, tuple[int, ...]]:
         """The names (as a bit set) and the cells that the next key may be of."""
-        known = self._allowed.get(place)
+        goals = self.goals
+        known = goals.objects.allowed.get(place)
         if known is None:
-            before = self.goals.assumptions
-            names, with_cells = self.candidates(place)
-            mask = sum(1 << i for i in names if self.end_moves(place, i, -1, ""))
+            before = goals.assumptions
+            names, with_cells = self._candidates(place)
+            mask = self._live_names(place, names)
             cells: tuple[int, ...] = ()
             if with_cells:
                 cells = tuple(i for i, cell in enumerate(self.cells) if self._has_cell_move(place, i, cell))
             known = mask, cells
-            if self.goals.assumptions == before:
-                self._allowed[place] = known
+            if goals.assumptions == before:
+                goals.objects.allowed[place] = known
         return known
+
+    def _live_names(self, place: ObjectPlace, names: int) -> int:
+        """Those of some names whose members can be completed, as a bit set."""
+        in_order = 0
+        if not place.seen and self.is_plain:  # then it is the same at all places, and each name is judged once
+            goals = self.goals
+            in_order = names & ((1 << self.ordered) - 1)
+            judged, live = goals.objects.names.get(self, (0, 0))
+            if in_order & ~judged:
+                before = goals.assumptions
+                live |= sum(1 << name for name in _bits(in_order & ~judged) if self._plain_moves(name))
+                if goals.assumptions == before:
+                    goals.objects.names[self] = judged | in_order, live
+            in_order &= live
+            names &= -1 << self.ordered
+        return in_order | sum(1 << name for name in _bits(names) if self.end_moves(place, name, -1, ""))
 
     def _has_cell_move(self, place: ObjectPlace, number: int, cell: Cell) -> bool:
         if not self.remembers:
-            return bool(self.end_moves(place, -1, number, ""))
+            return bool(self.end_moves(place, -1, number, "")) and cell.has_keys(self.goals)
         witness = cell.witness(self.goals, place.extras)
         return witness is not None and bool(self.end_moves(place, -1, number, witness))
 
     def end_moves(self, place: ObjectPlace, name: int, cell: int, key: str) -> tuple[ObjectMove, ...]:
         """The members that a complete key may begin: of a name, or else of a cell; each can be completed."""
+        goals = self.goals
+        if not place.seen and 0 <= name < self.ordered and self.is_plain:
+            return self._plain_moves(name)
         question = (place, name, cell, key)
-        known = self._end_moves.get(question)
+        known = goals.objects.end_moves.get(question)
         if known is None:
-            goals = self.goals
             before = goals.assumptions
             known = tuple(
                 move
@@ -258,7 +253,24 @@ class ObjectCase:
                 if goals.is_satisfiable(move.goal) and self.is_live(move.place)
             )
             if goals.assumptions == before:
-                self._end_moves[question] = known
+                goals.objects.end_moves[question] = known
+        return known
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether a place in order is a position and nothing more."""
+        return not self.remembers and not self.counted and self.conditions.whole is self.goals.arena.true
+
+    def _plain_moves(self, name: int) -> tuple[ObjectMove, ...]:
+        """The member that a name in order begins, wherever in the order the object stands before it."""
+        goals = self.goals
+        known = goals.objects.plain.get((self, name))
+        if known is None:
+            before = goals.assumptions
+            goal, place = self._said.goal_of(goals, name), self.start._replace(position=name + 1)
+            known = (ObjectMove(goal, place),) if goals.is_satisfiable(goal) and self.is_live(place) else ()
+            if goals.assumptions == before:
+                goals.objects.plain[self, name] = known
         return known
 
     def all_moves(self, place: ObjectPlace, name: int, cell: int, key: str) -> list[ObjectMove]:
@@ -269,7 +281,7 @@ class ObjectCase:
             count = place.size + 1 if self.most is not None else min(place.size + 1, self.least)
         extras = place.extras
         if name >= 0:
-            goal, watched = self._name_goals[name], self.watched_of_name[name]
+            goal, watched = self._said.goal_of(self.goals, name), self.watched_of_name[name]
             in_order = name < self.ordered
             position = name + 1 if in_order else self.ordered
             seen = place.seen if in_order else place.seen | 1 << name
@@ -350,7 +362,8 @@ class ObjectCase:
     def value_goals(self) -> list[Formula]:
         """What the values of members must satisfy, quests apart."""
         if self.conditions.whole is self.goals.arena.true:
-            return [*self._name_goals, *(cell.goal for cell in self.cells)]
+            names = (self._said.goal_of(self.goals, name) for name in range(len(self.names)))
+            return [*names, *(cell.goal for cell in self.cells)]
         keys = [*((name, -1) for name in range(len(self.names))), *((-1, cell) for cell in range(len(self.cells)))]
         return [move.goal for name, cell in keys for move in self.all_moves(self.start, name, cell, "")]
 
@@ -358,23 +371,32 @@ class ObjectCase:
 
     def known_live(self, place: ObjectPlace) -> bool:
         """Whether the object was found to be completable from there."""
-        return self._live.get(place, False)
+        return self.goals.objects.live.get(place, False)
 
     def is_live(self, place: ObjectPlace) -> bool:
         """Whether the object can be completed."""
-        known = self._live.get(place)
+        goals = self.goals
+        known = goals.objects.live.get(place)
         if known is not None:
             return known
-        before = self.goals.assumptions
+        before = goals.assumptions
         verdict = self._is_live(place)
-        if verdict or self.goals.assumptions == before:
-            self._live[place] = verdict
+        if verdict or goals.assumptions == before:
+            goals.objects.live[place] = verdict
         return verdict
 
     def _is_live(self, place: ObjectPlace) -> bool:
         if self.can_close(place):
             return True
         if not self.counted and place.done == self.all_quests and place.left is self.goals.arena.true:
-            left = self.missing(place)
-            return all(self.goals.is_satisfiable(self._name_goals[i]) for i in range(len(self.names)) if left >> i & 1)
+            goals, left = self.goals, self.missing(place)
+            needed = (name for name in range(len(self.names)) if left >> name & 1)
+            return all(goals.is_satisfiable(self._said.goal_of(goals, name)) for name in needed)
         return completes(self, place)
+
+
+def _bits(names: int) -> Iterator[int]:
+    """The numbers in a bit set, smallest first."""
+    while names:
+        yield (names & -names).bit_length() - 1
+        names &= names - 1

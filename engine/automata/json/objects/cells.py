@@ -63,6 +63,10 @@ class Cell:
             language = self._languages[used] = goals.text(self._without(goals, used))
         return language
 
+    def has_keys(self, goals: Goals) -> bool:
+        """Whether there is such a key at all, which is no name."""
+        return self.keys is goals.arena.true or self.language(goals, frozenset()).start is not None
+
     def witness(self, goals: Goals, used: frozenset[str]) -> str | None:
         """One key that is not used yet."""
         if self.keys is goals.arena.true:

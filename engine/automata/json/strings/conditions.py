@@ -1,38 +1,80 @@
-"""One condition on strings, as an automaton over JSON spelling: a pattern, a format, a length, some names."""
+"""One condition on strings, as an automaton: a pattern, a format, a length, some names.
+
+It reads letters (see `letters`), or, where it tells too many characters apart,
+bytes as JSON spells them. Both are held against one another in the tests.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
-from functools import lru_cache
-from typing import TypeAlias
+from functools import cached_property
+from threading import RLock
+from typing import Final, TypeAlias
+
+import numpy as np
 
 from engine.automata.byte_classes import ByteClasses, join_ranges
+from engine.automata.distance import Alphabet, Remaining
 from engine.automata.json.formula import Among, Formula, Length, Text
+from engine.automata.json.strings.letter_spelling import spelling_of
+from engine.automata.json.strings.letters import MOST_LETTERS, Letters, letters_of
 from engine.automata.json.strings.names import Trie, TrieState
 from engine.automata.json.strings.spelling import json_automaton, spellings
+from engine.automata.json.strings.tables import TableAutomaton, table_of
 from engine.automata.lazy import LazyAutomaton
 from engine.automata.program import Accept, Atom, Pc, Program, Split, assemble
+from engine.automata.remaining import ByteCosts, ProgramLengths
 from engine.automata.runtime import DEAD
 from engine.automata.table import LazyTable
 from engine.automata.threads import NOTHING, Past, Threads
-from engine.grammar import Chars, Node, Repeat
+from engine.automata.utf8 import Utf8Automaton
+from engine.grammar import Chars, CharSet, Node, Repeat
 from engine.grammar.charset import EVERY_SCALAR
+from engine.grammar.nodes import parts
 from engine.grammar.simplify import simplify
 from engine.source import Limits
 
+_SURROGATES: Final = re.compile(r"[\ud800-\udfff]")  # no JSON text spells one that stands alone
+_SHARED_STATES: Final = 20_000
+"""An automaton that has grown so large is not shared with further grammars."""
 
-class SpelledAutomaton(LazyAutomaton):
-    """One condition as it is spelled in JSON. Once anything may follow, all states are one per place in a character."""
 
-    def __init__(self, program: Program | None, limits: Limits) -> None:
-        self._endless = _endless(program) if program is not None else frozenset()
+class ConditionAutomaton(LazyAutomaton):
+    """A pattern or a format. Once anything may follow, all states are one per place in a character.
+
+    Attributes:
+        letters: what it reads; None for bytes.
+    """
+
+    def __init__(self, program: Program | None, limits: Limits, letters: Letters | None) -> None:
+        self.letters = letters
+        every = json_automaton(EVERY_SCALAR) if letters is None else letters.automaton(EVERY_SCALAR)
+        self._endless = _endless(program, every) if program is not None else frozenset()
         self._reduced: dict[Threads, Threads] = {}
         self._free: set[int] = set()
-        super().__init__(program, limits)
+        super().__init__(program, limits, classes=None if letters is None else letters.classes)
 
     def is_free(self, configuration: int) -> bool:
         """Whether every string that goes on from here is accepted."""
         return configuration in self._free
+
+    def characters(self, configuration: int) -> int:
+        """The fewest characters that complete a string from a live configuration, where no condition looks around."""
+        if self.accepting[configuration]:
+            return 0
+        least = self._in_letters.of(self._keys[configuration][0]).at_least
+        assert least is not None
+        return least
+
+    @cached_property
+    def _in_letters(self) -> ProgramLengths:
+        return ProgramLengths(self._program, self._machine, _OneEach(None))
+
+    def _lengths_of(self, alphabet: Alphabet) -> ProgramLengths:
+        if self.letters is None:
+            return super()._lengths_of(alphabet)
+        return ProgramLengths(self._program, self._machine, _LetterCosts(self.letters, alphabet))
 
     def _intern(self, key: tuple[Threads, Past]) -> int:
         if not self._endless:
@@ -60,9 +102,8 @@ class SpelledAutomaton(LazyAutomaton):
         return NOTHING
 
 
-def _endless(program: Program) -> frozenset[Pc]:
+def _endless(program: Program, every: Utf8Automaton) -> frozenset[Pc]:
     """The atoms that read any character, then themselves again, or the end."""
-    every = json_automaton(EVERY_SCALAR)
     code = program.instructions
     found = set()
     for pc, atom in enumerate(code):
@@ -80,19 +121,40 @@ def _endless(program: Program) -> frozenset[Pc]:
     return frozenset(found)
 
 
+class _LetterCosts(ByteCosts):
+    """How many bytes letters take."""
+
+    def __init__(self, letters: Letters, alphabet: Alphabet) -> None:
+        super().__init__(alphabet)
+        self._of_letter = spelling_of(letters).costs(alphabet)[0]
+
+    def left(self, automaton: Utf8Automaton, node: int = 0) -> int | None:
+        """The fewest bytes of one of the letters."""
+        least = min(self._of_letter[first : last + 1].min(initial=np.inf) for first, last, _ in automaton.nodes[node])
+        return None if least == np.inf else int(least)
+
+
+class _OneEach(ByteCosts):
+    """Letters, as one each."""
+
+    def left(self, automaton: Utf8Automaton, node: int = 0) -> int:
+        """One."""
+        return 1
+
+
 def json_spelled(node: Node, limits: Limits) -> Program | None:
     """The program of a node with each character in any of its spellings within a JSON string."""
     return assemble(simplify(node), limits, json_automaton)
 
 
-def any_automaton(limits: Limits) -> SpelledAutomaton:
-    """Every string."""
-    return SpelledAutomaton(json_spelled(Repeat(Chars(EVERY_SCALAR), 0, None), limits), limits)
+def any_automaton(limits: Limits) -> ConditionAutomaton:
+    """Every string, by bytes."""
+    return ConditionAutomaton(json_spelled(Repeat(Chars(EVERY_SCALAR), 0, None), limits), limits, None)
 
 
-def no_automaton(limits: Limits) -> SpelledAutomaton:
+def no_automaton(limits: Limits) -> ConditionAutomaton:
     """No string."""
-    return SpelledAutomaton(None, limits)
+    return ConditionAutomaton(None, limits, None)
 
 
 class _Same:
@@ -110,13 +172,57 @@ class _Same:
         return id(self.node)
 
 
-@lru_cache(maxsize=64)
-def _shared_program(same: _Same, limits: Limits) -> Program | None:
-    return json_spelled(same.node, limits)
+class SharedAutomaton(ConditionAutomaton):
+    """A format, which belongs to no grammar: what one grammar has found out serves all others, in any thread."""
+
+    def __init__(self, program: Program | None, limits: Limits, letters: Letters | None) -> None:
+        self._lock = RLock()
+        super().__init__(program, limits, letters)
+
+    def _follow(self, configuration: int, byte_class: int) -> int:
+        with self._lock:
+            return super()._follow(configuration, byte_class)
+
+
+_shared: dict[tuple[_Same, Limits, bool], SharedAutomaton] = {}
+
+
+def _text_automaton(formula: Text, limits: Limits, *, by_letters: bool) -> ConditionAutomaton | None:
+    if not formula.shared:
+        program = text_program(formula.node, limits, by_letters=by_letters)
+        return ConditionAutomaton(*program) if program is not None else None
+    key = (_Same(formula.node), limits, by_letters)
+    known = _shared.get(key)
+    if known is None or known.size > _SHARED_STATES:
+        program = text_program(formula.node, limits, by_letters=by_letters)
+        if program is None:
+            return None
+        known = _shared[key] = SharedAutomaton(*program)
+    return known
+
+
+def text_program(
+    node: Node, limits: Limits, *, by_letters: bool
+) -> tuple[Program | None, Limits, Letters | None] | None:
+    """What runs a node; None where it tells too many letters apart.
+
+    Raises:
+        LimitExceededError: so it does, and it looks behind. Within an escape, what is behind is no character.
+    """
+    if not by_letters:
+        program = json_spelled(node, limits)
+        if program is not None and any(not look.ahead for look in program.looks):
+            limits.check("kinds of characters of a pattern that looks behind", MOST_LETTERS + 1, MOST_LETTERS)
+        return program, limits, None
+    simple = simplify(node)
+    letters = letters_of(part.set for part in parts(simple) if isinstance(part, Chars))
+    return None if letters is None else (assemble(simple, limits, letters.automaton), limits, letters)
 
 
 class NamesAutomaton(LazyTable["TrieState | None"]):
-    """Some strings in any spelling."""
+    """Some strings in any spelling, by bytes."""
+
+    letters = None
 
     def __init__(self, names: Iterable[str], limits: Limits) -> None:
         self._trie = Trie(names)
@@ -148,23 +254,87 @@ def _classes_of_names(names: Iterable[str]) -> ByteClasses:
     return ByteClasses(bytes(of_byte), tuple(group[0][0] for group in ranges), tuple(ranges))
 
 
-Component: TypeAlias = SpelledAutomaton | NamesAutomaton
-Components: TypeAlias = dict[Formula, Component]
-"""The automata of the conditions of one grammar."""
+class ListedAutomaton(LazyTable[int]):
+    """Some strings, by letters; a state is a node of their trie."""
+
+    def __init__(self, names: Iterable[str], letters: Letters, limits: Limits) -> None:
+        self.letters = letters
+        self._trie = Trie(names)
+        self._edges = [{letters.of(code): to for code, to in edges.items()} for edges in self._trie.edges]
+        super().__init__(letters.classes, -1, limits)
+        if self._trie.names:
+            self.start = self._intern(0)
+
+    def is_free(self, configuration: int) -> bool:
+        """Never: the strings end."""
+        return False
+
+    def _is_accepting(self, key: int) -> bool:
+        return key >= 0 and self._trie.ends[key] >= 0
+
+    def _follow(self, configuration: int, byte_class: int) -> int:
+        following = self._edges[self._keys[configuration]].get(byte_class)
+        return DEAD if following is None else self._intern(following)
 
 
-def component(formula: Text | Length | Among, limits: Limits, known: Components) -> Component:
-    """The automaton of one condition."""
-    made = known.get(formula)
-    if made is None:
-        match formula:
-            case Among():
-                made = NamesAutomaton((value for value in formula.values if isinstance(value, str)), limits)
-            case Length():
-                length = Repeat(Chars(EVERY_SCALAR), formula.least, formula.most)
-                made = SpelledAutomaton(json_spelled(length, limits), limits)
-            case Text():
-                program = _shared_program(_Same(formula.node), limits) if formula.shared else None
-                made = SpelledAutomaton(program or json_spelled(formula.node, limits), limits)
-        known[formula] = made
-    return made
+class LengthAutomaton(LazyTable[int]):
+    """Strings of so many characters, by letters; a state is how many there were, as far as that matters."""
+
+    def __init__(self, least: int, most: int | None, limits: Limits) -> None:
+        letters = letters_of(())
+        assert letters is not None
+        self.letters: Letters = letters
+        self._least, self._most = least, most
+        super().__init__(letters.classes, -1, limits)
+        if most is None or least <= most:
+            self.start = self._intern(0)
+
+    def is_free(self, configuration: int) -> bool:
+        """Whether any string may follow."""
+        return self._most is None and self._keys[configuration] >= self._least
+
+    def remaining(self, place: int, alphabet: Alphabet = None) -> Remaining:
+        """A byte for each character at least."""
+        return Remaining(max(self._least - self._keys[place], 0), exact=False) if place else super().remaining(place)
+
+    def _is_accepting(self, key: int) -> bool:
+        return key >= self._least
+
+    def _follow(self, configuration: int, byte_class: int) -> int:
+        count = self._keys[configuration] + 1
+        if self._most is None:
+            return self._intern(min(count, self._least))
+        return self._intern(count) if count <= self._most else DEAD
+
+
+Component: TypeAlias = ConditionAutomaton | TableAutomaton | NamesAutomaton | ListedAutomaton | LengthAutomaton
+Components: TypeAlias = dict[tuple[Formula, bool], Component | None]
+"""The automata of the conditions of one grammar, by whether they read letters."""
+
+
+def component(
+    formula: Text | Length | Among, limits: Limits, known: Components, *, by_letters: bool
+) -> Component | None:
+    """The automaton of one condition; None where it tells too many letters apart."""
+    key = (formula, by_letters)
+    if key not in known:
+        known[key] = _make(formula, limits, by_letters=by_letters)
+    return known[key]
+
+
+def _make(formula: Text | Length | Among, limits: Limits, *, by_letters: bool) -> Component | None:
+    match formula:
+        case Among():
+            names = [value for value in formula.values if isinstance(value, str) and not _SURROGATES.search(value)]
+            if not by_letters:
+                return NamesAutomaton(names, limits)
+            letters = letters_of(CharSet(((code, code),)) for code in sorted({ord(c) for name in names for c in name}))
+            return None if letters is None else ListedAutomaton(names, letters, limits)
+        case Length():
+            if by_letters:
+                return LengthAutomaton(formula.least, formula.most, limits)
+            length = Repeat(Chars(EVERY_SCALAR), formula.least, formula.most)
+            return ConditionAutomaton(json_spelled(length, limits), limits, None)
+        case Text():
+            table = table_of(formula.key) if formula.shared and by_letters else None
+            return table or _text_automaton(formula, limits, by_letters=by_letters)

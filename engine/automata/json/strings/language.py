@@ -14,14 +14,32 @@ from functools import cache, lru_cache
 from typing import NamedTuple, TypeAlias
 
 from engine.automata.json.formula import All, Among, Constant, Formula, Length, Not, Place, Text, span_at, span_of
-from engine.automata.json.strings.conditions import Component, Components, any_automaton, no_automaton
+from engine.automata.json.strings.conditions import (
+    Component,
+    Components,
+    ConditionAutomaton,
+    NamesAutomaton,
+    any_automaton,
+    no_automaton,
+)
 from engine.automata.json.strings.names import Trie, TrieState
-from engine.automata.json.strings.products import LEAF, TextProduct, begin, is_plainly_inhabited, longest_completion
+from engine.automata.json.strings.products import (
+    LEAF,
+    TextProduct,
+    TooManyLettersError,
+    begin,
+    is_plainly_inhabited,
+    longest_completion,
+)
+from engine.automata.json.strings.spelled import Spelled, before
+from engine.automata.json.strings.tables import table_of
 from engine.automata.runtime import DEAD
 from engine.grammar.simplify import simplify
 from engine.source import Limits, Span
 
 EVERY_STRING = Constant(True)
+
+ByBytes: TypeAlias = ConditionAutomaton | NamesAutomaton | TextProduct
 
 
 @lru_cache(maxsize=4096)
@@ -47,12 +65,19 @@ class Bounded(NamedTuple):
         pattern: the strings of the pattern, of any length.
         least, most: how many characters there must and may be.
         reach: so many characters at most complete what the pattern has begun to match.
+        lengths: what says so.
     """
 
     pattern: TextLanguage
     least: int
     most: int
     reach: int
+    lengths: tuple[Length, ...]
+
+    def spans(self, count: int) -> tuple[Span, ...]:
+        """Where in the source a match stands behind so many characters."""
+        open_lengths = [each for each in self.lengths if each.most is not None or count < each.least]
+        return tuple(sorted({*self.pattern.places, *map(span_of, open_lengths)}))
 
 
 class TextLanguage:
@@ -63,15 +88,18 @@ class TextLanguage:
 
     __slots__ = ("_automaton", "_components", "_formula", "_limits", "start")
 
-    def __init__(self, formula: Formula, limits: Limits, components: Components | None = None) -> None:
+    def __init__(
+        self, formula: Formula, limits: Limits, components: Components | None = None, *, inhabited: bool = False
+    ) -> None:
+        """Make the language; `inhabited` says that there are such strings, so that nothing need be looked for."""
         self._formula, self._limits = formula, limits
         self._components = {} if components is None else components
-        self._automaton: Component | TextProduct | None = None
+        self._automaton: ByBytes | Spelled | None = None
         # The first state that an automaton interns.
-        self.start: int | None = 1 if is_plainly_inhabited(formula) else self.automaton.start or None
+        self.start: int | None = 1 if inhabited or is_plainly_inhabited(formula) else self.automaton.start or None
 
     @property
-    def automaton(self) -> Component | TextProduct:
+    def automaton(self) -> ByBytes | Spelled:
         """What runs it."""
         if self._automaton is None:
             self._automaton = self._make()
@@ -107,16 +135,16 @@ class TextLanguage:
         if not isinstance(self._formula, All):
             return None
         texts = [part for part in self._formula.items if not isinstance(part, Length)]
-        lengths = TextLanguage(
-            All(tuple(part for part in self._formula.items if isinstance(part, Length))), self._limits
-        )
-        if len(texts) != 1 or not isinstance(texts[0], Text) or lengths.lengths is None:
+        lengths = tuple(part for part in self._formula.items if isinstance(part, Length))
+        bounds = TextLanguage(All(lengths), self._limits).lengths
+        if len(texts) != 1 or not isinstance(texts[0], Text) or bounds is None:
             return None
-        reach = longest_completion(simplify(texts[0].node))
-        least, most = lengths.lengths
+        table = table_of(texts[0].key) if texts[0].shared else None
+        reach = longest_completion(simplify(texts[0].node)) if table is None else table.reach
+        least, most = bounds
         if reach is None or most is None:
             return None
-        return Bounded(TextLanguage(texts[0], self._limits, self._components), least, most, reach)
+        return Bounded(TextLanguage(texts[0], self._limits, self._components), least, most, reach, lengths)
 
     @property
     def places(self) -> tuple[Span, ...]:
@@ -129,33 +157,57 @@ class TextLanguage:
         """The byte class of each byte."""
         return self.automaton.classes.of_byte
 
-    def _make(self) -> Component | TextProduct:
+    @property
+    def spelled(self) -> Spelled | None:
+        """The automaton over letters, as they are spelled; None where it reads bytes."""
+        return self.automaton if isinstance(self.automaton, Spelled) else None
+
+    def _make(self) -> ByBytes | Spelled:
         if self._formula is EVERY_STRING:
             return any_automaton(self._limits)
-        residual, components, formulas = begin(self._formula, self._limits, self._components)
-        every = any_string().automaton
+        try:
+            made = self._made(by_letters=True)
+        except TooManyLettersError:
+            made = self._made(by_letters=False)
+        if made.letters is not None:
+            return Spelled(made.letters, made, merges=not isinstance(made, TextProduct))  # which tells what is open
+        assert isinstance(made, ConditionAutomaton | NamesAutomaton | TextProduct)
+        return made
+
+    def _made(self, *, by_letters: bool) -> Component | TextProduct:
+        residual, components, formulas = begin(self._formula, self._limits, self._components, by_letters=by_letters)
         if isinstance(residual, bool):
-            return every if residual else no_automaton(self._limits)
+            return _every() if residual else no_automaton(self._limits)
         if residual[0] == LEAF:
             number: int = residual[1]
             return components[number]
-        return TextProduct(every, components, formulas, residual, self._limits)
+        return TextProduct(None if by_letters else _every(), components, formulas, residual, self._limits)
 
     def step(self, state: int, byte: int) -> int | None:
         """The state after a byte."""
         automaton = self.automaton
+        if isinstance(automaton, Spelled):
+            return automaton.follow(state, byte) or None
         following = int(automaton.rows[state, automaton.classes.of_byte[byte]])
         if following < 0:
             following = automaton.step(state, automaton.classes.of_byte[byte])
         return following or None
 
+    def row(self, state: int) -> list[int | None]:
+        """The state after each byte."""
+        automaton = self.automaton
+        if isinstance(automaton, Spelled):
+            return [following or None for following in automaton.row(state)]
+        row = automaton.row(state)
+        return [row[each] or None for each in automaton.classes.of_byte]
+
     def accepts(self, state: int) -> bool:
         """Whether the string may end here."""
-        return bool(self.automaton.accepting[state])
+        return bool(self.automaton.accepts(state))
 
     def is_free(self, state: int) -> bool:
         """Whether this is between two characters, and any string may follow."""
-        return bool(self.automaton.accepting[state]) and self.automaton.is_free(state)
+        return self.accepts(state) and self.automaton.is_free(state)
 
     def holds(self, text: str) -> bool:
         """Whether it holds a string."""
@@ -166,8 +218,11 @@ class TextLanguage:
 
     def spans(self, state: int) -> tuple[Span, ...]:
         """Where in the source the match stands."""
-        if isinstance(self.automaton, TextProduct):
-            return self.automaton.spans(state)
+        automaton: object = self.automaton
+        if isinstance(automaton, Spelled):
+            automaton, state = automaton.inner, before(state)
+        if isinstance(automaton, TextProduct):
+            return automaton.spans(state)
         span = span_of(self._formula)
         return (span,) if span.end else ()
 
@@ -176,11 +231,18 @@ class TextLanguage:
 def any_string() -> TextLanguage:
     """Every string; one language for all grammars, which does not grow any more."""
     language = TextLanguage(EVERY_STRING, Limits())
-    state = 1
-    while state < language.automaton.size:
-        language.automaton.complete(state)
+    automaton, state = language.automaton, 1
+    assert isinstance(automaton, ConditionAutomaton)
+    while state < automaton.size:
+        automaton.complete(state)
         state += 1
     return language
+
+
+def _every() -> ConditionAutomaton:
+    automaton = any_string().automaton
+    assert isinstance(automaton, ConditionAutomaton)
+    return automaton
 
 
 class EnumLanguage:
@@ -210,6 +272,13 @@ class EnumLanguage:
     def step(self, state: TrieState, byte: int) -> TrieState | None:
         """The state after a byte."""
         return self.trie.step(state, byte, self.all)
+
+    def row(self, state: TrieState) -> list[TrieState | None]:
+        """The state after each byte."""
+        row: list[TrieState | None] = [None] * 256
+        for byte, following, _ in self.trie.steps(state):
+            row[byte] = following
+        return row
 
     def accepts(self, state: TrieState) -> bool:
         """Whether the string may end here."""

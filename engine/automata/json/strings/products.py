@@ -17,18 +17,20 @@ takes milliseconds.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Final, TypeAlias
 
 from engine.automata.byte_classes import ByteClasses
 from engine.automata.json.formula import All, Among, Constant, Formula, Length, Not, Some, Text, span_of
 from engine.automata.json.strings.conditions import Component, Components, component
+from engine.automata.json.strings.letters import Letters, common_letters
 from engine.automata.liveness import SearchedTable
 from engine.automata.runtime import DEAD
 from engine.automata.table import LazyTable
 from engine.grammar import Chars, Choice, Empty, Look, Never, Node, Repeat, Sequence
 from engine.grammar.charset import EVERY_SCALAR
 from engine.grammar.nodes import parts
+from engine.grammar.simplify import simplify
 from engine.source import Limits, Span
 
 Residual: TypeAlias = Any
@@ -36,6 +38,8 @@ Residual: TypeAlias = Any
 
 LEAF, _NOT, _ALL, _SOME = range(4)
 _SOON: Final = 100
+_MANY: Final = 1_000_000
+"""There are more characters than that, and more strings of every format."""
 
 
 def is_plainly_inhabited(formula: Formula) -> bool:
@@ -44,7 +48,7 @@ def is_plainly_inhabited(formula: Formula) -> bool:
         case Constant():
             return formula.value
         case Text():
-            return formula.shared or _is_plain(formula.node)
+            return formula.shared or _is_plain(simplify(formula.node))
         case Length():
             return formula.most is None or formula.least <= formula.most
         case Among():
@@ -72,14 +76,28 @@ def _is_plainly_met(conditions: tuple[Formula, ...]) -> bool:
     if most is not None and least > most:
         return False
     excluded = [other.item for other in others if isinstance(other, Not) and isinstance(other.item, Among)]
-    if len(excluded) == len(others):
-        # There are more characters than that, and so more strings of one.
-        return not others or most is None or (most > 0 and sum(len(each.values) for each in excluded) < 1_000_000)
-    text = others[0]
-    if len(others) > 1 or not isinstance(text, Text) or text.shared or not _is_plain(text.node):
+    left_out = sum(len(each.values) for each in excluded)
+    texts = [other for other in others if not (isinstance(other, Not) and isinstance(other.item, Among))]
+    if not texts:
+        return not left_out or most is None or (most > 0 and left_out < _MANY)
+    text = texts[0]
+    if len(texts) > 1 or not isinstance(text, Text):
         return False
-    shortest = _shortest(text.node)
+    if text.shared:
+        return (least, most) == (0, None) and left_out < _MANY
+    node = simplify(text.node)
+    if not _is_plain(node):
+        return False
+    if left_out:
+        return most is None and _is_endless(node)
+    shortest = _shortest(node)
     return least <= shortest and (most is None or shortest <= most)
+
+
+def _is_endless(node: Node) -> bool:
+    """Whether a node without conditions matches ever longer strings."""
+    endless = (part for part in parts(node) if isinstance(part, Repeat) and part.maximum is None)
+    return any(isinstance(part, Chars) for repeat in endless for part in parts(repeat.node))
 
 
 def _shortest(node: Node) -> int:
@@ -123,60 +141,98 @@ def _is_plain(node: Node) -> bool:
     )
 
 
-def begin(formula: Formula, limits: Limits, known: Components) -> tuple[Residual, list[Component], list[Formula]]:
-    """What is to be satisfied at the start of a string, the automata in question, and the conditions they stand for."""
-    components: list[Component] = []
+class TooManyLettersError(Exception):
+    """Conditions tell more characters apart than there may be letters."""
+
+
+def begin(
+    formula: Formula, limits: Limits, known: Components, *, by_letters: bool
+) -> tuple[Residual, list[Component], list[Formula]]:
+    """What is to be satisfied at the start of a string, the automata in question, and the conditions they stand for.
+
+    Raises:
+        TooManyLettersError: they do not read letters.
+    """
     formulas: list[Formula] = []
+    components: list[Component] = []
 
-    def residual(part: Formula) -> Residual:
-        match part:
-            case Constant():
-                return part.value
-            case Not():
-                return _negated(residual(part.item))
-            case All():
-                return _joined(_ALL, [residual(item) for item in part.items])
-            case Some():
-                return _joined(_SOME, [residual(item) for item in part.items])
-            case Text() | Length() | Among():
-                automaton = component(part, limits, known)
-                components.append(automaton)
-                formulas.append(part)
-                return _leaf(automaton, len(components) - 1, automaton.start)
-            case _:
-                raise AssertionError(part)
+    def find(part: Text | Length | Among) -> Residual:
+        automaton = component(part, limits, known, by_letters=by_letters)
+        if automaton is None:
+            raise TooManyLettersError
+        components.append(automaton)
+        formulas.append(part)
+        return _leaf(automaton, len(components) - 1, automaton.start)
 
-    return residual(formula), components, formulas
+    return _begin(formula, find), components, formulas
+
+
+def _begin(part: Formula, find: Callable[[Text | Length | Among], Residual]) -> Residual:
+    match part:
+        case Constant():
+            return part.value
+        case Not():
+            return _negated(_begin(part.item, find))
+        case All() | Some():
+            return _joined(_ALL if isinstance(part, All) else _SOME, [_begin(item, find) for item in part.items])
+        case Text() | Length() | Among():
+            return find(part)
+        case _:
+            raise AssertionError(part)
 
 
 class TextProduct(SearchedTable[tuple[int, Residual]]):
-    """The `Runtime` of a boolean formula over conditions; a state is one of any string, and what is left to satisfy."""
+    """The `Runtime` of a boolean formula over conditions; a state is one of any string, and what is left to satisfy.
+
+    Attributes:
+        letters: what it reads; None for bytes.
+    """
 
     def __init__(
         self,
-        every: LazyTable[Any],
+        every: LazyTable[Any] | None,
         components: list[Component],
         formulas: list[Formula],
         residual: Residual,
         limits: Limits,
     ) -> None:
+        """Begin.
+
+        Args:
+            every: every string, by bytes; None where conditions read letters.
+            components: the conditions.
+            formulas: what they stand for.
+            residual: what is left of the formula at the start.
+            limits: how much may be searched.
+
+        Raises:
+            TooManyLettersError: together, they tell too many apart.
+        """
         self._every = every
         self._components = components
         self._formulas = formulas
-        classes, self._classes_of = _common_classes([table.classes for table in (every, *components)])
+        self.letters: Letters | None = None
+        if every is None:
+            common = common_letters([each.letters for each in components if each.letters is not None])
+            if common is None:
+                raise TooManyLettersError
+            self.letters, parts_of = common
+            of_byte = [each.classes.of_byte for each in components]
+            self._classes_of = [
+                (0, *(table[letter] for table, letter in zip(of_byte, letters, strict=True))) for letters in parts_of
+            ]
+            classes = self.letters.classes
+        else:
+            classes, self._classes_of = _common_classes([table.classes for table in (every, *components)])
         super().__init__(classes, (DEAD, False), limits)
         self._live = [False]
         self._distances: dict[tuple[int, int], int] = {}
-        start = self._intern((every.start, residual))
+        start = self._intern((1 if every is None else every.start, residual))
         self.start = start if self._is_live(start) else DEAD
 
     def is_free(self, configuration: int) -> bool:
         """Whether every string that goes on from here is accepted."""
         return self._keys[configuration][1] is True
-
-    def is_between(self, configuration: int) -> bool:
-        """Whether this is between two characters."""
-        return self._keys[configuration][0] == self._every.start
 
     def state_of(self, configuration: int, component: Component) -> int:
         """The state of a condition; `DEAD` where it does not matter any more."""
@@ -208,9 +264,10 @@ class TextProduct(SearchedTable[tuple[int, Residual]]):
     def _step(self, configuration: int, byte_class: int) -> int:
         place, residual = self._keys[configuration]
         classes = self._classes_of[byte_class]
-        place = self._every.step(place, classes[0])
-        if place == DEAD:
-            return DEAD
+        if self._every is not None:
+            place = self._every.step(place, classes[0])
+            if place == DEAD:
+                return DEAD
         residual = self._after(residual, classes)
         return DEAD if residual is False else self._intern((place, residual))
 
@@ -225,14 +282,15 @@ class TextProduct(SearchedTable[tuple[int, Residual]]):
         return _joined(tag, (self._after(each, classes) for each in first))
 
     def _is_accepting(self, key: tuple[int, Residual]) -> bool:
-        return self._every.accepts(key[0]) and self._holds(key[1])
+        return (self._every is None or self._every.accepts(key[0])) and self._holds(key[1])
 
     def _holds(self, residual: Residual) -> bool:
         if isinstance(residual, bool):
             return residual
         tag, first = residual[0], residual[1]
         if tag == LEAF:
-            return bool(self._components[first].accepting[residual[2]])
+            holds: bool = self._components[first].accepts(residual[2])
+            return holds
         if tag == _NOT:
             return not self._holds(first)
         return (all if tag == _ALL else any)(self._holds(each) for each in first)

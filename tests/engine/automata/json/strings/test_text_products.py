@@ -1,93 +1,16 @@
 """Products of conditions on strings, against all short strings and Python's `re`."""
 
 import json
-import re
-from functools import cache
-from itertools import product
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
+from string_formulas import TEXTS, build, formulas, holds, node_of
 
 from engine.automata.json.arena import Arena
 from engine.automata.json.strings.language import TextLanguage
+from engine.automata.json.strings.products import is_plainly_inhabited
 from engine.compile import compile_grammar
-from engine.notations import regex
-from engine.notations.json_schema.texts import search
-from engine.source import LimitExceededError, Limits, SourceText, Span
-
-HERE = Span(0, 1)
-LENGTH = 4
-# Every condition below is decided within so many characters, and tells no others apart than these.
-TEXTS = ["".join(letters) for length in range(LENGTH + 1) for letters in product("abé", repeat=length)]
-PATTERNS = [
-    "a",
-    "b",
-    "^a",
-    "b$",
-    "^[ab]{1,3}$",
-    "ab",
-    "^(a|b)*$",
-    r"^a\b",
-    "^(?!ab)",
-    "(?=.b)a",
-    "é",
-    "a{2}",
-    "^.?$",
-    "",
-]
-
-leaves = st.one_of(
-    st.sampled_from(PATTERNS).map(lambda text: ("pattern", text)),
-    st.tuples(st.integers(0, 2), st.one_of(st.none(), st.integers(0, 3))).map(lambda pair: ("length", *pair)),
-    st.lists(st.sampled_from(TEXTS), min_size=1, max_size=4).map(lambda texts: ("among", *texts)),
-)
-formulas = st.recursive(
-    leaves,
-    lambda inner: st.one_of(
-        inner.map(lambda one: ("not", one)),
-        st.lists(inner, min_size=2, max_size=4).map(lambda some: ("all", *some)),
-        st.lists(inner, min_size=2, max_size=4).map(lambda some: ("some", *some)),
-    ),
-    max_leaves=6,
-)
-
-
-@cache
-def node_of(text):
-    return search(regex.parse(SourceText(text), "ecma", Limits())[0])
-
-
-def build(arena, formula):
-    match formula:
-        case ("pattern", text):
-            return arena.text(lambda: node_of(text), ("pattern", text), HERE)
-        case ("length", least, most):
-            return arena.length(least, most, HERE)
-        case ("among", *texts):
-            return arena.among(texts, HERE)
-        case ("not", inner):
-            return arena.negate(build(arena, inner))
-        case ("all", *items):
-            return arena.all_of(build(arena, item) for item in items)
-        case ("some", *items):
-            return arena.any_of(build(arena, item) for item in items)
-
-
-def holds(formula, text):
-    match formula:
-        case ("pattern", pattern):
-            return re.search(pattern.replace(r"\b", r"(?a:\b)"), text) is not None
-        case ("length", least, most):
-            return least <= len(text) and (most is None or len(text) <= most)
-        case ("among", *texts):
-            return text in texts
-        case ("not", inner):
-            return not holds(inner, text)
-        case ("all", *items):
-            return all(holds(item, text) for item in items)
-        case ("some", *items):
-            return any(holds(item, text) for item in items)
+from engine.source import LimitExceededError, Limits, Span
 
 
 @settings(max_examples=150)
@@ -163,3 +86,22 @@ def test_more_characters_than_are_remembered_are_still_spelled_as_json():
     assert grammar.fullmatch(json.dumps(text))
     assert grammar.fullmatch(json.dumps(text, ensure_ascii=False))
     assert not grammar.fullmatch(f'"{text}"')
+
+
+@pytest.mark.parametrize(
+    ("formula", "plain"),
+    [
+        (("all", ("pattern", "^a+$"), ("not", ("among", "a", "aa"))), True),
+        (("all", ("pattern", "^(a|b{2,})$"), ("not", ("among", "a"))), True),
+        (("all", ("pattern", "^a{1,2}$"), ("not", ("among", "a", "aa"))), False),
+        (("all", ("pattern", "^a+$"), ("length", 0, 2), ("not", ("among", "a", "aa"))), False),
+        (("all", ("pattern", "^a+$"), ("length", 7, None), ("not", ("among", "a"))), True),
+        (("all", ("pattern", "^(?!b)a+$"), ("not", ("among", "a"))), False),
+        (("all", ("length", 0, 1), ("not", ("among", "a", "b"))), True),
+    ],
+)
+def test_what_is_inhabited_at_a_glance_has_strings(formula, plain):
+    built = build(Arena(), formula)
+    assert is_plainly_inhabited(built) is plain
+    if plain:
+        assert TextLanguage(built, Limits()).automaton.start

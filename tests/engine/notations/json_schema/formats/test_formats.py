@@ -16,7 +16,7 @@ import pytest
 from engine.automata.lazy import LazyAutomaton
 from engine.automata.program import assemble
 from engine.grammar.simplify import simplify
-from engine.notations.json_schema.formats import NAMES, format_node
+from engine.notations.json_schema.formats import NAMES, format_node, plain_part
 from engine.notations.regex import parse
 from engine.source import GrammarError, Limits, Severity, SourceText
 
@@ -74,6 +74,22 @@ def test_every_format_has_a_language():
     for name in NAMES:
         assert format_node(name) is format_node(name, "draft-07")
         assert automaton(name).start
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if plain_part(name)])
+def test_what_is_plainly_of_a_format_is_of_it(name):
+    part, whole = LazyAutomaton(assemble(simplify(plain_part(name)()), Limits()), Limits()), automaton(name)
+    todo = [(part.start, whole.start)]
+    seen = set(todo)
+    while todo:
+        here, there = todo.pop()
+        assert whole.accepts(there) or not part.accepts(here)
+        pairs = {(part.classes.of_byte[b], whole.classes.of_byte[b]) for b in range(256)}
+        for following in ((part.step(here, mine), whole.step(there, its)) for mine, its in pairs):
+            if following[0] and following not in seen:
+                seen.add(following)
+                todo.append(following)
+    assert len(seen) > 1
 
 
 def test_unknown_formats_are_annotations():

@@ -1,0 +1,148 @@
+"""Patterns whose length is bounded, read as the pattern with a count.
+
+A string of so many characters that must also match is the product of the pattern
+and a counter, and a state of it is alive where the shortest completion of the
+pattern still fits. So the counter is a number beside the pattern's state, and the
+states that differ in it alone are a run of the table: their rows are those of the
+first one with every entry moved along, but for what does not fit any more. They
+are filled a run at a time.
+
+Until the least length is reached, whether a completion of the right length exists
+is looked up step by step instead. Far from its bounds, a string reads as the
+pattern alone does, so that most states need not be told apart.
+
+Rejected: the product of two automata. A step of it takes as long as one of the
+pattern for every count.
+"""
+
+from __future__ import annotations
+
+from typing import Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.automata.json.reading import QUOTE_BYTE, Reader, ReadingTable, StringReader, ending
+from engine.automata.json.strings.conditions import ConditionAutomaton
+from engine.automata.json.strings.language import Bounded
+from engine.automata.json.strings.spelled import Spelled, before, place_of
+from engine.automata.json.strings.tables import TableAutomaton
+from engine.automata.runtime import DEAD
+from engine.source import Span, turn
+
+RUN: Final = 8
+"""States in a run."""
+MOST_LEAST: Final = 64
+"""A larger least length is left to the product: too much may have to be looked up before it is reached."""
+
+_State: TypeAlias = tuple[int, int]
+_Numbers: TypeAlias = npt.NDArray[np.int64]
+
+
+class BoundedReader(Reader):
+    """A pattern of bounded length; a state is the pattern's, and how many characters were read before it."""
+
+    def __init__(self, bounds: Bounded, spelled: Spelled, pattern: StringReader) -> None:
+        super().__init__()
+        self._bounds, self._spelled, self._pattern = bounds, spelled, pattern
+        self._table: object = None  # whose runs they are
+        self._runs: dict[_State, int] = {}  # the first number of each, by its first state
+        self._lives: dict[_State, bool] = {}  # below the least length
+        self.ending(1)
+
+    @property
+    def start(self) -> _State:
+        """Before the first character."""
+        return self._spelled.start, 0
+
+    def spans(self, state: _State) -> tuple[Span, ...]:
+        """Where in the source the match stands."""
+        return self._bounds.spans(state[1])
+
+    def relaxed(self, table: ReadingTable, state: _State, longest: int) -> int:
+        """The reading state of the pattern alone that no text of so many characters tells apart; `DEAD` for none."""
+        at, count = state
+        if count + longest + self._bounds.reach > self._bounds.most:
+            return DEAD
+        if count < self._bounds.least and count + self._lacks(before(at)) < self._bounds.least:
+            return DEAD
+        return table.state(self._pattern, (at,))
+
+    def fill(self, table: ReadingTable, number: int, state: _State, byte: int) -> None:
+        """Fill the rows of the run that a state is in, and those within the characters that may be read there."""
+        if table.identity is not self._table:
+            self._table = table.identity
+            self._runs.clear()
+        at, place = before(state[0]), place_of(state[0])
+        first = state[1] - state[1] % RUN
+        counts = self._counts(first)
+        spelling, ways = self._spelled.spelling, self._spelled.ways(at)
+        behind = {target: self._behind(table, target, counts + 1) for target in dict.fromkeys(ways.targets)}
+        vectors = np.zeros((len(counts), spelling.nodes + len(ways.targets)), np.int32)
+        vectors[:, spelling.nodes :] = np.stack([behind[target] for target in ways.targets], axis=1)
+        lives = vectors[:, spelling.nodes :] != DEAD
+        below = self._spelled.below(ways, place)
+        runs = self._runs_of(table, [state[0], *self._spelled.entered(at, place, below)], first)
+        if below:
+            vectors[:, below] = np.array(runs[1:]) + (counts - first)[:, np.newaxis]
+            if not lives[:, np.array(ways.targets) != DEAD].all():  # near the bounds
+                reached = lives[:, spelling.part_of] @ spelling.reach[below].T
+                vectors[:, below] *= reached
+        filled = [place, *below] if place else [place]
+        rows = vectors[:, spelling.table[filled]]
+        if self._spelled.accepts(state[0]):
+            rows[counts >= self._bounds.least, 0, QUOTE_BYTE] = ending(0)
+        for column, run in enumerate(runs[: len(filled)]):
+            table.rows[run : run + len(counts)] = rows[:, column]
+        table.rows[number] = rows[state[1] - first, 0]
+
+    def _counts(self, first: int) -> _Numbers:
+        return np.arange(first, min(first + RUN, self._bounds.most + 1))
+
+    def _runs_of(self, table: ReadingTable, states: list[int], first: int) -> list[int]:
+        """The first number of a run for each of some states of the pattern."""
+        new = [at for at in states if (at, first) not in self._runs]
+        if new:
+            counts = self._counts(first).tolist()
+            begin = table.run(self, [(at, count) for at in new for count in counts])
+            self._runs.update(((at, first), begin + i * len(counts)) for i, at in enumerate(new))
+        return [self._runs[at, first] for at in states]
+
+    def _behind(self, table: ReadingTable, target: int, counts: _Numbers) -> _Numbers:
+        """The numbers of a state of the pattern behind so many characters; `DEAD` where no completion fits."""
+        numbers = np.zeros(len(counts), np.int64)
+        if target == DEAD:
+            return numbers
+        shortest = counts + self._lacks(target)
+        fits = shortest <= self._bounds.most
+        for i in np.flatnonzero(fits & (shortest < self._bounds.least)).tolist():
+            fits[i] = self._is_live(target, int(counts[i]))
+        first = int(counts[0]) - 1
+        here = fits & (counts < first + RUN)
+        if here.any():
+            numbers[here] = self._runs_of(table, [target], first)[0] + counts[here] - first
+        if fits[-1] and not here[-1]:  # the first state of the next run, which may never be needed
+            following = (target, first + RUN)
+            numbers[-1] = self._runs[following] if following in self._runs else table.state(self, following)
+        return numbers
+
+    def _lacks(self, target: int) -> int:
+        """The fewest characters that complete what the pattern has begun to match."""
+        automaton = self._spelled.inner
+        assert isinstance(automaton, ConditionAutomaton | TableAutomaton)
+        return automaton.characters(target)
+
+    def _is_live(self, at: int, count: int) -> bool:
+        """Whether a state of the pattern has a completion of the right length."""
+        shortest = count + self._lacks(at)
+        if shortest > self._bounds.most:
+            return False
+        if shortest >= self._bounds.least:
+            return True
+        known = self._lives.get((at, count))
+        if known is None:
+            turn()
+            targets = dict.fromkeys(self._spelled.ways(at).targets)
+            known = any(self._is_live(target, count + 1) for target in targets if target != DEAD)
+            self._lives[at, count] = known
+        return known

@@ -1,0 +1,1 @@
+"""The formats' automata as tables, and the script that writes them."""

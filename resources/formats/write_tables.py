@@ -1,0 +1,122 @@
+"""Writes the formats' automata as tables: `python -m resources.formats.write_tables [name…]`.
+
+Each format's own node is run over letters, every state is looked at, and the
+smallest automaton of the same language is written beside this script. Those of
+`LAZY` would be too large, and are worked out as they are met.
+Run it anew where a format changes; `test_tables` tells when.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import itertools
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.automata.json.strings.conditions import ConditionAutomaton, text_program
+from engine.automata.json.strings.letter_spelling import spelling_of
+from engine.automata.json.strings.letters import Letters, letters_from
+from engine.automata.json.strings.tables import shortest, write
+from engine.grammar.simplify import simplify
+from engine.notations.json_schema.formats import NAMES, format_node
+from engine.source import Limits
+
+FOLDER: Final = Path(__file__).parent
+LIMITS: Final = Limits(configurations=10_000_000, search=1_000_000)
+LAZY: Final = frozenset(("idn-email", "idn-hostname", "regex"))
+"""The formats without a table."""
+
+Ints = npt.NDArray[np.int64]
+
+
+def main() -> None:
+    """Write the tables of all formats, or of those that are named."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", help="formats; all of them if none is named")
+    for name in parser.parse_args().names or sorted(NAMES - LAZY):
+        data = table(name)
+        (FOLDER / f"{name}.table").write_bytes(data)
+        print(f"{name}: {len(data):,} bytes")
+
+
+def table(name: str) -> bytes:
+    """The file of a format's table."""
+    letters, rows, accepting = explore(name)
+    rows, accepting = smallest(rows, accepting)
+    letters, rows = coarsest(letters, rows)
+    lacks = shortest(rows, accepting, spelling_of(letters).costs(None)[0])
+    characters = shortest(rows, accepting, np.ones(letters.size))
+    lacks[0] = characters[0] = 0  # nobody asks
+    narrow = rows.astype(np.uint16), lacks.astype(np.uint16), characters.astype(np.uint16)
+    return write(*narrow, letters=letters, digest=digest(name))
+
+
+def digest(name: str) -> str:
+    """What a format's node comes to, in short."""
+    node = format_node(name)
+    assert node is not None
+    return hashlib.sha256(repr(simplify(node)).encode()).hexdigest()
+
+
+def explore(name: str) -> tuple[Letters, Ints, npt.NDArray[np.bool_]]:
+    """All states of a format's automaton: its letters, the rows over them, and which states accept."""
+    node = format_node(name)
+    assert node is not None
+    program = text_program(node, LIMITS, by_letters=True)
+    assert program is not None
+    automaton = ConditionAutomaton(*program)
+    letters = automaton.letters
+    assert letters is not None
+    state = automaton.start
+    while state < automaton.size:
+        automaton.complete(state)
+        state += 1
+    rows = automaton.rows[: automaton.size].astype(np.int64)
+    return letters, rows[:, list(automaton.classes.of_byte[: letters.size])], automaton.accepting[: len(rows)] > 0
+
+
+def smallest(rows: Ints, accepting: npt.NDArray[np.bool_]) -> tuple[Ints, npt.NDArray[np.bool_]]:
+    """The smallest automaton, by refinement (Moore 1956); numbered as a search from the start finds it.
+
+    Args:
+        rows: int64[states, letters]; state 0 is dead, the match begins in 1.
+        accepting: bool[states].
+    """
+    part, count = accepting.astype(np.int64), 0
+    part[0] = 2
+    while part.max() + 1 != count:
+        count = part.max() + 1
+        part = np.unique(np.column_stack((part, part[rows])), axis=0, return_inverse=True)[1].ravel()
+    member = np.zeros(count, np.int64)
+    member[part] = np.arange(len(part))
+    found = {int(part[0]): 0, int(part[1]): 1}
+    order = list(found)
+    for one in itertools.islice(order, 1, None):  # which grows
+        for following in part[rows[member[one]]].tolist():
+            if following not in found:
+                found[following] = len(found)
+                order.append(following)
+    number = np.zeros(count, np.int64)
+    number[order] = np.arange(len(order))
+    return number[part[rows[member[order]]]], accepting[member[order]]
+
+
+def coarsest(letters: Letters, rows: Ints) -> tuple[Letters, Ints]:
+    """The automaton over letters that it tells apart."""
+    columns: dict[bytes, int] = {}
+    new = [columns.setdefault(column.tobytes(), len(columns)) for column in np.ascontiguousarray(rows.T)]
+    segments: list[tuple[int, int, int]] = []
+    for first, last, letter in letters.segments:
+        if segments and segments[-1][2] == new[letter] and segments[-1][1] + 1 == first:
+            segments[-1] = (segments[-1][0], last, new[letter])
+        else:
+            segments.append((first, last, new[letter]))
+    return letters_from(tuple(segments)), rows[:, [new.index(number) for number in range(len(columns))]]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,54 @@
+"""What a conjunction says of an object, sorted."""
+
+import json
+
+import pytest
+
+from engine.automata.json.goals import Goals
+from engine.automata.json.objects.case import ObjectCase, ObjectPlace
+from engine.automata.json.values import Kind
+from engine.notations.json_schema import parse
+from engine.source import Limits, SourceText
+
+
+def case_of(schema: object) -> tuple[Goals, ObjectCase]:
+    """The only case of a schema, and its goals."""
+    model, _ = parse(SourceText(json.dumps(schema)), Limits())
+    goals = Goals(model.arena, Limits())
+    (start,) = goals.starts(model.goal, Kind.OBJECT)
+    assert isinstance(start, ObjectPlace)
+    return goals, start.case
+
+
+def test_names_come_declared_then_required_then_mentioned():
+    schema = {
+        "propertyNames": {"not": {"const": "never"}},
+        "required": ["late", "b"],
+        "properties": {"b": {}, "a": {"type": "null"}},
+    }
+    _, case = case_of(schema)
+    assert case.names == ("b", "a", "late", "never")
+    assert case.ordered == 2
+    assert case.missing(case.start) == 0b101
+
+
+@pytest.mark.parametrize(
+    ("schema", "least", "most"),
+    [
+        ({"minProperties": 2, "maxProperties": 5}, 2, 5),
+        ({"allOf": [{"minProperties": 2}, {"minProperties": 3}, {"maxProperties": 4}]}, 3, 4),
+        ({"not": {"maxProperties": 2}, "type": "object"}, 3, None),
+        ({"minProperties": 1, "required": ["a"]}, 0, None),
+    ],
+)
+def test_counts_are_joined(schema, least, most):
+    _, case = case_of(schema)
+    assert (case.least, case.most) == (least, most)
+
+
+def test_a_case_lives_no_longer_than_its_goals():
+    goals, case = case_of({"minProperties": 1})
+    assert case.goals is goals
+    del goals
+    with pytest.raises(ReferenceError, match="are gone"):
+        case.goals  # noqa: B018 - asking is what is tested

@@ -1,0 +1,72 @@
+"""How letters are spelled, against the spelling of each character."""
+
+import json
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.automata.json.strings.letter_spelling import spelling_of
+from engine.automata.json.strings.letters import letters_of
+from engine.grammar import CharSet
+
+INTERESTING = list('aZ"\\/\n\0\x7f\x80\u07ff\u0800\ud7ff\ue000\uffff\U00010000\U0010ffff')
+codes = st.one_of(st.characters(exclude_categories=["Cs"]), st.sampled_from(INTERESTING)).map(ord)
+ranges = st.tuples(codes, codes).map(lambda pair: (min(pair), max(pair)))
+sets = st.lists(ranges, min_size=1, max_size=4).map(CharSet.of)
+
+
+def ways(code):
+    character = chr(code)
+    units = character.encode("utf-16-be")
+    escaped = "".join(f"\\u{units[i]:02x}{units[i + 1]:02X}" for i in range(0, len(units), 2)).encode()
+    return [json.dumps(character, ensure_ascii=flag)[1:-1].encode() for flag in (True, False)] + [escaped]
+
+
+def read(spelling, data):
+    """The letter that some bytes spell; None where they spell none."""
+    place = 0
+    for index, byte in enumerate(data):
+        place = int(spelling.table[place, byte])
+        if place == 0:
+            return None
+        if place >= spelling.nodes:
+            return place - spelling.nodes if index == len(data) - 1 else None
+    return None
+
+
+@given(st.lists(sets, max_size=3), st.lists(codes, min_size=1, max_size=5))
+def test_every_spelling_of_a_character_is_read_as_its_letter(some, characters):
+    letters = letters_of(some)
+    spelling = spelling_of(letters)
+    for code in characters:
+        for way in ways(code):
+            assert read(spelling, way) == letters.of(code)
+            assert read(spelling, way[:-1]) is None
+
+
+def test_what_spells_nothing():
+    spelling = spelling_of(letters_of([CharSet.chars("aé")]))
+    for wrong in (b'"', b"\x1f", b"\\x", b"\xc0\x80", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xff", b"\x80"):
+        assert read(spelling, wrong) is None
+    for half in (rb"\ud800", rb"\udc00", rb"\ud800a", rb"\ud800\u0061", rb"\udc00\udc00"):
+        assert read(spelling, half) is None
+
+
+@given(st.lists(sets, max_size=3))
+def test_from_a_place_those_letters_may_be_read_that_are_reached(some):
+    letters = letters_of(some)
+    spelling = spelling_of(letters)
+    costs = spelling.costs(None)
+    for place in range(spelling.nodes):
+        targets = {int(target) for target in spelling.table[place]} - {0}
+        expected = np.full(letters.size, np.inf)
+        for target in targets:
+            behind = np.arange(letters.size) == target - spelling.nodes
+            one = np.where(behind, 0, np.inf) if target >= spelling.nodes else costs[target]
+            expected = np.minimum(expected, 1 + one)
+        np.testing.assert_array_equal(costs[place], expected)
+        reached = {int(spelling.part_of[part]) for part in np.flatnonzero(spelling.reach[place])}
+        assert reached == set(np.flatnonzero(costs[place] < np.inf).tolist())
+        if place:
+            assert {target for target in targets if target < spelling.nodes} <= set(spelling.below[place])

@@ -1,0 +1,53 @@
+"""Letters against the sets of characters that they tell apart."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.automata.json.strings.letters import common_letters, letters_of
+from engine.automata.utf8 import FINAL
+from engine.grammar import CharSet
+from engine.grammar.charset import EVERY_SCALAR
+
+INTERESTING = list('aZ"\\/\n\0\x7f\x80\u07ff\u0800\ud7ff\ue000\uffff\U00010000\U0010ffff')
+codes = st.one_of(st.characters(exclude_categories=["Cs"]), st.sampled_from(INTERESTING)).map(ord)
+ranges = st.tuples(codes, codes).map(lambda pair: (min(pair), max(pair)))
+sets = st.lists(ranges, min_size=1, max_size=4).map(CharSet.of)
+
+
+@given(st.lists(sets, max_size=4), codes, codes)
+def test_characters_share_a_letter_exactly_where_no_set_tells_them_apart(some, one, other):
+    letters = letters_of(some)
+    alike = all((one in chars) == (other in chars) for chars in some)
+    assert (letters.of(one) == letters.of(other)) is alike
+    assert letters is letters_of(some)
+
+
+@given(st.lists(sets, min_size=1, max_size=4), codes)
+def test_a_set_is_its_letters(some, code):
+    letters = letters_of(some)
+    for chars in some:
+        (row,) = letters.automaton(chars & EVERY_SCALAR).nodes
+        assert all(target == FINAL for _, _, target in row)
+        assert any(first <= letters.of(code) <= last for first, last, _ in row) is (code in chars)
+
+
+@given(sets, sets, codes, codes)
+def test_letters_in_common(mine, yours, one, other):
+    each = letters_of([mine]), letters_of([yours])
+    letters, parts = common_letters(each)
+    for code in (one, other):
+        assert parts[letters.of(code)] == tuple(part.of(code) for part in each)
+    assert letters is letters_of([mine, yours])
+
+
+def test_too_many_letters_are_none():
+    single = [CharSet(((code, code),)) for code in range(300)]
+    assert letters_of(single) is None
+    assert letters_of(single[:200]).size == 201
+    assert common_letters([letters_of(single[:200]), letters_of(single[200:])]) is None
+
+
+@pytest.mark.parametrize("surrogate", [0xD800, 0xDFFF])
+def test_surrogates_are_no_letters(surrogate):
+    assert letters_of([CharSet(((0xD7FF, 0xE000),))]).of(surrogate) == -1

@@ -1,0 +1,57 @@
+"""States of tries, and the steps between them, against the spellings written out."""
+
+import itertools
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.automata.json.strings.names import Trie, is_between, node_of, partial_of, within
+
+NAMES = st.lists(st.text(alphabet='ab"é\\😀', max_size=3), min_size=1, max_size=5)
+
+
+@given(st.integers(0, (1 << 32) - 1), st.binary(min_size=1, max_size=11))
+def test_a_state_is_a_node_and_some_bytes(node, partial):
+    state = within(node, partial)
+    assert (node_of(state), partial_of(state), is_between(state)) == (node, partial, False)
+    assert (node_of(node), partial_of(node), is_between(node)) == (node, b"", True)
+
+
+def spellings(text):
+    """The ways to spell a string with each character raw, in short or as escapes, in bytes."""
+    ways = []
+    for character in text:
+        units = character.encode("utf-16-be")
+        escaped = "".join(f"\\u{units[i]:02x}{units[i + 1]:02X}" for i in range(0, len(units), 2))
+        ways.append({json.dumps(character, ensure_ascii=False)[1:-1], escaped})
+    return ["".join(each).encode() for each in itertools.product(*ways)]
+
+
+@given(NAMES, st.integers(0, 31))
+def test_every_spelling_of_a_name_that_may_come_is_read(names, allowed):
+    trie = Trie(names)
+    for number, name in enumerate(trie.names):
+        for spelled in spellings(name):
+            state = trie.start
+            for byte in spelled:
+                state = None if state is None else trie.step(state, byte, allowed)
+            may_come = bool(allowed >> number & 1)
+            assert (state is not None and trie.end(state, allowed) == number) == may_come
+
+
+@given(NAMES, st.integers(0, 31))
+def test_a_step_tells_which_names_lie_that_way(names, allowed):
+    trie = Trie(names)
+    todo, seen = [(trie.start, b"")], set()
+    while todo:
+        state, read = todo.pop()
+        if state in seen:
+            continue
+        seen.add(state)
+        for byte, following, below in trie.steps(state):
+            text = read + bytes((byte,))
+            ahead = {n for n, name in enumerate(trie.names) if any(s.startswith(text) for s in spellings(name))}
+            if all(part in b'ab"' for part in text):  # spelled in one way so far
+                assert {n for n in range(len(trie.names)) if below >> n & 1} >= ahead
+            todo.append((following, text))

@@ -1,0 +1,86 @@
+"""Strings of bounded length that must match, against the product of the pattern and a counter."""
+
+import json
+from random import Random
+
+import pytest
+from string_formulas import node_of
+
+from engine.automata.json.arena import Arena
+from engine.automata.json.bounded import MOST_LEAST, RUN
+from engine.automata.json.strings.language import TextLanguage
+from engine.automata.runtime import DEAD
+from engine.compile import compile_grammar
+from engine.source import Limits, Span
+
+PIECES = [
+    b"a",
+    b"b",
+    b"ab",
+    "é".encode(),
+    b"\\u006",
+    b"1",
+    b"\\u00E9",
+    b"\\",
+    b"\\n",
+    b"x",
+    "日".encode(),
+    b" ",
+    b"\\ud83d",
+]
+BOUNDED = [
+    ("^a+$", 0, 3),
+    ("^(ab)*$", 3, 3),
+    ("^(ab)*$", 3, 4),
+    ("^(aab|b)*$", 2, 40),
+    ("^a{2,5}b?$", 1, 4),
+    (r"^(?:\S+\s+){0,3}\S+$", 0, 2 * RUN + 1),
+    ("^[ab]{20}$", 20, 20),
+    ("^(a|[^a]{3})*$", 5, RUN),
+    ("ab", 3, 70),
+    ("^$|^a", 0, 2),
+    ("^é*$", 1, RUN - 1),
+    ("^a*$", MOST_LEAST + 1, MOST_LEAST + 3),
+]
+
+
+@pytest.mark.parametrize(("pattern", "least", "most"), BOUNDED)
+def test_a_bounded_pattern_is_the_product_with_its_length(pattern, least, most):
+    arena = Arena()
+    text = arena.text(lambda: node_of(pattern), ("pattern", pattern), Span(0, 1))
+    language = TextLanguage(arena.all_of((text, arena.length(least, most, Span(0, 1)))), Limits())
+    schema = {"type": "string", "pattern": pattern, "minLength": least, "maxLength": most}
+    automaton = compile_grammar("json_schema", json.dumps(schema)).automaton
+    random = Random(pattern)
+    assert (automaton.start == DEAD) is (language.start is None)
+    for _ in range(30 if language.start is not None else 0):
+        place = automaton.run(automaton.start, b'"')
+        state = language.start
+        for _ in range(most + 2):
+            row = language.row(state)
+            ends = automaton.run(place, b'"') != DEAD
+            assert ends is (language.accepts(state) or row[ord('"')] is not None)
+            going_on = [byte for byte in range(256) if row[byte] is not None and byte != ord('"')]
+            assert going_on == [byte for byte in range(256) if byte != ord('"') and automaton.step(place, byte) != DEAD]
+            pieces = [piece for piece in PIECES if piece[0] in going_on]
+            if not pieces:
+                break
+            for byte in random.choice(pieces):
+                place, state = automaton.step(place, byte), language.step(state, byte)
+                assert (place == DEAD) is (state is None)
+                if state is None:
+                    break
+            if state is None:
+                break
+
+
+def test_where_a_bounded_pattern_stands():
+    schema = '{"type": "string", "pattern": "^a+$", "minLength": 2, "maxLength": 9}'
+    automaton = compile_grammar("json_schema", schema).automaton
+
+    def said(text):
+        return [schema[span.start : span.end] for span in automaton.spans(automaton.run(automaton.start, text))]
+
+    assert said(b'"a') == said(b'"') != said(b'"aa')
+    assert len(said(b'"')) == 3
+    assert len(said(b'"aa')) == 2

@@ -1,0 +1,120 @@
+"""The tokens of a place, held against asking for each token by itself."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+
+import numpy as np
+import pytest
+
+from engine.compile import compile_grammar
+from engine.masking import Matcher
+from engine.masking.token_view import by_first_byte, token_groups
+from engine.source import CancelledError, CancelToken
+from engine.vocabulary import Vocabulary
+
+WORDS = (
+    b"a",
+    b"ab",
+    b"abc",
+    b"b",
+    b"ba",
+    b"(",
+    b"((",
+    b"()",
+    b")",
+    b"{",
+    b'{"',
+    b'"',
+    b'"a',
+    b'a"',
+    b":",
+    b" ",
+    b"1",
+    b"12",
+    b"",
+)
+TOKENS = (*WORDS, "é".encode(), "é".encode()[:1], b"<end>", None)
+END = len(TOKENS) - 2
+VOCABULARY = Vocabulary(TOKENS, [END], {END: "<end>"})
+
+PLACES = [
+    ("regex", "[ab]*é?", b""),
+    ("regex", "(ab|ac|[a-z]+)x*", b"a"),
+    ("regex", "a{3,9}", b"aa"),
+    ("gbnf", 'root ::= "(" root ")" | [ab]+ | "()"', b"("),
+    ("gbnf", 'root ::= root "a" | "b"', b"b"),
+    ("json_schema", '{"type": "object"}', b'{"a'),
+    ("json_schema", '{"properties": {"ab": {}, "a": {}}}', b'{"'),
+    ("json_schema", '{"type": "integer"}', b"1"),
+]
+
+
+def matcher(notation: str, text: str, prefix: bytes) -> Matcher:
+    found = Matcher(compile_grammar(notation, text), VOCABULARY)
+    assert not prefix or found.accept_bytes(prefix)
+    return found
+
+
+@pytest.mark.parametrize(("notation", "text", "prefix"), PLACES)
+def test_groups_are_what_each_token_by_itself_leads_to(
+    notation: str, text: str, prefix: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.masking.token_view.EXAMPLES", len(TOKENS))
+    at = matcher(notation, text, prefix)
+    automaton = at.grammar.automaton
+    expected: defaultdict[int, set[int]] = defaultdict(set)
+    for token_id, token in enumerate(VOCABULARY.tokens):
+        if token and token_id != END and at.is_allowed(token_id):
+            expected[automaton.run(at.configuration, token)].add(token_id)
+    groups = token_groups(at)
+    found = {frozenset(group.examples) for group in groups}
+    assert sum(group.count for group in groups) == sum(map(len, expected.values()))
+    # One configuration may be several places of the walk, never the other way round.
+    assert all(any(one <= whole for whole in expected.values()) for one in found)
+    assert set().union(*found) == set().union(*expected.values())
+    assert all(group.count == len(group.examples) for group in groups)
+
+
+@pytest.mark.parametrize(("notation", "text", "prefix"), PLACES)
+def test_counts_are_those_of_the_mask(notation: str, text: str, prefix: bytes) -> None:
+    at = matcher(notation, text, prefix)
+    allowed = [token_id for token_id in range(len(TOKENS)) if at.is_allowed(token_id)]
+    first = Counter(VOCABULARY.tokens[i][0] for i in allowed if VOCABULARY.tokens[i] and i != END)  # type: ignore[index]
+    found = by_first_byte(at)
+    assert {byte: count for byte, count in enumerate(found.counts) if count} == first
+    assert (found.total, found.masses) == (len(allowed), ())
+
+
+def test_masses_are_the_models_before_the_mask() -> None:
+    at = matcher("regex", "[ab]*", b"")
+    p = np.linspace(0.0, 0.1, len(TOKENS) + 3)  # logits may be wider than the tokenizer
+    (group,) = token_groups(at, p)
+    letters = [0, 1, 3, 4]
+    assert group.mass == pytest.approx(sum(p[i] for i in letters))
+    assert group.examples == (4, 3, 1, 0)
+    found = by_first_byte(at, p)
+    assert found.masses[ord("a")] == pytest.approx(p[0] + p[1])
+    assert sum(found.masses) == pytest.approx(group.mass)
+
+
+def test_after_the_end_nothing_comes() -> None:
+    at = matcher("regex", "a", b"a")
+    assert at.accept(END)
+    assert token_groups(at) == ()
+    assert sum(by_first_byte(at).counts) == 0
+
+
+def test_an_end_leads_nowhere_and_is_counted_once() -> None:
+    at = matcher("regex", "a?", b"a")
+    assert token_groups(at) == ()
+    assert by_first_byte(at).total == 1
+
+
+def test_a_walk_can_be_cancelled() -> None:
+    tokens = [bytes((a, b, c)) for a in range(97, 123) for b in range(97, 123) for c in range(97, 123)]
+    at = Matcher(compile_grammar("regex", "[a-z]*"), Vocabulary(tokens, []))
+    cancel = CancelToken()
+    cancel.cancel()
+    with pytest.raises(CancelledError):
+        token_groups(at, None, cancel)

@@ -1,0 +1,149 @@
+"""The formats' tables against what they were made from."""
+
+import json
+from random import Random
+
+import numpy as np
+import pytest
+
+from engine.automata.json.strings.conditions import ConditionAutomaton, text_program
+from engine.automata.json.strings.letter_spelling import spelling_of
+from engine.automata.json.strings.letters import letters_of
+from engine.automata.json.strings.tables import BLOCK, TableAutomaton, pack, table_of, unpack, write
+from engine.automata.runtime import DEAD
+from engine.compile import compile_grammar
+from engine.grammar import CharSet
+from engine.notations.json_schema.formats import NAMES, format_node
+from engine.source import Limits
+from resources.formats.write_tables import LAZY, coarsest, digest, smallest
+
+TABLES = sorted(NAMES - LAZY)
+FEW_STATES = 1_000
+
+
+def worked_out(name):
+    return ConditionAutomaton(*text_program(format_node(name), Limits(), by_letters=True))
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_is_as_new_as_its_format(name):
+    assert table_of(("format", name)).digest == digest(name), "python -m resources.formats.write_tables"
+
+
+@pytest.mark.parametrize("name", sorted(LAZY))
+def test_some_have_none(name):
+    assert table_of(("format", name)) is None
+
+
+@pytest.mark.parametrize("name", [name for name in TABLES if table_of(("format", name)).size < FEW_STATES])
+def test_a_small_table_is_its_format(name):
+    table, twin = table_of(("format", name)), worked_out(name)
+    todo, seen = [(table.start, twin.start)], {(table.start, twin.start)}
+    while todo:
+        mine, theirs = todo.pop()
+        new = set(check_place(table, twin, mine, theirs)) - seen
+        seen |= new
+        todo += new
+    assert {mine for mine, _ in seen} == set(range(1, table.size))
+
+
+@pytest.mark.parametrize("name", [name for name in TABLES if table_of(("format", name)).size >= FEW_STATES])
+def test_a_large_table_is_its_format_along_many_ways(name):
+    table, twin, random = table_of(("format", name)), worked_out(name), Random(name)
+    for _ in range(40):
+        mine, theirs = table.start, twin.start
+        for _ in range(400):
+            following = check_place(table, twin, mine, theirs)
+            if not following:
+                break
+            mine, theirs = random.choice(following)
+
+
+def check_place(table, twin, mine, theirs):
+    """Where a table and its twin lead, which is to the same places; and what it says of the way to the end."""
+    assert table.accepts(mine) == twin.accepts(theirs)
+    assert not table.is_free(mine)
+    lengths = [0] if table.accepts(mine) else []
+    lacking = [0] if table.accepts(mine) else []
+    costs = spelling_of(table.letters).costs(None)[0]
+    following = set()
+    row = twin.row(theirs)
+    assert [table.step(mine, letter) for letter in range(table.letters.size)] == table.row(mine)
+    for first, _, letter in twin.letters.segments:
+        other, target = row[twin.classes.of_byte[letter]], table.row(mine)[table.letters.of(first)]
+        assert (target == DEAD) is (other == DEAD)
+        if target != DEAD:
+            following.add((target, other))
+            lengths.append(1 + table.characters(target))
+            lacking.append(costs[table.letters.of(first)] + table.remaining(target).at_least)
+    assert table.characters(mine) == min(lengths) <= table.reach
+    assert table.remaining(mine) == (min(lacking), True)
+    return sorted(following)
+
+
+def test_what_is_lacking_depends_on_the_bytes_that_there_are():
+    table = table_of(("format", "date"))
+    assert table.remaining(DEAD).at_least is None
+    assert table.remaining(table.start, frozenset(b"0123456789-")) == (10, True)
+    assert table.remaining(table.start, frozenset(b"01-")) == (10, True)
+    assert table.remaining(table.start, frozenset(b"0-")).at_least is None
+    # A dash as an escape takes six bytes.
+    assert table.remaining(table.start, frozenset(b"01\\u2dD")) == (20, True)
+
+
+def test_blocks_are_unpacked_as_they_were():
+    random = np.random.default_rng(7)
+    rows = random.integers(0, 65_536, (BLOCK + 3, 5), np.uint16)
+    lacks, characters = random.integers(0, 300, (2, BLOCK + 3), np.uint16)
+    for mine, theirs in zip(unpack(pack(rows, lacks, characters), 5), (rows, lacks, characters), strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+
+
+def test_the_smallest_automaton_over_the_coarsest_letters():
+    # a or b, any number of times, then c: states 1 and 2 are alike, and so are a and b.
+    letters = letters_of([CharSet.chars(c) for c in "abc"])
+    a, b, c = (letters.of(ord(each)) for each in "abc")
+    rows = np.zeros((4, letters.size), np.int64)
+    rows[1, [a, b, c]], rows[2, [a, b, c]] = (2, 1, 3), (1, 2, 3)
+    least, accepting = smallest(rows, np.array([False, False, False, True]))
+    fewer, narrow = coarsest(letters, least)
+    assert (len(least), fewer.size) == (3, 3)
+    assert fewer.of(ord("a")) == fewer.of(ord("b")) != fewer.of(ord("c"))
+    lacks = np.array([0, 1, 0], np.uint16)
+    data = write(narrow.astype(np.uint16), lacks, lacks, letters=fewer, digest="x")
+    table = TableAutomaton(data)
+    for text, holds in (("c", True), ("abbac", True), ("ab", False), ("cc", False), ("d", False)):
+        state = table.start
+        for character in text:
+            state = table.step(state, table.letters.of(ord(character))) if state else DEAD
+        assert table.accepts(state) is holds
+    assert accepting.tolist() == [False, False, True]
+
+
+def test_grammars_share_a_format():
+    schema = json.dumps({"items": {"type": "string", "format": "email", "maxLength": 10}})
+    for _ in range(2):
+        grammar = compile_grammar("json_schema", schema)
+        assert grammar.fullmatch('["a@b.example"]') is False
+        assert grammar.fullmatch('["a@b.exampl"]') is True
+        assert grammar.fullmatch('["\\u0061@b.c"]') is True
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_format_has_more_than_a_million_strings(name):
+    table = table_of(("format", name))
+    widths = np.zeros(table.letters.size)
+    for first, last, letter in table.letters.segments:
+        widths[letter] += last - first + 1
+    ways, found = {table.start: 1.0}, 0.0
+    for _ in range(40):
+        following = {}
+        for state, count in ways.items():
+            found += count if table.accepts(state) else 0
+            for letter, target in enumerate(table.row(state)):
+                if target != DEAD:
+                    following[target] = following.get(target, 0) + count * widths[letter]
+        ways = following
+        if found > 1_000_000:
+            return
+    raise AssertionError(found)
