@@ -1,38 +1,130 @@
 """Exports, as the two groups that make them share it.
 
-The file is written where it is made: an index can take megabytes, of which the
-window shows the beginning.
+A file is made, checked and written here: it can take megabytes, of which the
+window shows the beginning. A picture is shown as another, drawn small: how many
+pixels the real one has is nobody's business but its file's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from app.workers.messages import ExportAnswer, ExportRequest
-from engine.source import CancelledError, EngineError
+from app.workers.export_values import (
+    ExportAnswer,
+    ExportEntry,
+    ExportList,
+    ExportRequest,
+    ExportTold,
+    ListExports,
+    PreviewFile,
+)
+from engine.source import CancelledError, CancelToken, EngineError, GrammarError
 
-PREVIEW_LENGTH = 12_000  # characters
+if TYPE_CHECKING:
+    from engine.compile import CompiledGrammar
+    from engine.export.target import Artifact, ExportJob
+    from engine.vocabulary import Vocabulary
+
+PREVIEW_LENGTH = 12_000  # characters of a file
+_PICTURES = ("svg", "png")
 
 
-def export(request: ExportRequest, make: Callable[[], str]) -> ExportAnswer:
-    """Make an export and write it where it was asked for."""
+def export(
+    request: ExportRequest, compiled: CompiledGrammar, vocabulary: Vocabulary | None, cancel: CancelToken
+) -> ExportAnswer:
+    """Preview an export, or write it where it was asked for."""
+    from engine.export.target import MismatchError
+    from engine.export.writing import export as write
+
+    job = _job(compiled, vocabulary, request.told, cancel)
+    answer = ExportAnswer(request.target, request.path, request.number)
     try:
-        text = make()
-        data = text.encode()
-        if request.path:
-            Path(request.path).write_bytes(data)
+        if not request.path:
+            return _previewed(request, job)
+        written = write(request.target, job, Path(request.path))
     except CancelledError:
         raise
+    except MismatchError as error:
+        return _failed(answer, f"Nothing was written: it would not do what is seen here. {sentence(error)}")
+    except GrammarError as error:
+        found = error.diagnostics[0]
+        return _failed(answer, f"{found.message}. {found.hint}".rstrip(". ") + ".")
     except EngineError as error:
-        return ExportAnswer(request.target, request.path, error=f"Nothing to export: {error}")
-    except OSError as error:
-        name = Path(request.path).name
-        return ExportAnswer(request.target, request.path, error=f"{name} cannot be written: {error.strerror or error}")
-    return ExportAnswer(request.target, request.path, text[:PREVIEW_LENGTH], len(data))
+        return _failed(answer, sentence(error))
+    files = tuple(PreviewFile(path, size, "") for path, size in written.files)
+    return ExportAnswer(
+        request.target, request.path, request.number, files, notes=written.notes, checked=written.check.sentence
+    )
+
+
+def list_exports(request: ListExports, compiled: CompiledGrammar, cancel: CancelToken) -> ExportList:
+    """Which targets fit; whether the loaded model's vocabulary does is found out where it is."""
+    from engine.export.target import Group
+    from engine.export.writing import fits
+    from engine.vocabulary import Vocabulary
+
+    any_vocabulary = Vocabulary([b"a", b"</s>"], [1]) if request.has_model else None
+    found = fits(_job(compiled, any_vocabulary, request.told, cancel))
+    return ExportList(
+        tuple(
+            ExportEntry(
+                name=fit.target.name,
+                title=fit.target.title,
+                about=fit.target.about,
+                group=fit.target.group,
+                suffix=fit.target.suffix,
+                is_folder=fit.target.is_folder,
+                takes=tuple(sorted(fit.target.takes(compiled))),
+                needs_model=fit.target.group is Group.ELSEWHERE,
+                refusal=fit.refusal,
+            )
+            for fit in found
+        )
+    )
 
 
 def sentence(error: EngineError) -> str:
     """An error's text as a sentence that begins with a capital letter."""
     text = str(error) or type(error).__name__
     return text[0].upper() + text[1:]
+
+
+def _job(compiled: CompiledGrammar, vocabulary: Vocabulary | None, told: ExportTold, cancel: CancelToken) -> ExportJob:
+    from engine.export.schema.settings import Spelling
+    from engine.export.target import ExportJob, ExportOptions
+
+    options = ExportOptions(Spelling(told.spelling), told.depth, told.name, told.model)
+    return ExportJob(compiled, vocabulary, options, cancel)
+
+
+def _previewed(request: ExportRequest, job: ExportJob) -> ExportAnswer:
+    from engine.export.writing import make, preview_picture
+
+    if request.target in _PICTURES:
+        picture, notes = preview_picture(request.target, job)
+        return ExportAnswer(request.target, "", request.number, picture=picture, notes=notes)
+    artifact = make(request.target, job)
+    return ExportAnswer(request.target, "", request.number, _files(artifact), notes=artifact.notes)
+
+
+def _files(artifact: Artifact) -> tuple[PreviewFile, ...]:
+    return tuple(PreviewFile(path, len(content), _beginning(content)) for path, content in artifact.files)
+
+
+def _beginning(content: bytes) -> str:
+    """The beginning of a text; nothing of what is none."""
+    beginning = content[: PREVIEW_LENGTH * 4]
+    if b"\0" in beginning:
+        return ""
+    try:
+        text = beginning.decode()
+    except UnicodeDecodeError as error:
+        if error.start < len(beginning) - 4:  # else the cut went through a character
+            return ""
+        text = beginning[: error.start].decode()
+    return text[:PREVIEW_LENGTH]
+
+
+def _failed(answer: ExportAnswer, error: str) -> ExportAnswer:
+    return ExportAnswer(answer.target, answer.path, answer.number, error=error)

@@ -1,28 +1,34 @@
-"""One file per target: what leaves Turnstile, and needs nothing of it."""
+"""What leaves Turnstile and needs nothing of it; each target is a file under `targets`.
 
-from engine.export.conversion import Conversion, to_gbnf, to_regex
-from engine.export.dot import to_dot
-from engine.export.json_characters import Spelling
-from engine.export.rules import graph_of, is_exported_by_rules, rules_to_json
-from engine.export.schema_automata import drawable_automata, without_white_space
-from engine.export.token_index import TokenIndex, build_token_index, to_json
+The folders build on one another: `rules` · `schema` · `text` · `tables` · `graph` · `checks` · `targets` · `writing`.
+"""
 
-TARGETS = ("json", "dot", "gbnf", "regex")
-"""What can be written, by the names that the command line uses."""
+from engine.export.graph.dot import to_dot
+from engine.export.graph.networks import to_networkx
+from engine.export.schema.settings import Spelling
+from engine.export.tables.schema_automata import drawable_automata, without_white_space
+from engine.export.tables.token_index import TokenIndex, build_token_index
+from engine.export.target import Artifact, Check, ExportError, ExportJob, ExportOptions
+from engine.export.targets import TARGETS
+from engine.export.text.conversion import Conversion, to_gbnf, to_regex
+from engine.export.writing import export as write
 
 __all__ = [
     "TARGETS",
+    "Artifact",
+    "Check",
     "Conversion",
+    "ExportError",
+    "ExportJob",
+    "ExportOptions",
     "Spelling",
     "TokenIndex",
     "build_token_index",
     "drawable_automata",
-    "graph_of",
-    "is_exported_by_rules",
-    "rules_to_json",
     "to_dot",
     "to_gbnf",
-    "to_json",
+    "to_networkx",
     "to_regex",
     "without_white_space",
+    "write",
 ]

@@ -1,0 +1,161 @@
+"""Random walks: what was read back from an export, side by side with the engine.
+
+Neither side ever stands at a dead end, so what both allow next can be compared
+byte by byte at every place of a walk; a walk tells far more than a text that
+both happen to accept. Where an export holds fewer texts than the grammar, by
+what its notes say, only what it allows must be allowed by the engine too.
+
+A walk draws a range of bytes first and a byte of it then: a closing quote is as
+likely as all letters together, so walks come to an end.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Any, Final, Protocol
+
+from engine.automata.byte_classes import ByteRanges, join_ranges
+from engine.automata.dfa import ByteDfa
+from engine.automata.runtime import DEAD
+from engine.compile import CompiledGrammar
+from engine.export.checks.walking import END_CHANCE, followed, shown
+from engine.export.graph.attributes import bytes_text
+from engine.export.target import ExportJob, MismatchError
+
+WALKS: Final = 40
+STEPS: Final = 120
+"""So long is a walk at most that does not end before."""
+
+_BEHIND_TOKENS: Final = "What stands behind a token taken whole was not walked."
+
+
+class Side(Protocol):
+    """An automaton over bytes that a walk can follow."""
+
+    @property
+    def start(self) -> Any | None:
+        """The place before the first byte; None where nothing matches."""
+
+    def step(self, place: Any, byte: int) -> Any | None:
+        """The place after a byte; None where no text goes on so."""
+
+    def expected(self, place: Any) -> ByteRanges:
+        """The bytes that some text goes on with, as inclusive ranges in order that do not touch."""
+
+    def accepts(self, place: Any) -> bool:
+        """Whether a text may end here."""
+
+
+class CompiledSide:
+    """A compiled grammar."""
+
+    def __init__(self, compiled: CompiledGrammar) -> None:
+        self._automaton = compiled.automaton
+        self.start: int | None = None if compiled.is_empty else compiled.automaton.start
+
+    def step(self, place: int, byte: int) -> int | None:
+        """As `Side`."""
+        following = self._automaton.run(place, bytes((byte,)))
+        return None if following == DEAD else following
+
+    def expected(self, place: int) -> ByteRanges:
+        """As `Side`."""
+        return join_ranges((self._automaton.expected(place),))
+
+    def accepts(self, place: int) -> bool:
+        """As `Side`."""
+        return self._automaton.accepts(place)
+
+
+class DfaSide:
+    """A whole minimal automaton, all of whose states are live."""
+
+    def __init__(self, dfa: ByteDfa) -> None:
+        self._dfa = dfa
+        self.start = dfa.start
+        ranges: list[list[ByteRanges]] = [[] for _ in dfa.states]
+        for edge in dfa.edges:
+            ranges[edge.source].append(edge.ranges)
+        self._expected = [join_ranges(row) for row in ranges]
+
+    def step(self, place: int, byte: int) -> int | None:
+        """As `Side`."""
+        return self._dfa.step(place, byte)
+
+    def expected(self, place: int) -> ByteRanges:
+        """As `Side`."""
+        return self._expected[place]
+
+    def accepts(self, place: int) -> bool:
+        """As `Side`."""
+        return self._dfa.states[place].accepting
+
+
+def scope_of(compiled: CompiledGrammar) -> str:
+    """What a walk over bytes cannot see of a grammar, a sentence; empty for nothing."""
+    return _BEHIND_TOKENS if compiled.automaton.token_elements else ""
+
+
+def walk_side_by_side(
+    job: ExportJob,
+    engine: Side,
+    export: Side,
+    *,
+    holds_fewer: bool = False,
+    walks: int = WALKS,
+    steps: int = STEPS,
+    seed: int = 0,
+) -> tuple[int, int]:
+    """Hold an export against the engine.
+
+    Args:
+        job: asked for its cancel.
+        engine: what should be.
+        export: what was read back.
+        holds_fewer: whether the export may lack texts that the engine has.
+        walks: how many walks.
+        steps: how long one is at most.
+        seed: the same gives the same walks.
+
+    Returns:
+        How many walks were made, and how many bytes they had together.
+
+    Raises:
+        MismatchError: they differ; it names the text before, and what each allows.
+        CancelledError: the job was cancelled.
+    """
+    chance = random.Random(seed)
+    return followed(job, walks, lambda: _walk(engine, export, chance, steps, holds_fewer=holds_fewer))
+
+
+def _walk(engine: Side, export: Side, chance: random.Random, steps: int, *, holds_fewer: bool) -> int:
+    ours, theirs, text = engine.start, export.start, bytearray()
+    if ours is None and theirs is not None:
+        raise MismatchError("no text matches the grammar, but the export has some")
+    if ours is not None and theirs is None:
+        raise MismatchError("none of the grammar's texts is left in the export")
+    while ours is not None and theirs is not None and len(text) < steps:
+        here, there = engine.expected(ours), export.expected(theirs)
+        may_end, ends = engine.accepts(ours), export.accepts(theirs)
+        ends_agree = ends <= may_end if holds_fewer else ends == may_end
+        if not (ends_agree and _agree(here, there, holds_fewer=holds_fewer)):
+            allowed, given = _said(here, may_end), _said(there, ends)
+            raise MismatchError(f"behind {shown(bytes(text))} the grammar allows {allowed}, the export {given}")
+        if not there or (ends and chance.random() < END_CHANCE):
+            break
+        first, last = chance.choice(there)
+        byte = chance.randint(first, last)
+        text.append(byte)
+        ours, theirs = engine.step(ours, byte), export.step(theirs, byte)
+    return len(text)
+
+
+def _agree(here: ByteRanges, there: ByteRanges, *, holds_fewer: bool) -> bool:
+    if not holds_fewer:
+        return here == there
+    return all(any(low <= first and last <= high for low, high in here) for first, last in there)
+
+
+def _said(ranges: ByteRanges, accepting: bool) -> str:
+    parts = [f"the bytes {bytes_text(ranges)}"] if ranges else []
+    return " and ".join([*parts, *(["the end"] if accepting else [])]) or "nothing"

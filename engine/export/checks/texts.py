@@ -1,0 +1,38 @@
+"""A text that was written, compiled anew and walked side by side with the grammar that it was written from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from engine.compile import compile_grammar
+from engine.compile.options import NOTATIONS
+from engine.export.checks.byte_walks import WALKS, CompiledSide, walk_side_by_side
+from engine.export.target import Check, ExportJob, MismatchError
+from engine.source import GrammarError, LimitExceededError
+
+
+def check_text(
+    job: ExportJob, notation: str, text: str, compared: str, *, fewer: bool, scope: str = "", walks: int = WALKS
+) -> Check:
+    """Compile a text and walk it side by side with the job's grammar.
+
+    Raises:
+        MismatchError: it does not compile, or they differ.
+        CancelledError: the job was cancelled.
+    """
+    assert notation in NOTATIONS
+    with refused_as_mismatch():
+        again = compile_grammar(notation, text, cancel=job.cancel)
+    engine, export = CompiledSide(job.compiled), CompiledSide(again)
+    walked, steps = walk_side_by_side(job, engine, export, holds_fewer=fewer, walks=walks)
+    return Check(compared, walked, steps, scope)
+
+
+@contextmanager
+def refused_as_mismatch() -> Iterator[None]:
+    """What cannot be read back is no export."""
+    try:
+        yield
+    except (GrammarError, LimitExceededError) as error:
+        raise MismatchError(f"what was written cannot be read back: {error}") from error

@@ -1,0 +1,155 @@
+"""Drawings by Graphviz, in a process of their own: Graphviz cannot be asked to stop, and can only be ended.
+
+The text is that of the DOT export with a style that reads on paper: dark on
+white, a font that every system has a kin of. A picture of more than a few
+hundred states shows nothing and takes minutes, so it is refused.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from typing import Final, Literal
+
+from engine.automata.dfa import ByteDfa
+from engine.automata.rules import RuleAutomata
+from engine.compile import CompiledGrammar, compile_grammar
+from engine.export.graph.dot import MOST_STATES, rules_to_dot, to_dot
+from engine.export.graph.networks import automata_of
+from engine.export.provenance import commented
+from engine.export.tables.schema_automata import drawable_automata
+from engine.export.target import ExportError, ExportJob, ExportOptions
+from engine.export.text.plain_grammar import schema_refusal
+from engine.source import CancelToken, LimitExceededError
+
+Picture = Literal["svg", "png"]
+
+MOST_DRAWN: Final = 400
+"""A picture has at most so many states."""
+MOST_EDGES: Final = 1_500
+MOST_SECONDS: Final = 120.0
+
+_POLL_SECONDS: Final = 0.1
+_STYLE: Final = (
+    '  graph [bgcolor=white, fontname="Helvetica", fontsize=13, fontcolor="#1b1f24", pencolor="#b3bac2", pad=0.3];\n'
+    '  node [fontname="Helvetica", fontsize=12, color="#1b1f24", fontcolor="#1b1f24"];\n'
+    '  edge [fontname="Helvetica", fontsize=11, color="#4a5058", fontcolor="#1b1f24"];\n'
+)
+_SMALL: Final = '  graph [size="14,9", dpi=120];\n'  # inches
+_CHILD: Final = "from engine.export.graph.drawing import main; main()"
+
+
+def drawn_grammar(compiled: CompiledGrammar, cancel: CancelToken | None = None) -> CompiledGrammar:
+    """The grammar whose automata a drawing shows: of a JSON Schema, the one without white space."""
+    if compiled.notation != "json_schema":
+        return compiled
+    options = replace(compiled.options, whitespace="compact")
+    return compile_grammar(compiled.notation, compiled.source, options, cancel=cancel)
+
+
+def drawing_refusal(compiled: CompiledGrammar) -> str:
+    """Why a grammar cannot be drawn: it is a JSON Schema that rules cannot say."""
+    return schema_refusal(compiled, ExportOptions())
+
+
+def drawing(job: ExportJob, most_states: int = MOST_STATES) -> tuple[str, ByteDfa | RuleAutomata, tuple[str, ...]]:
+    """The DOT text of a job, the automata that it draws, and what they leave out.
+
+    Raises:
+        GrammarError: it is a schema that rules cannot say.
+        LimitExceededError: it has more than `most_states` states.
+        CancelledError: the job was cancelled.
+    """
+    compiled, source = job.compiled, job.compiled.source
+    notes: tuple[str, ...] = ()
+    if compiled.notation == "json_schema":
+        found = drawable_automata(compiled, MOST_STATES, cancel=job.cancel)
+        automata: ByteDfa | RuleAutomata = found.automata
+        notes = found.notes
+    else:
+        automata, _ = automata_of(compiled, cancel=job.cancel)
+    if isinstance(automata, ByteDfa):
+        size, text = len(automata.states), to_dot(automata, source, exact=True)
+    else:
+        size, text = automata.size, rules_to_dot(automata, source, notes, exact=True)
+    if size > most_states:
+        raise LimitExceededError("states to draw", given=size, limit=most_states)
+    first, _, rest = text.partition("\n")
+    return commented(job, f"{first}\n{_STYLE}{rest}", "//", notes), automata, notes
+
+
+def picture(
+    job: ExportJob, form: Picture, *, is_small: bool = False
+) -> tuple[bytes, ByteDfa | RuleAutomata, tuple[str, ...]]:
+    """The same, drawn.
+
+    Args:
+        job: what is drawn.
+        form: the format.
+        is_small: whether it is scaled down to what fits a window.
+
+    Raises:
+        LimitExceededError: it is too large to be seen.
+        ExportError: Graphviz failed, or took too long.
+        GrammarError, CancelledError: as `drawing` says.
+    """
+    text, automata, notes = drawing(job, MOST_DRAWN)
+    edges = text.count(" -> ")
+    if edges > MOST_EDGES:
+        raise LimitExceededError("edges to draw", given=edges, limit=MOST_EDGES)
+    if is_small:
+        text = text.replace(_STYLE, _STYLE + _SMALL)
+    return draw(text, form, job.cancel), automata, notes
+
+
+def draw(text: str, form: Picture, cancel: CancelToken) -> bytes:
+    """A DOT text as a picture, laid out by `dot`.
+
+    Raises:
+        ExportError: Graphviz failed, or took too long.
+        CancelledError: it was cancelled; the process is gone by then.
+    """
+    if getattr(sys, "frozen", False):  # an application of one file has no interpreter to start
+        return _draw_here(text.encode(), form)
+    began = time.monotonic()
+    with subprocess.Popen(
+        [sys.executable, "-c", _CHILD, form],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},  # it may not be installed
+        creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+    ) as child:
+        data: bytes | None = text.encode()
+        try:
+            while True:
+                try:
+                    drawn, said = child.communicate(data, _POLL_SECONDS)
+                    break
+                except subprocess.TimeoutExpired:
+                    data = None  # it was handed over by the first call
+                    cancel.report("Drawing", int(time.monotonic() - began))
+                    if time.monotonic() - began > MOST_SECONDS:
+                        raise ExportError(f"Graphviz takes longer than {MOST_SECONDS:.0f} seconds") from None
+        finally:
+            child.kill()
+    if child.returncode or not drawn:
+        lines = said.decode(errors="replace").strip().splitlines()
+        raise ExportError(f"Graphviz failed: {lines[-1] if lines else f'exit code {child.returncode}'}")
+    return drawn
+
+
+def main() -> None:
+    """What the other process does: a DOT text from its input to a picture on its output."""
+    sys.stdout.buffer.write(_draw_here(sys.stdin.buffer.read(), sys.argv[1]))
+
+
+def _draw_here(text: bytes, form: str) -> bytes:
+    import pygraphviz
+
+    graph = pygraphviz.AGraph(string=text.decode())
+    drawn: bytes = graph.draw(format=form, prog="dot")
+    return drawn

@@ -1,0 +1,183 @@
+"""An automaton as a networkx graph, and a graph read back as an automaton.
+
+Nodes are states, `rule:number` where a grammar has an automaton for each rule,
+else the number alone. Edges are bytes, calls of rules, or tokens taken whole;
+attributes are text, numbers and truth values only, which every graph format has:
+
+    graph     kind ("dfa" or "rules"), start rule first in `rules`, a JSON list
+    nodes     rule, state, start, accepting
+    edges     kind ("bytes", "call", "token"), label for people, and
+              bytes (`61-7a 5f`, hexadecimal), rule (the called one), or tokens (JSON)
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any, Final
+
+from engine.automata.dfa import ByteDfa, DfaEdge, DfaState
+from engine.automata.labels import call_label, label, token_label
+from engine.automata.rules import CallEdge, RuleAutomata, RuleAutomaton, TokenEdge
+from engine.compile import CompiledGrammar
+from engine.compile.compiled import DRAWABLE_STATES
+from engine.export.graph.attributes import bytes_text, read_bytes_text, read_token_text, token_text
+from engine.export.schema.settings import Spelling
+from engine.export.tables.rule_automata import automata_of_rules
+from engine.export.tables.schema_automata import schema_automata
+from engine.export.target import MismatchError
+from engine.source import CancelToken, InvariantError, Span
+
+_DFA: Final = "dfa"
+_RULES: Final = "rules"
+_NOWHERE: Final = Span(0, 0)
+
+
+def to_networkx(
+    compiled: CompiledGrammar, spelling: Spelling = Spelling.PLAIN, *, cancel: CancelToken | None = None
+) -> Any:
+    """What a grammar compiles to, as a `networkx.MultiDiGraph`.
+
+    Args:
+        compiled: the grammar; a JSON Schema and recursive rules become an automaton for each rule.
+        spelling: of a schema: how strings and numbers are spelled.
+        cancel: stops the work.
+
+    Raises:
+        GrammarError: it is a schema that rules cannot say.
+        LimitExceededError: it is too large.
+        CancelledError: it was cancelled.
+    """
+    return graph_of_automata(automata_of(compiled, spelling, cancel)[0])
+
+
+def automata_of(
+    compiled: CompiledGrammar, spelling: Spelling = Spelling.PLAIN, cancel: CancelToken | None = None
+) -> tuple[ByteDfa | RuleAutomata, tuple[str, ...]]:
+    """The automaton of a grammar, or those of its rules, and what they leave out.
+
+    Raises:
+        GrammarError: it is a schema that rules cannot say.
+        LimitExceededError: they are too large.
+        CancelledError: it was cancelled.
+    """
+    if compiled.notation == "json_schema":
+        found = schema_automata(compiled, DRAWABLE_STATES, spelling, cancel=cancel)
+        return found.automata, found.notes
+    if compiled.has_rules and not compiled.is_regular:
+        return compiled.rule_automata(cancel=cancel), ()
+    if compiled.automaton.token_elements:
+        # Put into one another, rules that do not nest would have no edges for tokens.
+        assert compiled.grammar is not None
+        return automata_of_rules(compiled.grammar, DRAWABLE_STATES, compiled.options.limits, cancel), ()
+    return compiled.materialise(cancel=cancel), ()
+
+
+def graph_of_automata(automata: ByteDfa | RuleAutomata) -> Any:
+    """Automata as a `networkx.MultiDiGraph`."""
+    import networkx as nx
+
+    graph = nx.MultiDiGraph()
+    if isinstance(automata, ByteDfa):
+        graph.graph["kind"] = _DFA
+        _add(graph, "", automata, automata.start)
+        return graph
+    graph.graph["kind"] = _RULES
+    graph.graph["rules"] = json.dumps([rule.name for rule in automata.rules])
+    for rule in automata.rules:
+        _add(graph, rule.name, rule.dfa, 0)
+        for call in rule.calls:
+            ends = _node(rule.name, call.source), _node(rule.name, call.target)
+            graph.add_edge(*ends, kind="call", label=call_label(call.rule), rule=call.rule)
+        for taken in rule.tokens:
+            ends = _node(rule.name, taken.source), _node(rule.name, taken.target)
+            graph.add_edge(*ends, kind="token", label=token_label(taken.tokens), tokens=token_text(taken.tokens))
+    return graph
+
+
+def _add(graph: Any, rule: str, dfa: ByteDfa, start: int | None) -> None:
+    for state in dfa.states:
+        attributes = {"state": state.id, "start": state.id == start, "accepting": state.accepting}
+        graph.add_node(_node(rule, state.id), **({"rule": rule} if rule else {}), **attributes)
+    for edge in dfa.edges:
+        ends = _node(rule, edge.source), _node(rule, edge.target)
+        graph.add_edge(*ends, kind="bytes", label=label(edge.ranges), bytes=bytes_text(edge.ranges))
+
+
+def _node(rule: str, state: int) -> str:
+    return f"{rule}:{state}" if rule else str(state)
+
+
+# ---------------------------------------------------------------------- read back
+
+
+def read_graph(graph: Any) -> ByteDfa | RuleAutomata:
+    """The automata of a graph that `graph_of_automata` made, whatever format it went through.
+
+    Raises:
+        MismatchError: it is another graph.
+    """
+    edges = [
+        {**attributes, "source": graph.nodes[source], "target": graph.nodes[target]}
+        for source, target, attributes in graph.edges(data=True)
+    ]
+    try:
+        rules = None if graph.graph["kind"] == _DFA else json.loads(graph.graph["rules"])
+    except (KeyError, ValueError) as error:
+        raise MismatchError(f"the graph cannot be read back: {error}") from error
+    return read_automata([dict(attributes) for _, attributes in graph.nodes(data=True)], edges, rules)
+
+
+def read_automata(
+    nodes: list[dict[str, Any]], edges: list[dict[str, Any]], rules: list[str] | None
+) -> ByteDfa | RuleAutomata:
+    """Automata from the attributes of nodes, and of edges with the attributes of their two ends.
+
+    Args:
+        nodes: with `state`, `accepting`, `start`, and `rule` where there are rules.
+        edges: with `source`, `target`, `kind` and what belongs to the kind.
+        rules: the rules' names, the start rule first; None for one automaton.
+
+    Raises:
+        MismatchError: they are no automata.
+    """
+    try:
+        if strange := {edge["kind"] for edge in edges} - {"bytes", "call", "token"}:
+            raise MismatchError(f"the graph has edges of another kind: {', '.join(sorted(strange))}")
+        if rules is not None:
+            return RuleAutomata(tuple(_rule(name, nodes, edges) for name in rules))
+        start = [int(node["state"]) for node in nodes if _is_true(node["start"])]
+        return _dfa(start[0] if start else None, nodes, edges)
+    except (KeyError, ValueError, InvariantError) as error:
+        raise MismatchError(f"the graph cannot be read back: {error}") from error
+
+
+def _rule(name: str, nodes: list[dict[str, Any]], edges: list[dict[str, Any]]) -> RuleAutomaton:
+    own = [edge for edge in edges if edge["source"].get("rule") == name]
+    return RuleAutomaton(
+        name,
+        _NOWHERE,
+        nullable=False,
+        dfa=_dfa(0, [node for node in nodes if node.get("rule") == name], own),
+        calls=tuple(CallEdge(*_ends(edge), edge["rule"]) for edge in own if edge["kind"] == "call"),
+        tokens=tuple(
+            TokenEdge(*_ends(edge), read_token_text(edge["tokens"])) for edge in own if edge["kind"] == "token"
+        ),
+    )
+
+
+def _dfa(start: int | None, nodes: Iterable[dict[str, Any]], edges: Iterable[dict[str, Any]]) -> ByteDfa:
+    states = sorted((int(node["state"]), _is_true(node["accepting"])) for node in nodes)
+    return ByteDfa(
+        start,
+        tuple(DfaState(number, accepting) for number, accepting in states),
+        tuple(DfaEdge(*_ends(edge), read_bytes_text(edge["bytes"])) for edge in edges if edge["kind"] == "bytes"),
+    )
+
+
+def _ends(edge: dict[str, Any]) -> tuple[int, int]:
+    return int(edge["source"]["state"]), int(edge["target"]["state"])
+
+
+def _is_true(value: object) -> bool:
+    return value is True or str(value).lower() == "true"

@@ -1,0 +1,101 @@
+"""Where an export comes from: source, options, vocabulary and version, to be carried in the file itself."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, Final
+
+from engine.export.target import ExportJob
+
+_OPTIONS_OF: Final = {
+    "regex": ("dialect",),
+    "gbnf": (),
+    "json_schema": ("whitespace", "property_order", "additional", "unenforced", "draft"),
+}
+"""The options of a compile that mean something to a notation."""
+
+
+def generator() -> str:
+    """This program with its version."""
+    try:
+        return f"Turnstile {version('token-turnstile')}"
+    except PackageNotFoundError:
+        return "Turnstile (unreleased)"
+
+
+def provenance(job: ExportJob, *options: str) -> dict[str, Any]:
+    """All of it as JSON data, in a fixed order.
+
+    Args:
+        job: what is exported.
+        options: the names of the export options that the target heeded.
+    """
+    compiled, told = job.compiled, job.options
+    found: dict[str, Any] = {
+        "generator": generator(),
+        "notation": compiled.notation,
+        "source": compiled.source.text,
+        "options": {name: getattr(compiled.options, name) for name in _OPTIONS_OF[compiled.notation]},
+    }
+    heeded = {one.name: getattr(told, one.name) for one in fields(told) if one.name in options}
+    found["options"] |= {name: value for name, value in heeded.items() if value not in (None, "")}
+    if job.vocabulary is not None:
+        found["vocabulary"] = {
+            "fingerprint": job.vocabulary.fingerprint,
+            "size": job.vocabulary.size,
+            "eos": sorted(job.vocabulary.eos_ids),
+        }
+    return found
+
+
+def provenance_lines(job: ExportJob, *options: str) -> tuple[str, ...]:
+    """All of it as lines of text for a comment, the source last, indented; no line holds a control character."""
+    return (*_head_lines(job, *options), *_source_lines(job))
+
+
+def _head_lines(job: ExportJob, *options: str) -> tuple[str, ...]:
+    """Who wrote it, from what, told what, over which vocabulary: a line or two for a comment."""
+    found = provenance(job, *options)
+    told = ", ".join(f"{name} {value}" for name, value in found["options"].items())
+    lines = [f"Written by {found['generator']} from {_NOTATIONS[found['notation']]}{told and f' ({told})'}"]
+    if "vocabulary" in found:
+        of = found["vocabulary"]
+        lines.append(f"Vocabulary: {of['size']:,} ids, EOS {of['eos']}, fingerprint {of['fingerprint']}")
+    return tuple(lines)
+
+
+def _source_lines(job: ExportJob) -> tuple[str, ...]:
+    """The source as lines for a comment, indented."""
+    return ("Source:", *(f"  {_shown(line)}".rstrip() for line in job.compiled.source.text.split("\n")))
+
+
+def indented_provenance(job: ExportJob, *options: str) -> str:
+    """All of it as a block of text in Markdown."""
+    return "\n".join(f"    {line}".rstrip() for line in provenance_lines(job, *options))
+
+
+def comment(lines: tuple[str, ...], mark: str = "#") -> str:
+    """Lines as comments, each with its line end."""
+    return "".join(f"{mark} {line}".rstrip() + "\n" for line in lines)
+
+
+def commented(job: ExportJob, text: str, mark: str, notes: tuple[str, ...] = (), *options: str) -> str:
+    """A text with comments: who wrote it and what it leaves out in front, where a reader begins, the source behind.
+
+    Args:
+        job: what is exported.
+        text: what is written, with a last line end.
+        mark: what begins a line that is a comment.
+        notes: what it leaves out.
+        options: the names of the export options that the target heeded.
+    """
+    return f"{comment((*_head_lines(job, *options), *notes), mark)}{text}{comment(_source_lines(job), mark)}"
+
+
+_NOTATIONS: Final = {"regex": "a regex", "gbnf": "GBNF", "json_schema": "a JSON Schema"}
+
+
+def _shown(line: str) -> str:
+    """A line whose every character can be printed; what cannot is escaped as in Python."""
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in line)

@@ -1,0 +1,98 @@
+"""A grammar within what llama.cpp takes of repetitions.
+
+llama.cpp writes a repetition out and refuses one that comes to 2,000 symbols or
+more (`handle_repetitions` in `src/llama-grammar.cpp`). So what is repeated is
+given a rule of its own where it is long, and a large count is told in blocks:
+`x{0,5000}` is `x-block{0,4} x{0,1000}` with `x-block ::= x{1000}`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from engine.export.rules.expressions import repeat, sequence
+from engine.grammar import Chars, Choice, Grammar, Node, Reference, Repeat, Rule, Sequence
+
+_LIMIT: Final = 2_000
+_BLOCK: Final = 1_000
+
+
+def within_llama_limits(grammar: Grammar) -> Grammar:
+    """The same language, where every repetition is one that llama.cpp takes."""
+    writer = _Writer({rule.name for rule in grammar.rules})
+    rules: list[Rule] = []
+    for rule in grammar.rules:
+        node = writer.write(rule.node, rule)
+        rules += [Rule(rule.name, node, rule.span), *writer.made]
+        writer.made.clear()
+    return Grammar(tuple(rules), grammar.start)
+
+
+class _Writer:
+    def __init__(self, names: set[str]) -> None:
+        self._names = names
+        self._blocks: dict[Node, Reference] = {}
+        self.made: list[Rule] = []
+
+    def write(self, node: Node, rule: Rule) -> Node:
+        match node:
+            case Sequence():
+                return Sequence(tuple(self.write(item, rule) for item in node.items), node.span)
+            case Choice():
+                return Choice(tuple(self.write(item, rule) for item in node.alternatives), node.span)
+            case Repeat():
+                return self._repeat(self.write(node.node, rule), node.minimum, node.maximum, rule)
+            case _:
+                return node
+
+    def _repeat(self, inner: Node, minimum: int, maximum: int | None, rule: Rule) -> Node:
+        count = max(minimum, maximum or 0, 1)
+        if _symbols(inner) * count < _LIMIT:
+            return Repeat(inner, minimum, maximum)
+        if _symbols(inner) > 1:
+            inner = self._rule(inner, "part", rule)
+        needed = self._times(inner, minimum, rule)
+        if maximum is None:
+            return sequence(needed, Repeat(inner, 0, None))
+        return sequence(needed, self._up_to(inner, maximum - minimum, rule))
+
+    def _times(self, inner: Node, count: int, rule: Rule) -> Node:
+        if count < _LIMIT:
+            return repeat(inner, count, count)
+        blocks, rest = divmod(count, _BLOCK)
+        return sequence(self._times(self._block(inner, rule), blocks, rule), repeat(inner, rest, rest))
+
+    def _up_to(self, inner: Node, count: int, rule: Rule) -> Node:
+        if count < _LIMIT:
+            return repeat(inner, 0, count)
+        blocks, rest = divmod(count, _BLOCK)
+        # The last block is told one by one, so that each count can be met.
+        return sequence(self._up_to(self._block(inner, rule), blocks - 1, rule), repeat(inner, 0, _BLOCK + rest))
+
+    def _block(self, inner: Node, rule: Rule) -> Node:
+        if inner not in self._blocks:
+            self._blocks[inner] = self._rule(repeat(inner, _BLOCK, _BLOCK), "block", rule)
+        return self._blocks[inner]
+
+    def _rule(self, node: Node, short: str, rule: Rule) -> Reference:
+        name, number = f"{rule.name}-{short}", 1
+        while name in self._names:
+            number += 1
+            name = f"{rule.name}-{short}-{number}"
+        self._names.add(name)
+        self.made.append(Rule(name, node, rule.span))
+        return Reference(name)
+
+
+def _symbols(node: Node) -> int:
+    """At least as many symbols as llama.cpp makes of a node."""
+    match node:
+        case Sequence():
+            return 1 + sum(_symbols(item) for item in node.items)
+        case Choice():
+            return 1 + sum(_symbols(item) for item in node.alternatives)
+        case Repeat():
+            most = max(node.minimum, node.maximum or 0, 1)
+            return most * _symbols(node.node) + most
+        case Chars() | _:
+            return 1

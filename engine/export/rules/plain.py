@@ -1,0 +1,53 @@
+"""Rules that every engine for texts takes: nothing impossible, nothing unused, no surrogates, names that it knows.
+
+Engines differ in what they do with a part that matches nothing: one refuses it,
+another allows what can never be completed. So such parts are taken out first.
+A class is kept to what UTF-8 can spell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from engine.export.rules.expressions import mapped
+from engine.grammar import Chars, Grammar, Node, Reference, Rule
+from engine.grammar.analysis import reachable_rules
+from engine.grammar.charset import EVERY_SCALAR
+from engine.grammar.simplify import simplify_grammar
+
+
+def trimmed(grammar: Grammar) -> Grammar:
+    """The same language without parts that match nothing, rules that nothing leads to, and surrogates in classes."""
+
+    def leaf(node: Node) -> Node:
+        return Chars(node.set & EVERY_SCALAR, node.span) if isinstance(node, Chars) else node
+
+    scalar = Grammar(tuple(Rule(r.name, mapped(r.node, leaf), r.span) for r in grammar.rules), grammar.start)
+    simple = simplify_grammar(scalar)
+    kept = reachable_rules(simple)
+    return Grammar(tuple(rule for rule in simple.rules if rule.name in kept), simple.start)
+
+
+def renamed(grammar: Grammar, rename: Callable[[str], str]) -> Grammar:
+    """The same rules under other names; where two would be the same, the later gets a number.
+
+    Args:
+        grammar: the rules.
+        rename: a good name for a name.
+    """
+    names: dict[str, str] = {}
+    taken: set[str] = set()
+    for rule in sorted(grammar.rules, key=lambda rule: rule.name != grammar.start):
+        wanted = rename(rule.name)
+        name, number = wanted, 1
+        while name in taken:
+            number += 1
+            name = f"{wanted}_{number}"
+        names[rule.name] = name
+        taken.add(name)
+
+    def leaf(node: Node) -> Node:
+        return Reference(names[node.name], node.span) if isinstance(node, Reference) else node
+
+    rules = tuple(Rule(names[rule.name], mapped(rule.node, leaf), rule.span) for rule in grammar.rules)
+    return Grammar(rules, names[grammar.start])

@@ -1,0 +1,196 @@
+"""The rules of a grammar that is being written: their names, and which of them are worth a line.
+
+Names are those of the schema in kebab case, since llama.cpp takes letters,
+digits and dashes only. A rule may be tentative: it is written where it is used,
+if that is one place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from engine.export.rules.expressions import mapped
+from engine.export.rules.right_linear import Namer
+from engine.grammar import Grammar, Node, Reference, Rule
+from engine.grammar.analysis import references
+from engine.source import Limits, Span
+
+START: Final = "root"
+COMMON: Final = ("value", "object", "array", "string", "number", "integer", "boolean", "null", "char", "escape", "ws")
+"""Names that every grammar over JSON may use; a schema's own take another."""
+
+_CHARACTERS: Final = "char"
+_LONGEST: Final = 40
+_HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_NO_NAME: Final = re.compile(r"[^a-z0-9]+")
+
+
+def kebab(text: str) -> str:
+    """A name for a rule, such as `home-address` for `homeAddress`; empty where nothing of it can stand in a name."""
+    name = _NO_NAME.sub("-", _HUMP.sub("-", text).lower()).strip("-")[:_LONGEST].strip("-")
+    return f"{name}-value" if name == START else name
+
+
+def _rank(name: str) -> int:
+    """What every grammar has comes last, and classes of characters with it."""
+    if name in COMMON:
+        return COMMON.index(name)
+    return COMMON.index(_CHARACTERS) if name.startswith(f"{_CHARACTERS}-") else -1
+
+
+def _numbered(plain: str, taken: set[str]) -> str:
+    number, name = 1, plain
+    while name in taken:
+        number += 1
+        name = f"{plain}-{number}"
+    return name
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    node: Node
+    span: Span
+    tentative: bool
+
+
+class RuleBook:
+    """Collects rules."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._entries: dict[str, _Entry] = {}
+        self._taken = set(COMMON)
+        self._counts: Counter[str] = Counter()
+        self._plain: dict[str, str] = {}
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._entries
+
+    def name(self, *parts: str) -> str:
+        """A name that no other rule has, made of these parts."""
+        plain = "-".join(part for part in parts if part)[: 2 * _LONGEST].strip("-") or "rule"
+        candidate = plain
+        while candidate in self._taken:
+            self._counts[plain] += 1
+            candidate = f"{plain}-{self._counts[plain] + 1}"
+        self._taken.add(candidate)
+        self._plain[candidate] = plain
+        self._limits.check("rules of the grammar", len(self._taken), self._limits.threads)
+        return candidate
+
+    def define(self, name: str, node: Node, span: Span, *, tentative: bool = False) -> Reference:
+        """Give a name its meaning, and get what refers to it."""
+        self._entries[name] = _Entry(node, span, tentative)
+        return Reference(name)
+
+    def namer(self, span: Span, *parts: str) -> Namer:
+        """What makes rules of an automaton's states (`right_linear.solve`), with names made of these parts."""
+        names: dict[int, str] = {}
+
+        def rule(state: int, node: Node | None) -> Node:
+            if state not in names:
+                names[state] = self.name(*parts)
+            if node is not None:
+                self.define(names[state], node, span)
+            return Reference(names[state])
+
+        return rule
+
+    def common(self, name: str, make: Callable[[], Node]) -> Reference:
+        """A rule that is the same in every grammar."""
+        if name not in self._entries:
+            self.define(name, Reference(name), Span(0, 0))  # what it is made of may refer to it
+            self.define(name, make(), Span(0, 0))
+        return Reference(name)
+
+    def grammar(self) -> Grammar:
+        """The grammar: what is tentative and used once is written where it is used, equal rules are one."""
+        return self._sorted(self._without_copies(self._written_out()))
+
+    # ------------------------------------------------------------------ tidying
+
+    def _written_out(self) -> dict[str, _Entry]:
+        entries = self._entries
+        uses = Counter(
+            reference.name for name in self._reached(entries) for reference in references(entries[name].node)
+        )
+        done: dict[str, Node] = {}
+
+        def finished(name: str) -> Node:
+            if name not in done:
+                done[name] = mapped(entries[name].node, leaf)
+            return done[name]
+
+        def leaf(node: Node) -> Node:
+            if isinstance(node, Reference):
+                entry = entries[node.name]
+                if isinstance(entry.node, Reference) and entry.node.name != node.name:
+                    return leaf(entry.node)
+                if entry.tentative and uses[node.name] == 1:
+                    return finished(node.name)
+            return node
+
+        kept = {name: _Entry(finished(name), entries[name].span, tentative=False) for name in self._reached(entries)}
+        return {name: kept[name] for name in self._reached(kept)}
+
+    def _without_copies(self, entries: dict[str, _Entry]) -> dict[str, _Entry]:
+        """One rule for all that say the same; what refers to them may then say the same in turn."""
+        kept = dict(entries)
+        first: dict[Node, str] = {}
+        users: dict[str, set[str]] = {}
+        for name, entry in entries.items():
+            for reference in references(entry.node):
+                users.setdefault(reference.name, set()).add(name)
+        order = {name: i for i, name in enumerate(entries)}
+        fresh = list(entries)
+        while fresh:
+            same: dict[str, str] = {}
+            for name in fresh:
+                known = first.setdefault(kept[name].node, name)
+                if known != name:
+                    same[name] = known
+            changed = {user for name in same for user in users.get(name, ())} - same.keys()
+
+            def leaf(node: Node, same: dict[str, str] = same) -> Node:
+                return Reference(same.get(node.name, node.name)) if isinstance(node, Reference) else node
+
+            for name, known in same.items():
+                del kept[name]
+                users.setdefault(known, set()).update(users.pop(name, ()))
+            fresh = sorted((name for name in changed if name in kept), key=order.__getitem__)
+            for name in fresh:
+                kept[name] = replace(kept[name], node=mapped(kept[name].node, leaf))
+        return kept
+
+    def _sorted(self, entries: dict[str, _Entry]) -> Grammar:
+        """The rules in the order in which a reader meets them, numbers in names without gaps."""
+        names = [START, *(name for name in entries if name != START)]
+        names.sort(key=_rank)
+        final = {name: name for name in (START, *COMMON)}
+        taken = set(final)
+        for name in names:
+            if name not in final:
+                final[name] = _numbered(self._plain.get(name, name), taken)
+                taken.add(final[name])
+
+        def leaf(node: Node) -> Node:
+            return Reference(final[node.name]) if isinstance(node, Reference) else node
+
+        rules = (Rule(final[name], mapped(entries[name].node, leaf), entries[name].span) for name in names)
+        return Grammar(tuple(rules), START)
+
+    @staticmethod
+    def _reached(entries: dict[str, _Entry]) -> Iterable[str]:
+        """The rules that the start leads to, in the order in which a reader meets them."""
+        reached: dict[str, None] = {}
+        todo = [START]
+        while todo:
+            name = todo.pop()
+            if name not in reached:
+                reached[name] = None
+                todo += reversed([reference.name for reference in references(entries[name].node)])
+        return reached

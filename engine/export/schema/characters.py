@@ -1,0 +1,81 @@
+r"""Characters as a JSON text spells them, for grammars over the text.
+
+`any` is each spelling that JSON has: `n` is also `\u006e`. `plain` is one, the
+shortest: the character itself, or else a letter behind a backslash, or else
+four digits in lower case, as Python's `json.dumps(…, ensure_ascii=False)`
+writes it. With `plain` a name in the schema stands in the grammar as it is.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from engine.automata.json.strings.spelling import SHORT, json_automaton
+from engine.automata.utf8 import FINAL
+from engine.export.rules.expressions import choice, literal, one_of, sequence
+from engine.export.rules.right_linear import System, solve
+from engine.export.schema.settings import Spelling
+from engine.grammar import NEVER, Chars, CharSet, Node
+from engine.grammar.charset import EVERY_SCALAR
+from engine.source import Limits
+
+_RAW: Final = ~CharSet(((0x00, 0x1F), (0x22, 0x22), (0x5C, 0x5C)))
+_SURROGATES: Final = CharSet(((0xD800, 0xDFFF),))
+_BACKSLASH: Final = "\\"
+
+
+def raw(characters: CharSet) -> Node:
+    """Those of these characters that may stand as they are within a JSON string."""
+    these = characters & _RAW
+    before, behind = _SURROGATES.ranges[0]
+    if before - 1 in these and behind + 1 in these:
+        these |= _SURROGATES  # no text holds one: without the gap the class is easier to read
+    return Chars(these) if these else NEVER
+
+
+def escaped(characters: CharSet, spelling: Spelling, limits: Limits) -> Node:
+    """These characters where they are spelled behind a backslash."""
+    characters &= EVERY_SCALAR
+    return _every_way(characters, limits) if spelling is Spelling.ANY else _shortest(characters - _RAW)
+
+
+def _shortest(characters: CharSet) -> Node:
+    """Characters that cannot stand as they are."""
+    letters = "".join(chr(SHORT[code][0]) for code in characters if code in SHORT)
+    digits: dict[str, list[str]] = {}
+    for code in characters:
+        if code not in SHORT:
+            pair = f"{code:02x}"
+            digits.setdefault(pair[0], []).append(pair[1])
+    short = sequence(literal(_BACKSLASH), one_of(letters)) if letters else NEVER
+    pairs = choice(*(sequence(literal(first), one_of("".join(rest))) for first, rest in digits.items()))
+    return choice(short, sequence(literal(f"{_BACKSLASH}u00"), pairs))
+
+
+def _every_way(characters: CharSet, limits: Limits) -> Node:
+    """Characters behind a backslash, in all their forms; the automaton of JSON's spellings, from there on."""
+    automaton = json_automaton(characters)
+    system = System()
+    number: dict[int, int] = {}
+
+    def state(node: int) -> int:
+        if node not in number:
+            number[node] = system.add(accepting=node == FINAL)
+            if node != FINAL:
+                targets: dict[int, list[tuple[int, int]]] = {}
+                for first, last, target in automaton.nodes[node]:
+                    targets.setdefault(target, []).append((first, last))
+                for target, pairs in targets.items():
+                    system.connect(number[node], Chars(CharSet.of(pairs)), state(target))
+        return number[node]
+
+    behind = automaton.step(0, ord(_BACKSLASH))
+    if behind is None:
+        return NEVER
+    # No spelling is long, so nothing becomes a rule.
+    return sequence(literal(_BACKSLASH), solve(system, state(behind), _no_rules, limits, loops_as_rules=False))
+
+
+def _no_rules(_: int, node: Node | None) -> Node:
+    assert node is not None
+    return node

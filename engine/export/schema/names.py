@@ -1,0 +1,68 @@
+"""What the rules of a schema are called, and where they stand in its text."""
+
+from __future__ import annotations
+
+from engine.automata.json.arena import Arena
+from engine.automata.json.formula import All, ExactlyOne, Formula, Some, Sub, span_at, span_of
+from engine.export.rules.rule_book import kebab
+from engine.notations.json_schema.text import Json, read_json
+from engine.source import SourceText, Span
+
+_DEFINITIONS = ("$defs", "definitions")
+
+
+class SchemaNames:
+    """Finds the definition behind a formula, its name and its place."""
+
+    def __init__(self, arena: Arena, source: SourceText) -> None:
+        self._arena = arena
+        self._schemas: dict[Span, Json] = {}
+        todo = [read_json(source.text)]
+        while todo:
+            node = todo.pop()
+            self._schemas.setdefault(node.span, node)
+            todo += [*node.members.values(), *node.items]
+
+    def resolved(self, formula: Formula) -> Formula:
+        """The same, where a definition only refers to another: that one."""
+        while isinstance(formula, Sub):
+            definition = self._arena.definitions[formula.number]
+            if not isinstance(definition, Sub):
+                return formula
+            formula = definition
+        return formula
+
+    def name(self, formula: Formula, context: str) -> str:
+        """What a rule for a formula may be called: as its definition is, or else by where it is used."""
+        node = self._node(formula)
+        steps = node.pointer.split("/") if node is not None else []
+        if len(steps) > 2 and steps[-2] in _DEFINITIONS:
+            return kebab(steps[-1].replace("~1", "/").replace("~0", "~")) or context
+        return context
+
+    def title(self, formula: Formula) -> str:
+        """The title of a schema, as a name; empty where it has none."""
+        node = self._node(formula)
+        title = node.members.get("title") if node is not None else None
+        return kebab(title.value) if title is not None and isinstance(title.value, str) else ""
+
+    def span(self, formula: Formula) -> Span:
+        """Where a formula stands: its definition, or the first of its parts that has a place."""
+        todo = [formula]
+        while todo:
+            part = todo.pop()
+            if isinstance(part, Sub):
+                return span_at(self._arena.places[part.number])
+            if isinstance(part, All | Some | ExactlyOne):
+                todo += reversed(part.items)
+            elif span_of(part).end:
+                return span_of(part)
+        return Span(0, 0)
+
+    def pointer(self, span: Span) -> str:
+        """The JSON Pointer of what stands at a place."""
+        node = self._schemas.get(span)
+        return node.pointer if node is not None else ""
+
+    def _node(self, formula: Formula) -> Json | None:
+        return self._schemas.get(span_at(self._arena.places[formula.number])) if isinstance(formula, Sub) else None

@@ -1,0 +1,129 @@
+"""Numbers of a schema as grammar text.
+
+Without bounds and multiples it is the grammar of RFC 8259, section 6. With
+them it is the minimal form of the digit automaton, whose states tell exactly
+what may follow; where exponents are allowed and both bounds are there, that is
+thousands of them, and `plain` spelling is what one can read.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from fractions import Fraction
+from typing import Final
+
+from engine.automata.json.numbers.language import NumberLanguage
+from engine.automata.json.numbers.language import State as NumberState
+from engine.automata.minimise import equivalence_classes
+from engine.export.rules.expressions import choice, literal, one_of, optional, repeat, sequence
+from engine.export.rules.right_linear import Namer, System, solve
+from engine.export.schema.settings import Spelling
+from engine.grammar import NEVER, Chars, CharSet, Node
+from engine.source import Limits
+
+MOST_EXPLORED: Final = 20_000
+MOST_STATES: Final = 2_000
+"""A number's minimal automaton with more states is no text that anybody reads."""
+
+_DIGITS: Final = "0123456789"
+_PLAIN: Final = b"-0123456789."
+_ALL: Final = b"-0123456789.eE+"
+
+
+def any_number(spelling: Spelling) -> Node:
+    """A number in any form that JSON has, or in any without exponent."""
+    some = repeat(one_of(_DIGITS), 1, None)
+    whole = sequence(any_integer(), optional(sequence(literal("."), some)))
+    if spelling is Spelling.PLAIN:
+        return whole
+    return sequence(whole, optional(sequence(one_of("eE"), optional(one_of("+-")), some)))
+
+
+def any_integer() -> Node:
+    """A number without fraction and exponent."""
+    digits = sequence(one_of("123456789"), repeat(one_of(_DIGITS), 0, None))
+    return sequence(optional(literal("-")), choice(literal("0"), digits))
+
+
+def is_any(language: NumberLanguage) -> bool:
+    """Whether a language has no bounds and no multiples but those of an integer."""
+    bounds = (language.minimum, language.exclusive_minimum, language.maximum, language.exclusive_maximum)
+    divisors = [Fraction(divisor) for divisor in language.multiple_of]
+    plain = all(language.integer and divisor == 1 for divisor in divisors)
+    return all(bound is None for bound in bounds) and plain and not language.not_multiple_of
+
+
+def bounded_number(
+    language: NumberLanguage, spelling: Spelling, namer: Namer, limits: Limits, *, loops_as_rules: bool
+) -> Node:
+    """The numbers of a language; `Never` where each of them needs an exponent, and none may stand.
+
+    Raises:
+        LimitExceededError: its automaton is too large to be written.
+    """
+    symbols = _ALL if spelling is Spelling.ANY and not language.integer else _PLAIN
+    rows, accepting = _explored(language, symbols, limits)
+    blocks = equivalence_classes(rows, accepting)
+    system = System()
+    for _ in range(max(blocks) + 1):
+        system.add(accepting=False)
+    useful = _useful(rows, accepting)
+    seen: set[int] = set()
+    for state, block in enumerate(blocks):
+        if block in seen:
+            continue
+        seen.add(block)
+        system.accepting[block] = accepting[state]
+        by_target: dict[int, list[int]] = {}
+        for symbol, target in zip(symbols, rows[state], strict=True):
+            if target >= 0 and useful[target]:
+                by_target.setdefault(blocks[target], []).append(symbol)
+        for target, read in by_target.items():
+            system.connect(block, Chars(CharSet.of((symbol, symbol) for symbol in read)), target)
+    if not useful[0]:
+        return NEVER
+    limits.check("states of a number's automaton", len(system.edges), MOST_STATES)
+    return solve(system, blocks[0], namer, limits, loops_as_rules=loops_as_rules)
+
+
+def _explored(language: NumberLanguage, symbols: bytes, limits: Limits) -> tuple[list[list[int]], list[bool]]:
+    """The states that can be reached, the start first, and their rows (-1: refused)."""
+    start = language.start
+    assert start is not None
+    index: dict[NumberState, int] = {start: 0}
+    queue = deque([start])
+    rows: list[list[int]] = []
+    accepting: list[bool] = []
+    while queue:
+        state = queue.popleft()
+        row = []
+        for symbol in symbols:
+            following = language.step(state, symbol)
+            if following is None:
+                row.append(-1)
+                continue
+            if following not in index:
+                index[following] = len(index)
+                limits.check("states of a number's automaton", len(index), MOST_EXPLORED)
+                queue.append(following)
+            row.append(index[following])
+        rows.append(row)
+        accepting.append(language.accepts(state))
+    return rows, accepting
+
+
+def _useful(rows: list[list[int]], accepting: list[bool]) -> list[bool]:
+    """Which states lead to an end; without exponents, some do not."""
+    sources: list[list[int]] = [[] for _ in rows]
+    for state, row in enumerate(rows):
+        for target in row:
+            if target >= 0:
+                sources[target].append(state)
+    useful = list(accepting)
+    todo = [state for state, ends in enumerate(accepting) if ends]
+    while todo:
+        for source in sources[todo.pop()]:
+            if not useful[source]:
+                useful[source] = True
+                todo.append(source)
+    return useful

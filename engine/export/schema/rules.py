@@ -1,0 +1,327 @@
+"""A JSON Schema as a grammar: its normal form over typed cases, a rule for each.
+
+What a value must come to satisfy is a goal; `Goals` gives its alternatives kind
+by kind, and whatever a case of arrays or objects asks of its members is again a
+goal. So a goal is a rule, recursion is a rule that refers to itself, and an
+array or object is the expression of its automaton of places (`place_systems`).
+
+After Attouche et al., *Witness Generation for JSON Schema* (VLDB 2022), where
+such a normal form serves emptiness.
+
+Rejected: a translation keyword by keyword, as llama.cpp's converter has it. It
+is short and knows no `not`, no `oneOf` that excludes, no two keywords at once.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Final
+
+from engine.automata.json.arrays import ArrayCase, ArrayPlace
+from engine.automata.json.formula import All, ExactlyOne, Formula, Some, Sub
+from engine.automata.json.goals import Goals, NumberPiece
+from engine.automata.json.objects.case import ObjectCase, ObjectPlace
+from engine.automata.json.values import WORDS, Kind
+from engine.automata.json.whitespace import Whitespace
+from engine.export.rules.expressions import choice, literal, one_of, repeat, sequence
+from engine.export.rules.right_linear import Namer, System, solve
+from engine.export.rules.rule_book import START, RuleBook, kebab
+from engine.export.schema.names import SchemaNames
+from engine.export.schema.numbers import any_integer, any_number, bounded_number, is_any
+from engine.export.schema.places import array_system, object_system
+from engine.export.schema.settings import Settings
+from engine.export.schema.strings import StringRules
+from engine.grammar import EMPTY, NEVER, Chars, Grammar, Node, Reference, Sequence
+from engine.source import Span
+
+_MOST_INDENT: Final = 32
+_FEW: Final = 3
+"""So many members of an object stand in its own line; more of them have a line each."""
+
+_Case = ArrayCase | ObjectCase
+
+
+class SchemaRules:
+    """Writes the rules of one schema.
+
+    Attributes:
+        at: the place in the schema that is being written.
+    """
+
+    def __init__(self, goals: Goals, names: SchemaNames, settings: Settings) -> None:
+        self._goals = goals
+        self._names = names
+        self._settings = settings
+        self.at = Span(0, 0)
+        self._book = RuleBook(settings.limits)
+        self._strings = StringRules(goals, self._book, settings)
+        self._values: dict[Formula, Node] = {}
+        self._cases: dict[_Case, str] = {}
+        self._todo: deque[tuple[_Case, str, Span]] = deque()
+        self._case_names: dict[_Case, str] = {}
+        self._keys: dict[tuple[Formula, tuple[str, ...]], Node] = {}
+
+    def write(self, goal: Formula) -> Grammar:
+        """The grammar of a goal.
+
+        Raises:
+            NotContextFreeError: no grammar can say it.
+            LimitExceededError: it is too large.
+            CancelledError: it was cancelled.
+        """
+        node = self._value(goal, START)
+        while self._todo:
+            case, name, span = self._todo.popleft()
+            self._settings.cancel.report("writing rules", len(self._cases) - len(self._todo), len(self._cases))
+            self.at = span
+            body = self._array(case, name, span) if isinstance(case, ArrayCase) else self._object(case, name, span)
+            self._book.define(name, body, span)
+        if START not in self._book:
+            self._book.define(START, node, self._names.span(goal))
+        return self._book.grammar()
+
+    @property
+    def everyday(self) -> tuple[str, ...]:
+        """The formats that were written in their everyday form."""
+        return tuple(sorted(self._strings.everyday))
+
+    # ------------------------------------------------------------------ values
+
+    def _value(self, goal: Formula, context: str) -> Node:
+        """The text of the values that satisfy a goal, as a reference or something short."""
+        goal = self._names.resolved(goal)
+        node = self._values.get(goal)
+        if node is None:
+            name = context if context == START else self._names.name(goal, context)
+            node = self._values[goal] = self._write_value(goal, name)
+        return node
+
+    def _write_value(self, goal: Formula, name: str) -> Node:
+        if goal is self._goals.arena.true and name != START:
+            return self._book.common("value", self._any_value)
+        span = self._names.span(goal)
+        self.at = span if span.end else self.at
+        parts = [(kind, start) for kind in Kind for start in self._parts(goal, kind)]
+        if len(parts) == 1:
+            return self._part(goal, *parts[0], name, span)
+        self._name_cases(goal)
+        if not any(isinstance(part, ArrayCase | ObjectCase) for _, part in parts) and name != START:
+            short = self._short_union(goal, parts)
+            if short is not None:
+                return short
+        name = self._book.name(name)
+        self._values[goal] = Reference(name)
+        own = "" if name == START else name
+        ways = [
+            self._part(goal, kind, part, "-".join(filter(None, (own, kind.name.lower()))), span) for kind, part in parts
+        ]
+        return self._book.define(name, self._with_boolean(ways), span)
+
+    def _any_value(self) -> Node:
+        true = self._goals.arena.true
+        kinds = (Kind.OBJECT, Kind.ARRAY, Kind.STRING, Kind.NUMBER)
+        ways = [
+            self._part(true, kind, part, kind.name.lower(), Span(0, 0))
+            for kind in kinds
+            for part in self._parts(true, kind)
+        ]
+        return choice(*ways, self._boolean(), self._word(Kind.NULL))
+
+    def _short_union(self, goal: Formula, parts: list[tuple[Kind, object]]) -> Node | None:
+        """Several kinds without a rule of their own, where each of them is one that every grammar has."""
+        ways = [self._common(goal, kind, part) for kind, part in parts]
+        if None in ways:
+            return None
+        whole = self._with_boolean([way for way in ways if way is not None])
+        return whole if isinstance(whole, Reference) else None
+
+    def _parts(self, goal: Formula, kind: Kind) -> list[object]:
+        """The alternatives of a kind: the word, a formula over strings, languages of numbers, cases."""
+        starts = self._goals.starts(goal, kind)
+        if not starts:
+            return []
+        if kind is Kind.STRING:
+            return [self._goals.string_formula(goal)]
+        found: dict[object, None] = {}
+        for start in starts:
+            match start:
+                case ArrayPlace() | ObjectPlace():
+                    found[start.case] = None
+                case _:
+                    found[start] = None
+        return list(found)
+
+    def _common(self, goal: Formula, kind: Kind, part: object) -> Node | None:
+        """The rule that every grammar has for all values of a kind, if that is what a part is."""
+        true = self._goals.arena.true
+        match part:
+            case Kind():
+                return self._word(part)
+            case NumberPiece() if is_any(part.language):
+                name, make = ("integer", any_integer) if part.language.integer else ("number", self._any_number)
+                return self._book.common(name, make)
+            case _ if part is true:
+                return self._strings.strings(true, "", Span(0, 0))
+            case _:
+                return None
+
+    def _part(self, goal: Formula, kind: Kind, part: object, name: str, span: Span) -> Node:
+        common = self._common(goal, kind, part)
+        if common is not None:
+            return common
+        match part:
+            case ArrayCase() | ObjectCase():
+                return self._case(part, name, span)
+            case NumberPiece():
+                name = self._book.name(name)
+                node = bounded_number(
+                    part.language,
+                    self._settings.spelling,
+                    self._book.namer(span, name, "rest"),
+                    self._settings.limits,
+                    loops_as_rules=self._settings.loops_as_rules,
+                )
+                return self._book.define(name, node, span) if node != NEVER else NEVER
+            case _:
+                formula = self._goals.string_formula(goal)
+                node = self._strings.strings(formula, name, span)
+                if _is_literal(node) and name != START:
+                    return node
+                return self._book.define(self._book.name(name), node, span)
+
+    def _any_number(self) -> Node:
+        return any_number(self._settings.spelling)
+
+    def _word(self, kind: Kind) -> Node:
+        word = literal(WORDS[kind].decode())
+        return self._book.common("null", lambda: word) if kind is Kind.NULL else word
+
+    def _boolean(self) -> Node:
+        words = choice(*(literal(WORDS[kind].decode()) for kind in (Kind.TRUE, Kind.FALSE)))
+        return self._book.common("boolean", lambda: words)
+
+    def _with_boolean(self, ways: list[Node]) -> Node:
+        """The alternatives, with `true` and `false` as one where both are there."""
+        words = [self._word(Kind.FALSE), self._word(Kind.TRUE)]
+        if not all(word in ways for word in words):
+            return choice(*ways)
+        ways[ways.index(words[0])] = self._boolean()
+        ways.remove(words[1])
+        return choice(*ways)
+
+    # ------------------------------------------------------------------ arrays and objects
+
+    def _case(self, case: _Case, name: str, span: Span) -> Node:
+        known = self._cases.get(case)
+        if known is None:
+            if case in (self._goals.case((), Kind.ARRAY), self._goals.case((), Kind.OBJECT)):
+                known, span = "array" if isinstance(case, ArrayCase) else "object", Span(0, 0)
+            else:
+                known = self._book.name(name if name == START else self._case_names.get(case, name))
+            self._cases[case] = known
+            self._todo.append((case, known, span))
+        return Reference(known)
+
+    def _name_cases(self, goal: Formula) -> None:
+        """Give the cases of a choice between definitions the names of those."""
+        todo = [goal]
+        seen: set[Formula] = set()
+        while todo:
+            part = todo.pop()
+            if part in seen:
+                continue
+            seen.add(part)
+            if isinstance(part, All | Some | ExactlyOne):
+                todo += part.items
+            elif isinstance(part, Sub):
+                name = self._names.name(part, "") or self._names.title(part)
+                if name:
+                    for kind in (Kind.ARRAY, Kind.OBJECT):
+                        for case in self._parts(part, kind):
+                            if isinstance(case, ArrayCase | ObjectCase):
+                                self._case_names.setdefault(case, name)
+                definition = self._goals.arena.definitions[part.number]
+                assert definition is not None
+                todo.append(definition)
+
+    def _array(self, case: ArrayCase, name: str, span: Span) -> Node:
+        own = "" if name in (START, "array") else name
+
+        def item(goal: Formula) -> Node:
+            return sequence(self._value(goal, "-".join(filter(None, (own, "item")))), self._blank)
+
+        system = array_system(case, self._goals, item, sequence(literal(","), self._behind))
+        return self._bracketed("[", system, self._book.namer(span, name, "rest"), "]")
+
+    def _object(self, case: ObjectCase, name: str, span: Span) -> Node:
+        own = "" if name in (START, "object") else name
+        members: dict[tuple[int, int, Formula], Node] = {}
+        is_long = len(case.names) > _FEW
+
+        def member(number: int, cell: int, goal: Formula) -> Node:
+            key = (number, cell, goal)
+            if key not in members:
+                short = (kebab(case.names[number]) or "member") if number >= 0 else "other"
+                node = sequence(
+                    self._strings.text(case.names[number]) if number >= 0 else self._key(case, cell, own),
+                    self._blank,
+                    literal(":"),
+                    self._behind,
+                    self._value(goal, short if number >= 0 else "-".join(filter(None, (own, "value")))),
+                    self._blank,
+                )
+                rule = self._book.name(own or name, short)
+                members[key] = self._book.define(rule, node, self._names.span(goal), tentative=not is_long)
+            return members[key]
+
+        system = object_system(case, self._goals, member, sequence(literal(","), self._behind))
+        return self._bracketed("{", system, self._book.namer(span, name, "rest"), "}")
+
+    def _key(self, case: ObjectCase, cell: int, own: str) -> Node:
+        """The keys of a cell, which are none of the names."""
+        goals, keys = self._goals, case.cells[cell].keys
+        names = tuple(name for name in case.cells[cell].names if goals.holds_string(keys, name))
+        node = self._keys.get((keys, names))
+        if node is None:
+            arena = goals.arena
+            span = self._names.span(keys)
+            short = "-".join(filter(None, (own, "key")))
+            if keys is arena.true and names:
+                node = self._strings.others(names, short, span)
+            else:
+                formula = arena.all_of((keys, arena.negate(arena.among(names, span)))) if names else keys
+                node = self._strings.strings(formula, short, span)
+            if not isinstance(node, Reference) and not _is_literal(node):
+                node = self._book.define(self._book.name(short), node, span)
+            self._keys[keys, names] = node
+        return node
+
+    def _bracketed(self, opening: str, system: System, namer: Namer, closing: str) -> Node:
+        inner = solve(system, 0, namer, self._settings.limits, loops_as_rules=self._settings.loops_as_rules)
+        return sequence(literal(opening), self._blank, inner, literal(closing))
+
+    # ------------------------------------------------------------------ white space
+
+    @property
+    def _blank(self) -> Node:
+        """White space where it may stand."""
+        if self._settings.whitespace in (Whitespace.COMPACT, Whitespace.ONE_SPACE):
+            return EMPTY
+        return self._book.common("ws", lambda: _blanks(self._settings.whitespace))
+
+    @property
+    def _behind(self) -> Node:
+        """White space behind a comma or a colon."""
+        return literal(" ") if self._settings.whitespace is Whitespace.ONE_SPACE else self._blank
+
+
+def _blanks(whitespace: Whitespace) -> Node:
+    if whitespace is Whitespace.ANY:
+        return repeat(one_of(" \t\n\r"), 0, None)
+    line = sequence(literal("\n"), repeat(one_of(" \t"), 0, _MOST_INDENT))
+    return repeat(choice(literal(" "), line), 0, 1)
+
+
+def _is_literal(node: Node) -> bool:
+    """Whether a node is one text."""
+    return isinstance(node, Sequence) and all(isinstance(item, Chars) and len(item.set) == 1 for item in node.items)

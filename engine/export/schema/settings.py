@@ -1,0 +1,39 @@
+"""What the writers of a schema's rules are told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from engine.automata.json.whitespace import Whitespace
+from engine.source import CancelToken, Limits
+
+
+class Spelling(StrEnum):
+    """How a grammar's text spells what a JSON text may spell in several ways.
+
+    `any`: every way, exactly as the compiled schema takes them. `plain`: one way, for characters the shortest, for
+    numbers the one without exponent, and a few formats in an everyday form; the grammar then holds fewer texts.
+    """
+
+    ANY = "any"
+    PLAIN = "plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a schema is written.
+
+    Attributes:
+        spelling: of strings and numbers.
+        whitespace: what the schema was compiled with.
+        loops_as_rules: whether a loop may be rules that refer to each other; otherwise only recursion of the schema is.
+        limits: how large it may become.
+        cancel: asked now and then.
+    """
+
+    spelling: Spelling
+    whitespace: Whitespace
+    loops_as_rules: bool
+    limits: Limits
+    cancel: CancelToken

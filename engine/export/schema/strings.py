@@ -1,0 +1,183 @@
+"""Strings of a schema as grammar text: patterns, formats, lengths, names and what is none of them.
+
+A language that was written as an expression stays one, its classes in the
+spelling of JSON. Where it has conditions (a conjunction, a complement, look
+around), its minimal automaton over characters is written instead.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final
+
+from engine.automata.json.formula import All, Among, Formula, Some, Text
+from engine.automata.json.goals import Goals
+from engine.automata.json.strings.names import Trie
+from engine.automata.json.strings.nodes import to_node
+from engine.export.rules.character_automaton import character_system
+from engine.export.rules.expressions import choice, literal, mapped, repeat, sequence
+from engine.export.rules.right_linear import System, solve
+from engine.export.rules.rule_book import RuleBook
+from engine.export.schema import everyday_formats
+from engine.export.schema.characters import escaped, raw
+from engine.export.schema.settings import Settings, Spelling
+from engine.grammar import NEVER, Chars, CharSet, Look, Node, Reference
+from engine.grammar.charset import EVERY_SCALAR
+from engine.grammar.nodes import parts
+from engine.grammar.simplify import simplify
+from engine.source import Span
+
+MOST_STATES: Final = 2_000
+"""A string's automaton with more states is no text that anybody reads."""
+
+_QUOTE: Final = literal('"')
+_MOST_RANGES: Final = 3
+
+
+class StringRules:
+    """Writes the strings of one grammar.
+
+    Attributes:
+        everyday: the formats that were written in their everyday form.
+    """
+
+    def __init__(self, goals: Goals, book: RuleBook, settings: Settings) -> None:
+        self._goals = goals
+        self._book = book
+        self._settings = settings
+        self._classes: dict[CharSet, Node] = {}
+        self._literals: dict[str, Node] = {}
+        self.everyday: set[str] = set()
+
+    # ------------------------------------------------------------------ strings with their quotes
+
+    def text(self, value: str) -> Node:
+        """One string, with its quotes."""
+        known = self._literals.get(value)
+        if known is None:
+            known = self._literals[value] = sequence(_QUOTE, self._spelled(literal(value)), _QUOTE)
+        return known
+
+    def strings(self, formula: Formula, name: str, span: Span) -> Node:
+        """The strings that satisfy a formula of `Goals.string_formula`, with their quotes."""
+        if formula is self._goals.arena.true:
+            return self._book.common("string", self._any_string)
+        listed, rest = self._listed(formula)
+        ways = [self.text(value) for value in listed]
+        if rest:
+            decoded = self._decoded(self._goals.arena.any_of(rest), name, span)
+            ways.append(sequence(_QUOTE, decoded, _QUOTE))
+        return choice(*ways)
+
+    def _any_string(self) -> Node:
+        return sequence(_QUOTE, repeat(self._class(EVERY_SCALAR), 0, None), _QUOTE)
+
+    def _listed(self, formula: Formula) -> tuple[list[str], list[Formula]]:
+        """The strings that a formula lists, and the alternatives that list none."""
+        listed: dict[str, None] = {}
+        rest: list[Formula] = []
+        for alternative in formula.items if isinstance(formula, Some) else (formula,):
+            items = alternative.items if isinstance(alternative, All) else (alternative,)
+            values = next((item.values for item in items if isinstance(item, Among)), None)
+            if values is None:
+                rest.append(alternative)
+                continue
+            for value in values:
+                if isinstance(value, str) and all(self._goals.holds_string(item, value) for item in items):
+                    listed[value] = None
+        return list(listed), rest
+
+    def others(self, names: tuple[str, ...], name: str, span: Span) -> Node:
+        """Every string but some, with its quotes: off the names anything may follow."""
+        trie = Trie(names)
+        system = System()
+        for end in trie.ends:
+            system.add(accepting=end < 0)
+        anything = system.add(accepting=True)
+        system.connect(anything, Chars(EVERY_SCALAR), anything)
+        for node, edges in enumerate(trie.edges):
+            for code, target in edges.items():
+                system.connect(node, Chars(CharSet(((code, code),))), target)
+            system.connect(node, Chars(EVERY_SCALAR - CharSet.of((code, code) for code in edges)), anything)
+        return sequence(_QUOTE, self._written(system, name, span), _QUOTE)
+
+    # ------------------------------------------------------------------ what stands between them
+
+    def _decoded(self, formula: Formula, name: str, span: Span) -> Node:
+        if self._settings.spelling is Spelling.PLAIN:
+            formula = self._everyday(formula)
+        node = simplify(to_node(formula))
+        if not any(isinstance(part, Look) for part in parts(node)):
+            return self._spelled(node)
+        system = character_system(node, self._settings.limits, cancel=self._settings.cancel)
+        if system is None:
+            return NEVER
+        self._settings.limits.check("states of a string's automaton", len(system.edges), MOST_STATES)
+        return self._written(system, name, span)
+
+    def _written(self, system: System, name: str, span: Span) -> Node:
+        """The expression of an automaton over characters, its longer parts in rules of their own."""
+        names: dict[int, str] = {}
+
+        def rule(state: int, node: Node | None) -> Node:
+            if state not in names:
+                names[state] = self._book.name(name, "rest")
+            if node is not None:
+                self._book.define(names[state], self._spelled(node), span)
+            return Reference(names[state])
+
+        return self._spelled(
+            solve(system, 0, rule, self._settings.limits, loops_as_rules=self._settings.loops_as_rules)
+        )
+
+    def _everyday(self, formula: Formula) -> Formula:
+        """The same or less: formats in their everyday form, but for those that must not hold."""
+        arena = self._goals.arena
+        match formula:
+            case Text(key=("format", str() as name)) if name in everyday_formats.NAMES:
+                self.everyday.add(name)
+                return arena.text(partial(everyday_formats.everyday, name), ("everyday", name), Span(0, 0))
+            case All():
+                return arena.all_of(self._everyday(item) for item in formula.items)
+            case Some():
+                return arena.any_of(self._everyday(item) for item in formula.items)
+            case _:
+                return formula
+
+    def _spelled(self, node: Node) -> Node:
+        return mapped(node, lambda leaf: self._class(leaf.set) if isinstance(leaf, Chars) else leaf)
+
+    def _class(self, characters: CharSet) -> Node:
+        characters &= EVERY_SCALAR
+        known = self._classes.get(characters)
+        if known is None:
+            known = self._classes[characters] = self._write_class(characters)
+        return known
+
+    def _write_class(self, characters: CharSet) -> Node:
+        behind = escaped(characters, self._settings.spelling, self._settings.limits)
+        if behind == escaped(EVERY_SCALAR, self._settings.spelling, self._settings.limits):
+            whole = behind
+            behind = self._book.common("escape", lambda: whole)
+        node = choice(raw(characters), behind)
+        if characters == EVERY_SCALAR:
+            return self._book.common("char", lambda: node)
+        if self._settings.spelling is Spelling.PLAIN or isinstance(node, Chars):
+            return node
+        return self._book.define(self._book.name("char", _described(characters)), node, Span(0, 0))
+
+
+def _described(characters: CharSet) -> str:
+    """Words for a class that can stand in a rule's name."""
+    for prefix, ranges in (("", characters.ranges), ("not", (EVERY_SCALAR - characters).ranges)):
+        if len(ranges) <= _MOST_RANGES and all(_is_plain(first, last) for first, last in ranges):
+            edges = [chr(first) if first == last else f"{chr(first)}-{chr(last)}" for first, last in ranges]
+            return "-".join((prefix, *edges)).strip("-")
+    if len(characters) == 1:
+        return f"u{characters.ranges[0][0]:04x}"
+    return "class"
+
+
+def _is_plain(first: int, last: int) -> bool:
+    both = chr(first) + chr(last)
+    return last < 0x80 and (both.isdigit() or both.islower() or both.isupper())

@@ -1,0 +1,181 @@
+"""The tables of a grammar's byte automata, one for each rule: what the guide runs.
+
+Every notation ends here: GBNF has rules, a regex is one, and a JSON Schema is
+written as rules in every spelling, which hold exactly its texts. The file,
+version 2:
+
+    format, version   "turnstile-rule-automata", 2
+    generator, notation, source, options, vocabulary    where it comes from
+    notes             which of its texts the rules do not hold, a sentence each; of a JSON Schema only
+    rules             the start rule first; none where no text matches; of each
+        name          its name, by which others call it
+        states        how many; they are numbered from 0, which is the start
+        accepting     the states where the rule may be over, so where it returns to its caller
+        edges         [{"source", "target", "bytes": [[first, last]]}]
+        calls         [{"source", "target", "rule"}]: from one state to the other by whatever that rule matches
+        tokens        [{"source", "target", "names", "ids", "negated"}]: by one token taken whole; with a vocabulary
+                      also "listed": the ids that names and ids stand for; where negated, it is all others but the ends
+    tokens            with a vocabulary: of each id its bytes, each as the character of its number; null for none
+
+A text matches where a run through the first rule reads it to the end.
+
+Rejected: the engine's own machine for schemas in the file. It is a product of
+conditions with a memory, and would take the engine along to be run.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+from weakref import WeakKeyDictionary
+
+from engine.automata.rules import RuleAutomata, RuleAutomaton
+from engine.compile import CompiledGrammar
+from engine.compile.compiled import DRAWABLE_STATES
+from engine.export.provenance import provenance
+from engine.export.schema.settings import Spelling
+from engine.export.tables.rule_automata import automata_of_rules
+from engine.export.tables.schema_automata import schema_automata
+from engine.export.target import ExportJob, NotExportableError
+from engine.grammar import TokenSet
+from engine.masking.token_sets import TokenSets
+from engine.source import CancelToken, GrammarError, Span
+from engine.vocabulary import Vocabulary
+from engine.vocabulary.errors import VocabularyError
+
+FORMAT: Final = "turnstile-rule-automata"
+VERSION: Final = 2
+TOO_LARGE: Final = "export-too-large"
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """A grammar as an automaton for each rule.
+
+    Attributes:
+        automata: the rules, the start first.
+        notes: which texts of the grammar they do not hold, a sentence each; none where they hold all.
+    """
+
+    automata: RuleAutomata
+    notes: tuple[str, ...] = ()
+
+
+_exact: WeakKeyDictionary[CompiledGrammar, Tables] = WeakKeyDictionary()
+
+
+def tables_of(compiled: CompiledGrammar, spelling: Spelling | None = None, cancel: CancelToken | None = None) -> Tables:
+    """The automata of any grammar.
+
+    Args:
+        compiled: the grammar.
+        spelling: of a JSON Schema; None for every spelling, or the plain one where that is too large to be written.
+        cancel: asked now and then.
+
+    Raises:
+        GrammarError: it is a schema that rules cannot say.
+        LimitExceededError: the automata are too large.
+        CancelledError: `cancel` was used.
+    """
+    if spelling is None and compiled in _exact:
+        return _exact[compiled]
+    if compiled.notation == "json_schema":
+        found = _of_schema(compiled, spelling, cancel)
+    elif compiled.notation == "gbnf":
+        found = _of_gbnf(compiled, cancel)
+    else:
+        dfa = compiled.materialise(DRAWABLE_STATES, cancel=cancel)
+        whole = RuleAutomaton("root", Span(0, 0), compiled.fullmatch(b""), dfa)
+        found = Tables(RuleAutomata(() if dfa.start is None else (whole,)))
+    if spelling is None:
+        _exact[compiled] = found
+    return found
+
+
+def _of_schema(compiled: CompiledGrammar, spelling: Spelling | None, cancel: CancelToken | None) -> Tables:
+    try:
+        found = schema_automata(compiled, DRAWABLE_STATES, spelling or Spelling.ANY, cancel=cancel)
+    except GrammarError as error:
+        if spelling is not None or error.diagnostics[0].code != TOO_LARGE:
+            raise
+        found = schema_automata(compiled, DRAWABLE_STATES, Spelling.PLAIN, cancel=cancel)
+    return Tables(found.automata, found.notes)
+
+
+def _of_gbnf(compiled: CompiledGrammar, cancel: CancelToken | None) -> Tables:
+    assert compiled.grammar is not None
+    if compiled.is_empty:
+        return Tables(RuleAutomata(()))
+    return Tables(automata_of_rules(compiled.grammar, DRAWABLE_STATES, compiled.options.limits, cancel))
+
+
+def tables_document(job: ExportJob, tables: Tables, *options: str) -> dict[str, Any]:
+    """The file as data.
+
+    Args:
+        job: what is exported; with its vocabulary, where it has one.
+        tables: the automata.
+        options: the names of the export options that were heeded.
+
+    Raises:
+        NotExportableError: the vocabulary lacks a token that the grammar names.
+    """
+    sets = None
+    if job.vocabulary is not None:
+        sets = _Listed(job.vocabulary, (edge.tokens for rule in tables.automata.rules for edge in rule.tokens))
+    document = {
+        "format": FORMAT,
+        "version": VERSION,
+        **provenance(job, *options),
+        "notes": list(tables.notes),
+        "rules": [_rule(rule, sets) for rule in tables.automata.rules],
+    }
+    if job.vocabulary is not None:
+        document["tokens"] = [None if token is None else token.decode("latin-1") for token in job.vocabulary.tokens]
+    return document
+
+
+def as_text(document: object) -> bytes:
+    """JSON on one line, the same for the same data."""
+    return (json.dumps(document, ensure_ascii=False, separators=(",", ":")) + "\n").encode()
+
+
+class _Listed:
+    """The ids that token elements list."""
+
+    def __init__(self, vocabulary: Vocabulary, elements: Iterable[TokenSet]) -> None:
+        sets = {TokenSet(one.names, one.ids, negated=False) for one in elements}
+        try:
+            self._sets = TokenSets(vocabulary, sets)
+        except VocabularyError as error:
+            raise NotExportableError(str(error)) from error
+
+    def ids(self, tokens: TokenSet) -> list[int]:
+        """Those of an element, in order."""
+        return sorted(self._sets.ids((TokenSet(tokens.names, tokens.ids, negated=False),)))
+
+
+def _rule(rule: RuleAutomaton, sets: _Listed | None) -> dict[str, object]:
+    return {
+        "name": rule.name,
+        "states": len(rule.dfa.states),
+        "accepting": [state.id for state in rule.dfa.states if state.accepting],
+        "edges": [
+            {"source": edge.source, "target": edge.target, "bytes": [list(pair) for pair in edge.ranges]}
+            for edge in rule.dfa.edges
+        ],
+        "calls": [{"source": call.source, "target": call.target, "rule": call.rule} for call in rule.calls],
+        "tokens": [
+            {
+                "source": edge.source,
+                "target": edge.target,
+                "names": list(edge.tokens.names),
+                "ids": list(edge.tokens.ids),
+                "negated": edge.tokens.negated,
+                **({"listed": sets.ids(edge.tokens)} if sets else {}),
+            }
+            for edge in rule.tokens
+        ],
+    }

@@ -1,0 +1,187 @@
+"""The token index: state → token → next state, as JSON that any engine can read.
+
+The method is Outlines' (Willard and Louf 2023): run every token from every state
+of the byte automaton. All tokens are run at once, one byte position after another,
+as array look-ups; tokens that died are dropped on the way, and most die at once.
+
+The file, version 2:
+
+    format, version   "turnstile-token-index", 2
+    generator, notation, source, options    what wrote it, and the grammar as written
+    vocabulary        {"fingerprint", "size", "eos"}: which tokenizer it belongs to
+    notes             which texts of the grammar it does not hold, a sentence each; of a JSON Schema only
+    start             a state; null where the language is empty
+    accepting         states where the text may end, so where an EOS may come
+    transitions       {state: {token id: next state}}; a token that is not there is not allowed
+    automaton         the bytes behind it: [{"source", "target", "bytes": [[first, last]]}]
+
+As arrays it is a sparse matrix by rows (CSR): the tokens of state s and where they
+lead are `tokens[indptr[s] : indptr[s + 1]]` and the same of `targets`.
+
+A token that the grammar takes whole stands among the transitions like any other; the
+automaton of bytes has no edge for it.
+
+Rejected: EOS as an ordinary transition. Its ids are a choice of the tokenizer's
+configuration; the accepting states are a fact of the grammar.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.automata.dfa import ByteDfa
+from engine.compile import CompiledGrammar
+from engine.export.provenance import provenance
+from engine.export.target import ExportJob
+from engine.source import CancelToken, LimitExceededError
+from engine.vocabulary import Vocabulary
+
+FORMAT = "turnstile-token-index"
+VERSION = 2
+MOST_STATES = 20_000
+MOST_TRANSITIONS = 20_000_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TokenIndex:
+    """Which token leads where.
+
+    Attributes:
+        dfa: the minimal byte automaton whose states these are.
+        tokens: for each state, the allowed ids, int32, ascending; EOS is not among them.
+        targets: for each state, where those lead, int32.
+    """
+
+    dfa: ByteDfa
+    tokens: tuple[NDArray[np.int32], ...]
+    targets: tuple[NDArray[np.int32], ...]
+
+    @property
+    def indptr(self) -> NDArray[np.int64]:
+        """int64[S + 1]: where the transitions of each state begin, were they all in one list."""
+        return np.concatenate(([0], np.cumsum([row.shape[0] for row in self.tokens], dtype=np.int64))).astype(np.int64)
+
+    def step(self, state: int, token_id: int) -> int | None:
+        """The state after a token; None where it is not allowed."""
+        at = int(np.searchsorted(self.tokens[state], token_id))
+        if at < self.tokens[state].shape[0] and self.tokens[state][at] == token_id:
+            return int(self.targets[state][at])
+        return None
+
+
+def build_token_index(
+    grammar: CompiledGrammar,
+    vocabulary: Vocabulary,
+    *,
+    most_states: int = MOST_STATES,
+    most_transitions: int = MOST_TRANSITIONS,
+    cancel: CancelToken | None = None,
+) -> TokenIndex:
+    """Run every token from every state.
+
+    Raises:
+        LimitExceededError: the automaton has more than `most_states` states, or the index more transitions.
+        CancelledError: it was cancelled.
+    """
+    dfa = grammar.materialise(most_states, cancel=cancel)
+    return index_of(dfa, vocabulary, most_transitions=most_transitions, cancel=cancel)
+
+
+def index_of(
+    dfa: ByteDfa,
+    vocabulary: Vocabulary,
+    *,
+    most_transitions: int = MOST_TRANSITIONS,
+    cancel: CancelToken | None = None,
+) -> TokenIndex:
+    """The same of an automaton that is at hand.
+
+    Raises:
+        LimitExceededError: the index has more transitions.
+        CancelledError: it was cancelled.
+    """
+    table, spelling = _table(dfa), SpelledTokens(vocabulary)
+    tokens, targets, total = [], [], 0
+    for state in range(len(dfa.states)):
+        if cancel is not None:
+            cancel.report("token index", state, len(dfa.states))
+        ids, reached = spelling.run(table, state)
+        total += ids.shape[0]
+        if total > most_transitions:
+            raise LimitExceededError("transitions of the token index", given=total, limit=most_transitions)
+        tokens.append(ids)
+        targets.append(reached)
+    return TokenIndex(dfa, tuple(tokens), tuple(targets))
+
+
+def index_document(
+    index: TokenIndex, job: ExportJob, notes: tuple[str, ...] = (), options: Iterable[str] = ()
+) -> dict[str, Any]:
+    """The file as data.
+
+    Args:
+        index: what it holds.
+        job: what is exported.
+        notes: which texts of the grammar it does not hold.
+        options: the names of the export options that were heeded.
+    """
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        **provenance(job, *options),
+        "notes": list(notes),
+        "start": index.dfa.start,
+        "accepting": [state.id for state in index.dfa.states if state.accepting],
+        "transitions": {
+            str(state): {str(i): t for i, t in zip(ids.tolist(), targets.tolist(), strict=True)}
+            for state, (ids, targets) in enumerate(zip(index.tokens, index.targets, strict=True))
+        },
+        "automaton": [
+            {"source": edge.source, "target": edge.target, "bytes": [list(pair) for pair in edge.ranges]}
+            for edge in index.dfa.edges
+        ],
+    }
+
+
+def _table(dfa: ByteDfa) -> NDArray[np.int32]:
+    """int32[states, 256], -1 where a byte is refused."""
+    table = np.full((len(dfa.states), 256), -1, dtype=np.int32)
+    for edge in dfa.edges:
+        for first, last in edge.ranges:
+            table[edge.source, first : last + 1] = edge.target
+    return table
+
+
+class SpelledTokens:
+    """The bytes of all tokens that have some, laid end to end."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        spelled = [(i, token) for i, token in enumerate(vocabulary.tokens) if token]
+        self._ids = np.array([i for i, _ in spelled], dtype=np.int32)
+        self._lengths = _lengths([token for _, token in spelled])
+        self._starts = np.cumsum(self._lengths) - self._lengths
+        self._bytes = np.frombuffer(b"".join(token for _, token in spelled), dtype=np.uint8)
+
+    def run(self, table: NDArray[np.int32], state: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """The ids that survive from a state, ascending, and where they end."""
+        reached = np.full(self._ids.shape[0], state, dtype=np.int32)
+        alive = np.arange(self._ids.shape[0])
+        done = [alive[:0]]
+        position = 0
+        while alive.shape[0]:
+            reached[alive] = table[reached[alive], self._bytes[self._starts[alive] + position]]
+            alive = alive[reached[alive] >= 0]
+            position += 1
+            done.append(alive[self._lengths[alive] == position])
+            alive = alive[self._lengths[alive] > position]
+        survivors = np.sort(np.concatenate(done))
+        return self._ids[survivors], reached[survivors]
+
+
+def _lengths(tokens: Sequence[bytes]) -> NDArray[np.int64]:
+    return np.array([len(token) for token in tokens], dtype=np.int64)

@@ -1,0 +1,52 @@
+"""What targets share that draw an automaton: no options, one reason to refuse, and the check of the text drawn from."""
+
+from __future__ import annotations
+
+from engine.compile import CompiledGrammar
+from engine.export.checks.byte_walks import CompiledSide, scope_of, walk_side_by_side
+from engine.export.checks.rule_side import side_of
+from engine.export.graph.drawing import drawing, drawing_refusal, drawn_grammar
+from engine.export.graph.read_dot import read_dot
+from engine.export.target import Check, ExportJob, ExportOptions, Group, OptionName
+from engine.vocabulary import Vocabulary
+
+
+class DrawingTarget:
+    """The part of a `Target` that is the same for all drawings."""
+
+    group = Group.PICTURE
+    is_folder = False
+    needs_vocabulary = False
+
+    def takes(self, compiled: CompiledGrammar) -> frozenset[OptionName]:
+        """As `Target`."""
+        return frozenset()
+
+    def refusal(self, compiled: CompiledGrammar, vocabulary: Vocabulary | None, options: ExportOptions) -> str:
+        """As `Target`; only `make` knows whether it is too large to be drawn."""
+        return drawing_refusal(compiled)
+
+
+def check_picture(job: ExportJob, shown: str) -> Check:
+    """The check of a picture: that of the text that Graphviz drew, with what is shown, a sentence."""
+    text, _, _ = drawing(job)
+    return check_drawn(job, text, "the grammar and the text that was drawn, read back by Graphviz,", shown)
+
+
+def check_drawn(job: ExportJob, text: str, compared: str, shown: str = "") -> Check:
+    """Hold the text of a drawing against the engine.
+
+    Args:
+        job: what is exported.
+        text: in the DOT language, as it was drawn.
+        compared: as for `Check`.
+        shown: what was seen in the picture, a sentence.
+
+    Raises:
+        MismatchError: they differ.
+        CancelledError: the job was cancelled.
+    """
+    engine = CompiledSide(drawn_grammar(job.compiled, job.cancel))
+    fewer = job.compiled.notation == "json_schema"
+    walks, steps = walk_side_by_side(job, engine, side_of(read_dot(text)), holds_fewer=fewer)
+    return Check(compared, walks, steps, f"{shown} {scope_of(job.compiled)}".strip())

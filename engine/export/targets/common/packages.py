@@ -1,0 +1,121 @@
+"""What exports that are Python packages share: the guide, its data, and how they are checked."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from typing import Any, Final
+
+from engine.compile import CompiledGrammar
+from engine.export.checks.token_walks import walk_tokens
+from engine.export.provenance import indented_provenance
+from engine.export.runtimes import GUIDE, runtime_files
+from engine.export.runtimes.guide import Guide
+from engine.export.tables.rule_tables import as_text, tables_document, tables_of
+from engine.export.target import Artifact, Check, ExportJob, ExportOptions, Group, MismatchError, OptionName
+from engine.vocabulary import Vocabulary
+
+DATA: Final = "grammar.json"
+_PREFIX: Final = "turnstile_"
+_LONGEST: Final = 60
+
+
+class PackageTarget:
+    """The part of a `Target` that is the same for all Python packages.
+
+    Attributes:
+        modules: of the runtimes, what a package has besides the guide.
+    """
+
+    group = Group.ELSEWHERE
+    suffix = ""
+    is_folder = True
+    needs_vocabulary = True
+    modules: tuple[str, ...] = ()
+
+    def takes(self, compiled: CompiledGrammar) -> frozenset[OptionName]:
+        """As `Target`."""
+        return frozenset({"name"})
+
+    def refusal(self, compiled: CompiledGrammar, vocabulary: Vocabulary | None, options: ExportOptions) -> str:
+        """As `Target`."""
+        return empty_refusal(compiled)
+
+    def check(self, artifact: Artifact, job: ExportJob) -> Check:
+        """As `Target`: the modules are those that are tested here, and the data, run by them, have the right masks."""
+        folder = package_name(job.options.name)
+        for path, content in runtime_files((*GUIDE, *self.modules)):
+            if artifact.file(f"{folder}/{path}") != content:
+                raise MismatchError(f"{folder}/{path} is not what was written")
+        document: dict[str, Any] = json.loads(artifact.file(f"{folder}/{DATA}"))
+        vocabulary = job.need_vocabulary()
+        if document["vocabulary"]["fingerprint"] != vocabulary.fingerprint:
+            raise MismatchError("the package names another vocabulary")
+        compared = "the masks of the package's own guide and of the engine, over the whole vocabulary,"
+        return Check(compared, *walk_tokens(job, Guide(document), holds_fewer=bool(document["notes"])))
+
+
+def package_name(name: str) -> str:
+    """The import name of a package for a grammar: what is no letter, digit or underscore becomes one."""
+    words = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")[:_LONGEST].strip("_")
+    return _PREFIX + (words.removeprefix(_PREFIX) or "grammar")
+
+
+def empty_refusal(compiled: CompiledGrammar) -> str:
+    """Why there is nothing to run; empty where there is."""
+    return "no text matches this grammar, so no token is ever allowed" if compiled.is_empty else ""
+
+
+def grammar_files(
+    job: ExportJob, folder: str, modules: tuple[str, ...], init: str
+) -> tuple[tuple[tuple[str, bytes], ...], tuple[str, ...]]:
+    """A package with the guide, other modules and the grammar's data.
+
+    Args:
+        job: what is exported.
+        folder: where it goes.
+        modules: of the runtimes, besides the guide.
+        init: the content of its `__init__.py`.
+
+    Returns:
+        The files, and the notes on what they leave out.
+
+    Raises:
+        NotExportableError: the vocabulary lacks a token that the grammar names.
+        GrammarError: the grammar cannot be written as rules.
+    """
+    tables = tables_of(job.compiled, cancel=job.cancel)
+    document = tables_document(job, tables)
+    inner = (("__init__.py", init.encode()), *runtime_files((*GUIDE, *modules)), (DATA, as_text(document)))
+    return tuple((f"{folder}/{path}", content) for path, content in inner), tables.notes
+
+
+def pyproject(folder: str, about: str, entry_points: str = "", depends: tuple[str, ...] = ()) -> bytes:
+    """The `pyproject.toml` of a package."""
+    return (
+        '[build-system]\nrequires = ["setuptools>=64"]\nbuild-backend = "setuptools.build_meta"\n\n'
+        f'[project]\nname = "{folder.replace("_", "-")}"\nversion = "1.0.0"\n'
+        f'description = "{about}"\nrequires-python = ">=3.10"\ndependencies = {json.dumps(list(depends))}\n'
+        f"{entry_points}\n"
+        f'[tool.setuptools]\npackages = ["{folder}", "{folder}.guide"]\n\n'
+        f'[tool.setuptools.package-data]\n{folder} = ["{DATA}"]\n'
+    ).encode()
+
+
+def check_pyproject(artifact: Artifact, folder: str) -> dict[str, Any]:
+    """Read the `pyproject.toml` back.
+
+    Raises:
+        MismatchError: it does not name the package.
+    """
+    found = tomllib.loads(artifact.file("pyproject.toml").decode())
+    if found["tool"]["setuptools"]["packages"] != [folder, f"{folder}.guide"]:
+        raise MismatchError("pyproject.toml does not name the package")
+    return found
+
+
+def origin(job: ExportJob, notes: tuple[str, ...]) -> str:
+    """Where a package comes from, as the end of a README."""
+    left_out = ["## What it leaves out", "", *(f"- {note}" for note in notes), ""] if notes else []
+    return "\n".join([*left_out, "## What it was made from", "", indented_provenance(job), ""])

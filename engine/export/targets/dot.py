@@ -1,0 +1,28 @@
+"""Graphviz text, to draw or to put into a document; each edge also says its bytes exactly, in `bytes`."""
+
+from __future__ import annotations
+
+from engine.export.graph.drawing import drawing
+from engine.export.target import Artifact, Check, ExportJob
+from engine.export.targets.common.drawings import DrawingTarget, check_drawn
+
+
+class DotTarget(DrawingTarget):
+    """As `Target`."""
+
+    name = "dot"
+    title = "Graphviz DOT"
+    about = "The automaton, or that of each rule, as text that Graphviz draws; a JSON Schema without its white space."
+    suffix = ".dot"
+
+    def make(self, job: ExportJob) -> Artifact:
+        """As `Target`."""
+        text, _, notes = drawing(job)
+        return Artifact((("automaton.dot", text.encode()),), notes)
+
+    def check(self, artifact: Artifact, job: ExportJob) -> Check:
+        """As `Target`."""
+        return check_drawn(job, artifact.content.decode(), "the grammar and the automata, read back by Graphviz,")
+
+
+TARGET = DotTarget()

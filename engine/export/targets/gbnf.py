@@ -1,0 +1,84 @@
+"""GBNF as llama.cpp reads it.
+
+A schema or a regex becomes rules; GBNF itself is written anew, since llama.cpp
+refuses some of what is read here: names with an underscore, and repetitions
+that it would write out to 2,000 symbols. Left recursion it refuses too: it is rewritten
+where that is a line that its author would recognise, or where there is no need
+of recursion at all, and else refused here with the rule's name.
+"""
+
+from __future__ import annotations
+
+from engine.compile import CompiledGrammar
+from engine.export.checks.byte_walks import scope_of
+from engine.export.checks.texts import check_text
+from engine.export.provenance import commented
+from engine.export.rules.llama_limits import within_llama_limits
+from engine.export.target import (
+    Artifact,
+    Check,
+    ExportJob,
+    ExportOptions,
+    MismatchError,
+    NotExportableError,
+)
+from engine.export.targets.common.rules import RulesTarget
+from engine.export.text.plain_grammar import (
+    EMPTY_REFUSAL,
+    converted,
+    gbnf_grammar,
+    holds_fewer,
+    left_recursive_rule,
+    schema_refusal,
+)
+from engine.grammar import Grammar
+from engine.grammar.print_gbnf import NoGbnfError, print_gbnf
+from engine.vocabulary import Vocabulary
+
+
+class GbnfTarget(RulesTarget):
+    """As `Target`."""
+
+    name = "gbnf"
+    title = "GBNF for llama.cpp"
+    about = "Rules that llama.cpp's server and tools take as --grammar-file or in a request's grammar field."
+    suffix = ".gbnf"
+
+    def refusal(self, compiled: CompiledGrammar, vocabulary: Vocabulary | None, options: ExportOptions) -> str:
+        """As `Target`."""
+        if compiled.is_empty:
+            return EMPTY_REFUSAL
+        if name := left_recursive_rule(compiled):
+            return f"llama.cpp refuses left recursion, and the rule `{name}` begins with itself"
+        return schema_refusal(compiled, options)
+
+    def make(self, job: ExportJob) -> Artifact:
+        """As `Target`."""
+        compiled = job.compiled
+        if compiled.notation == "gbnf":
+            plain = gbnf_grammar(job)
+            grammar, notes = within_llama_limits(plain.grammar), plain.notes
+        else:
+            conversion = converted(compiled, job.options.spelling, job.cancel)
+            grammar, notes = conversion.grammar, conversion.notes
+        text = commented(job, _printed(grammar), "#", notes, *self.takes(compiled))
+        return Artifact((("grammar.gbnf", text.encode()),), notes)
+
+    def check(self, artifact: Artifact, job: ExportJob) -> Check:
+        """As `Target`."""
+        text = artifact.content.decode()
+        names = [line.partition("::=")[0] for line in text.splitlines() if "::=" in line and not line.startswith("#")]
+        if any("_" in name for name in names):
+            raise MismatchError("a rule's name has an underscore, which llama.cpp refuses")
+        compared = "the grammar and the GBNF, compiled anew,"
+        return check_text(job, "gbnf", text, compared, fewer=holds_fewer(job), scope=scope_of(job.compiled))
+
+
+def _printed(grammar: Grammar) -> str:
+    try:
+        return print_gbnf(grammar)
+    except NoGbnfError as error:
+        raise NotExportableError(str(error)) from error
+
+
+TARGET = GbnfTarget()

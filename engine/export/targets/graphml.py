@@ -1,0 +1,62 @@
+"""GraphML, as networkx, Gephi, yEd and Cytoscape read it: states and edges with all that an automaton needs."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+from engine.compile import CompiledGrammar
+from engine.export.checks.byte_walks import CompiledSide, scope_of, walk_side_by_side
+from engine.export.checks.rule_side import side_of
+from engine.export.graph.networks import automata_of, graph_of_automata, read_graph
+from engine.export.provenance import provenance
+from engine.export.target import Artifact, Check, ExportJob, ExportOptions, Group, MismatchError
+from engine.export.targets.common.rules import RulesTarget
+from engine.export.text.plain_grammar import holds_fewer, schema_refusal
+from engine.vocabulary import Vocabulary
+
+
+class GraphmlTarget(RulesTarget):
+    """As `Target`."""
+
+    name = "graphml"
+    title = "GraphML"
+    about = "The automaton, or that of each rule, as a graph for networkx, Gephi, yEd and others; bytes are exact."
+    group = Group.PICTURE
+    suffix = ".graphml"
+
+    def refusal(self, compiled: CompiledGrammar, vocabulary: Vocabulary | None, options: ExportOptions) -> str:
+        """As `Target`."""
+        return schema_refusal(compiled, options)
+
+    def make(self, job: ExportJob) -> Artifact:
+        """As `Target`."""
+        import networkx as nx
+
+        automata, notes = automata_of(job.compiled, job.options.spelling, job.cancel)
+        graph = graph_of_automata(automata)
+        graph.graph["provenance"] = json.dumps(provenance(job, *self.takes(job.compiled)))
+        graph.graph["notes"] = json.dumps(notes)
+        text = "\n".join(nx.generate_graphml(graph))
+        return Artifact((("automaton.graphml", f"<?xml version='1.0' encoding='utf-8'?>\n{text}\n".encode()),), notes)
+
+    def check(self, artifact: Artifact, job: ExportJob) -> Check:
+        """As `Target`."""
+        automata = read_graph(_read(artifact.content))
+        engine, export = CompiledSide(job.compiled), side_of(automata)
+        walks, steps = walk_side_by_side(job, engine, export, holds_fewer=holds_fewer(job))
+        compared = "the grammar and the automata, read back by networkx,"
+        return Check(compared, walks, steps, scope_of(job.compiled))
+
+
+def _read(content: bytes) -> Any:
+    import networkx as nx
+
+    try:
+        return nx.read_graphml(io.BytesIO(content), force_multigraph=True)
+    except (nx.NetworkXError, SyntaxError, ValueError) as error:  # a ParseError is a SyntaxError
+        raise MismatchError(f"networkx cannot read it back: {error}") from error
+
+
+TARGET = GraphmlTarget()

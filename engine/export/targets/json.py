@@ -1,0 +1,135 @@
+"""JSON that any engine can read: the token index, or the tables of the rules.
+
+What needs no stack becomes `state → token → next state` (`engine.export.tables.token_index`).
+Of a grammar whose rules nest there is no such table, so it becomes an automaton for
+each rule (`engine.export.tables.rule_tables`), with the vocabulary's tokens where one was given:
+the guide of the `python` target runs that file. So does a JSON Schema without a
+vocabulary, or one whose index is too large.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+from engine.automata.byte_classes import ByteRanges, join_ranges
+from engine.compile import CompiledGrammar
+from engine.export.checks.byte_walks import CompiledSide, scope_of, walk_side_by_side
+from engine.export.checks.index_side import IndexSide
+from engine.export.checks.token_walks import walk_tokens
+from engine.export.runtimes.guide import Guide
+from engine.export.runtimes.guide.pushdown import DEAD, Pushdown
+from engine.export.tables.finite import index_refusal, token_index
+from engine.export.tables.rule_tables import as_text, tables_document, tables_of
+from engine.export.tables.token_index import FORMAT, MOST_STATES, index_document
+from engine.export.target import (
+    Artifact,
+    Check,
+    ExportJob,
+    ExportOptions,
+    Group,
+    MismatchError,
+    NotExportableError,
+    OptionName,
+)
+from engine.export.text.plain_grammar import spelled
+from engine.source import LimitExceededError
+from engine.vocabulary import Vocabulary
+
+
+class JsonTarget:
+    """As `Target`."""
+
+    name = "json"
+    title = "Compiled, as JSON"
+    about = "The token automaton {state: {token: next}} for any engine; where rules nest, the automata of the rules."
+    group = Group.ELSEWHERE
+    suffix = ".json"
+    is_folder = False
+    needs_vocabulary = False
+
+    def takes(self, compiled: CompiledGrammar) -> frozenset[OptionName]:
+        """As `Target`."""
+        return spelled(compiled)
+
+    def refusal(self, compiled: CompiledGrammar, vocabulary: Vocabulary | None, options: ExportOptions) -> str:
+        """As `Target`."""
+        return index_refusal(compiled, vocabulary) if compiled.is_regular else ""
+
+    def make(self, job: ExportJob) -> Artifact:
+        """As `Target`."""
+        heeded = self.takes(job.compiled)
+        if job.compiled.is_regular:  # as it is written: an index is what is asked for
+            return self._index(job)
+        if heeded and job.vocabulary is not None:
+            try:
+                return self._index(job)
+            except (NotExportableError, LimitExceededError):
+                pass  # it has no index, or none of a bearable size
+        tables = tables_of(job.compiled, job.options.spelling if heeded else None, job.cancel)
+        return Artifact((("grammar.json", as_text(tables_document(job, tables, *heeded))),), tables.notes)
+
+    def _index(self, job: ExportJob) -> Artifact:
+        index, notes = token_index(job, MOST_STATES)
+        document = index_document(index, job, notes, self.takes(job.compiled))
+        return Artifact((("grammar.json", as_text(document)),), notes)
+
+    def check(self, artifact: Artifact, job: ExportJob) -> Check:
+        """As `Target`."""
+        document = json.loads(artifact.content)
+        fewer = bool(document["notes"])
+        if document["format"] == FORMAT:
+            compared = "the masks of the index and of the engine, over the whole vocabulary,"
+            side = index_side(document, job.need_vocabulary())
+            return Check(compared, *walk_tokens(job, side, holds_fewer=fewer))
+        if job.vocabulary is not None:
+            compared = "the masks of the tables and of the engine, over the whole vocabulary,"
+            return Check(compared, *walk_tokens(job, Guide(document), holds_fewer=fewer))
+        engine, export = CompiledSide(job.compiled), TablesSide(document)
+        walks, steps = walk_side_by_side(job, engine, export, holds_fewer=fewer)
+        return Check("the tables and the engine", walks, steps, scope_of(job.compiled))
+
+
+def index_side(document: dict[str, Any], vocabulary: Vocabulary) -> IndexSide:
+    """The index of a file that was read back.
+
+    Raises:
+        MismatchError: it belongs to another vocabulary, or is no index.
+    """
+    if document["vocabulary"]["fingerprint"] != vocabulary.fingerprint:
+        raise MismatchError("the file names another vocabulary")
+    rows = [document["transitions"][str(state)] for state in range(len(document["transitions"]))]
+    return IndexSide(
+        document["start"],
+        document["accepting"],
+        np.concatenate(([0], np.cumsum([len(row) for row in rows], dtype=np.int64))).astype(np.int64),
+        np.array([int(token) for row in rows for token in row], np.int32),
+        np.array([target for row in rows for target in row.values()], np.int32),
+        vocabulary,
+    )
+
+
+class TablesSide:
+    """The tables of a file that was read back, as `engine.export.checks.byte_walks.Side`: over bytes."""
+
+    def __init__(self, document: dict[str, Any]) -> None:
+        self._machine = Pushdown(document["rules"])
+        self.start = self._machine.start or None
+
+    def step(self, place: int, byte: int) -> int | None:
+        """As `Side`."""
+        following = self._machine.step(place, byte)
+        return None if following == DEAD else following
+
+    def expected(self, place: int) -> ByteRanges:
+        """As `Side`."""
+        return join_ranges(((byte, byte),) for byte in range(256) if self._machine.step(place, byte) != DEAD)
+
+    def accepts(self, place: int) -> bool:
+        """As `Side`."""
+        return self._machine.configurations[place].accepting
+
+
+TARGET = JsonTarget()

@@ -1,0 +1,41 @@
+"""Lark as llguidance reads it: guidance itself, vLLM and SGLang with that backend, and OpenAI's custom tools."""
+
+from __future__ import annotations
+
+from engine.export.checks.texts import check_text
+from engine.export.provenance import commented
+from engine.export.target import Artifact, Check, ExportJob, MismatchError
+from engine.export.targets.common.rules import RulesTarget
+from engine.export.text.plain_grammar import holds_fewer, plain_grammar
+from engine.export.text.print_lark import NoLarkError, print_lark, read_lark
+from engine.grammar.print_gbnf import print_gbnf
+from engine.source import GrammarError
+
+_OPTIONS = "%llguidance {}"
+
+
+class LarkTarget(RulesTarget):
+    """As `Target`."""
+
+    name = "lark"
+    title = "Lark for llguidance"
+    about = "Rules in llguidance's dialect: for guidance, for servers with that backend, and for OpenAI's custom tools."
+    suffix = ".lark"
+
+    def make(self, job: ExportJob) -> Artifact:
+        """As `Target`."""
+        plain = plain_grammar(job)
+        text = commented(job, print_lark(plain.grammar), "//", plain.notes, *self.takes(job.compiled))
+        return Artifact((("grammar.lark", f"{_OPTIONS}\n{text}".encode()),), plain.notes)
+
+    def check(self, artifact: Artifact, job: ExportJob) -> Check:
+        """As `Target`."""
+        try:
+            rules = print_gbnf(read_lark(artifact.content.decode()))
+        except (NoLarkError, GrammarError) as error:
+            raise MismatchError(f"what was written cannot be read back: {error}") from error
+        compared = "the grammar and the rules, read back from the Lark text by a reader of its own,"
+        return check_text(job, "gbnf", rules, compared, fewer=holds_fewer(job))
+
+
+TARGET = LarkTarget()

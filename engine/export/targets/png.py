@@ -1,0 +1,77 @@
+"""The drawing as PNG, for where no SVG is taken."""
+
+from __future__ import annotations
+
+import json
+import struct
+import zlib
+from collections.abc import Iterator
+from typing import Final
+
+from engine.export.graph.drawing import picture
+from engine.export.provenance import provenance
+from engine.export.target import Artifact, Check, ExportJob, MismatchError
+from engine.export.targets.common.drawings import DrawingTarget, check_picture
+
+_SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
+
+
+class PngTarget(DrawingTarget):
+    """As `Target`."""
+
+    name = "png"
+    title = "PNG picture"
+    about = "The same drawing as pixels on white, at 96 dots per inch."
+    suffix = ".png"
+
+    def make(self, job: ExportJob) -> Artifact:
+        """As `Target`."""
+        drawn, _, notes = picture(job, "png")
+        text = b"Description\0" + json.dumps(provenance(job) | {"notes": notes}).encode("ascii")
+        header = len(_SIGNATURE) + 25  # the header chunk comes first
+        return Artifact((("automaton.png", drawn[:header] + _chunk(b"tEXt", text) + drawn[header:]),), notes)
+
+    def check(self, artifact: Artifact, job: ExportJob) -> Check:
+        """As `Target`: the file is taken apart to its pixels, and the text that it was drawn from is walked."""
+        width, height, rows = read_png(artifact.content)
+        if rows < height:
+            raise MismatchError(f"the picture has {rows} rows of {height}")
+        return check_picture(job, f"It has {width:,} × {height:,} pixels.")
+
+
+def read_png(data: bytes) -> tuple[int, int, int]:
+    """Width, height, and how many rows of pixels there really are (PNG, third edition, sections 5 and 11).
+
+    Raises:
+        MismatchError: it is no whole PNG file.
+    """
+    chunks = list(_chunks(data))
+    if not chunks or chunks[0][0] != b"IHDR" or chunks[-1][0] != b"IEND":
+        raise MismatchError("it is no whole PNG file")
+    width, height, depth, colour = struct.unpack(">IIBB", chunks[0][1][:10])
+    samples = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}[colour]
+    try:
+        pixels = zlib.decompress(b"".join(content for kind, content in chunks if kind == b"IDAT"))
+    except zlib.error as error:
+        raise MismatchError(f"its pixels cannot be unpacked: {error}") from error
+    return width, height, len(pixels) // (1 + (width * samples * depth + 7) // 8)
+
+
+def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
+    if not data.startswith(_SIGNATURE):
+        raise MismatchError("it is no PNG file")
+    at = len(_SIGNATURE)
+    while at < len(data):
+        (size,) = struct.unpack(">I", data[at : at + 4])
+        kind, content = data[at + 4 : at + 8], data[at + 8 : at + 8 + size]
+        if _chunk(kind, content) != data[at : at + 12 + size]:
+            raise MismatchError(f"its chunk {kind!r} is damaged")
+        yield kind, content
+        at += 12 + size
+
+
+def _chunk(kind: bytes, content: bytes) -> bytes:
+    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+
+
+TARGET = PngTarget()

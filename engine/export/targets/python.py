@@ -1,0 +1,65 @@
+"""A folder of plain Python that runs the grammar: no dependency, any vocabulary, also where rules nest.
+
+The code is that of `engine.export.runtimes.guide`, as it stands; the data are
+the tables of the byte automata with the tokens' bytes. It is what a serving
+stack without support of its own can be given.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from engine.export.target import Artifact, ExportJob
+from engine.export.targets.common.packages import PackageTarget, grammar_files, origin, package_name
+
+_INIT: Final = '''"""A grammar that says which tokens may come next; see README.md beside this folder."""
+
+from pathlib import Path
+
+from .guide import ENDED, Guide, GuideError
+
+__all__ = ["ENDED", "Guide", "GuideError", "load"]
+
+
+def load() -> Guide:
+    """The grammar of this package."""
+    return Guide.load(Path(__file__).with_name("grammar.json"))
+'''
+
+_README: Final = """# {folder}
+
+A grammar over a vocabulary of {size:,} tokens, in plain Python 3.10 or later, without dependencies.
+
+```python
+import {folder}
+
+guide = {folder}.load()
+state = guide.start
+while state != {folder}.ENDED:
+    allowed = guide.allowed(state)  # ids, in order; `guide.mask(state)` has them as bits
+    token = choose(allowed)         # yours: from the model's logits
+    state = guide.advance(state, token)
+```
+
+A state is a number: keep it, go back to it, or go on from it twice. `guide.is_accepting(state)` says whether the
+text may end; where it may, the end tokens {eos} are allowed. A token that is not allowed gives `None`.
+
+"""
+
+
+class PythonTarget(PackageTarget):
+    """As `Target`."""
+
+    name = "python"
+    title = "Plain Python"
+    about = "A folder that runs the grammar without dependencies, also where rules nest: tables, tokens and the code."
+
+    def make(self, job: ExportJob) -> Artifact:
+        """As `Target`."""
+        folder, vocabulary = package_name(job.options.name), job.need_vocabulary()
+        files, notes = grammar_files(job, folder, self.modules, _INIT)
+        readme = _README.format(folder=folder, size=vocabulary.size, eos=sorted(vocabulary.eos_ids))
+        return Artifact((("README.md", (readme + origin(job, notes)).encode()), *files), notes)
+
+
+TARGET = PythonTarget()

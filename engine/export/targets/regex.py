@@ -1,0 +1,54 @@
+"""One regular expression, for a full match, in what the common engines share.
+
+It carries no comment: no form of one is read by all of Python, ECMAScript,
+Rust and RE2, and a regex is copied into a field as it is.
+"""
+
+from __future__ import annotations
+
+from engine.compile import CompiledGrammar
+from engine.export.checks.texts import check_text
+from engine.export.target import Artifact, Check, ExportJob, ExportOptions, OptionName
+from engine.export.targets.common.rules import RulesTarget
+from engine.export.text.conversion import ALREADY, looks_around, to_regex
+from engine.export.text.plain_grammar import holds_fewer, nesting_refusal
+from engine.vocabulary import Vocabulary
+
+
+class RegexTarget(RulesTarget):
+    """As `Target`."""
+
+    name = "regex"
+    title = "Regular expression"
+    about = "One expression for a full match, of groups, classes and counts alone; most engines and servers read it."
+    suffix = ".regex"
+
+    def takes(self, compiled: CompiledGrammar) -> frozenset[OptionName]:
+        """As `Target`."""
+        return super().takes(compiled) | (frozenset() if compiled.is_regular else {"depth"})
+
+    def refusal(self, compiled: CompiledGrammar, vocabulary: Vocabulary | None, options: ExportOptions) -> str:
+        """As `Target`."""
+        if compiled.notation == "regex" and not looks_around(compiled):
+            return ALREADY
+        return super().refusal(compiled, vocabulary, options) or nesting_refusal(compiled, options)
+
+    def make(self, job: ExportJob) -> Artifact:
+        """As `Target`."""
+        conversion = to_regex(
+            job.compiled,
+            job.options.spelling,
+            depth=job.options.depth,
+            dialect=job.compiled.options.dialect,
+            cancel=job.cancel,
+        )
+        return Artifact((("grammar.regex", f"{conversion.text}\n".encode()),), conversion.notes)
+
+    def check(self, artifact: Artifact, job: ExportJob) -> Check:
+        """As `Target`."""
+        text = artifact.content.decode().removesuffix("\n")
+        fewer = holds_fewer(job) or job.options.depth is not None
+        return check_text(job, "regex", text, "the grammar and the expression, compiled anew,", fewer=fewer)
+
+
+TARGET = RegexTarget()

@@ -1,0 +1,255 @@
+"""Request bodies and commands for llama-server, vLLM, SGLang and OpenAI, as templates to edit.
+
+One folder and not four targets: the four say the same in their own spellings,
+and who chooses between servers wants to see them side by side. A JSON body
+cannot carry a comment, so where it comes from stands in the README beside it.
+
+Each server gets a body with a grammar, which means the same everywhere; for a
+JSON Schema also one with the schema itself, and the README tells what that
+server makes of it. Nothing is sent anywhere: the check takes each body apart
+and walks what it carries.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Container
+from typing import Any, Final
+
+from engine.compile import CompiledGrammar, compile_grammar
+from engine.export.checks.byte_walks import CompiledSide, walk_side_by_side
+from engine.export.checks.texts import check_text, refused_as_mismatch
+from engine.export.provenance import comment, indented_provenance, provenance_lines
+from engine.export.target import Artifact, Check, ExportJob, MismatchError, OptionName
+from engine.export.targets.common.rules import RulesTarget
+from engine.export.targets.common.server_notes import schema_notes
+from engine.export.targets.ebnf import TARGET as EBNF
+from engine.export.targets.ebnf import ebnf
+from engine.export.targets.gbnf import TARGET as GBNF
+from engine.export.text.plain_grammar import holds_fewer, plain_grammar
+from engine.export.text.print_lark import NoLarkError, print_lark, read_lark
+from engine.grammar import Grammar
+from engine.grammar.print_gbnf import print_gbnf
+
+_MAX_TOKENS: Final = 512
+_WALKS: Final = 20
+"""There are up to eight bodies, and some carry the same."""
+_PROMPT: Final = "PROMPT"
+_MODEL: Final = "MODEL"
+_SERVERS: Final = {
+    "llama-server": (
+        "llama.cpp's llama-server",
+        "http://localhost:8080/v1",
+        "llama-server -m {model}.gguf --port 8080",
+    ),
+    "vllm": ("vLLM 0.12 and later", "http://localhost:8000/v1", "vllm serve {model}"),
+    "sglang": (
+        "SGLang",
+        "http://localhost:30000/v1",
+        "python -m sglang.launch_server --model-path {model} --port 30000",
+    ),
+    "openai": ("OpenAI", "https://api.openai.com/v1", ""),
+}
+
+
+class RequestsTarget(RulesTarget):
+    """As `Target`."""
+
+    name = "requests"
+    title = "Requests for servers"
+    about = "Request bodies, start commands and a client for llama-server, vLLM, SGLang and OpenAI, to be edited."
+    suffix = ""
+    is_folder = True
+
+    def takes(self, compiled: CompiledGrammar) -> frozenset[OptionName]:
+        """As `Target`."""
+        return super().takes(compiled) | {"name", "model"}
+
+    def make(self, job: ExportJob) -> Artifact:
+        """As `Target`."""
+        bodies, notes = _bodies(job)
+        files = [
+            (name, (json.dumps(body, ensure_ascii=False, indent=2) + "\n").encode()) for name, body in bodies.items()
+        ]
+        head = comment((*provenance_lines(job, *self.takes(job.compiled)), *notes))
+        readme = ("README.md", _readme(job, notes, bodies).encode())
+        files += [
+            ("client.py", _client(head).encode()),
+            ("serve.sh", _serve(head, job.options.model or _MODEL).encode()),
+        ]
+        return Artifact((readme, *files), notes)
+
+    def check(self, artifact: Artifact, job: ExportJob) -> Check:
+        """As `Target`: each body is read, and what it carries is compiled anew and walked."""
+        walks = steps = 0
+        for name, content in artifact.files:
+            if not name.endswith(".json"):
+                continue
+            checked = _check_one(job, *_carried(name, content))
+            walks, steps = walks + checked.walks, steps + checked.steps
+        scope = "Nothing was sent to a server."
+        if job.compiled.notation == "json_schema":
+            scope += " A body with a schema was compared as the standard reads it."
+        return Check("the grammar and what each request body carries", walks, steps, scope)
+
+
+def _bodies(job: ExportJob) -> tuple[dict[str, dict[str, Any]], tuple[str, ...]]:
+    """The bodies by the names of their files, and why some are not there."""
+    plain = plain_grammar(job)
+    notes = plain.notes
+    bodies: dict[str, dict[str, Any]] = {}
+    if why_not := GBNF.refusal(job.compiled, job.vocabulary, job.options):
+        notes = (*notes, f"there is no llama-server.json: {why_not}")
+    else:
+        bodies["llama-server.json"] = {**_chat(job), "grammar": _without_comments(GBNF.make(job))}
+    if why_not := EBNF.refusal(job.compiled, job.vocabulary, job.options):
+        notes = (*notes, f"there is no vllm.json and no sglang.json: {why_not}")
+    else:
+        text = ebnf(plain.grammar)
+        bodies["vllm.json"] = {**_chat(job), "structured_outputs": {"grammar": text}}
+        bodies["sglang.json"] = {**_chat(job), "ebnf": text}
+    bodies["openai.json"] = _openai_tool(job, plain.grammar)
+    if job.compiled.notation == "json_schema":
+        bodies |= _schema_bodies(job)
+    return bodies, notes
+
+
+def _without_comments(artifact: Artifact) -> str:
+    return "".join(line for line in artifact.content.decode().splitlines(True) if not line.startswith("#"))
+
+
+def _chat(job: ExportJob) -> dict[str, Any]:
+    return {
+        "model": job.options.model or _MODEL,
+        "messages": [{"role": "user", "content": _PROMPT}],
+        "max_tokens": _MAX_TOKENS,
+    }
+
+
+def _openai_tool(job: ExportJob, grammar: Grammar) -> dict[str, Any]:
+    definition = {"type": "grammar", "syntax": "lark", "definition": print_lark(grammar)}
+    tool = {
+        "type": "custom",
+        "name": job.options.name,
+        "description": f"Writes {job.options.name}.",
+        "format": definition,
+    }
+    return {"model": job.options.model or _MODEL, "input": _PROMPT, "tools": [tool], "tool_choice": "required"}
+
+
+def _schema_bodies(job: ExportJob) -> dict[str, dict[str, Any]]:
+    schema = json.loads(job.compiled.source.text)
+    formatted = {"type": "json_schema", "json_schema": {"name": job.options.name, "schema": schema}}
+    strict = {"type": "json_schema", "json_schema": {"name": job.options.name, "strict": True, "schema": schema}}
+    return {
+        "llama-server.schema.json": {**_chat(job), "response_format": formatted},
+        "vllm.schema.json": {**_chat(job), "structured_outputs": {"json": schema}},
+        "sglang.schema.json": {**_chat(job), "response_format": formatted},
+        "openai.schema.json": {**_chat(job), "response_format": strict},
+    }
+
+
+def _client(head: str) -> str:
+    places = {name: url for name, (_, url, _) in _SERVERS.items()}
+    return f'''{head}
+"""Send one of the bodies beside this file: python client.py vllm, or python client.py vllm.schema."""
+
+import json
+import os
+import pathlib
+import sys
+
+from openai import OpenAI
+
+SERVERS = {json.dumps(places, indent=4)}
+EXTRA = ("grammar", "structured_outputs", "ebnf")  # fields that only one server knows
+
+name = sys.argv[1]
+body = json.loads(pathlib.Path(__file__).with_name(f"{{name}}.json").read_text(encoding="utf-8"))
+client = OpenAI(base_url=SERVERS[name.split(".")[0]], api_key=os.environ.get("OPENAI_API_KEY", "none"))
+if "tools" in body:
+    answer = client.responses.create(**body)
+    print(next(item.input for item in answer.output if item.type == "custom_tool_call"))
+else:
+    extra = {{key: body.pop(key) for key in EXTRA if key in body}}
+    answer = client.chat.completions.create(**body, extra_body=extra)
+    print(answer.choices[0].message.content)
+'''
+
+
+def _serve(head: str, model: str) -> str:
+    lines = [f"# {about}\n#   {command.format(model=model)}" for about, _, command in _SERVERS.values() if command]
+    sends = [
+        f"# curl {url}/chat/completions -H 'Content-Type: application/json' -d @{name}.json"
+        for name, (_, url, command) in _SERVERS.items()
+        if command
+    ]
+    return "\n".join(["#!/bin/sh", head.rstrip(), "", "# Start one of these:", *lines, "# and send:", *sends, ""])
+
+
+def _readme(job: ExportJob, notes: tuple[str, ...], bodies: Container[str]) -> str:
+    is_schema = job.compiled.notation == "json_schema"
+    lines = [
+        f"# Requests for `{job.options.name}`",
+        "",
+        f"Replace `{_PROMPT}` and `{_MODEL}`, start a server (`serve.sh` has the commands), and send a body, as",
+        "`client.py` does.",
+        "",
+        "| server | body with the grammar |" + (" body with the schema |" if is_schema else ""),
+        "|---|---|" + ("---|" if is_schema else ""),
+    ]
+    for name, (about, _, _) in _SERVERS.items():
+        own = f"`{name}.json`" if f"{name}.json" in bodies else "none"
+        lines.append(f"| {about} | {own} |" + (f" `{name}.schema.json` |" if is_schema else ""))
+    lines += [
+        "",
+        "The bodies with a grammar mean the same on every server. OpenAI takes a grammar only as the format of a",
+        "custom tool, in the Responses API, and may refuse a large one.",
+        *[f"- {note}" for note in notes],
+    ]
+    if is_schema:
+        schema = json.loads(job.compiled.source.text)
+        lines += ["", "## What a server makes of the schema itself", ""]
+        for name, (about, _, _) in _SERVERS.items():
+            told = schema_notes(name, schema) or ("Nothing in this schema is known to be read otherwise.",)
+            lines += [f"**{about}** (`{name}.schema.json`)", "", *[f"- {one}" for one in told], ""]
+    source = indented_provenance(job, *TARGET.takes(job.compiled))
+    return "\n".join([*lines, "", "## Where this comes from", "", source, ""])
+
+
+# ---------------------------------------------------------------------- read back
+
+
+def _carried(name: str, content: bytes) -> tuple[str, Any]:
+    """As what a body carries its grammar, gbnf, lark or json_schema; and the grammar."""
+    try:
+        body = json.loads(content)
+    except ValueError as error:
+        raise MismatchError(f"{name} is no JSON: {error}") from error
+    outputs = body.get("structured_outputs", {})
+    found = {
+        "gbnf": body.get("grammar") or body.get("ebnf") or outputs.get("grammar"),
+        "lark": body.get("tools", [{}])[0].get("format", {}).get("definition"),
+        "json_schema": outputs.get("json", body.get("response_format", {}).get("json_schema", {}).get("schema")),
+    }
+    kinds = [(kind, value) for kind, value in found.items() if value is not None]
+    if len(kinds) != 1:
+        raise MismatchError(f"{name} carries {len(kinds)} grammars")
+    return kinds[0]
+
+
+def _check_one(job: ExportJob, kind: str, carried: Any) -> Check:
+    if kind == "json_schema":
+        options = job.compiled.options
+        with refused_as_mismatch():
+            again = compile_grammar("json_schema", json.dumps(carried), options, cancel=job.cancel)
+        walks, steps = walk_side_by_side(job, CompiledSide(job.compiled), CompiledSide(again), walks=_WALKS)
+        return Check("", walks, steps)
+    try:
+        text = print_gbnf(read_lark(carried)) if kind == "lark" else carried
+    except NoLarkError as error:
+        raise MismatchError(f"the Lark text cannot be read back: {error}") from error
+    return check_text(job, "gbnf", text, "", fewer=holds_fewer(job), walks=_WALKS)
+
+
+TARGET = RequestsTarget()

@@ -1,0 +1,102 @@
+"""The token index as arrays in one safetensors file, a sparse matrix by rows (CSR).
+
+    indptr     int64[S + 1]: the transitions of state s are number indptr[s] to indptr[s + 1]
+    tokens     int32[T]: the token of each transition, ascending within a state
+    targets    int32[T]: the state that it leads to
+    accepting  uint8[S]: 1 where the text may end, so where an end token may come
+
+The header's metadata hold `format`, `version`, `start` (a state; empty where no
+text matches) and `turnstile`: what it was made from, as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from typing import Any, Final
+
+import numpy as np
+
+from engine.compile import CompiledGrammar
+from engine.export.checks.index_side import IndexSide
+from engine.export.checks.token_walks import walk_tokens
+from engine.export.provenance import provenance
+from engine.export.tables.finite import index_refusal, token_index
+from engine.export.tables.token_index import FORMAT, MOST_STATES, VERSION
+from engine.export.target import Artifact, Check, ExportJob, ExportOptions, Group, MismatchError, OptionName
+from engine.export.text.plain_grammar import spelled
+from engine.vocabulary import Vocabulary
+
+_HEADER: Final = struct.Struct("<Q")
+
+
+class SafetensorsTarget:
+    """As `Target`."""
+
+    name = "safetensors"
+    title = "Compiled, as safetensors"
+    about = "The token automaton as arrays (CSR) that numpy and torch map without parsing."
+    group = Group.ELSEWHERE
+    suffix = ".safetensors"
+    is_folder = False
+    needs_vocabulary = True
+
+    def takes(self, compiled: CompiledGrammar) -> frozenset[OptionName]:
+        """As `Target`."""
+        return spelled(compiled)
+
+    def refusal(self, compiled: CompiledGrammar, vocabulary: Vocabulary | None, options: ExportOptions) -> str:
+        """As `Target`."""
+        return index_refusal(compiled, vocabulary)
+
+    def make(self, job: ExportJob) -> Artifact:
+        """As `Target`."""
+        from safetensors.numpy import save
+
+        index, notes = token_index(job, MOST_STATES)
+        nothing = np.zeros(0, np.int32)
+        tensors = {
+            "indptr": index.indptr,
+            "tokens": np.concatenate((nothing, *index.tokens)),
+            "targets": np.concatenate((nothing, *index.targets)),
+            "accepting": np.array([state.accepting for state in index.dfa.states], np.uint8),
+        }
+        metadata = {
+            "format": FORMAT,
+            "version": str(VERSION),
+            "start": "" if index.dfa.start is None else str(index.dfa.start),
+            "turnstile": json.dumps(
+                {**provenance(job, *self.takes(job.compiled)), "notes": list(notes)}, ensure_ascii=False
+            ),
+        }
+        return Artifact((("grammar.safetensors", save(tensors, metadata)),), notes)
+
+    def check(self, artifact: Artifact, job: ExportJob) -> Check:
+        """As `Target`."""
+        from safetensors.numpy import load
+
+        vocabulary = job.need_vocabulary()
+        metadata = _metadata(artifact.content)
+        origin = json.loads(metadata["turnstile"])
+        if origin["vocabulary"]["fingerprint"] != vocabulary.fingerprint:
+            raise MismatchError("the file names another vocabulary")
+        arrays: dict[str, Any] = load(artifact.content)
+        side = IndexSide(
+            int(metadata["start"]) if metadata["start"] else None,
+            np.flatnonzero(arrays["accepting"]).tolist(),
+            arrays["indptr"],
+            arrays["tokens"],
+            arrays["targets"],
+            vocabulary,
+        )
+        compared = "the masks of the arrays and of the engine, over the whole vocabulary,"
+        return Check(compared, *walk_tokens(job, side, holds_fewer=bool(origin["notes"])))
+
+
+def _metadata(content: bytes) -> dict[str, str]:
+    (length,) = _HEADER.unpack_from(content)
+    header: dict[str, dict[str, str]] = json.loads(content[_HEADER.size : _HEADER.size + length])
+    return header["__metadata__"]
+
+
+TARGET = SafetensorsTarget()

@@ -1,0 +1,58 @@
+"""The drawing as SVG, which scales and can be searched."""
+
+from __future__ import annotations
+
+import json
+from typing import Final
+from xml.etree import ElementTree as ET
+from xml.sax.saxutils import escape
+
+from engine.automata.dfa import ByteDfa
+from engine.export.graph.drawing import drawing, picture
+from engine.export.provenance import provenance
+from engine.export.target import Artifact, Check, ExportJob, MismatchError
+from engine.export.targets.common.drawings import DrawingTarget, check_picture
+
+_NAMESPACE: Final = "{http://www.w3.org/2000/svg}"
+
+
+class SvgTarget(DrawingTarget):
+    """As `Target`."""
+
+    name = "svg"
+    title = "SVG picture"
+    about = "The drawing of the automaton, or of each rule's, on white; it scales and its text can be searched."
+    suffix = ".svg"
+
+    def make(self, job: ExportJob) -> Artifact:
+        """As `Target`."""
+        drawn, _, notes = picture(job, "svg")
+        text = drawn.decode()
+        at = text.index("<g ")
+        metadata = f"<metadata>{escape(json.dumps(provenance(job) | {'notes': notes}))}</metadata>\n"
+        return Artifact((("automaton.svg", (text[:at] + metadata + text[at:]).encode()),), notes)
+
+    def check(self, artifact: Artifact, job: ExportJob) -> Check:
+        """As `Target`: what is drawn is counted, and the text that it was drawn from is walked."""
+        try:
+            root = ET.fromstring(artifact.content)  # noqa: S314 - it was written here
+        except ET.ParseError as error:
+            raise MismatchError(f"it is no XML: {error}") from error
+        found = {kind: len(root.findall(f".//{_NAMESPACE}g[@class='{kind}']")) for kind in ("node", "edge")}
+        expected = _count_of(job)
+        if found != expected:
+            raise MismatchError(f"the picture shows {found}, the automaton has {expected}")
+        return check_picture(job, f"It shows {found['node']:,} nodes and {found['edge']:,} edges, none lost.")
+
+
+def _count_of(job: ExportJob) -> dict[str, int]:
+    """How many nodes and edges a drawing has, entry arrows included."""
+    _, automata, _ = drawing(job)
+    if isinstance(automata, ByteDfa):
+        entry = int(automata.start is not None)
+        return {"node": len(automata.states) + entry, "edge": len(automata.edges) + entry}
+    edges = sum(len(rule.dfa.edges) + len(rule.calls) + len(rule.tokens) for rule in automata.rules)
+    return {"node": automata.size + len(automata.rules), "edge": edges + len(automata.rules)}
+
+
+TARGET = SvgTarget()

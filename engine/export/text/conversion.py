@@ -1,0 +1,233 @@
+"""From one notation to another: a JSON Schema or a regex as GBNF, a schema or GBNF as a regex.
+
+What is written has exactly the texts of what was compiled, or fewer where that
+was asked for: with plain spelling those that spell everything in one way, with
+a depth those that nest no deeper. Its notes say which. What a grammar without a
+memory cannot say is refused.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final
+
+from engine.automata.json.runtime import DEEPEST, JsonAutomaton
+from engine.automata.json.whitespace import Whitespace
+from engine.compile import CompiledGrammar
+from engine.export.rules.character_automaton import MOST_STATES, character_system, read_characters
+from engine.export.rules.flatten import RecursiveError, flatten, is_recursive
+from engine.export.rules.llama_limits import within_llama_limits
+from engine.export.rules.right_linear import solve
+from engine.export.rules.rule_book import START, RuleBook
+from engine.export.schema.everyday_formats import lacks
+from engine.export.schema.names import SchemaNames
+from engine.export.schema.places import NotContextFreeError
+from engine.export.schema.rules import SchemaRules
+from engine.export.schema.settings import Settings, Spelling
+from engine.export.text.print_regex import Dialect, NoRegexError, print_regex
+from engine.grammar import NEVER, Grammar, Look, Node, Rule
+from engine.grammar.nodes import parts
+from engine.grammar.print_gbnf import print_gbnf
+from engine.grammar.simplify import simplify
+from engine.notations.gbnf import parse as parse_gbnf
+from engine.notations.regex import parse as parse_regex
+from engine.source import CancelToken, Diagnostic, EngineError, GrammarError, LimitExceededError, Severity, Span
+
+_PLAIN: Final = "spelling is plain: each character in its shortest form, no number with an exponent"
+ALREADY: Final = "the grammar is a regex already"
+_CUT_HINT: Final = "Cut the recursion at a depth, or write GBNF"
+
+
+class NotConvertibleError(EngineError):
+    """There is no way from one notation to the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """A grammar in another notation.
+
+    Attributes:
+        text: what was written; it compiles in that notation.
+        grammar: its rules, as they are written; each with its place in the source, empty where it has none.
+        notes: which texts of the source it does not hold, a sentence each; none where it holds all.
+    """
+
+    text: str
+    grammar: Grammar
+    notes: tuple[str, ...] = ()
+
+
+def to_gbnf(
+    compiled: CompiledGrammar, spelling: Spelling = Spelling.PLAIN, *, cancel: CancelToken | None = None
+) -> Conversion:
+    """A JSON Schema or a regex as GBNF that llama.cpp takes.
+
+    Args:
+        compiled: the grammar, with its options.
+        spelling: of a schema: how strings and numbers are spelled.
+        cancel: asked between rules.
+
+    Raises:
+        GrammarError: no grammar without a memory can say what it asks for, or only one that is too large.
+        LimitExceededError: a regex with conditions has too large an automaton.
+        NotConvertibleError: it is GBNF already.
+        CancelledError: `cancel` was used.
+    """
+    notes: tuple[str, ...] = ()
+    with _deep_recursion():
+        match compiled.notation:
+            case "json_schema":
+                grammar, notes = _schema_grammar(compiled, spelling, cancel, loops_as_rules=True)
+            case "regex":
+                grammar = _regex_grammar(compiled, cancel)
+            case _:
+                raise NotConvertibleError("the grammar is GBNF already")
+        grammar = within_llama_limits(grammar)
+    return Conversion("".join(f"# {note}\n" for note in notes) + print_gbnf(grammar), grammar, notes)
+
+
+def to_regex(
+    compiled: CompiledGrammar,
+    spelling: Spelling = Spelling.PLAIN,
+    *,
+    depth: int | None = None,
+    dialect: Dialect = "python",
+    cancel: CancelToken | None = None,
+) -> Conversion:
+    """A JSON Schema or GBNF as one regular expression, for a full match; or a regex that looks around, without that.
+
+    Args:
+        compiled: the grammar, with its options.
+        spelling: of a schema: how strings and numbers are spelled.
+        depth: how often a rule may stand within itself, itself included; None where none may.
+        dialect: which regular expressions; they differ in code points beyond U+FFFF only.
+        cancel: asked between rules.
+
+    Raises:
+        GrammarError: its rules are recursive and there is no `depth`, or no text of a bearable size can say it.
+        LimitExceededError: a regex that looks around has too large an automaton.
+        NotConvertibleError: it is a regex already that needs no rewriting.
+        CancelledError: `cancel` was used.
+    """
+    with _deep_recursion():
+        return _as_regex(compiled, spelling, depth, dialect, cancel)
+
+
+def _as_regex(
+    compiled: CompiledGrammar, spelling: Spelling, depth: int | None, dialect: Dialect, cancel: CancelToken | None
+) -> Conversion:
+    notes: tuple[str, ...] = ()
+    if compiled.notation == "json_schema":
+        grammar, notes = _schema_grammar(compiled, spelling, cancel, loops_as_rules=False)
+    elif compiled.notation == "gbnf":
+        grammar, _ = parse_gbnf(compiled.source, compiled.options.limits)
+        if compiled.is_regular and is_recursive(grammar):
+            grammar = automaton_grammar(compiled, cancel)
+    elif looks_around(compiled):
+        grammar = automaton_grammar(compiled, cancel)
+    else:
+        raise NotConvertibleError(ALREADY)
+    if depth is not None and is_recursive(grammar):
+        notes = (*notes, f"the recursion is cut at {depth:,} levels: what nests deeper is left out")
+    try:
+        node = flatten(grammar, depth)
+        text = print_regex(node, dialect, compiled.options.limits)
+    except RecursiveError as error:
+        raise _refused(compiled, "export-recursive", error.span, str(error), _CUT_HINT) from error
+    except (NoRegexError, LimitExceededError) as error:
+        raise _refused(compiled, "export-no-regex", Span(0, 0), str(error), "") from error
+    return Conversion(text, Grammar((Rule(START, node),), START), notes)
+
+
+def looks_around(compiled: CompiledGrammar) -> bool:
+    """Whether a regex has conditions that are left when those that their place decides are taken out."""
+    node, _ = parse_regex(compiled.source, compiled.options.dialect, compiled.options.limits)
+    return any(isinstance(part, Look) for part in parts(simplify(node)))
+
+
+def automaton_grammar(compiled: CompiledGrammar, cancel: CancelToken | None) -> Grammar:
+    """A regular grammar by its minimal automaton, its longer parts in rules that do not refer to themselves."""
+    book = RuleBook(compiled.options.limits)
+    namer = book.namer(Span(0, 0), "rest")
+    dfa = compiled.materialise(MOST_STATES, cancel=cancel)
+    node: Node = NEVER
+    if dfa.start is not None:
+        node = solve(read_characters(dfa), 0, namer, compiled.options.limits, loops_as_rules=False)
+    book.define(book.name(START), node, Span(0, 0))
+    return book.grammar()
+
+
+def _refused(compiled: CompiledGrammar, code: str, span: Span, message: str, hint: str) -> GrammarError:
+    span = span if span.end else Span(0, len(compiled.source.text))
+    found = Diagnostic(code, Severity.ERROR, span, f"it cannot be written as a regex: {message}", hint)
+    return GrammarError((found,), compiled.source)
+
+
+def _regex_grammar(compiled: CompiledGrammar, cancel: CancelToken | None) -> Grammar:
+    """A regex as a grammar; its automaton, where it looks around."""
+    limits = compiled.options.limits
+    node, _ = parse_regex(compiled.source, compiled.options.dialect, limits)
+    span, node = node.span, simplify(node)
+    book = RuleBook(limits)
+    if any(isinstance(part, Look) for part in parts(node)):
+        system = character_system(node, limits, cancel=cancel)
+        node = NEVER if system is None else solve(system, 0, book.namer(span, "rest"), limits, loops_as_rules=True)
+    book.define(book.name(START), node, span)
+    return book.grammar()
+
+
+def _schema_grammar(
+    compiled: CompiledGrammar, spelling: Spelling, cancel: CancelToken | None, *, loops_as_rules: bool
+) -> tuple[Grammar, tuple[str, ...]]:
+    """A JSON Schema as rules named after it, and notes."""
+    automaton = compiled.automaton
+    assert isinstance(automaton, JsonAutomaton)
+    if compiled.is_empty:
+        return Grammar((Rule(START, NEVER),), START), ()
+    goals, options = automaton.goals, compiled.options
+    names = SchemaNames(goals.arena, compiled.source)
+    settings = Settings(
+        spelling, Whitespace(options.whitespace), loops_as_rules, options.limits, cancel or CancelToken()
+    )
+    rules = SchemaRules(goals, names, settings)
+    before = goals.assumptions
+    try:
+        grammar = rules.write(automaton.goal)
+    except NotContextFreeError as error:
+        raise _not_written(compiled, names, error.span, "cannot be written as a grammar", error) from error
+    except LimitExceededError as error:
+        raise _not_written(compiled, names, rules.at, "is too large as a grammar", error) from error
+    if goals.assumptions != before:
+        undecided = NotContextFreeError("whether some of its values exist is not decided", names.span(automaton.goal))
+        raise _not_written(compiled, names, undecided.span, "cannot be written as a grammar", undecided)
+    if spelling is Spelling.ANY:
+        return grammar, ()
+    return grammar, (_PLAIN, *(f"the format {name} has {lacks(name)}" for name in rules.everyday))
+
+
+def _not_written(
+    compiled: CompiledGrammar, names: SchemaNames, span: Span, what: str, error: EngineError
+) -> GrammarError:
+    where = names.pointer(span) or "the schema"
+    is_size = isinstance(error, LimitExceededError)
+    code = "export-too-large" if is_size else "export-not-context-free"
+    hint = (
+        "Use plain spelling, smaller counts, or fewer conditions at once"
+        if is_size
+        else "Remove the keyword, or bound what it is about"
+    )
+    found = Diagnostic(code, Severity.ERROR, span, f"{where} {what}: {error}", hint)
+    return GrammarError((found,), compiled.source)
+
+
+@contextmanager
+def _deep_recursion() -> Iterator[None]:
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(before + DEEPEST)
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)

@@ -1,0 +1,169 @@
+"""A job's grammar as the rules that a text of it is printed from, and why it has none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+from weakref import WeakKeyDictionary
+
+from engine.compile import CompiledGrammar, compile_grammar
+from engine.export.rules.flatten import is_recursive
+from engine.export.rules.left_recursion import without_direct_left_recursion
+from engine.export.rules.plain import trimmed
+from engine.export.schema.settings import Spelling
+from engine.export.target import ExportJob, ExportOptions, OptionName
+from engine.export.text.conversion import Conversion, automaton_grammar, to_gbnf, to_regex
+from engine.grammar import Grammar
+from engine.grammar.analysis import left_recursion
+from engine.source import CancelToken, GrammarError, LimitExceededError
+
+EMPTY_REFUSAL = "no text matches this grammar, so there is nothing to write"
+TOKENS_REFUSAL = "it takes tokens whole, such as `<think>`, which the target cannot name"
+
+_AS_LOOPS: Final = "rules that began with themselves are written with repetitions"
+_ANEW: Final = "the rules recursed to the left and were written anew, from the automaton of what they match"
+NESTING_REFUSAL = "its rules nest without bound; give a depth to cut them at"
+
+_KNOWN: Final[WeakKeyDictionary[CompiledGrammar, dict[Spelling, Conversion | GrammarError | LimitExceededError]]] = (
+    WeakKeyDictionary()
+)
+"""What rules a grammar has, or why none: a list of targets asks for each of them, and then one is made."""
+_WITHOUT_STACK: Final[WeakKeyDictionary[CompiledGrammar, dict[Spelling, str]]] = WeakKeyDictionary()
+"""Why it cannot be written without a stack."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlainGrammar:
+    """Rules, and which texts they do not hold, a sentence each."""
+
+    grammar: Grammar
+    notes: tuple[str, ...]
+
+
+def refusal(compiled: CompiledGrammar, options: ExportOptions) -> str:
+    """Why a grammar cannot be written as rules over characters; of a JSON Schema that is found by writing them."""
+    if compiled.is_empty:
+        return EMPTY_REFUSAL
+    if compiled.automaton.token_elements:
+        return TOKENS_REFUSAL
+    return schema_refusal(compiled, options)
+
+
+def schema_refusal(compiled: CompiledGrammar, options: ExportOptions) -> str:
+    """Why a JSON Schema cannot be written as rules; empty for other notations."""
+    if compiled.notation != "json_schema":
+        return ""
+    try:
+        converted(compiled, options.spelling)
+    except GrammarError as error:
+        return error.diagnostics[0].message
+    except LimitExceededError as error:
+        return str(error)
+    return ""
+
+
+def left_recursive_rule(compiled: CompiledGrammar) -> str:
+    """The name of a rule of a GBNF grammar that begins with itself, however it is written; empty where none does."""
+    if compiled.notation != "gbnf" or compiled.grammar is None or _is_finite(compiled):
+        return ""
+    cycles = left_recursion(without_direct_left_recursion(compiled.grammar))
+    return cycles[0].references[-1].name if cycles else ""
+
+
+def _is_finite(compiled: CompiledGrammar) -> bool:
+    return compiled.is_regular and not compiled.automaton.token_elements
+
+
+def gbnf_grammar(job: ExportJob) -> PlainGrammar:
+    """The rules of a GBNF grammar; other ones where they recurse to the left and need not.
+
+    Raises:
+        LimitExceededError: the automaton that takes their place is too large.
+        CancelledError: the job was cancelled.
+    """
+    compiled = job.compiled
+    assert compiled.grammar is not None
+    if not left_recursion(compiled.grammar):
+        return PlainGrammar(compiled.grammar, ())
+    grammar = without_direct_left_recursion(compiled.grammar)
+    if not left_recursion(grammar):
+        return PlainGrammar(grammar, (_AS_LOOPS,))
+    if _is_finite(compiled):
+        return PlainGrammar(automaton_grammar(compiled, job.cancel), (_ANEW,))
+    return PlainGrammar(compiled.grammar, ())
+
+
+def nesting_refusal(compiled: CompiledGrammar, options: ExportOptions) -> str:
+    """Why rules cannot be written without a stack; of a JSON Schema that is found by writing them."""
+    if options.depth is not None or compiled.is_regular:
+        return ""
+    if compiled.grammar is not None:
+        return NESTING_REFUSAL if is_recursive(compiled.grammar) else ""
+    known = _WITHOUT_STACK.setdefault(compiled, {})
+    if options.spelling not in known:
+        try:
+            to_regex(compiled, options.spelling)
+            known[options.spelling] = ""
+        except GrammarError as error:
+            found = error.diagnostics[0]
+            known[options.spelling] = NESTING_REFUSAL if found.code == "export-recursive" else found.message
+    return known[options.spelling]
+
+
+def converted(compiled: CompiledGrammar, spelling: Spelling, cancel: CancelToken | None = None) -> Conversion:
+    """A JSON Schema or a regex as rules, as `to_gbnf` gives them; kept as long as the grammar is.
+
+    Raises:
+        GrammarError, LimitExceededError: as `to_gbnf` says, and again without another try.
+        CancelledError: `cancel` was used.
+    """
+    known = _KNOWN.setdefault(compiled, {})
+    if spelling not in known:
+        try:
+            known[spelling] = to_gbnf(compiled, spelling, cancel=cancel)
+        except (GrammarError, LimitExceededError) as error:
+            known[spelling] = error
+    found = known[spelling]
+    if isinstance(found, Conversion):
+        return found
+    raise found
+
+
+def spelled(compiled: CompiledGrammar) -> frozenset[OptionName]:
+    """The options of a target that writes rules."""
+    return frozenset({"spelling"} if compiled.notation == "json_schema" else ())
+
+
+def holds_fewer(job: ExportJob) -> bool:
+    """Whether rules of the job may lack texts of the grammar."""
+    return job.compiled.notation == "json_schema" and job.options.spelling is Spelling.PLAIN
+
+
+def plain_grammar(job: ExportJob) -> PlainGrammar:
+    """The job's rules.
+
+    Raises:
+        GrammarError: no grammar without a memory can say what a schema asks for, or only one that is too large.
+        LimitExceededError: a regex with conditions has too large an automaton.
+        CancelledError: the job was cancelled.
+    """
+    if job.compiled.notation == "gbnf":
+        found = gbnf_grammar(job)
+    else:
+        conversion = converted(job.compiled, job.options.spelling, job.cancel)
+        found = PlainGrammar(conversion.grammar, conversion.notes)
+    return PlainGrammar(trimmed(found.grammar), found.notes)
+
+
+def regular_form(job: ExportJob) -> tuple[CompiledGrammar, tuple[str, ...]]:
+    """A grammar that has a finite automaton: the job's own, or its regex, for which a depth may be given.
+
+    Raises:
+        GrammarError: its rules nest, and no depth was given; or no regex of a bearable size can say it.
+        CancelledError: the job was cancelled.
+    """
+    compiled = job.compiled
+    if compiled.is_regular:
+        return compiled, ()
+    conversion = to_regex(compiled, job.options.spelling, depth=job.options.depth, cancel=job.cancel)
+    return compile_grammar("regex", conversion.text, cancel=job.cancel), conversion.notes

@@ -1,0 +1,229 @@
+"""From a target's name to a file that was checked: make, write beside, read back, check, put in place.
+
+What is written stands under another name in the same folder until the check is
+over, so neither a full disk nor a failed check leaves half a file, or a wrong
+one, where a good one was.
+
+Rejected: checking what is in memory. It is the file that somebody deploys, and
+an encoding or a line end that changed on the way to the disk is a real fault.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.export.target import (
+    NO_VOCABULARY,
+    Artifact,
+    Check,
+    ExportError,
+    ExportJob,
+    MismatchError,
+    NotExportableError,
+    Target,
+)
+from engine.export.targets import TARGETS, target
+from engine.source import CancelledError, EngineError, GrammarError
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What was written.
+
+    Attributes:
+        path: the file or folder.
+        files: the relative path and size of each file.
+        notes: what it leaves out or asks of the reader.
+        check: how it was held against the engine.
+    """
+
+    path: Path
+    files: tuple[tuple[str, int], ...]
+    notes: tuple[str, ...]
+    check: Check
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files together."""
+        return sum(size for _, size in self.files)
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """Whether a target fits a grammar.
+
+    Attributes:
+        refusal: why it does not; empty where it does.
+    """
+
+    target: Target
+    refusal: str
+
+
+def fits(job: ExportJob) -> tuple[Fit, ...]:
+    """All targets in the order of the lists that users see, each with the reason why it does not fit."""
+    with job.cancel.at_work():
+        return tuple(Fit(found, refusal(found, job)) for found in map(target, TARGETS))
+
+
+def refusal(chosen: Target, job: ExportJob) -> str:
+    """Why a target cannot be made of a job; empty where nothing speaks against it."""
+    why_not = chosen.refusal(job.compiled, job.vocabulary, job.options)
+    if not why_not and chosen.needs_vocabulary and job.vocabulary is None:
+        return NO_VOCABULARY
+    return why_not
+
+
+def make(name: str, job: ExportJob) -> Artifact:
+    """Make an export in memory: for a preview, or for the terminal.
+
+    Raises:
+        NotExportableError: the target cannot carry the grammar.
+        EngineError: as the target's `make` says.
+    """
+    chosen = target(name)
+    with job.cancel.at_work():
+        why_not = refusal(chosen, job)
+        if why_not and not chosen.needs_vocabulary:
+            _tell_with_a_place(chosen, job)
+        if why_not:
+            raise NotExportableError(f"{name} does not fit this grammar: {why_not}")
+        return chosen.make(job)
+
+
+def _tell_with_a_place(chosen: Target, job: ExportJob) -> None:
+    """Where something in the source is the reason of a refusal, `make` raises an error that points at it."""
+    try:
+        chosen.make(job)
+    except (GrammarError, CancelledError):
+        raise
+    except EngineError:
+        return
+
+
+def preview_picture(name: str, job: ExportJob) -> tuple[bytes, tuple[str, ...]]:
+    """A drawing as a PNG of a bounded size, and what it leaves out.
+
+    Raises:
+        NotExportableError: the target cannot carry the grammar.
+        EngineError: as `drawing.picture` says.
+    """
+    with job.cancel.at_work():
+        if why_not := refusal(target(name), job):
+            raise NotExportableError(f"{name} does not fit this grammar: {why_not}")
+        from engine.export.graph.drawing import picture
+
+        drawn, _, notes = picture(job, "png", is_small=True)
+        return drawn, notes
+
+
+def check(name: str, artifact: Artifact, job: ExportJob) -> Check:
+    """Hold an export against the engine.
+
+    Raises:
+        MismatchError: they differ.
+        CancelledError: the job was cancelled.
+    """
+    return target(name).check(artifact, job)
+
+
+def export(name: str, job: ExportJob, path: Path) -> Exported:
+    """Make, write, read back, check; only then does it stand at `path`.
+
+    Args:
+        name: the target's.
+        job: what is exported.
+        path: a file, which is replaced, or a folder that does not exist, is empty, or holds an earlier export.
+
+    Raises:
+        NotExportableError: the target cannot carry the grammar.
+        ExportError: it cannot be written there.
+        MismatchError: what was read back does something else than the engine; nothing was put at `path`.
+        EngineError: as the target's `make` says.
+    """
+    chosen = target(name)
+    artifact = make(name, job)
+    with _told(path):
+        _refuse_place(chosen, artifact, path)
+        beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
+        try:
+            read = _written_and_read(chosen, artifact, beside)
+            checked = chosen.check(read, job)
+            job.cancel.check()
+            _put(beside, path)
+        finally:
+            _remove(beside)
+    return Exported(path, tuple((file, len(content)) for file, content in read.files), artifact.notes, checked)
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise ExportError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def _refuse_place(chosen: Target, artifact: Artifact, path: Path) -> None:
+    if not path.name:
+        raise ExportError(f"cannot write {path}: it has no name")
+    if not chosen.is_folder:
+        if path.is_dir():
+            raise ExportError(f"cannot write {path}: it is a folder, and {chosen.name} is one file")
+        return
+    if path.exists() and not path.is_dir():
+        raise ExportError(f"cannot write {path}: it is a file, and {chosen.name} is a folder")
+    if path.is_dir():
+        ours = {name for name, _ in artifact.files}
+        others = (one for one in path.rglob("*") if not one.is_dir() and one.relative_to(path).as_posix() not in ours)
+        if (other := next(others, None)) is not None:
+            raise ExportError(f"cannot write {path}: it holds {other.relative_to(path)}; choose a new or empty folder")
+
+
+def _written_and_read(chosen: Target, artifact: Artifact, beside: Path) -> Artifact:
+    places = [beside / name if chosen.is_folder else beside for name, _ in artifact.files]
+    if chosen.is_folder:
+        beside.mkdir()
+    for place, (_, content) in zip(places, artifact.files, strict=True):
+        if chosen.is_folder:
+            place.parent.mkdir(parents=True, exist_ok=True)
+        with place.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+    read = Artifact(
+        tuple((name, place.read_bytes()) for place, (name, _) in zip(places, artifact.files, strict=True)),
+        artifact.notes,
+    )
+    if read.files != artifact.files:
+        raise MismatchError("what was read back from the disk is not what was written")
+    return read
+
+
+def _put(beside: Path, path: Path) -> None:
+    if not path.is_dir():
+        beside.replace(path)
+        return
+    old = beside.with_suffix(".old")
+    path.rename(old)
+    try:
+        beside.rename(path)
+    except OSError:
+        old.rename(path)
+        raise
+    _remove(old)
+
+
+def _remove(path: Path) -> None:
+    with contextlib.suppress(OSError):
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)

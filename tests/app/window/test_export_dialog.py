@@ -1,0 +1,269 @@
+"""The export dialog over a real window with worker processes: by its list, its buttons and its keys."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFileDialog
+
+from app.document import DocumentFile, GrammarPart, ModelPart
+from app.window.export_dialog import ExportDialog
+from app.workers.export_values import ExportAnswer, ExportEntry, ExportList, ExportTold, PreviewFile
+from app.workers.messages import Failed
+
+NESTED = 'root ::= "(" root ")" | "a"'
+
+
+def opened(desk) -> ExportDialog:
+    dialog = desk.window.open_export()
+    desk.wait(lambda: not dialog.is_waiting)
+    return dialog
+
+
+def click(desk, dialog: ExportDialog, name: str) -> None:
+    """Click a target in the list and wait for what comes."""
+    row = next(
+        row for row in range(dialog.targets.count()) if dialog.targets.item(row).data(Qt.ItemDataRole.UserRole) == name
+    )
+    item = dialog.targets.item(row)
+    dialog.targets.scrollToItem(item)
+    place = dialog.targets.visualItemRect(item).center()
+    desk.qtbot.mouseClick(dialog.targets.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert dialog.target == name
+    desk.wait(lambda: not dialog.is_waiting)
+
+
+def press(desk, button) -> None:
+    desk.qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def open_gbnf(desk, text: str) -> None:
+    desk.session.start()
+    desk.document.replace(
+        DocumentFile(title="A nest", grammar=GrammarPart(text=text, notation="gbnf"), model=ModelPart("letters"))
+    )
+    desk.wait(lambda: desk.session.compiling.good is not None and desk.session.compiling.good.request.text == text)
+    desk.wait(lambda: desk.session.decoding.view.model is not None and not desk.session.step_refusal)
+
+
+def test_targets_are_listed_in_groups_and_previewed(desk):
+    desk.open("a+b")
+    dialog = opened(desk)
+    shown = [dialog.targets.item(row).text() for row in range(dialog.targets.count())]
+    assert [shown.index(group) for group in ("Runs elsewhere", "Text", "Pictures and graphs")] == sorted(
+        shown.index(group) for group in ("Runs elsewhere", "Text", "Pictures and graphs")
+    )
+    assert dialog.target == "json"
+    assert "turnstile-token-index" in dialog.preview.text.toPlainText()
+    click(desk, dialog, "gbnf")
+    assert 'root ::= "a"+ "b"' in dialog.preview.text.toPlainText()
+    assert dialog.note.text().endswith(" bytes.")
+    click(desk, dialog, "dot")
+    assert "digraph grammar" in dialog.preview.text.toPlainText()
+    dialog.close()
+
+
+def test_a_file_is_chosen_written_and_checked(desk, tmp_path, monkeypatch):
+    desk.open("a+b")
+    dialog = opened(desk)
+    click(desk, dialog, "lark")
+    path = tmp_path / "a.lark"
+    asked = []
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *given: asked.append(given[2]) or (str(path), ""))
+    press(desk, dialog.write_button)
+    assert not dialog.write_button.isEnabled()
+    desk.wait(lambda: not dialog.is_waiting)
+    assert asked[0].endswith(".lark")
+    assert dialog.banner.isVisible()
+    assert dialog.verdict.text().startswith("Wrote a.lark, ")
+    assert "Read back and checked: " in dialog.verdict.text()
+    assert "START:" in path.read_text()
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: ("", ""))
+    press(desk, dialog.write_button)
+    assert not dialog.is_waiting
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "none" / "a.lark"), ""))
+    press(desk, dialog.write_button)
+    desk.wait(lambda: not dialog.is_waiting)
+    assert "No such file or directory" in dialog.verdict.text()
+    assert dialog.banner.property("severity") == "error"
+    dialog.close()
+
+
+def test_a_folder_shows_its_files_and_is_written(desk, tmp_path, monkeypatch):
+    desk.open("a+b")
+    dialog = opened(desk)
+    click(desk, dialog, "requests")
+    assert dialog.write_button.text() == "Write folder…"
+    assert dialog.options.name.isVisible()
+    files = [dialog.preview.files.item(row).text() for row in range(dialog.preview.files.count())]
+    assert files[:2] == ["README.md", "llama-server.json"]
+    place = dialog.preview.files.visualItemRect(dialog.preview.files.item(2)).center()
+    desk.qtbot.mouseClick(dialog.preview.files.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert "structured_outputs" in dialog.preview.text.toPlainText()
+    dialog.options.model.setFocus()
+    desk.qtbot.keyClicks(dialog.options.model, "my/model")
+    desk.wait(lambda: "my/model" in next((file.text for file in dialog.preview._shown if file.path == "vllm.json"), ""))
+    assert dialog.preview.files.currentItem().text() == "vllm.json"
+    out = tmp_path / "out"
+    out.mkdir()
+    monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(out))
+    press(desk, dialog.write_button)
+    desk.wait(lambda: not dialog.is_waiting)
+    (folder,) = out.iterdir()
+    assert folder.name.endswith("-requests")
+    assert json.loads((folder / "vllm.json").read_text())["model"] == "my/model"
+    assert " files, " in dialog.verdict.text()
+    dialog.close()
+
+
+def test_a_name_that_cannot_be_is_told(desk):
+    desk.open("a+b")
+    dialog = opened(desk)
+    click(desk, dialog, "requests")
+    dialog.options.name.selectAll()
+    desk.qtbot.keyClicks(dialog.options.name, "Not A Name")
+    desk.wait(lambda: "A name is small letters" in dialog.note.text() and not dialog.is_waiting)
+    assert not dialog.write_button.isEnabled()
+    dialog.options.name.selectAll()
+    desk.qtbot.keyClicks(dialog.options.name, "good")
+    desk.wait(lambda: dialog.write_button.isEnabled() and not dialog.is_waiting)
+    dialog.close()
+
+
+def test_what_does_not_fit_says_why_and_a_depth_mends_it(desk):
+    open_gbnf(desk, NESTED)
+    dialog = opened(desk)
+    click(desk, dialog, "regex")
+    assert "its rules nest without bound; give a depth to cut them at" in dialog.preview.message.text()
+    assert dialog.targets.currentItem().toolTip().startswith("Its rules nest")
+    assert dialog.targets.currentItem().font().italic()
+    assert not dialog.write_button.isEnabled()
+    dialog.options.recursion.setFocus()
+    desk.qtbot.keyClick(dialog.options.recursion, Qt.Key.Key_Up)
+    desk.qtbot.keyClick(dialog.options.recursion, Qt.Key.Key_Up)
+    desk.wait(
+        lambda: (
+            dialog.preview.text.toPlainText() == "(?:\\((?:\\(a\\)|a)\\)|a)\n"
+            or "a" in dialog.preview.text.toPlainText()
+        )
+    )
+    desk.wait(lambda: dialog.write_button.isEnabled() and not dialog.is_waiting)
+    assert "The recursion is cut at 2 levels" in dialog.notes.text()
+    dialog.close()
+
+
+def test_a_picture_is_shown(desk, tmp_path):
+    desk.open("a+b")
+    dialog = opened(desk)
+    click(desk, dialog, "svg")
+    assert dialog.preview.currentWidget() is dialog.preview.picture
+    drawn = dialog.preview.picture.label.pixmap()
+    assert drawn.width() > 200
+    dialog.resize(700, 500)
+    assert dialog.preview.picture.label.pixmap().width() <= dialog.preview.width()
+    picture = dialog.preview.picture
+    desk.qtbot.mouseClick(picture.viewport(), Qt.MouseButton.LeftButton)
+    assert picture.label.pixmap().width() == picture._pixmap.width()
+    desk.qtbot.mouseClick(picture.viewport(), Qt.MouseButton.LeftButton)
+    assert picture.label.pixmap().width() <= picture.viewport().width()
+    dialog.write(str(tmp_path / "a.svg"))
+    desk.wait(lambda: not dialog.is_waiting)
+    assert "nodes and" in dialog.verdict.text()
+    assert (tmp_path / "a.svg").read_text().startswith("<?xml")
+    dialog.close()
+
+
+def test_a_long_export_is_cancelled_and_another_one_works(desk, tmp_path):
+    desk.open("([a-z]{1,30}x){12}")
+    dialog = desk.window.open_export()
+    desk.wait(lambda: dialog.targets.count() > 0)  # the preview of the first target takes long too: nobody waits for it
+    click(desk, dialog, "gbnf")
+    dialog.targets.choose("jflap")
+    assert dialog.is_waiting
+    assert dialog.cancel_button.isVisible()
+    press(desk, dialog.cancel_button)
+    assert not dialog.is_waiting
+    assert "cancelled" in dialog.preview.message.text()
+    click(desk, dialog, "ebnf")
+    assert "root ::=" in dialog.preview.text.toPlainText()
+    dialog.write(str(tmp_path / "a.ebnf"))
+    desk.qtbot.keyClick(dialog, Qt.Key.Key_Escape)
+    assert dialog.isVisible()
+    assert not dialog.is_waiting
+    assert dialog.verdict.text() == "Cancelled: nothing was written."
+    desk.qtbot.keyClick(dialog, Qt.Key.Key_Escape)
+    assert not dialog.isVisible()
+
+
+def test_an_export_that_waits_says_for_what(desk):
+    desk.open("[a-z]*")
+    desk.session.decoding.sample_many(10_000)
+    dialog = desk.window.open_export()
+    desk.wait(lambda: dialog.note.text().startswith("Waits for the many seeds"))
+    desk.session.decoding.cancel_sampling()
+    desk.wait(lambda: "turnstile-token-index" in dialog.preview.text.toPlainText())
+    dialog.close()
+
+
+def test_without_a_model_what_needs_none_is_offered(desk):
+    desk.session.start()
+    desk.document.replace(DocumentFile(grammar=GrammarPart(text="[a-z]*"), model=ModelPart("slow")))
+    desk.wait(lambda: desk.session.compiling.good is not None and desk.session.compiling.good.request.text == "[a-z]*")
+    dialog = opened(desk)
+    assert dialog.target == "gbnf"
+    assert "root ::= [a-z]*" in dialog.preview.text.toPlainText()
+    click(desk, dialog, "vllm")
+    assert "needs a model" in dialog.preview.message.text()
+    dialog.close()
+    desk.session.decoding.cancel_model()
+
+
+# without a window
+
+
+ENTRY = ExportEntry(
+    "gbnf", "GBNF", "About.", "Text", ".gbnf", is_folder=False, takes=("spelling",), needs_model=False, refusal=""
+)
+
+
+@pytest.fixture
+def alone(qtbot) -> ExportDialog:
+    dialog = ExportDialog("x")
+    qtbot.addWidget(dialog)
+    dialog.show()
+    dialog.begin()
+    return dialog
+
+
+def test_a_late_answer_is_dropped(alone, qtbot):
+    asked = []
+    alone.wanted.connect(lambda *given: asked.append(given))
+    alone.show_list(ExportList((ENTRY,)))
+    assert [given[:3] for given in asked] == [("gbnf", "", ExportTold(name="x"))]
+    number = asked[0][3]
+    alone.show_answer(ExportAnswer("gbnf", "", number - 1, files=(PreviewFile("a", 3, "old"),)))
+    assert alone.is_waiting
+    alone.show_answer(ExportAnswer("gbnf", "", number, files=(PreviewFile("a", 3, "new"),)))
+    assert alone.preview.text.toPlainText() == "new"
+    alone.show_list(ExportList((), "late"))
+    assert alone.preview.text.toPlainText() == "new"
+
+
+def test_what_fails_is_told(alone):
+    alone.show_list(ExportList((ENTRY,)))
+    alone.show_failure(Failed("it broke", ""))
+    assert not alone.is_waiting
+    assert "it broke" in alone.verdict.text()
+    alone.begin()
+    alone.show_list(ExportList((), "No grammar has compiled yet"))
+    assert alone.preview.message.text() == "No grammar has compiled yet"
+
+
+def test_a_file_that_is_no_text_says_so(alone):
+    asked = []
+    alone.wanted.connect(lambda *given: asked.append(given))
+    alone.show_list(ExportList((ENTRY,)))
+    alone.show_answer(ExportAnswer("gbnf", "", asked[0][3], files=(PreviewFile("a", 9, ""),)))
+    assert alone.preview.text.toPlainText() == "This file is not text."

@@ -1,0 +1,90 @@
+"""Numbers as grammar text, against the language that the matcher runs."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.automata.json.numbers.language import NumberLanguage
+from engine.compile import CompiledGrammar, compile_grammar
+from engine.export.schema.numbers import any_integer, any_number, bounded_number, is_any
+from engine.export.schema.settings import Spelling
+from engine.grammar import Grammar, Node, Reference, Rule
+from engine.grammar.print_gbnf import print_gbnf
+from engine.source import Limits
+
+NUMERALS = [
+    *("0", "-0", "1", "7", "10", "12", "99", "100", "101", "-1", "-5", "-12", "00", "01", "-", "", "+1", ".5", "1."),
+    *("0.0", "-0.0", "0.5", "1.50", "0.05", "12.000", "100.0", "99.99", "-0.5", "0.25", "33.3", "1.2.3"),
+    *("1e0", "1e2", "1E+2", "1e-2", "0e9", "5e", "5e+", "-1e1", "0.1e1", "100e-2", "12e-0001", "1e400", "2.5e1"),
+]
+LANGUAGES = [
+    {},
+    {"integer": True},
+    {"minimum": 0},
+    {"exclusive_minimum": 0, "integer": True},
+    {"minimum": 0, "maximum": 100, "integer": True},
+    {"minimum": -12, "maximum": 99, "integer": True},
+    {"minimum": Fraction(1, 4), "exclusive_maximum": 12},
+    {"exclusive_minimum": Fraction(1, 2)},
+    {"maximum": -1},
+    {"multiple_of": (5,), "integer": True},
+    {"multiple_of": (6,), "integer": True, "minimum": 10},
+    {"not_multiple_of": (2,), "integer": True},
+]
+
+
+def compiled(language: NumberLanguage, spelling: Spelling, *, loops_as_rules: bool = True) -> CompiledGrammar:
+    rules: dict[str, Node] = {}
+
+    def namer(state: int, node: Node | None) -> Node:
+        if node is not None:
+            rules[f"s{state}"] = node
+        return Reference(f"s{state}")
+
+    if is_any(language):
+        root = any_integer() if language.integer else any_number(spelling)
+    else:
+        root = bounded_number(language, spelling, namer, Limits(), loops_as_rules=loops_as_rules)
+    grammar = Grammar((Rule("root", root), *(Rule(name, node) for name, node in rules.items())), "root")
+    return compile_grammar("gbnf", print_gbnf(grammar))
+
+
+def holds(language: NumberLanguage, text: str) -> bool:
+    state = language.start
+    for byte in text.encode():
+        state = None if state is None else language.step(state, byte)
+    return state is not None and language.accepts(state)
+
+
+@pytest.mark.parametrize("conditions", LANGUAGES, ids=str)
+@pytest.mark.parametrize("loops_as_rules", [False, True])
+def test_the_text_is_the_language(conditions, loops_as_rules):
+    language = NumberLanguage(**conditions)
+    whole = compiled(language, Spelling.ANY, loops_as_rules=loops_as_rules)
+    plain = compiled(language, Spelling.PLAIN, loops_as_rules=loops_as_rules)
+    for text in NUMERALS:
+        assert whole.fullmatch(text) == holds(language, text), text
+        assert plain.fullmatch(text) == (holds(language, text) and "e" not in text.lower()), text
+
+
+@given(st.integers(-300, 300), st.integers(0, 300), st.integers(-400, 400))
+def test_a_range_of_integers_is_that_range(low, width, number):
+    grammar = compiled(NumberLanguage(minimum=low, maximum=low + width, integer=True), Spelling.PLAIN)
+    assert grammar.fullmatch(str(number)) == (low <= number <= low + width)
+
+
+def test_a_range_reads_as_people_write_it():
+    def shown(**conditions):
+        language = NumberLanguage(**conditions)
+        node = bounded_number(language, Spelling.PLAIN, lambda *_: pytest.fail("a rule"), Limits(), loops_as_rules=True)
+        return print_gbnf(Grammar((Rule("root", node),), "root"))
+
+    assert shown(minimum=1, integer=True) == "root ::= [1-9] [0-9]*\n"
+    assert shown(minimum=0, maximum=1) == 'root ::= "-0" ("." "0"+)? | "0" ("." [0-9]+)? | "1" ("." "0"+)?\n'
+    assert shown(minimum=1950, maximum=2037, integer=True) == (
+        'root ::= "19" [5-9] [0-9] | "20" ([0-2] [0-9] | "3" [0-7])\n'
+    )

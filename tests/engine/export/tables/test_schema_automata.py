@@ -1,0 +1,136 @@
+"""A JSON Schema as an automaton for each rule of its GBNF form."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.automata.rule_match import RuleMatch
+from engine.compile import CompileOptions, compile_grammar
+from engine.export import Spelling, drawable_automata, without_white_space
+from engine.export.tables.schema_automata import schema_automata
+from engine.source import CancelledError, CancelToken, GrammarError, LimitExceededError
+
+TREE = """{
+  "type": "object",
+  "properties": {
+    "name": {"type": "string", "maxLength": 2},
+    "children": {"type": "array", "items": {"$ref": "#"}}
+  },
+  "required": ["name"],
+  "additionalProperties": false
+}"""
+TEXTS = (
+    '{"name":"a"}',
+    '{"name": "ab", "children": []}',
+    '{"name":"a","children":[{"name":""},{"name":"b"}]}',
+    '{\n\t"name": "a b"\n}',
+    '{"name":" b"}',
+    '{"name":"abc"}',
+    '{"children":[]}',
+    "{}",
+    '{"name":"a","children":[{}]}',
+    "",
+)
+GALLERY = sorted(Path(__file__).parents[4].joinpath("resources", "examples").glob("*schema*.json"))
+
+
+def test_every_rule_has_the_name_and_the_place_of_what_it_says():
+    found = drawable_automata(compile_grammar("json_schema", TREE), 1000)
+    rules = {rule.name: rule for rule in found.automata.rules}
+    assert [*rules] == ["root", "name", "children", "char", "escape"]
+    words = {name: TREE[rule.span.start : rule.span.end] for name, rule in rules.items()}
+    assert words["root"] == TREE
+    assert words["name"] == '{"type": "string", "maxLength": 2}'
+    assert words["char"] == ""
+    assert {state.spans for state in rules["name"].dfa.states} == {(rules["name"].span,)}
+    assert {state.spans for state in rules["char"].dfa.states} == {()}
+    calls = {call.rule: call.spans for call in rules["root"].calls}
+    assert calls == {"name": (rules["name"].span,), "children": (rules["children"].span,)}
+    assert {call.spans for call in rules["name"].calls} == {(rules["name"].span,)}  # `char` has no place of its own
+
+
+@pytest.mark.parametrize("whitespace", ["compact", "one-space", "flexible", "any"])
+def test_what_is_drawn_holds_the_schemas_texts_but_for_their_white_space(whitespace):
+    grammar = compile_grammar("json_schema", TREE, CompileOptions(whitespace=whitespace))
+    compact = compile_grammar("json_schema", TREE, CompileOptions(whitespace="compact"))
+    found = drawable_automata(grammar, 1000)
+    match = RuleMatch(found.automata)
+    assert "ws" not in found.automata.numbers
+    assert ("white space is left out" in found.notes) == (whitespace != "compact")
+    for text in TEXTS:
+        without = without_white_space(text.encode())
+        assert match.places(without).accepting == compact.fullmatch(without)
+        assert match.places(without).accepting >= grammar.fullmatch(text)
+
+
+@pytest.mark.parametrize("path", GALLERY, ids=lambda path: path.stem)
+def test_the_gallery_is_drawn(path):
+    example = json.loads(path.read_text(encoding="utf-8"))
+    grammar = compile_grammar("json_schema", example["source"])
+    found = drawable_automata(grammar, 4000)
+    assert RuleMatch(found.automata).places(b"").reading
+
+
+def test_the_spelling_is_plain_and_the_text_may_be_another():
+    grammar = compile_grammar("json_schema", '{"type": "number"}')
+    found = drawable_automata(grammar, 100)
+    match = RuleMatch(found.automata)
+    assert grammar.fullmatch("1e2")
+    assert not match.places(b"1e").reading
+    assert found.notes[0].startswith("spelling is plain")
+
+
+def test_every_spelling_leaves_nothing_out():
+    grammar = compile_grammar("json_schema", TREE)
+    found = schema_automata(grammar, 20_000, Spelling.ANY)
+    match = RuleMatch(found.automata)
+    assert found.notes == ()
+    for text in (*TEXTS, r'{"name":"\u0061"}', r'{"n\u0061me" : ""}'):
+        assert match.places(text.encode()).accepting == grammar.fullmatch(text)
+
+
+@pytest.mark.parametrize(("schema", "text"), [('{"const": 1}', b"1"), ('{"type": "integer"}', b"-20")])
+def test_one_rule_alone_is_a_rule(schema, text):
+    found = drawable_automata(compile_grammar("json_schema", schema), 100)
+    assert "unused" not in found.automata.numbers
+    assert found.automata.rules[0].name == "root"
+    assert RuleMatch(found.automata).places(text).accepting
+
+
+def test_no_text_has_no_rules():
+    assert drawable_automata(compile_grammar("json_schema", "false"), 100).automata.rules == ()
+
+
+def test_what_no_grammar_can_say_is_refused_with_its_place():
+    with pytest.raises(GrammarError) as refused:
+        drawable_automata(compile_grammar("json_schema", '{"uniqueItems": true}'), 100)
+    assert refused.value.diagnostics[0].span.start > 0
+
+
+def test_too_many_states_are_refused():
+    with pytest.raises(LimitExceededError, match="10"):
+        drawable_automata(compile_grammar("json_schema", TREE), 10)
+
+
+def test_a_cancel_ends_it():
+    cancel = CancelToken()
+    grammar = compile_grammar("json_schema", TREE)
+    cancel.cancel()
+    with pytest.raises(CancelledError):
+        drawable_automata(grammar, 1000, cancel=cancel)
+
+
+_JSON = st.recursive(st.none() | st.integers() | st.text(), lambda x: st.lists(x) | st.dictionaries(st.text(), x))
+
+
+@given(_JSON, st.sampled_from([None, 1, "\t"]), st.integers(0, 40))
+def test_white_space_goes_around_the_tokens_only(value, indent, end):
+    spaced = json.dumps(value, indent=indent, separators=(" , ", " : ")).encode()
+    compact = json.dumps(value, separators=(",", ":")).encode()
+    assert without_white_space(spaced) == compact
+    assert compact.startswith(without_white_space(spaced[:end]))

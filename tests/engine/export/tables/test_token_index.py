@@ -1,0 +1,141 @@
+"""The token index against the matcher, state by state, and the file that carries it."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.compile import CompiledGrammar, compile_grammar
+from engine.export.provenance import generator
+from engine.export.tables.token_index import TokenIndex, build_token_index, index_document
+from engine.export.target import ExportJob
+from engine.masking import Matcher
+from engine.source import CancelledError, CancelToken, LimitExceededError
+from engine.vocabulary import Vocabulary
+
+TOKENS = Vocabulary(
+    [
+        b"a",
+        b"b",
+        b"ab",
+        b"ba",
+        b"abc",
+        b"A",
+        b"AB",
+        b": ",
+        b":",
+        b" a",
+        b"\n",
+        b":\n",
+        None,
+        b"",
+        b"\xc3",
+        b"\xa9",
+        "é".encode(),
+        b"a",
+        b"\xa9\xc3",
+        b"aaaaaaaaaaaaaaaaaaaa",
+    ],
+    [12],
+    {12: "<end>"},
+)
+PATTERNS = [
+    r"[A-Z]+: [a-z]+\n",
+    "(ab|ba)*c?",
+    "é+|a{3,5}",
+    r"\bab\b: .*",
+    "(?=.*b)[ab]{2,6}",
+    "",
+    r"a\bb",
+    "x",
+    ".",
+]
+
+
+def allowed_by(matcher: Matcher) -> list[int]:
+    bits = np.unpackbits(matcher.bitmask().view(np.uint8), bitorder="little", count=TOKENS.size)
+    return np.flatnonzero(bits).tolist()
+
+
+@settings(max_examples=60)
+@given(st.sampled_from(PATTERNS), st.lists(st.integers(0, 50), max_size=8))
+def test_it_equals_what_the_matcher_says(pattern, picks):
+    grammar = compile_grammar("regex", pattern)
+    index = build_token_index(grammar, TOKENS)
+    matcher = Matcher(grammar, TOKENS)
+    state = index.dfa.start
+    if state is None:
+        assert allowed_by(matcher) == []
+        return
+    for pick in [*picks, 0]:
+        accepting = index.dfa.states[state].accepting
+        assert matcher.is_accepting == accepting
+        ends = list(TOKENS.eos_ids) if accepting else []
+        assert sorted([*index.tokens[state].tolist(), *ends]) == allowed_by(matcher)
+        if not index.tokens[state].size:
+            return
+        token_id = int(index.tokens[state][pick % index.tokens[state].size])
+        assert matcher.accept(token_id)
+        following = index.step(state, token_id)
+        assert following is not None
+        state = following
+
+
+def test_a_token_that_is_not_allowed_leads_nowhere():
+    index = build_token_index(compile_grammar("regex", "ab"), TOKENS)
+    assert index.dfa.start == 0
+    assert index.step(0, 1) is None
+    assert index.step(0, 12) is None
+    assert index.step(0, 2) == index.step(index.step(0, 0) or 0, 1)
+
+
+def through_json(index: TokenIndex, grammar: CompiledGrammar):
+    return json.loads(json.dumps(index_document(index, ExportJob(grammar, TOKENS))))
+
+
+def test_the_file_says_all_that_an_engine_needs():
+    grammar = compile_grammar("regex", "(ab)+")
+    index = build_token_index(grammar, TOKENS)
+    assert through_json(index, grammar) == {
+        "format": "turnstile-token-index",
+        "version": 2,
+        "generator": generator(),
+        "notation": "regex",
+        "source": "(ab)+",
+        "options": {"dialect": "python"},
+        "vocabulary": {"fingerprint": TOKENS.fingerprint, "size": TOKENS.size, "eos": [12]},
+        "notes": [],
+        "start": 0,
+        "accepting": [2],
+        "transitions": {"0": {"0": 1, "2": 2, "17": 1}, "1": {"1": 2, "3": 1}, "2": {"0": 1, "2": 2, "17": 1}},
+        "automaton": [
+            {"source": 0, "target": 1, "bytes": [[97, 97]]},
+            {"source": 1, "target": 2, "bytes": [[98, 98]]},
+            {"source": 2, "target": 1, "bytes": [[97, 97]]},
+        ],
+    }
+
+
+def test_an_empty_language_has_no_start():
+    grammar = compile_grammar("regex", r"a\bb")
+    document = through_json(build_token_index(grammar, TOKENS), grammar)
+    assert (document["start"], document["transitions"], document["accepting"]) == (None, {}, [])
+
+
+def test_limits_are_told_with_their_numbers():
+    grammar = compile_grammar("regex", "[ab]{30}")
+    with pytest.raises(LimitExceededError, match="exceeds the limit of 10"):
+        build_token_index(grammar, TOKENS, most_states=10)
+    with pytest.raises(LimitExceededError, match="transitions of the token index"):
+        build_token_index(grammar, TOKENS, most_transitions=20)
+
+
+def test_it_can_be_cancelled():
+    cancel = CancelToken()
+    cancel.cancel()
+    with pytest.raises(CancelledError):
+        build_token_index(compile_grammar("regex", "a"), TOKENS, cancel=cancel)

@@ -1,0 +1,97 @@
+"""Request bodies: what each carries, what the README tells of it, and that a changed one is found."""
+
+from __future__ import annotations
+
+import ast
+import json
+
+import pytest
+from exports import GRAMMARS, job_of
+
+from engine.export.target import Artifact, MismatchError
+from engine.export.targets import target
+from engine.export.targets.common.server_notes import schema_notes
+from engine.export.writing import make
+
+REFUSED = {"hidden left recursion", "left by another way"}
+BODIES = ["llama-server.json", "vllm.json", "sglang.json", "openai.json"]
+SCHEMAS = [name.replace(".json", ".schema.json") for name in BODIES]
+
+
+@pytest.mark.parametrize("case", GRAMMARS)
+def test_every_body_carries_the_grammar(case):
+    job = job_of(case, name="thing", model="some/model")
+    artifact = make("requests", job)
+    is_schema = job.compiled.notation == "json_schema"
+    expected = BODIES[-1:] if case in REFUSED else BODIES
+    assert [name for name, _ in artifact.files if name.endswith(".json")] == expected + (SCHEMAS if is_schema else [])
+    checked = target("requests").check(artifact, job)
+    assert checked.walks == 20 * len([name for name, _ in artifact.files if name.endswith(".json")])
+    assert "Nothing was sent to a server." in checked.sentence
+    for name, content in artifact.files:
+        if name.endswith(".json"):
+            body = json.loads(content)
+            assert body["model"] == "some/model"
+            assert body.get("input", body.get("messages", [{}])[0] if "messages" in body else None)
+
+
+def test_the_files_beside_them_are_whole():
+    files = dict(make("requests", job_of("person", name="person")).files)
+    ast.parse(files["client.py"])
+    readme = files["README.md"].decode()
+    assert "| vLLM 0.12 and later | `vllm.json` | `vllm.schema.json` |" in readme
+    assert "fullName" in readme
+    assert "vllm serve MODEL" in files["serve.sh"].decode()
+    assert all(line.startswith("#") or not line for line in files["serve.sh"].decode().splitlines())
+
+
+def test_what_a_server_cannot_take_is_said_and_left_out():
+    artifact = make("requests", job_of("left by another way"))
+    itself = "and the rule `root` begins with itself"
+    assert artifact.notes == (
+        f"there is no llama-server.json: llama.cpp refuses left recursion, {itself}",
+        f"there is no vllm.json and no sglang.json: xgrammar gets left recursion wrong, {itself}",
+    )
+    assert "| llama.cpp's llama-server | none |" in artifact.file("README.md").decode()
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after"),
+    [
+        ("vllm.json", "fullName", "fulName"),
+        ("openai.json", "fullName", "fulName"),
+        ("sglang.schema.json", '"fullName"', '"fulName"'),
+        ("llama-server.json", '"grammar"', '"gramar"'),
+        ("vllm.schema.json", "{", "["),
+    ],
+)
+def test_a_changed_body_is_found(name, before, after):
+    job = job_of("person")
+    artifact = make("requests", job)
+    assert before.encode() in artifact.file(name)
+    files = tuple(
+        (path, content.replace(before.encode(), after.encode(), 1) if path == name else content)
+        for path, content in artifact.files
+    )
+    with pytest.raises(MismatchError):
+        target("requests").check(Artifact(files), job)
+
+
+def test_notes_are_about_keywords_that_are_used():
+    schema = {
+        "type": "object",
+        "properties": {"not": {"type": "integer"}},
+        "required": ["not"],
+        "additionalProperties": False,
+    }
+    for server in ("llama-server", "vllm", "sglang", "openai"):
+        assert schema_notes(server, schema) == ()
+    assert schema_notes("llama-server", {"not": {"const": {"uniqueItems": 1}}}) == (
+        "It does not enforce `not`, and does not say so.",
+    )
+    assert schema_notes("openai", {"type": "array", "uniqueItems": True, "allOf": [{}]}) == (
+        "It refuses `allOf` and `uniqueItems` with `strict`.",
+        "It takes only an object at the root.",
+    )
+    assert any("multipleOf" in note for note in schema_notes("vllm", {"items": {"multipleOf": 3}}))
+    assert any("closed" in note for note in schema_notes("llama-server", {"properties": {"a": {}}}))
