@@ -12,7 +12,7 @@ from pathlib import Path
 from engine.cli.output import CommandError, ProgressLine, complain, print_json
 from engine.cli.reading import read_grammar
 from engine.compile import CompiledGrammar, CompileOptions, compile_grammar
-from engine.decoding import Finish, Generation, SamplerSettings, Step
+from engine.decoding import Finish, Generation, PipelineSettings, SamplerSettings, Step
 from engine.source import CancelToken, Diagnostic, GrammarError, SourceText
 from engine.vocabulary import Vocabulary, visible
 
@@ -79,6 +79,18 @@ def explain(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def replay(arguments: argparse.Namespace) -> int:
+    """Print what is wrong with an output; 1 where it is not complete."""
+    from engine.cli.replaying import as_data, check_replay, in_words, replayed, whose_tokens
+
+    check_replay(arguments)
+    grammar = _compile(arguments, read_grammar(arguments))
+    with ProgressLine() as cancel:
+        found = replayed(arguments, grammar, whose_tokens(arguments, cancel), cancel)
+    _show(as_data(found, grammar.source) if arguments.json else in_words(found))
+    return 0 if found.is_complete else 1
+
+
 def mask(arguments: argparse.Namespace) -> int:
     """Print the tokens that may come next."""
     from engine.cli.analysis import Analysis
@@ -92,9 +104,18 @@ def mask(arguments: argparse.Namespace) -> int:
 
 
 def generate(arguments: argparse.Namespace) -> int:
-    """Print a text that matches a grammar, or the steps to it."""
-    grammar = _compile(arguments, read_grammar(arguments))
-    if grammar.is_empty:
+    """Print a text that matches a grammar or a pattern, or the steps to it."""
+    from engine.cli.stages import TOKEN_MACHINES, pipeline_of
+
+    pipeline = pipeline_of(arguments)
+    by_tokens = any(getattr(arguments, name) for name in TOKEN_MACHINES)
+    has_grammar = arguments.grammar is not None or arguments.grammar_file is not None
+    if has_grammar != (arguments.notation is not None):
+        arguments.parser.error("a grammar is --notation with --grammar or --grammar-file")
+    if not has_grammar and (not by_tokens or pipeline.budget or pipeline.zones is not None):
+        arguments.parser.error("--notation is required; --static, --pattern and --table go without, but for zones")
+    grammar = _compile(arguments, read_grammar(arguments)) if has_grammar else None
+    if grammar is not None and grammar.is_empty:
         raise CommandError("no text matches this grammar, so there is nothing to write")
     sampler = SamplerSettings(
         repetition_penalty=arguments.repetition_penalty,
@@ -116,38 +137,40 @@ def generate(arguments: argparse.Namespace) -> int:
             sampler=sampler,
             max_tokens=arguments.max_tokens,
             stop_at=arguments.stop,
+            pipeline=pipeline,
             cancel=cancel,
         )
     if made.finish is Finish.DEAD_END:
         written = f" after `{visible(made.output)}`" if made.output else ""
+        if pipeline != PipelineSettings():
+            raise CommandError(f"nothing can follow{written} with {arguments.model}: {made.problem}")
         raise CommandError(f"the grammar wants more{written}, but no token of {arguments.model} can follow")
     if arguments.json:
         print_json({"text": made.text, "finish": made.finish, "steps": [_step(step) for step in made.steps]})
     else:
-        _print_text(made)
+        _print_text(made, is_complete=pipeline.budget)
     return 0
 
 
 def export(arguments: argparse.Namespace) -> int:
-    """Write what a grammar compiles to."""
-    from engine.cli.converting import CONVERSIONS, check_conversion, converted, spelling
-    from engine.export import build_token_index, graph_of, is_exported_by_rules, rules_to_json, to_json
+    """Write what a grammar compiles to, or list what it can be written as."""
+    from engine.cli.converting import check_arguments, export_job, listed, listed_in_words, write
 
-    check_conversion(arguments)
-    grammar = _compile(arguments, read_grammar(arguments))
-    with ProgressLine() as cancel:
-        if arguments.to in CONVERSIONS:
-            text = converted(arguments, grammar, cancel)
-        elif arguments.to == "dot":
-            text = graph_of(grammar, cancel=cancel)
-        elif is_exported_by_rules(grammar):
-            text = rules_to_json(grammar, spelling(arguments), cancel=cancel)
-        elif arguments.model or arguments.tokenizer:
-            vocabulary = _vocabulary(arguments, cancel)
-            text = to_json(build_token_index(grammar, vocabulary, cancel=cancel), grammar, vocabulary)
-        else:
-            arguments.parser.error("--to json needs --model or --tokenizer: whose tokens the index is over")
-    _write(text, arguments.output)
+    check_arguments(arguments)
+    if arguments.list and arguments.notation is None:
+        entries = listed(None)
+    else:
+        grammar = _compile(arguments, read_grammar(arguments))
+        with ProgressLine() as cancel:
+            job = export_job(arguments, grammar, lambda: _vocabulary(arguments, cancel), cancel)
+            if not arguments.list:
+                write(arguments, job)
+                return 0
+            entries = listed(job)
+    if arguments.json:
+        print_json(entries)
+    else:
+        print("\n".join(listed_in_words(entries)))
     return 0
 
 
@@ -200,19 +223,9 @@ def _step(step: Step) -> dict[str, object]:
     }
 
 
-def _print_text(made: Generation) -> None:
+def _print_text(made: Generation, *, is_complete: bool) -> None:
     """The text and nothing else, unless a terminal would put its prompt behind it."""
     ended = made.text.endswith("\n") or not sys.stdout.isatty()
     print(made.text, end="" if ended else "\n", flush=True)
-    if made.finish is Finish.LENGTH:
+    if made.finish is Finish.LENGTH and not is_complete:
         complain(f"stopped after {len(made.steps)} tokens, before the end of the grammar; see --max-tokens")
-
-
-def _write(text: str, output: str) -> None:
-    if output == "-":
-        print(text, end="")
-        return
-    try:
-        Path(output).write_text(text, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise CommandError(f"cannot write {output}: {error.strerror or error}") from error

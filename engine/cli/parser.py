@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 
 from engine.cli.bench import bench
-from engine.cli.commands import check, explain, export, generate, mask, step
+from engine.cli.coalescing import add_coalesce
+from engine.cli.commands import check, explain, export, generate, mask, replay, step
+from engine.cli.stages import add_stages
 from engine.compile import NOTATIONS
 from engine.decoding import SamplerSettings, StopRule
+from engine.diagnosis.written_ids import ids_of
 from engine.export import TARGETS, Spelling
 
 DESCRIPTION = (
@@ -28,15 +32,19 @@ def build_parser() -> argparse.ArgumentParser:
     _add_check(commands.add_parser("check", help="say what is wrong with a grammar", allow_abbrev=False))
     _add_step(commands.add_parser("step", help="say where a match stands after a text", allow_abbrev=False))
     _add_explain(commands.add_parser("explain", help="say why something may not come next", allow_abbrev=False))
+    _add_replay(commands.add_parser("replay", help="say what is wrong with an output", allow_abbrev=False))
     _add_mask(commands.add_parser("mask", help="list the tokens that may come next", allow_abbrev=False))
     _add_export(commands.add_parser("export", help="write what a grammar compiles to", allow_abbrev=False))
+    coalesce = commands.add_parser("coalesce", help="show what is forced, and what it saves", allow_abbrev=False)
+    _add_grammar(coalesce)
+    add_coalesce(coalesce, _text, _count, _natural)
     _add_bench(commands.add_parser("bench", help="compare speed and verdicts with other engines", allow_abbrev=False))
     return parser
 
 
 def _add_generate(parser: argparse.ArgumentParser) -> None:
-    parser.set_defaults(run=generate)
-    _add_grammar(parser)
+    parser.set_defaults(run=generate, parser=parser)
+    _add_grammar(parser, required=False)
     parser.add_argument(
         "--model",
         required=True,
@@ -69,6 +77,7 @@ def _add_generate(parser: argparse.ArgumentParser) -> None:
         default=DEFAULTS.repetition_penalty,
         metavar="R",
     )
+    add_stages(parser, _text, _natural)
 
 
 def _add_check(parser: argparse.ArgumentParser) -> None:
@@ -101,6 +110,24 @@ def _add_explain(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print it as JSON")
 
 
+def _add_replay(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(run=replay, parser=parser)
+    parser.description = (
+        "Holds an output against a grammar, without a model, and says in a sentence what went wrong first. The exit "
+        "code is 0 where the output is complete, else 1."
+    )
+    _add_grammar(parser)
+    output = parser.add_mutually_exclusive_group(required=True)
+    output.add_argument("--text", type=_text, help="the output itself")
+    output.add_argument("--text-file", metavar="FILE", help="a file with the output, - is stdin")
+    output.add_argument("--ids", type=_ids, metavar="IDS", help="the output as token ids, such as '[12, 7, 9]'")
+    output.add_argument("--trace", metavar="FILE", help="a .turnstile document, or what generate --json printed")
+    _add_vocabulary(parser, required=False)
+    parser.add_argument("--budget", type=_count, metavar="N", help="how many tokens there were (max_tokens)")
+    parser.add_argument("--finish", choices=["stop", "length"], help="why it ended, as the server said")
+    parser.add_argument("--json", action="store_true", help="print the verdict as JSON")
+
+
 def _add_mask(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=mask)
     _add_grammar(parser)
@@ -117,26 +144,28 @@ def _add_vocabulary(parser: argparse.ArgumentParser, *, required: bool) -> None:
 
 def _add_export(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=export, parser=parser)
-    parser.add_argument(
-        "--to",
-        required=True,
-        choices=TARGETS,
-        help="json: the token index, or the rules' automata of a JSON Schema and where rules nest; dot: the automaton "
-        "for Graphviz, or those of the rules; "
-        "gbnf, regex: the grammar in that notation",
+    parser.description = (
+        "What is written is read back and held against the engine on random walks before the command says that it is "
+        "done: what was compared is told on stderr."
     )
-    _add_grammar(parser)
+    parser.add_argument("--list", action="store_true", help="list the targets; with a grammar, which of them fit it")
+    parser.add_argument("--to", choices=TARGETS, metavar="TARGET", help="one of those that --list lists")
+    _add_grammar(parser, required=False)
     parser.add_argument(
         "--spelling",
         choices=[way.value for way in Spelling],
         help="of strings and numbers, where a JSON Schema is written as rules or as a regex: the shortest way or every "
         "way (plain)",
     )
-    parser.add_argument("--depth", type=_count, metavar="N", help="cut recursion at N levels, with --to regex")
+    parser.add_argument("--depth", type=_count, metavar="N", help="cut recursion at N levels, for a target without it")
+    parser.add_argument("--name", type=_name, help="what the grammar is called in packages and requests (grammar)")
     vocabulary = parser.add_mutually_exclusive_group()
-    vocabulary.add_argument("--model", help="whose tokens the index is over, as for generate")
+    vocabulary.add_argument(
+        "--model", help="whose tokens the export is over, as for generate; for requests, the name that they ask for"
+    )
     vocabulary.add_argument("--tokenizer", metavar="PATH", help="a tokenizer's file or folder, instead of a model")
-    parser.add_argument("--output", required=True, metavar="PATH", help="the file to write; - is the terminal")
+    parser.add_argument("--output", metavar="PATH", help="the file or folder to write; - is the terminal")
+    parser.add_argument("--json", action="store_true", help="print the list as JSON")
 
 
 def _add_bench(parser: argparse.ArgumentParser) -> None:
@@ -162,8 +191,8 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print all measurements, as JSON")
 
 
-def _add_grammar(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--notation", required=True, choices=NOTATIONS, help="how the grammar is written")
+def _add_grammar(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
+    parser.add_argument("--notation", required=required, choices=NOTATIONS, help="how the grammar is written")
     parser.add_argument(
         "--dialect", choices=["python", "ecma"], default="python", help="of a regular expression (python)"
     )
@@ -173,7 +202,7 @@ def _add_grammar(parser: argparse.ArgumentParser) -> None:
         default="flexible",
         help="of what a JSON Schema describes (flexible)",
     )
-    grammar = parser.add_mutually_exclusive_group(required=True)
+    grammar = parser.add_mutually_exclusive_group(required=required)
     grammar.add_argument("--grammar", type=_text, metavar="TEXT", help="the grammar itself")
     grammar.add_argument(
         "--grammar-file", metavar="FILE", help="a file with the grammar, - is stdin; its last line end does not count"
@@ -186,6 +215,19 @@ def _text(argument: str) -> str:
         return argument.encode("utf-8", "surrogateescape").decode("utf-8")
     except UnicodeError as error:
         raise argparse.ArgumentTypeError("it is not UTF-8 text") from error
+
+
+def _name(text: str) -> str:
+    if not re.fullmatch("[a-z][a-z0-9_-]{0,59}", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no name: small letters, digits, - and _, the first a letter")
+    return text
+
+
+def _ids(text: str) -> tuple[int, ...]:
+    try:
+        return ids_of(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def _natural(text: str) -> int:

@@ -1,10 +1,37 @@
 """Processors, the sampler, and the session: a tree of steps through a grammar.
 
-What crosses to the window is here; `engine.decoding.session` and
-`engine.decoding.generate` are imported by whoever runs a model.
+What crosses to the window is here, and the processors, which come with their first
+use since they need numpy; `engine.decoding.session` and `engine.decoding.generate`
+are imported by whoever runs a model.
+
+    >>> import numpy as np
+    >>> from engine import Vocabulary
+    >>> from engine.decoding import Context, Pipeline, Suppress, compile_pattern
+    >>> letters = Vocabulary([b"A", b"a", b":", b"e"], eos_ids=[])
+    >>> guide = compile_pattern(letters, 'UPPER ":" LOWER+')
+    >>> pipeline = Pipeline([("pattern", guide), ("suppress", Suppress(letters, ["e"]))])
+    >>> state, history = pipeline.init(rows=1), [[]]
+    >>> for _ in range(3):
+    ...     logits, state = pipeline.process(state, np.ones((1, 4)), Context.of(history))
+    ...     history[0].append(int(logits.argmax()))
+    >>> b"".join(letters.tokens[token_id] for token_id in history[0])
+    b'A:a'
 """
 
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+from engine.decoding.pipeline_settings import (
+    Afterwards,
+    PipelineSettings,
+    StageName,
+    TableSettings,
+    ZoneSettings,
+)
 from engine.decoding.values import (
+    BudgetState,
     Candidate,
     Chat,
     EosState,
@@ -21,19 +48,99 @@ from engine.decoding.values import (
     TraceNode,
 )
 
+if TYPE_CHECKING:
+    from engine.decoding.processors import (
+        Bias,
+        Context,
+        DfaTable,
+        FiniteStateGuide,
+        GrammarMask,
+        MinP,
+        Pipeline,
+        Processor,
+        RepetitionPenalty,
+        StaticMask,
+        Suppress,
+        Temperature,
+        TokenBudget,
+        TopK,
+        TopP,
+        compile_pattern,
+        token_set,
+    )
+    from engine.decoding.zones import Zone, zoned
+
+_PROCESSORS = (
+    "Bias",
+    "Context",
+    "DfaTable",
+    "FiniteStateGuide",
+    "GrammarMask",
+    "MinP",
+    "Pipeline",
+    "Processor",
+    "RepetitionPenalty",
+    "StaticMask",
+    "Suppress",
+    "Temperature",
+    "TokenBudget",
+    "TopK",
+    "TopP",
+    "compile_pattern",
+    "token_set",
+)
+_HOME_OF = {
+    **dict.fromkeys(_PROCESSORS, "engine.decoding.processors"),
+    "Zone": "engine.decoding.zones",
+    "zoned": "engine.decoding.zones",
+}
+
 __all__ = [
+    "Afterwards",
+    "Bias",
+    "BudgetState",
     "Candidate",
     "Chat",
+    "Context",
+    "DfaTable",
     "EosState",
     "Finish",
+    "FiniteStateGuide",
     "FormerBranch",
     "Generation",
+    "GrammarMask",
+    "MinP",
+    "Pipeline",
+    "PipelineSettings",
     "Position",
+    "Processor",
+    "RepetitionPenalty",
     "Replay",
     "SampleOutcome",
     "SamplerSettings",
+    "StageName",
+    "StaticMask",
     "Step",
     "StopRule",
+    "Suppress",
+    "TableSettings",
+    "Temperature",
+    "TokenBudget",
+    "TopK",
+    "TopP",
     "Trace",
     "TraceNode",
+    "Zone",
+    "ZoneSettings",
+    "compile_pattern",
+    "token_set",
+    "zoned",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOME_OF[name]), name)
+    globals()[name] = value
+    return value

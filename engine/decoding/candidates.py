@@ -9,18 +9,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.decoding.processors import Logits
 from engine.decoding.sampler import Decision
-from engine.decoding.values import Candidate
+from engine.decoding.values import Candidate, Favourite
 from engine.vocabulary import Vocabulary
 
 TOP = 256
 BEST_ALLOWED = 64
 MOST_FOUND = 256
+KEPT = 5
+"""So many favourites of the model every step keeps for good."""
 
 Ids = NDArray[np.int64]
 Target = Callable[[int], int | None]
@@ -88,6 +91,11 @@ def _row(decision: Decision, token_id: int, rank: int, vocabulary: Vocabulary, t
         is_eos=token_id in vocabulary.eos_ids,
         target=target(token_id) if allowed else None,
     )
+
+
+def favourites(by_rank: Iterable[Candidate]) -> tuple[Favourite, ...]:
+    """The first of some candidates, with what is worth keeping of them."""
+    return tuple(Favourite(c.token_id, c.token, c.name, c.p, c.allowed) for c in islice(by_rank, KEPT))
 
 
 def token_bytes(vocabulary: Vocabulary, token_id: int) -> bytes | None:

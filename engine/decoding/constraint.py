@@ -6,11 +6,13 @@ allows all, so that constrained and free generation cannot drift apart.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.automata.runtime import DEAD
 from engine.compile import CompiledGrammar
 from engine.masking import Matcher
 from engine.masking.explanation import Explanation, Reason
@@ -42,8 +44,11 @@ class Constraint(Protocol):
     def accept(self, token_id: int) -> bool:
         """Take a token; False, and no change, where it is not allowed."""
 
+    def force(self, token_id: int) -> bool:
+        """Take a token that is not allowed: nothing is forbidden from there on, and nothing matches any more."""
+
     def rollback(self, count: int) -> None:
-        """Undo the last accepts."""
+        """Undo the last accepts, what was forced included."""
 
     def forced_bytes(self) -> bytes:
         """What every continuation begins with."""
@@ -56,7 +61,11 @@ class Constraint(Protocol):
 
 
 class GrammarConstraint:
-    """A grammar's matcher, its mask unpacked."""
+    """A grammar's matcher, its mask unpacked.
+
+    What is forced against the grammar leaves it: from there on the matcher stays where it was, and the steps are
+    counted by a constraint that allows all.
+    """
 
     stops_itself = True
 
@@ -64,48 +73,59 @@ class GrammarConstraint:
         self._automaton = grammar.automaton
         self._vocabulary = vocabulary
         self._matcher = Matcher(grammar, vocabulary)
+        self._beyond = Unconstrained(vocabulary)  # has steps only after a token was forced
 
     @property
     def configuration(self) -> int:
-        """The id of the automaton's configuration."""
-        return self._matcher.configuration
+        """The id of the automaton's configuration; 0 after a token was forced."""
+        return DEAD if self._beyond.taken else self._matcher.configuration
 
     @property
     def is_accepting(self) -> bool:
         """Whether the text matches in full."""
-        return self._matcher.is_accepting
+        return not self._beyond.taken and self._matcher.is_accepting
 
     @property
     def is_finished(self) -> bool:
         """Whether an EOS was taken."""
-        return self._matcher.is_finished
+        return self._beyond.is_finished or self._matcher.is_finished
 
     def allowed(self) -> NDArray[np.bool_]:
         """The mask, bool[V]."""
+        if self._beyond.taken:
+            return self._beyond.allowed()
         words = self._matcher.bitmask().astype("<i4", copy=False)
         bits = np.unpackbits(words.view(np.uint8), bitorder="little", count=self._vocabulary.size)
         return bits.astype(np.bool_)
 
     def accept(self, token_id: int) -> bool:
         """Take a token; False, and no change, where it is not allowed."""
-        return self._matcher.accept(token_id)
+        return self._beyond.accept(token_id) if self._beyond.taken else self._matcher.accept(token_id)
+
+    def force(self, token_id: int) -> bool:
+        """Take a token that is not allowed; False, and no change, after the end or beyond the vocabulary."""
+        return not self.is_finished and self._beyond.accept(token_id)
 
     def rollback(self, count: int) -> None:
-        """Undo the last accepts."""
-        self._matcher.rollback(count)
+        """Undo the last accepts, what was forced included."""
+        beyond = min(count, self._beyond.taken)
+        self._beyond.rollback(beyond)
+        self._matcher.rollback(count - beyond)
 
     def forced_bytes(self) -> bytes:
         """What every continuation begins with."""
-        return self._matcher.forced_bytes()
+        return b"" if self._beyond.taken else self._matcher.forced_bytes()
 
     def explain(self, token: int | bytes) -> Explanation:
         """Why a token is or is not allowed here."""
+        if self._beyond.taken:
+            return replace(self._beyond.explain(token), accepting=False)
         return self._matcher.explain(token)
 
     def target(self, token_id: int) -> int | None:
-        """The configuration that an allowed token leads to; None for an end."""
+        """The configuration that an allowed token leads to; None for an end, and after a token was forced."""
         token = self._vocabulary.token_bytes(token_id)
-        if token_id in self._vocabulary.eos_ids or not token:
+        if self._beyond.taken or token_id in self._vocabulary.eos_ids or not token:
             return None
         return self._automaton.run(self.configuration, token) or None
 
@@ -122,6 +142,11 @@ class Unconstrained:
         self._taken: list[int] = []
 
     @property
+    def taken(self) -> int:
+        """How many tokens were taken."""
+        return len(self._taken)
+
+    @property
     def is_finished(self) -> bool:
         """Whether an EOS was taken."""
         return bool(self._taken) and self._taken[-1] in self._vocabulary.eos_ids
@@ -136,6 +161,10 @@ class Unconstrained:
             return False
         self._taken.append(token_id)
         return True
+
+    def force(self, token_id: int) -> bool:
+        """Nothing is forbidden, so nothing can be forced."""
+        return self.accept(token_id)
 
     def rollback(self, count: int) -> None:
         """Undo the last accepts."""

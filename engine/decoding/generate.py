@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from engine.compile import CompiledGrammar
+from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.session import KEPT_LOGITS, DecodeSession
 from engine.decoding.values import (
     DEFAULT_MAX_TOKENS,
@@ -34,19 +35,29 @@ def generate(
     sampler: SamplerSettings = SamplerSettings(),  # noqa: B008 - frozen
     max_tokens: int = DEFAULT_MAX_TOKENS,
     stop_at: StopRule | str = StopRule.MAXIMAL,
+    pipeline: PipelineSettings = PipelineSettings(),  # noqa: B008 - frozen
     cancel: CancelToken | None = None,
 ) -> Generation:
     """Step from the prompt to the end.
 
-    A dead end is a way to finish here, and not an error: the text so far says how it came to it.
+    A dead end is a way to finish here, and not an error: the text so far says how it came to it, and `problem` why.
 
     Raises:
         CancelledError: it was cancelled.
+        EmptyMaskError: a stage of the pipeline leaves nothing of what stages before it left.
+        InvariantError: the pipeline's settings do not fit the vocabulary.
         ModelError: the prompt cannot be encoded, or the model failed.
     """
     # A text that only grows never looks back, so one answer of the model is enough.
     session = DecodeSession(
-        grammar, model, prompt=prompt, sampler=sampler, max_tokens=max_tokens, stop_at=stop_at, kept_logits=1
+        grammar,
+        model,
+        prompt=prompt,
+        sampler=sampler,
+        max_tokens=max_tokens,
+        stop_at=stop_at,
+        kept_logits=1,
+        pipeline=pipeline,
     )
     return run_to_end(session, cancel)
 
@@ -57,10 +68,11 @@ def run_to_end(session: DecodeSession, cancel: CancelToken | None = None) -> Gen
         session.step()
         if cancel is not None:
             cancel.report("generate", len(session.steps), session.max_tokens)
-    return Generation(session.text, session.output, finish, session.steps)
+    problem = str(session.dead_end()) if finish is Finish.DEAD_END else ""
+    return Generation(session.text, session.output, finish, session.steps, problem)
 
 
-def sample_many(
+def sample_many(  # noqa: PLR0913 - those of `generate`, and the seeds
     grammar: CompiledGrammar | None,
     model: LogitSource,
     *,
@@ -69,11 +81,12 @@ def sample_many(
     sampler: SamplerSettings = SamplerSettings(),  # noqa: B008 - frozen
     max_tokens: int = DEFAULT_MAX_TOKENS,
     stop_at: StopRule | str = StopRule.MAXIMAL,
+    pipeline: PipelineSettings = PipelineSettings(),  # noqa: B008 - frozen
     cancel: CancelToken | None = None,
 ) -> Iterator[SampleOutcome]:
     """Generate once per seed; outcomes come as they are ready.
 
-    Whether a text matches is asked of the grammar itself and not of the matcher that made it.
+    Whether a text matches is asked of the grammar itself and not only of the matcher that made it.
 
     Raises:
         CancelledError: it was cancelled; the outcomes so far have been given.
@@ -87,6 +100,7 @@ def sample_many(
         max_tokens=max_tokens,
         stop_at=stop_at,
         kept_logits=max(KEPT_LOGITS, SHARED_LOGITS_BYTES // (4 * model.width)),
+        pipeline=pipeline,
     )
     for seed in seeds:
         session.restart()
@@ -95,11 +109,18 @@ def sample_many(
             session.step()
             if cancel is not None:
                 cancel.check()
-        output = session.output
         yield SampleOutcome(
             seed=seed,
             text=session.text,
             finish=finish,
-            matches=finish is not Finish.DEAD_END and (grammar is None or grammar.fullmatch(output)),
+            matches=finish is not Finish.DEAD_END and _matches(session),
             tokens=len(session.steps),
         )
+
+
+def _matches(session: DecodeSession) -> bool:
+    """Whether a whole output matches; tokens that are no text are known to the matcher alone."""
+    language = session.language
+    if language is None or language.automaton.token_elements:
+        return session.is_accepting
+    return session.is_accepting and language.fullmatch(session.output)

@@ -1,8 +1,9 @@
 """A trace held against another grammar, without the model.
 
 Every branch is walked once, with accept and rollback. A step that the new grammar
-allows gets its new configuration; its mass and mask numbers are reckoned anew where
-the model's answer before it is still kept, else they stay as they were decided.
+allows, or that was forced, gets its new configuration; its mass and mask numbers are
+reckoned anew where the model's answer before it is still kept, else they stay as
+they were decided.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from engine.decoding.constraint import Constraint
 from engine.decoding.sampler import Decision, decide
 from engine.decoding.tree import StepTree
-from engine.decoding.values import SamplerSettings, Step
+from engine.decoding.values import FORCE, SamplerSettings, Step
 
 KnownLogits = Callable[[int | None], NDArray[np.floating] | None]
 
@@ -32,7 +33,8 @@ def replay(tree: StepTree, constraint: Constraint, known: KnownLogits) -> tuple[
         known: the model's answer after a node, if it is kept.
 
     Returns:
-        The first illegal node of each branch, and the new account of every legal one.
+        The first illegal node of each branch and those that are forced, and the new account of every one that can
+        be stood on.
     """
     illegal: set[int] = set()
     anew: dict[int, Step] = {}
@@ -45,7 +47,8 @@ def replay(tree: StepTree, constraint: Constraint, known: KnownLogits) -> tuple[
         decision = _decide(constraint, known(node.parent))
         if not constraint.accept(node.step.token_id):
             illegal.add(node.id)
-            continue
+            if not (node.step.chosen_by == FORCE and constraint.force(node.step.token_id)):
+                continue
         line.append(node.id)
         anew[node.id] = _account(node.step, decision, constraint.configuration)
         waiting.extend((depth + 1, child) for child in tree.children(node.id))

@@ -11,13 +11,13 @@ Rejected: one random stream per session, which every detour would shift.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.decoding.processors import Logits, log_sum_exp, mask, process, sanitise, softmax
+from engine.decoding.processors import Logits, Shape, log_sum_exp, mask, sanitise, shapes, softmax
 from engine.decoding.values import SamplerSettings
 
 Allowed = NDArray[np.bool_]
@@ -35,6 +35,9 @@ class Decision:
         p_sampled: after mask and sampler; likewise.
         z: the allowed mass before the mask.
         kl: the divergence of `p_masked` from `p`, nats.
+        stages: the name of every stage that is on, and the logits after it, float64[W].
+        masked: the logits after the mask, float64[W].
+        emptied_by: the stage that left nothing though something is allowed; empty where none did.
     """
 
     logits: Logits
@@ -44,6 +47,9 @@ class Decision:
     p_sampled: Logits
     z: float
     kl: float
+    stages: tuple[tuple[str, Logits], ...]
+    masked: Logits
+    emptied_by: str = ""
 
     @property
     def wanted_id(self) -> int:
@@ -66,7 +72,11 @@ class Decision:
 
 
 def decide(
-    logits: NDArray[np.floating], allowed: Allowed, history: Sequence[int], settings: SamplerSettings
+    logits: NDArray[np.floating],
+    allowed: Allowed,
+    history: Sequence[int],
+    settings: SamplerSettings,
+    stages: Iterable[tuple[str, Shape]] | None = None,
 ) -> Decision:
     """Weigh one step.
 
@@ -75,6 +85,8 @@ def decide(
         allowed: bool[V], the mask; ids beyond it are not allowed.
         history: the ids so far, prompt included.
         settings: the sampler's.
+        stages: what stands between the model and the draw, in its order; masks that come to `allowed` together are
+            among them. By default the mask, then what the settings say.
     """
     clean = sanitise(logits, allowed.shape[0])
     wide = np.zeros(clean.shape[0], dtype=np.bool_)
@@ -82,14 +94,30 @@ def decide(
     masked = _masked(clean, wide)
     # Z and the divergence are about the model's own opinion, so they take the unrepaired logits.
     log_z = min(log_sum_exp(np.where(wide, clean, -np.inf)) - _finite(log_sum_exp(clean)), 0.0)
+    if stages is None:
+        stages = (("mask", lambda given: mask(given, wide)), *shapes(settings, history).items())
+    # What a stage leaves of tokens that the model rules out altogether, it leaves of equals.
+    left = clean if np.isfinite(clean[wide]).any() else masked
+    passed, emptied_by = list[tuple[str, Logits]](), ""
+    for name, shape in stages:
+        left = shape(left)
+        passed.append((name, left))
+        if not emptied_by and np.isneginf(left).all():
+            emptied_by = name
+    p_sampled = _sampled(left, greedy=settings.temperature == 0)
+    if settings.temperature == 0:
+        passed.append(("greedy", np.where(p_sampled > 0, 0.0, -np.inf)))
     return Decision(
         logits=clean,
         allowed=wide,
         p=softmax(clean),
         p_masked=softmax(masked),
-        p_sampled=_sampled(process(masked, history, settings), greedy=settings.temperature == 0),
+        p_sampled=p_sampled,
         z=float(np.exp(log_z)),
         kl=-log_z + 0.0,
+        stages=tuple(passed),
+        masked=masked,
+        emptied_by=emptied_by if wide.any() else "",
     )
 
 

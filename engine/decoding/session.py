@@ -8,6 +8,7 @@ it said already: its logits are kept for the last positions, by node of the tree
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from itertools import takewhile
 
 import numpy as np
@@ -15,14 +16,18 @@ from numpy.typing import NDArray
 
 from engine.compile import CompiledGrammar
 from engine.decoding import candidates
-from engine.decoding.constraint import constraint_for
-from engine.decoding.errors import DeadEndError, FinishedError, NotAllowedError
+from engine.decoding.constraint import Constraint
+from engine.decoding.errors import DeadEndError, FinishedError, NotAllowedError, RemovedError
 from engine.decoding.memo import Memo
+from engine.decoding.pasted import unasked_step
+from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.replay import KnownLogits, replay
 from engine.decoding.sampler import Decision, decide
+from engine.decoding.staged import StagePlan
 from engine.decoding.tree import StepTree
 from engine.decoding.values import (
     DEFAULT_MAX_TOKENS,
+    FORCE,
     Candidate,
     Chat,
     EosState,
@@ -34,9 +39,10 @@ from engine.decoding.values import (
     StopRule,
     Trace,
 )
+from engine.decoding.waterfall import entropy, waterfall
 from engine.masking.explanation import Explanation
 from engine.models import LogitSource
-from engine.source import InvariantError
+from engine.source import EngineError, InvariantError
 
 KEPT_LOGITS = 64
 KEPT_POSITIONS = 256
@@ -54,9 +60,11 @@ class DecodeSession:
         max_tokens: the budget; the model's context may end it sooner.
         stop_at: where to stop if the vocabulary has no EOS.
         kept_logits: for how many positions the model's full answer is kept.
+        pipeline: the stages between the model and the draw, and their order.
 
     Raises:
         ModelError: the prompt cannot be encoded.
+        InvariantError: the pipeline's settings do not fit the vocabulary.
     """
 
     def __init__(
@@ -69,6 +77,7 @@ class DecodeSession:
         max_tokens: int = DEFAULT_MAX_TOKENS,
         stop_at: StopRule | str = StopRule.MAXIMAL,
         kept_logits: int = KEPT_LOGITS,
+        pipeline: PipelineSettings = PipelineSettings(),  # noqa: B008 - frozen
     ) -> None:
         self._model = model
         self._vocabulary = model.vocabulary
@@ -81,7 +90,9 @@ class DecodeSession:
         self._tree = StepTree()
         self._resume = 0  # how deep the user stood before a grammar cut the path short
         self._grammar = grammar
-        self._constraint = constraint_for(grammar, self._vocabulary)
+        self._max_tokens = max_tokens
+        self._plan = StagePlan(pipeline, self._vocabulary)
+        self._constraint = self._plan.constraint(grammar, self._whole_budget())
         self.set_max_tokens(max_tokens)
 
     # What is.
@@ -110,6 +121,21 @@ class DecodeSession:
     def sampler(self) -> SamplerSettings:
         """How a token is drawn."""
         return self._sampler
+
+    @property
+    def pipeline(self) -> PipelineSettings:
+        """The stages between the model and the draw, and their order."""
+        return self._plan.settings
+
+    @property
+    def language(self) -> CompiledGrammar | None:
+        """What the whole output must match: the grammar, with its zones; None for free generation."""
+        return self._constraint.grammar
+
+    @property
+    def is_accepting(self) -> bool:
+        """Whether the output matches in full."""
+        return self._constraint.is_accepting
 
     @property
     def max_tokens(self) -> int:
@@ -156,8 +182,16 @@ class DecodeSession:
         return self._positions.get(self._tree.current, self._look)
 
     def explain(self, token: int | bytes) -> Explanation:
-        """Why a token is or is not allowed here."""
+        """Why the grammar does or does not allow a token here; see `removed_by` for the other stages."""
         return self._constraint.explain(token)
+
+    def removed_by(self, token_id: int) -> tuple[str, str] | None:
+        """The first stage that removes a token which the grammar allows, and why; None where there is none."""
+        return self._constraint.removed_by(token_id)
+
+    def dead_end(self) -> DeadEndError:
+        """Why nothing may come next, where `finish` says so: which stage leaves nothing, and what it expects."""
+        return self._constraint.dead_end()
 
     def lookup(self, text: str) -> tuple[Candidate, ...]:
         """Any token, by id (`#123`), by exact bytes (`"…"`) or by a part of it, with its numbers here."""
@@ -166,6 +200,10 @@ class DecodeSession:
         found = candidates.find(text, self._vocabulary, decision.logits)
         return candidates.rows(decision, found, self._vocabulary, self._constraint.target)
 
+    def probabilities(self) -> NDArray[np.floating] | None:
+        """The model's probability of each token, float[W] before the mask; None where the model is not asked."""
+        return self._decide().p if self._asks_model(self.finish) else None
+
     # What the user does.
 
     def step(self) -> Step:
@@ -173,10 +211,13 @@ class DecodeSession:
 
         Raises:
             DeadEndError: the text is not complete and nothing may follow.
+            EmptyMaskError: a stage leaves nothing of what the others left; one of the user's choice can be taken.
             FinishedError: the generation is over.
         """
         self._refuse_if_over()
         decision = self._decide()
+        if decision.emptied_by:
+            raise self._constraint.emptied(decision.emptied_by)
         drawn = decision.draw(self._sampler.seed, self._tree.depth)
         return self._commit(decision, drawn, "sampler")
 
@@ -185,12 +226,56 @@ class DecodeSession:
 
         Raises:
             NotAllowedError: the grammar does not allow it.
+            RemovedError: another stage does not.
             DeadEndError, FinishedError: as `step`.
         """
         self._refuse_if_over()
+        if removed := self._constraint.removed_by(token_id):
+            raise RemovedError(*removed)
         if not (0 <= token_id < self._vocabulary.size and self._constraint.allowed()[token_id]):
             raise NotAllowedError(self._constraint.explain(token_id))
         return self._commit(self._decide(), token_id, "user")
+
+    def force(self, token_id: int) -> Step:
+        """Take a token even if the grammar does not allow it.
+
+        Such a step is marked as illegal, and the grammar has no say from there on: every token is allowed, nothing
+        matches any more, and an EOS or the budget ends the generation. Going back undoes it.
+
+        Raises:
+            NotAllowedError: there is no such token.
+            FinishedError: the generation is over.
+        """
+        finish = self.finish
+        if finish not in (None, Finish.DEAD_END):
+            raise FinishedError(finish)
+        if not 0 <= token_id < self._vocabulary.size:
+            raise NotAllowedError(self._constraint.explain(token_id))
+        if self._constraint.allowed()[token_id]:
+            return self.take(token_id)
+        return self._commit(self._decide(), token_id, FORCE)
+
+    def append(self, token_ids: Sequence[int]) -> tuple[Step, ...]:
+        """Take tokens that are known without the model, such as those of a forced run; see `coalescence`.
+
+        The model is not asked: these steps are `REPLAYED`.
+
+        Returns:
+            The steps taken, as far as every stage allows the tokens and the generation is not over.
+        """
+        steps = list[Step]()
+        for token_id in token_ids:
+            allowed = self._constraint.allowed()
+            if self.finish is not None or not (0 <= token_id < allowed.shape[0] and allowed[token_id]):
+                break
+            count = int(np.count_nonzero(allowed))
+            self._constraint.accept(token_id)
+            configuration = self._constraint.configuration
+            step = unasked_step(self._vocabulary, token_id, count, configuration, forced=count == 1)
+            self._tree.push(step)
+            steps.append(step)
+        self._resume = self._tree.depth
+        return tuple(steps)
 
     def back(self) -> bool:
         """Undo the last step; False at the start. What was undone stays in the trace."""
@@ -256,7 +341,21 @@ class DecodeSession:
         if max_tokens < 0:
             raise InvariantError(f"a budget is 0 tokens or more, not {max_tokens}")
         self._max_tokens = max_tokens
-        self._forget_positions()
+        self._budget_changed()
+
+    def set_pipeline(self, settings: PipelineSettings) -> Replay:
+        """Go on with other stages, or in another order: the longest legal prefix of the path stays.
+
+        Raises:
+            InvariantError: the settings do not fit the vocabulary; nothing changes.
+            VocabularyError: a zone waits for a token that the vocabulary does not have; nothing changes.
+        """
+        before, self._plan = self._plan, StagePlan(settings, self._vocabulary)
+        try:
+            return self.replace_grammar(self._grammar)
+        except EngineError:
+            self._plan = before
+            raise
 
     def set_prompt(self, prompt: str | Chat) -> Trace:
         """Start over with another prompt; returns the old trace, to keep as a read-only branch.
@@ -270,18 +369,20 @@ class DecodeSession:
         self._tree = StepTree()
         self._resume = 0
         self._logits.clear()
-        self._forget_positions()
+        self._budget_changed()
         return old
 
     # How.
 
     def _replay(self, grammar: CompiledGrammar | None, tree: StepTree, stand: int, known: KnownLogits) -> Replay:
-        constraint = constraint_for(grammar, self._vocabulary)
+        constraint = self._plan.constraint(grammar, self._whole_budget())
         illegal, anew = replay(tree, constraint, known)
-        legal = next((i for i, node in enumerate(tree.path) if node in illegal), len(tree.path))
+        # A step that was forced against a grammar is stood on though it is illegal.
+        blocked = (node in illegal and tree.node(node).step.chosen_by != FORCE for node in tree.path)
+        legal = next((i for i, is_blocked in enumerate(blocked) if is_blocked), len(tree.path))
         depth = min(stand, legal)
         for node_id in tree.path[:depth]:
-            constraint.accept(tree.node(node_id).step.token_id)
+            _accept(constraint, tree.node(node_id).step)
         for node_id, step in anew.items():
             tree.refresh(node_id, step)
         tree.illegal = illegal
@@ -318,9 +419,19 @@ class DecodeSession:
     def _refuse_if_over(self) -> None:
         finish = self.finish
         if finish is Finish.DEAD_END:
-            raise DeadEndError
+            raise self._constraint.dead_end()
         if finish is not None:
             raise FinishedError(finish)
+
+    def _whole_budget(self) -> int:
+        """How many tokens an output can have: the budget, or what the model's context has room for."""
+        limit = self._model.context_length
+        return self._max_tokens if limit is None else min(self._max_tokens, limit - len(self._prompt_ids) + 1)
+
+    def _budget_changed(self) -> None:
+        if self._plan.settings.budget:
+            self._replay(self._grammar, self._tree, self._tree.depth, self._logits.peek)
+        self._forget_positions()
 
     def _forget_positions(self) -> None:
         self._positions.clear()
@@ -337,10 +448,15 @@ class DecodeSession:
         return self._decision[1]
 
     def _weigh(self, logits: NDArray[np.floating]) -> Decision:
-        return decide(logits, self._constraint.allowed(), self._history(), self._sampler)
+        allowed, history = self._constraint.allowed(), self._history()
+        width = max(logits.shape[0], allowed.shape[0])
+        stages = self._plan.stages(self._constraint, width, history, self._sampler)
+        return decide(logits, allowed, history, self._sampler, stages)
 
     def _commit(self, decision: Decision, token_id: int, chosen_by: str) -> Step:
-        if not self._constraint.accept(token_id):
+        looked = self._positions.peek(self._tree.current)
+        is_forced = chosen_by == FORCE
+        if not (self._constraint.force(token_id) if is_forced else self._constraint.accept(token_id)):
             raise InvariantError(f"the matcher refuses token {token_id}, which its own mask allows")
         allowed = int(np.count_nonzero(decision.allowed))
         step = Step(
@@ -355,8 +471,14 @@ class DecodeSession:
             wanted_id=decision.wanted_id,
             chosen_by=chosen_by,
             configuration=self._constraint.configuration,
+            entropy=looked.entropy if looked else None,
+            mask_us=looked.mask_us if looked else None,
+            logits_ms=looked.logits_ms if looked else None,
+            top=candidates.favourites(looked.candidates) if looked else (),
         )
-        self._tree.push(step)
+        node = self._tree.push(step)
+        if is_forced:
+            self._tree.illegal |= {node.id}
         self._resume = self._tree.depth
         return step
 
@@ -366,12 +488,12 @@ class DecodeSession:
         shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(here, line, strict=False)))
         self._constraint.rollback(len(here) - shared)
         for done, node_id in enumerate(line[shared:]):
-            token_id = self._tree.node(node_id).step.token_id
-            if not self._constraint.accept(token_id):
-                refusal = self._constraint.explain(token_id)
+            step = self._tree.node(node_id).step
+            if not _accept(self._constraint, step):
+                refusal = self._constraint.explain(step.token_id)
                 self._constraint.rollback(done)
                 for known in here[shared:]:
-                    self._constraint.accept(self._tree.node(known).step.token_id)
+                    _accept(self._constraint, self._tree.node(known).step)
                 raise NotAllowedError(refusal)
 
     def _look(self) -> Position:
@@ -402,9 +524,26 @@ class DecodeSession:
             candidates=table,
             mask_us=mask_us,
             logits_ms=logits_ms,
+            entropy=entropy(decision.p, decision.logits) if decision else 0.0,
+            entropy_masked=entropy(decision.p_masked, decision.masked) if decision else 0.0,
+            stages=waterfall(decision.p, decision.stages) if decision else (),
+            broken_at=self._broken_at(),
+            budget=constraint.budget(),
+            parts=constraint.parts,
+            grammar_text=constraint.grammar_text,
         )
+
+    def _broken_at(self) -> int | None:
+        taken = self._tree.path[: self._tree.depth]
+        return next((i for i, node in enumerate(taken) if node in self._tree.illegal), None)
 
     def _eos_state(self) -> EosState:
         if not self._vocabulary.eos_ids:
             return EosState.NO_EOS
         return EosState.ALLOWED if self._constraint.is_accepting else EosState.NOT_YET
+
+
+def _accept(constraint: Constraint, step: Step) -> bool:
+    """Take a step that was taken before; one that was forced once more, where it is still not allowed."""
+    token_id = step.token_id
+    return constraint.accept(token_id) or (step.chosen_by == FORCE and constraint.force(token_id))

@@ -6,12 +6,16 @@ Nothing here imports torch, so that the window may hold these values.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from engine.source import InvariantError
 
 DEFAULT_MAX_TOKENS = 256
+REPLAYED = "replay"
+"""Who chose a step that no model was asked for (an output from elsewhere, a forced run): it has no probability."""
+FORCE = "force"
+"""Who chose a token that the grammar did not allow."""
 
 
 class Finish(StrEnum):
@@ -119,6 +123,40 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
+class Favourite:
+    """One of the tokens that the model gave the most at a step: the few that a step keeps for good.
+
+    Attributes:
+        token_id, token, name, p, allowed: as in `Candidate`.
+    """
+
+    token_id: int
+    token: bytes | None
+    name: str
+    p: float
+    allowed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StageEffect:
+    """What one stage of the sampler did to the distribution that it was given.
+
+    Attributes:
+        name: the stage's, such as `mask` or `top-k`.
+        removed: how many tokens could be drawn before it and cannot after it.
+        left: how many can be drawn after it.
+        mass: the probability of the removed ones before it.
+        moved: how much probability changed hands, removed mass included: the total variation distance, 0 to 1.
+    """
+
+    name: str
+    removed: int
+    left: int
+    mass: float
+    moved: float
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     """One decision that was taken.
 
@@ -129,8 +167,12 @@ class Step:
         allowed: how many tokens the grammar allowed.
         forced: whether it allowed only one.
         wanted_id: the model's favourite token at this step.
-        chosen_by: "sampler" or "user".
+        chosen_by: "sampler" or "user"; "force" of a token that the grammar did not allow;
+            `REPLAYED` where nobody was asked, so that the probabilities, `z` and `wanted_id` mean nothing.
         configuration: where the match stands after it.
+        entropy: of the model's distribution, nats; None in documents from before it was kept.
+        mask_us, logits_ms: as in `Position`; None likewise.
+        top: the model's favourites at this step, best first; empty likewise.
     """
 
     token_id: int
@@ -144,6 +186,10 @@ class Step:
     wanted_id: int
     chosen_by: str
     configuration: int
+    entropy: float | None = None
+    mask_us: float | None = None
+    logits_ms: float | None = None
+    top: tuple[Favourite, ...] = field(default=(), hash=False)  # whoever keeps steps by their hash makes it often
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +256,16 @@ class Position:
         candidates: the model's top tokens and the best allowed ones, by rank; EOS tokens are always among them.
         mask_us: the time of the mask, microseconds.
         logits_ms: the time of the model, milliseconds; 0 from the cache.
+        entropy: of the model's distribution, nats.
+        entropy_masked: after the mask, nats.
+        stages: what every stage of the sampler did, in their order; those that are off are left out.
+        broken_at: how many steps were taken before the one that was forced against the grammar; None where all of
+            them are the grammar's. From there on it has no say: every token is allowed, and nothing matches.
+        budget: what the token budget leaves; None where it is not on.
+        parts: where the grammar rules zones of the output, what the output may be in the midst of: `free text`,
+            `grammar`, `closing text`, `end`; empty where the grammar rules it all.
+        grammar_text: with zones, what the grammar has read of the one that the output is in; None outside of them, and
+            where the grammar rules it all.
     """
 
     output: bytes
@@ -228,6 +284,30 @@ class Position:
     candidates: tuple[Candidate, ...]
     mask_us: float
     logits_ms: float
+    entropy: float = 0.0
+    entropy_masked: float = 0.0
+    stages: tuple[StageEffect, ...] = ()
+    broken_at: int | None = None
+    budget: BudgetState | None = None
+    parts: tuple[str, ...] = ()
+    grammar_text: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetState:
+    """What the token budget leaves, and what the grammar needs; an end token counts in both.
+
+    Attributes:
+        left: so many tokens may still be taken.
+        at_least: no ending takes fewer; None where no tokens end the output.
+        at_most: some ending takes no more; None where none was found.
+        is_exact: whether every token that is held back could not end in time; else some were held back to be safe.
+    """
+
+    left: int
+    at_least: int | None
+    at_most: int | None
+    is_exact: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,6 +322,23 @@ class SampleOutcome:
 
 
 @dataclass(frozen=True, slots=True)
+class Twin:
+    """What was written with a grammar, and what the model writes without one.
+
+    Attributes:
+        written: the steps with the grammar.
+        free: the steps without, so far.
+        diverges: the index of the first step that is not the same in both; None while one is the other's beginning.
+        finish: how the text without the grammar ended; None while it is being written.
+    """
+
+    written: tuple[Step, ...]
+    free: tuple[Step, ...]
+    diverges: int | None
+    finish: Finish | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Generation:
     """One finished generation.
 
@@ -250,12 +347,14 @@ class Generation:
         output: the same as bytes.
         finish: how it ended.
         steps: the decisions, an EOS included.
+        problem: at a dead end, which stage leaves nothing and what it expects.
     """
 
     text: str
     output: bytes
     finish: Finish
     steps: tuple[Step, ...]
+    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)

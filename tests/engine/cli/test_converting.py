@@ -8,6 +8,7 @@ import pytest
 
 from engine.cli.main import main
 from engine.compile import compile_grammar
+from engine.export import TARGETS
 
 SCHEMA = ("--notation", "json_schema", "--whitespace", "compact", "--grammar")
 LIST = '{"type": "array", "items": {"$ref": "#"}}'
@@ -22,21 +23,29 @@ def export(*arguments: str) -> int:
         return int(leave.code or 0)
 
 
+def rules(text: str) -> list[str]:
+    return [line for line in text.splitlines() if not line.startswith("#")]
+
+
 def test_a_schema_as_gbnf(capsys):
     assert export("--to", "gbnf", *SCHEMA, NAME) == 0
     out, err = capsys.readouterr()
-    assert out.splitlines()[1:] == [
+    assert out.startswith("# Written by Turnstile")
+    assert f"#   {NAME}\n" in out
+    assert rules(out) == [
         r'root ::= "{\"n\":" integer "}"',
         'integer ::= "-"? ("0" | [1-9] [0-9]*)',
     ]
-    assert err == SPELLING
+    assert err.startswith(
+        SPELLING + "turnstile: Read back and checked: the grammar and the GBNF, compiled anew, agree on"
+    )
     assert compile_grammar("gbnf", out).fullmatch('{"n":12}')
 
 
 def test_every_spelling_leaves_nothing_out(capsys):
     assert export("--to", "gbnf", "--spelling", "any", *SCHEMA, NAME) == 0
     out, err = capsys.readouterr()
-    assert err == ""
+    assert "note" not in err
     assert compile_grammar("gbnf", out).fullmatch(r'{"\u006E":12}')
 
 
@@ -49,12 +58,19 @@ def test_the_rules_of_a_schema_in_every_spelling(capsys):
 
 def test_a_regex_as_gbnf(capsys):
     assert export("--to", "gbnf", "--notation", "regex", "--grammar", "[a-z]+!?") == 0
-    assert capsys.readouterr() == ('root ::= [a-z]+ "!"?\n', "")
+    assert rules(capsys.readouterr().out) == ['root ::= [a-z]+ "!"?']
+
+
+def test_gbnf_is_written_as_llama_cpp_takes_it(capsys):
+    assert export("--to", "gbnf", "--notation", "gbnf", "--grammar", 'root ::= my_rule\nmy_rule ::= "a"') == 0
+    assert rules(capsys.readouterr().out) == ["root ::= my-rule", 'my-rule ::= "a"']
 
 
 def test_a_schema_as_a_regex(capsys):
     assert export("--to", "regex", *SCHEMA, NAME) == 0
-    assert capsys.readouterr() == ('\\{"n":-?(?:0|[1-9][0-9]*)\\}\n', SPELLING)
+    out, err = capsys.readouterr()
+    assert out == '\\{"n":-?(?:0|[1-9][0-9]*)\\}\n'
+    assert err.startswith(SPELLING)
 
 
 def test_recursion_is_cut_only_where_that_is_asked_for(capsys):
@@ -65,7 +81,7 @@ def test_recursion_is_cut_only_where_that_is_asked_for(capsys):
     assert export("--to", "regex", "--depth", "2", *SCHEMA, LIST) == 0
     out, err = capsys.readouterr()
     assert out == "\\[(?:\\[\\](?:,\\[\\])*)?\\]\n"
-    assert err == f"{SPELLING}turnstile: note: the recursion is cut at 2 levels: what nests deeper is left out\n"
+    assert f"{SPELLING}turnstile: note: the recursion is cut at 2 levels: what nests deeper is left out\n" in err
 
 
 def test_what_no_grammar_can_say_is_an_error_with_its_place(capsys):
@@ -79,15 +95,72 @@ def test_what_no_grammar_can_say_is_an_error_with_its_place(capsys):
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("--to", "gbnf", "--notation", "gbnf", "--grammar", 'root ::= "a"'),
         ("--to", "regex", "--notation", "regex", "--grammar", "a"),
         ("--to", "gbnf", "--depth", "2", *SCHEMA, LIST),
         ("--to", "regex", "--depth", "0", *SCHEMA, LIST),
         ("--to", "dot", "--spelling", "any", "--notation", "regex", "--grammar", "a"),
         ("--to", "dot", "--spelling", "any", *SCHEMA, LIST),
         ("--to", "gbnf", "--spelling", "any", "--notation", "regex", "--grammar", "a"),
+        ("--to", "gbnf", "--name", "x", *SCHEMA, LIST),
+        ("--to", "requests", "--name", "Not A Name", *SCHEMA, LIST),
+        ("--to", "requests", *SCHEMA, LIST),
+        ("--to", "safetensors", *SCHEMA, LIST),
+        ("--to", "gbnf", "--json", *SCHEMA, LIST),
+        ("--list", "--to", "gbnf"),
+        ("--list", "--notation", "regex"),
     ],
 )
 def test_options_that_mean_nothing_are_refused(arguments, capsys):
     assert export(*arguments) == 2
     assert "error: " in capsys.readouterr().err
+
+
+def listed(*arguments: str) -> int:
+    try:
+        return main(["export", "--list", *arguments])
+    except SystemExit as leave:
+        return int(leave.code or 0)
+
+
+def test_the_list_of_targets(capsys):
+    assert listed() == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if line and not line.startswith(" ")] == [
+        "Runs elsewhere:",
+        "Text:",
+        "Pictures and graphs:",
+    ]
+    assert [line.split()[0] for line in lines if line.startswith(" ")] == list(TARGETS)
+
+
+def test_the_list_says_what_fits_a_grammar_and_why_not(capsys):
+    assert listed("--notation", "gbnf", "--grammar", 'root ::= "(" root ")" | "a"') == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert any(
+        "regex" in line and "no: its rules nest without bound; give a depth to cut them at" in line for line in lines
+    )
+    assert listed("--json", "--depth", "3", "--notation", "gbnf", "--grammar", 'root ::= "(" root ")" | "a"') == 0
+    found = {entry["target"]: entry for entry in json.loads(capsys.readouterr().out)}
+    assert found["regex"]["fits"]
+    assert found["regex"]["reason"] == ""
+    assert not found["vllm"]["fits"]
+
+
+def test_a_target_that_does_not_fit_fails_with_the_reason(tmp_path, capsys):
+    rules = 'root ::= other "a" | "(" root ")"\nother ::= root "b" | "c"'
+    assert export("--to", "gbnf", "--notation", "gbnf", "--grammar", rules) == 1
+    assert capsys.readouterr().err == (
+        "turnstile: gbnf does not fit this grammar: llama.cpp refuses left recursion, and the rule `root` begins with "
+        "itself\n"
+    )
+
+
+def test_a_folder_and_a_picture(tmp_path, capsys):
+    folder, picture = tmp_path / "requests", tmp_path / "a.png"
+    regex = ("--notation", "regex", "--grammar", "[a-z]+")
+    assert main(["export", "--to", "requests", "--model", "my/model", *regex, "--output", str(folder)]) == 0
+    assert json.loads((folder / "vllm.json").read_text())["model"] == "my/model"
+    assert main(["export", "--to", "png", *regex, "--output", str(picture)]) == 0
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert "pixels" in capsys.readouterr().err
+    assert sorted(place.name for place in tmp_path.iterdir()) == ["a.png", "requests"]

@@ -118,3 +118,27 @@ def test_nothing_finite_has_no_mass():
     assert processors.log_sum_exp(nothing) == -np.inf
     assert processors.softmax(nothing).tolist() == [0.0, 0.0, 0.0]
     assert processors.temperature(nothing, 0.5).tolist() == [-np.inf] * 3
+
+
+def plain_top_p(logits: np.ndarray, mass: float) -> np.ndarray:
+    """All tokens sorted, the least first."""
+    order = logits.shape[0] - 1 - np.argsort(logits[::-1], kind="stable")
+    removed = np.cumsum(processors.softmax(logits)[order]) <= 1.0 - mass
+    removed[-1] = False
+    kept = logits.copy()
+    kept[order[removed]] = -np.inf
+    return kept
+
+
+@pytest.mark.parametrize("spread", [0.01, 1.0, 5.0])
+@pytest.mark.parametrize("mass", [0.1, 0.9, 0.9999])
+@pytest.mark.parametrize("masked", [0.0, 0.5, 0.999])
+def test_top_p_of_a_large_vocabulary_is_what_sorting_all_of_it_gives(spread, mass, masked):
+    random = np.random.default_rng(4)
+    logits = np.round(random.normal(0, spread, 20_000), 2)  # with many ties
+    logits[random.random(20_000) < masked] = -np.inf
+    np.testing.assert_array_equal(processors.top_p(logits, mass), plain_top_p(logits, mass))
+
+
+def test_top_p_of_nothing_is_nothing():
+    assert np.isneginf(processors.top_p(np.full(3, -np.inf), 0.5)).all()

@@ -1,0 +1,141 @@
+"""The options of `generate` that make a pipeline: what they are called and what they come to."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from engine.cli.output import MisuseError
+from engine.decoding.pipeline_settings import DEFAULT_ORDER, Afterwards, PipelineSettings, TableSettings, ZoneSettings
+from engine.source import InvariantError
+
+Text = Callable[[str], str]
+TOKEN_MACHINES = ("static", "pattern", "table")
+
+
+def add_stages(parser: argparse.ArgumentParser, text: Text, natural: Callable[[str], int]) -> None:
+    """The options that switch stages on.
+
+    Args:
+        parser: of `generate`.
+        text: reads an argument that is any text.
+        natural: reads a number from 0.
+    """
+    stages = parser.add_argument_group("stages beside the grammar")
+    stages.add_argument(
+        "--within-budget",
+        action="store_true",
+        help="take only tokens after which the grammar can still end within --max-tokens: the output is complete",
+    )
+    stages.add_argument(
+        "--static", type=text, default="", metavar="PATTERN", help="a set for each position, as 'LOWER{5} NEWLINE'"
+    )
+    stages.add_argument(
+        "--pattern",
+        type=text,
+        default="",
+        help='classes of tokens and texts, as \'UPPER+ ":" " " LOWER+ NEWLINE\'; classes are UPPER, LOWER, LETTER, '
+        "DIGIT, SPACE, NEWLINE, PUNCT and ANY",
+    )
+    stages.add_argument(
+        "--table", metavar="FILE", help='JSON: {"initial": 1, "transitions": [[state, token id, next state], …]}'
+    )
+    stages.add_argument(
+        "--suppress", type=text, action="append", default=[], metavar="TEXT", help="never write it; may come again"
+    )
+    stages.add_argument(
+        "--suppress-token",
+        type=natural,
+        action="append",
+        default=[],
+        metavar="ID",
+        help="never take it; may come again",
+    )
+    stages.add_argument(
+        "--bias",
+        type=text,
+        action="append",
+        default=[],
+        metavar="TEXT=N",
+        help="add N to the logits of the tokens that hold a text, or of '#ID'; may come again",
+    )
+    stages.add_argument(
+        "--order", metavar="NAMES", help=f"the stages from first to last, with commas ({','.join(DEFAULT_ORDER)})"
+    )
+    zones = parser.add_argument_group("a part of the output that the grammar rules")
+    zones.add_argument("--after", type=text, default="", metavar="TEXT", help="the grammar begins behind this text")
+    zones.add_argument("--after-token", type=text, default="", metavar="NAME", help="or behind this special token")
+    zones.add_argument("--until", type=text, default="", metavar="TEXT", help="a text that must follow the grammar's")
+    zones.add_argument(
+        "--then",
+        choices=[one.value for one in Afterwards],
+        help="what follows: nothing, any text, or any text and the trigger again (stop)",
+    )
+    zones.add_argument("--optional", action="store_true", help="the output may end without the grammar's part")
+
+
+def pipeline_of(arguments: argparse.Namespace) -> PipelineSettings:
+    """What the options come to.
+
+    Raises:
+        MisuseError: they contradict each other or cannot be read; the message says which and why.
+    """
+    from engine.decoding.processors import parse_pattern
+
+    try:
+        for pattern in (arguments.static, arguments.pattern):
+            parse_pattern(pattern)
+        return PipelineSettings(
+            order=DEFAULT_ORDER
+            if arguments.order is None
+            else tuple(name.strip() for name in arguments.order.split(",")),
+            zones=_zones(arguments),
+            budget=arguments.within_budget,
+            static=arguments.static,
+            pattern=arguments.pattern,
+            table=None if arguments.table is None else _table(arguments.table),
+            suppress=tuple(arguments.suppress),
+            suppress_ids=tuple(arguments.suppress_token),
+            bias=tuple(_bias(given) for given in arguments.bias),
+        )
+    except InvariantError as error:
+        raise MisuseError(str(error)) from error
+
+
+def _zones(arguments: argparse.Namespace) -> ZoneSettings | None:
+    trigger = arguments.after or arguments.after_token
+    if not (trigger or arguments.until or arguments.then):
+        if arguments.optional:
+            raise MisuseError("--optional needs --after or --after-token: without them the grammar rules all")
+        return None
+    return ZoneSettings(
+        after=arguments.after,
+        after_token=arguments.after_token,
+        until=arguments.until,
+        then=Afterwards(arguments.then or Afterwards.STOP),
+        required=not arguments.optional,
+    )
+
+
+def _bias(given: str) -> tuple[str, float]:
+    text, equals, value = given.rpartition("=")
+    try:
+        return text, float(value)
+    except ValueError as error:
+        problem = f"{value!r} is no number" if equals else "the '=' is missing"
+        raise MisuseError(f"--bias {given!r} is not TEXT=N: {problem}") from error
+
+
+def _table(name: str) -> TableSettings:
+    try:
+        document: Any = json.loads(Path(name).read_text("utf-8"))
+        transitions = tuple((int(state), int(token), int(after)) for state, token, after in document["transitions"])
+        return TableSettings(transitions, int(document["initial"]))
+    except OSError as error:
+        raise MisuseError(f"cannot read {name}: {error.strerror or error}") from error
+    except (ValueError, TypeError, KeyError) as error:
+        form = '{"initial": 1, "transitions": [[state, token id, next state], …]}'
+        raise MisuseError(f"cannot read {name}: it is not JSON of the form {form}") from error

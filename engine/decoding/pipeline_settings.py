@@ -1,0 +1,128 @@
+"""What a document keeps of a pipeline: which stages are on, what they are told, and their order.
+
+Flat, of numbers, texts and tuples of them, so that it pickles, goes into a document
+as it is and has a field for each widget that shows it. The values of the sampler's
+stages are `SamplerSettings`; here stands only their place in the order.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+
+from engine.source import InvariantError
+
+
+class StageName(StrEnum):
+    """The stages that a session knows, in the order in which they stand unless told otherwise."""
+
+    GRAMMAR = "grammar"
+    BUDGET = "budget"
+    STATIC = "static"
+    PATTERN = "pattern"
+    TABLE = "table"
+    SUPPRESS = "suppress"
+    BIAS = "bias"
+    PENALTY = "repetition penalty"
+    TEMPERATURE = "temperature"
+    TOP_K = "top-k"
+    TOP_P = "top-p"
+    MIN_P = "min-p"
+
+
+DEFAULT_ORDER = tuple(StageName)
+
+
+class Afterwards(StrEnum):
+    """What follows a zone that a grammar rules."""
+
+    STOP = "stop"  # nothing: the output ends
+    FREE = "free"  # any text to the end
+    AGAIN = "again"  # any text, until a trigger comes again
+
+
+@dataclass(frozen=True, slots=True)
+class ZoneSettings:
+    """Where the grammar rules the output, if not everywhere; see `engine.decoding.zones`.
+
+    Attributes:
+        after: the text behind which it begins; a special token of that very name begins it too.
+        after_token: the name of a token, taken whole, behind which it begins. With neither it begins at once.
+        until: a text that must follow what the grammar matches.
+        then: what follows.
+        required: whether an output in which the grammar never began is incomplete.
+    """
+
+    after: str = ""
+    after_token: str = ""
+    until: str = ""
+    then: Afterwards = Afterwards.STOP
+    required: bool = True
+
+    def __post_init__(self) -> None:
+        if self.then is Afterwards.AGAIN and not (self.after or self.after_token):
+            raise InvariantError("a grammar that comes again needs a trigger that begins it: a text or a token")
+
+
+@dataclass(frozen=True, slots=True)
+class TableSettings:
+    """A token automaton as a list; see `engine.decoding.processors.DfaTable`.
+
+    Attributes:
+        transitions: triples of a state, a token id and the next state; states are numbered from 1.
+        initial: the state before the first token.
+    """
+
+    transitions: tuple[tuple[int, int, int], ...]
+    initial: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineSettings:
+    r"""The stages between the model and the draw.
+
+    A stage whose field has its default is off, but for the grammar's, which is on where there is a grammar; zones and
+    budget are about the grammar, and say nothing without one.
+
+    Attributes:
+        order: the stages by `StageName`, first to last; those that are left out follow in their usual order.
+        zones: where the grammar rules; None everywhere.
+        budget: whether only tokens are taken after which the grammar can still end within the budget.
+        static: a pattern of fixed length, such as `LOWER{5} NEWLINE`: one set for each position.
+        pattern: a pattern, such as `UPPER+ ":" " " LOWER+ NEWLINE`.
+        table: transitions.
+        suppress: texts that are never written.
+        suppress_ids: tokens that are never taken.
+        bias: pairs of a text, or `#` and a token id, and what is added to the logits of the tokens that hold it.
+    """
+
+    order: tuple[str, ...] = DEFAULT_ORDER
+    zones: ZoneSettings | None = None
+    budget: bool = False
+    static: str = ""
+    pattern: str = ""
+    table: TableSettings | None = None
+    suppress: tuple[str, ...] = ()
+    suppress_ids: tuple[int, ...] = ()
+    bias: tuple[tuple[str, float], ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in self.order:
+            if name not in DEFAULT_ORDER:
+                raise InvariantError(f"there is no stage {name!r}; there are {', '.join(DEFAULT_ORDER)}")
+            if self.order.count(name) > 1:
+                raise InvariantError(f"the stage {name!r} stands twice in the order")
+        if "" in self.suppress or any(not text for text, _ in self.bias):
+            raise InvariantError("an empty text is in every token; say which text is meant")
+        for text, value in self.bias:
+            if not math.isfinite(value):
+                raise InvariantError(
+                    f"the bias of {text!r} is a finite number, not {value}; to remove tokens, suppress them"
+                )
+
+    @property
+    def stages(self) -> tuple[StageName, ...]:
+        """All stages in their order, those that are off included."""
+        given = tuple(StageName(name) for name in self.order)
+        return (*given, *(name for name in DEFAULT_ORDER if name not in given))

@@ -1,0 +1,76 @@
+"""Decoding processors: what stands between a model's logits and the draw, one technique each.
+
+Each is a `Processor`: a state that is a value, and a pure function of state, logits
+and the tokens so far, for a whole batch. A `Pipeline` runs them in an order.
+"""
+
+from engine.decoding.processors.budget import TokenBudget
+from engine.decoding.processors.character_classes import CharacterClass, token_set
+from engine.decoding.processors.dfa_table import DfaTable
+from engine.decoding.processors.grammar_mask import GrammarMask
+from engine.decoding.processors.guide import FiniteStateGuide
+from engine.decoding.processors.logits import Allowed, Logits, log_sum_exp, mask, sanitise, softmax
+from engine.decoding.processors.masker import ENDED, Ended, Machine, Masker, Rows
+from engine.decoding.processors.pattern import compile_pattern, parse_pattern
+from engine.decoding.processors.pipeline import Pipeline
+from engine.decoding.processors.processor import Context, Processor
+from engine.decoding.processors.shaping import (
+    MinP,
+    RepetitionPenalty,
+    Shape,
+    Temperature,
+    TopK,
+    TopP,
+    min_p,
+    process,
+    repetition_penalty,
+    shapes,
+    stages,
+    temperature,
+    top_k,
+    top_p,
+)
+from engine.decoding.processors.static_mask import StaticMask
+from engine.decoding.processors.suppress import Bias, Suppress
+
+__all__ = [
+    "ENDED",
+    "Allowed",
+    "Bias",
+    "CharacterClass",
+    "Context",
+    "DfaTable",
+    "Ended",
+    "FiniteStateGuide",
+    "GrammarMask",
+    "Logits",
+    "Machine",
+    "Masker",
+    "MinP",
+    "Pipeline",
+    "Processor",
+    "RepetitionPenalty",
+    "Rows",
+    "Shape",
+    "StaticMask",
+    "Suppress",
+    "Temperature",
+    "TokenBudget",
+    "TopK",
+    "TopP",
+    "compile_pattern",
+    "log_sum_exp",
+    "mask",
+    "min_p",
+    "parse_pattern",
+    "process",
+    "repetition_penalty",
+    "sanitise",
+    "shapes",
+    "softmax",
+    "stages",
+    "temperature",
+    "token_set",
+    "top_k",
+    "top_p",
+]

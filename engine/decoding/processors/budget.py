@@ -1,0 +1,137 @@
+"""The token budget: only tokens after which the grammar can still end in what is left.
+
+With n tokens left, a token may come if behind it the grammar can end within n - 1,
+its end token counted where the vocabulary has one. So an output that begins within
+its budget is complete when the budget is used up, however large the model's wish to
+go on. `engine.decoding.token_budget` says what is exact and what is a bound.
+
+    >>> from engine import Vocabulary, compile_grammar
+    >>> words = Vocabulary([b"(", b")", b"()", None], eos_ids=[3])
+    >>> nested = compile_grammar("gbnf", 'root ::= ("(" root ")")*')
+    >>> budget = TokenBudget(nested, words, tokens=3)
+    >>> budget.allowed(budget.start()).tolist()
+    [True, False, True, True]
+    >>> state = budget.advance(budget.start(), 0)
+    >>> budget.allowed(state).tolist()
+    [False, True, False, False]
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from engine.compile import CompiledGrammar
+from engine.decoding.processors.grammar_mask import GrammarMask
+from engine.decoding.processors.logits import Allowed
+from engine.decoding.processors.masker import Masker
+from engine.decoding.token_budget import TokenReach
+from engine.decoding.values import BudgetState
+from engine.masking.token_automaton import TokenState
+from engine.source import InvariantError
+from engine.vocabulary import Vocabulary
+
+
+class Left(NamedTuple):
+    """Where the grammar stands, and how many tokens are left."""
+
+    state: TokenState
+    tokens: int
+
+
+class TokenBudget(Masker[Left]):
+    """Removes what the grammar cannot end behind in time, and so all that it does not allow.
+
+    Args:
+        grammar: what every row must match.
+        vocabulary: whose tokens.
+        tokens: the budget of a whole output, an end token included.
+        never: bool[V], tokens that no ending may use, since another stage removes them everywhere.
+        pad_id: as `Machine` has it.
+
+    Raises:
+        InvariantError: the budget is below 0.
+    """
+
+    nothing_left = "the grammar cannot end in time"
+
+    def __init__(
+        self,
+        grammar: CompiledGrammar,
+        vocabulary: Vocabulary,
+        tokens: int,
+        *,
+        never: Allowed | None = None,
+        pad_id: int | None = None,
+    ) -> None:
+        super().__init__(vocabulary, pad_id)
+        if tokens < 0:
+            raise InvariantError(f"a budget is 0 tokens or more, not {tokens}")
+        self.tokens = tokens
+        self._grammar = GrammarMask(grammar, vocabulary)
+        self._reach = TokenReach(grammar, vocabulary if never is None else _without(vocabulary, never))
+        self._end = 1 if vocabulary.eos_ids else 0
+
+    def with_tokens(self, tokens: int) -> TokenBudget:
+        """The same with another budget; what was found out is shared."""
+        other = TokenBudget.__new__(TokenBudget)
+        other.__dict__.update(self.__dict__, tokens=tokens)
+        return other
+
+    def start(self) -> Left:
+        """All of the budget."""
+        return Left(self._grammar.start(), self.tokens)
+
+    def advance(self, state: Left, token_id: int) -> Left | None:
+        """One token less. What the grammar allows is followed, even if it cannot end in time any more."""
+        following = self._grammar.advance(state.state, token_id)
+        return None if following is None else Left(following, state.tokens - 1)
+
+    def allowed(self, state: Left) -> Allowed:
+        """The tokens behind which the grammar can end."""
+        place, left = state
+        allowed = np.zeros(self.vocabulary.size, dtype=np.bool_)
+        if not place.finished and left > 0:
+            allowed |= self._reach.within(place.configuration, left - 1 - self._end).allowed
+            if place.accepting:
+                allowed[list(self.vocabulary.eos_ids)] = True
+        return allowed
+
+    def is_accepting(self, state: Left) -> bool:
+        """Whether the grammar accepts."""
+        return state.state.accepting
+
+    def report(self, state: Left) -> BudgetState:
+        """How much is left and how much is needed, the end token counted in both."""
+        place, left = state
+        if place.finished:
+            return BudgetState(left, 0, 0, is_exact=True)
+        is_exact = left <= 0 or self._reach.within(place.configuration, left - 1 - self._end).is_exact
+        least, most = self._reach.distance(place.configuration)  # behind the mask, which may have found it out
+        end = self._end
+        return BudgetState(left, None if least is None else least + end, None if most is None else most + end, is_exact)
+
+    def expected(self, state: Left) -> str:
+        """How many tokens an ending takes."""
+        needs = self.report(state)
+        if needs.at_least is None:
+            return "an ending, and no tokens of this vocabulary are one"
+        wanted = f"{needs.at_least:,}"
+        if needs.at_most is None:
+            wanted = f"at least {wanted}"
+        elif needs.at_most > needs.at_least:
+            wanted = f"{wanted} to {needs.at_most:,}"
+        return f"a budget of {wanted} for the shortest ending, with {state.tokens:,} left"
+
+    def why_not(self, state: Left, token_id: int) -> str:
+        """What the budget lacks behind the token."""
+        after = self.advance(state, token_id)
+        if after is None or token_id in self.vocabulary.eos_ids:
+            return "the grammar does not allow it"
+        return f"behind it, the grammar wants {self.expected(after)}"
+
+
+def _without(vocabulary: Vocabulary, never: Allowed) -> Vocabulary:
+    tokens = [None if gone else token for token, gone in zip(vocabulary.tokens, never.tolist(), strict=True)]
+    return Vocabulary(tokens, vocabulary.eos_ids, vocabulary.special)

@@ -1,0 +1,104 @@
+"""Processors one after the other, by name, in an order that the user sees and changes.
+
+The order is part of the meaning. A mask behind top-k may find that nothing of what
+it allows is left, and says so; before top-k it cannot happen.
+
+    >>> from engine.vocabulary import Vocabulary
+    >>> from engine.decoding.processors import StaticMask, Temperature
+    >>> letters = Vocabulary([b"a", b"b", b"\\n"], eos_ids=[])
+    >>> pipeline = Pipeline([("static", StaticMask(letters, ["LOWER"])), ("temperature", Temperature(0.5))])
+    >>> logits, state = pipeline.process(pipeline.init(1), np.array([[1.0, 3.0, 9.0]]), Context.of([[]]))
+    >>> logits.tolist()
+    [[-4.0, 0.0, -inf]]
+    >>> pipeline.moved("temperature", 0).names
+    ('temperature', 'static')
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from engine.decoding.errors import EmptyMaskError
+from engine.decoding.processors.logits import Logits, sanitise
+from engine.decoding.processors.processor import Context, Processor
+from engine.source import InvariantError
+
+States: TypeAlias = tuple[Any, ...]
+
+
+class Pipeline:
+    """A processor made of processors.
+
+    Args:
+        stages: pairs of a name and a processor, first to last.
+
+    Raises:
+        InvariantError: two stages have one name.
+    """
+
+    def __init__(self, stages: Sequence[tuple[str, Processor[Any]]] = ()) -> None:
+        self.stages = tuple(stages)
+        if len(set(self.names)) < len(self.stages):
+            twice = next(name for name in self.names if self.names.count(name) > 1)
+            raise InvariantError(f"two stages are called {twice!r}; each needs a name of its own")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The stages in their order."""
+        return tuple(name for name, _ in self.stages)
+
+    def init(self, rows: int) -> States:
+        """The states of all stages."""
+        return tuple(processor.init(rows) for _, processor in self.stages)
+
+    def process(self, state: States, logits: Logits, context: Context) -> tuple[Logits, States]:
+        """What all stages make of the logits; see `Processor.process`.
+
+        Raises:
+            EmptyMaskError: a stage left no token; the error names it.
+        """
+        left, following = self.outcomes(state, logits, context)
+        return left[-1][1] if left else sanitise(logits, logits.shape[-1]), following
+
+    def outcomes(
+        self, state: States, logits: Logits, context: Context
+    ) -> tuple[tuple[tuple[str, Logits], ...], States]:
+        """What each stage by itself left, by name and in order, and the next state."""
+        passed = list(self._through(state, sanitise(logits, logits.shape[-1]), context))
+        left = tuple((name, made) for name, (made, _) in zip(self.names, passed, strict=True))
+        return left, tuple(after for _, after in passed)
+
+    def _through(self, state: States, logits: Logits, context: Context) -> Iterator[tuple[Logits, Any]]:
+        for (name, processor), before in zip(self.stages, state, strict=True):
+            try:
+                logits, after = processor.process(before, logits, context)
+            except EmptyMaskError as error:
+                raise error.named(name) from None
+            empty = np.isneginf(logits).all(axis=-1)
+            if empty.any():
+                raise EmptyMaskError(name, "it removed the last one", row=int(np.argmax(empty)))
+            yield logits, after
+
+    def moved(self, name: str, place: int) -> Pipeline:
+        """The same stages with one of them elsewhere, counted from 0."""
+        stage = self.stages[self._at(name)]
+        others = [other for other in self.stages if other is not stage]
+        return Pipeline([*others[:place], stage, *others[place:]])
+
+    def without(self, name: str) -> Pipeline:
+        """The other stages."""
+        at = self._at(name)
+        return Pipeline((*self.stages[:at], *self.stages[at + 1 :]))
+
+    def with_stage(self, name: str, processor: Processor[Any], place: int | None = None) -> Pipeline:
+        """The same stages and one more, at the end or at a place counted from 0."""
+        at = len(self.stages) if place is None else place
+        return Pipeline((*self.stages[:at], (name, processor), *self.stages[at:]))
+
+    def _at(self, name: str) -> int:
+        if name not in self.names:
+            raise InvariantError(f"there is no stage {name!r}; there are {', '.join(self.names) or 'none'}")
+        return self.names.index(name)

@@ -1,0 +1,185 @@
+"""Processors that shape a distribution: the penalty, the temperature and the filters.
+
+They give what transformers' processors and warpers of the same names give
+(`transformers/generation/logits_process.py`), in numpy, so that a step needs no
+torch and a test can hold one against the other. Each function takes one row,
+float64[V]; the classes do the same to each row of a batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.decoding.processors.logits import Logits, softmax
+from engine.decoding.processors.processor import Context
+from engine.decoding.values import SamplerSettings
+
+Shape = Callable[[Logits], Logits]
+
+PENALTY = "repetition penalty"
+TEMPERATURE = "temperature"
+TOP_K = "top-k"
+TOP_P = "top-p"
+MIN_P = "min-p"
+
+_FIRST_LOOK = 1024  # tokens among which top-p mostly finds its own
+
+
+def repetition_penalty(logits: Logits, history: Sequence[int], penalty: float) -> Logits:
+    """Divides positive logits of ids that occurred and multiplies negative ones (Keskar et al. 2019, CTRL)."""
+    seen = np.unique(np.array([i for i in history if 0 <= i < logits.shape[0]], dtype=np.int64))
+    penalised = logits.copy()
+    scores = logits[seen]
+    penalised[seen] = np.where(scores < 0, scores * penalty, scores / penalty)
+    return penalised
+
+
+def temperature(logits: Logits, degree: float) -> Logits:
+    """Divides the logits."""
+    # Shifting first changes no probability and keeps a tiny temperature from overflowing to +inf.
+    top = float(logits.max(initial=-np.inf))
+    shifted = logits - top if top > -np.inf else logits
+    return np.asarray(shifted / degree, dtype=np.float64)
+
+
+def top_k(logits: Logits, k: int) -> Logits:
+    """Keeps the k highest logits, and whatever ties with the last of them."""
+    k = min(k, logits.shape[0])
+    threshold = np.partition(logits, -k)[-k]
+    return np.where(logits < threshold, -np.inf, logits)
+
+
+def top_p(logits: Logits, mass: float) -> Logits:
+    """Keeps the smallest set of tokens whose mass reaches p (Holtzman et al. 2020), at least one."""
+    p = softmax(logits)
+    best, rest = _enough(logits, p, 1.0 - mass)
+    # Ascending, higher ids first among equals: so the lower id of a tie is the one that stays.
+    order = best[best.shape[0] - 1 - np.argsort(logits[best][::-1], kind="stable")]
+    removed = rest + np.cumsum(p[order]) <= 1.0 - mass
+    removed[-1:] = False
+    kept = np.full_like(logits, -np.inf)
+    kept[order[~removed]] = logits[order[~removed]]
+    return kept
+
+
+def _enough(logits: Logits, p: Logits, spare: float) -> tuple[NDArray[np.int64], float]:
+    """The best tokens, as many as leave no more mass than can be spared, and the mass of the others.
+
+    Sorting a vocabulary takes thirty times as long as finding its thousand best tokens.
+    """
+    finite = int(np.count_nonzero(logits > -np.inf))
+    count = min(_FIRST_LOOK, finite)
+    while count:
+        best = logits >= np.partition(logits, -count)[-count]
+        rest = float(p[~best].sum())
+        if rest <= spare or count == finite:
+            return np.flatnonzero(best), rest
+        count = min(8 * count, finite)
+    return np.empty(0, dtype=np.int64), 0.0
+
+
+def min_p(logits: Logits, share: float) -> Logits:
+    """Keeps tokens of at least this share of the best one's probability (Nguyen et al. 2024)."""
+    probabilities = softmax(logits)
+    return np.where(probabilities < share * probabilities.max(initial=0.0), -np.inf, logits)
+
+
+def shapes(settings: SamplerSettings, history: Sequence[int]) -> dict[str, Shape]:
+    """The sampler's stages that are on, by name, in their usual order. Greedy needs the penalty alone."""
+    on: dict[str, Shape] = {}
+    if settings.repetition_penalty != 1.0:
+        on[PENALTY] = lambda logits: repetition_penalty(logits, history, settings.repetition_penalty)
+    if settings.temperature == 0:
+        return on
+    if settings.temperature != 1.0:
+        on[TEMPERATURE] = lambda logits: temperature(logits, settings.temperature)
+    if settings.top_k > 0:
+        on[TOP_K] = lambda logits: top_k(logits, settings.top_k)
+    if settings.top_p < 1.0:
+        on[TOP_P] = lambda logits: top_p(logits, settings.top_p)
+    if settings.min_p > 0.0:
+        on[MIN_P] = lambda logits: min_p(logits, settings.min_p)
+    return on
+
+
+def process(logits: Logits, history: Sequence[int], settings: SamplerSettings) -> Logits:
+    """What a sampler's settings make of masked logits, float64[V]."""
+    for _, after in stages(logits, history, settings):
+        logits = after
+    return logits
+
+
+def stages(logits: Logits, history: Sequence[int], settings: SamplerSettings) -> Iterator[tuple[str, Logits]]:
+    """The stages that are on, in their order: the name of each, and the logits after it."""
+    for name, shape in shapes(settings, history).items():
+        logits = shape(logits)
+        yield name, logits
+
+
+class _Stateless:
+    """A processor that remembers nothing."""
+
+    def init(self, rows: int) -> None:
+        """There is no state."""
+
+    def process(self, state: None, logits: Logits, context: Context) -> tuple[Logits, None]:
+        """Each row by itself."""
+        shaped = [self._row(row, history) for row, history in zip(logits, context.histories(), strict=True)]
+        return np.stack(shaped) if shaped else logits, None
+
+    def _row(self, row: Logits, history: Sequence[int]) -> Logits:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class RepetitionPenalty(_Stateless):
+    """`repetition_penalty` as a processor."""
+
+    penalty: float
+
+    def _row(self, row: Logits, history: Sequence[int]) -> Logits:
+        return repetition_penalty(row, history, self.penalty)
+
+
+@dataclass(frozen=True, slots=True)
+class Temperature(_Stateless):
+    """`temperature` as a processor; its degree is above 0."""
+
+    degree: float
+
+    def _row(self, row: Logits, history: Sequence[int]) -> Logits:
+        return temperature(row, self.degree)
+
+
+@dataclass(frozen=True, slots=True)
+class TopK(_Stateless):
+    """`top_k` as a processor."""
+
+    k: int
+
+    def _row(self, row: Logits, history: Sequence[int]) -> Logits:
+        return top_k(row, self.k)
+
+
+@dataclass(frozen=True, slots=True)
+class TopP(_Stateless):
+    """`top_p` as a processor."""
+
+    mass: float
+
+    def _row(self, row: Logits, history: Sequence[int]) -> Logits:
+        return top_p(row, self.mass)
+
+
+@dataclass(frozen=True, slots=True)
+class MinP(_Stateless):
+    """`min_p` as a processor."""
+
+    share: float
+
+    def _row(self, row: Logits, history: Sequence[int]) -> Logits:
+        return min_p(row, self.share)

@@ -1,0 +1,190 @@
+"""Tokens that are never taken, and texts that are never written.
+
+A text can come whole within a token, or begin in one and end in another: `é` may
+be written as two tokens of a byte each. So the state is what the last tokens
+have begun: the rest of each forbidden text that would complete it. A token is
+removed if it holds a forbidden text, or begins with such a rest.
+
+    >>> from engine.vocabulary import Vocabulary
+    >>> words = Vocabulary([b"the", b"cat", b"e"], eos_ids=[])
+    >>> without_e = Suppress(words, ["e"])
+    >>> without_e.allowed(without_e.start()).tolist()
+    [False, True, False]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TypeAlias
+
+import numpy as np
+
+from engine.decoding.processors.logits import Allowed, Logits
+from engine.decoding.processors.masker import Masker
+from engine.decoding.processors.processor import Context
+from engine.source import InvariantError
+from engine.vocabulary import Trie, Vocabulary, visible
+
+Rests: TypeAlias = frozenset[bytes]
+"""What would complete a forbidden text that the output ends in the middle of."""
+
+_MASKS_KEPT = 1_000
+
+
+class Suppress(Masker[Rests]):
+    """Removes tokens and texts; all else may come, and the output may end anywhere.
+
+    Args:
+        vocabulary: whose tokens.
+        texts: what is never written; what stands in the prompt does not count.
+        token_ids: what is never taken.
+        pad_id: as `Machine` has it.
+
+    Raises:
+        InvariantError: a text is empty, or an id outside the vocabulary.
+    """
+
+    stops_itself = False
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        texts: Iterable[str | bytes] = (),
+        token_ids: Iterable[int] = (),
+        pad_id: int | None = None,
+    ) -> None:
+        super().__init__(vocabulary, pad_id)
+        self._texts = tuple(dict.fromkeys(_bytes(text) for text in texts))
+        base = ~holding(vocabulary, self._texts)
+        for token_id in token_ids:
+            base[_known(vocabulary, token_id)] = False
+        base.setflags(write=False)
+        self._masks: dict[Rests, Allowed] = {frozenset(): base}
+
+    @property
+    def never(self) -> Allowed:
+        """bool[V], the tokens that may not come anywhere; not to be written to."""
+        return ~self._masks[frozenset()]
+
+    def start(self) -> Rests:
+        """Nothing is begun."""
+        return frozenset()
+
+    def advance(self, state: Rests, token_id: int) -> Rests | None:
+        """What the token goes on with, and what it begins."""
+        if not self.allowed(state)[token_id]:
+            return None
+        token = self.vocabulary.tokens[token_id] or b""
+        rests = {rest[len(token) :] for rest in state if rest.startswith(token)}
+        for text in self._texts:
+            for length in range(1, min(len(text) - 1, len(token)) + 1):
+                if token.endswith(text[:length]):
+                    rests.add(text[length:])
+        return frozenset(rests)
+
+    def allowed(self, state: Rests) -> Allowed:
+        """All but what holds a forbidden text or completes one."""
+        mask = self._masks.get(state)
+        if mask is None:
+            mask = self._masks[frozenset()].copy()
+            for rest in state:
+                mask[beginning(self.vocabulary.trie, rest)] = False
+            mask.setflags(write=False)
+            if len(self._masks) >= _MASKS_KEPT:
+                self._masks = {frozenset(): self._masks[frozenset()]}
+            self._masks[state] = mask
+        return mask
+
+    def is_accepting(self, state: Rests) -> bool:
+        """It has nothing against an end."""
+        return True
+
+    def expected(self, state: Rests) -> str:
+        """What may not come is said more shortly."""
+        texts = ", ".join(f"`{visible(text)}`" for text in self._texts)
+        return f"text without {texts}" if texts else "other tokens"
+
+    def why_not(self, state: Rests, token_id: int) -> str:
+        """The text that the token would write."""
+        token = self.vocabulary.tokens[token_id] or b""
+        for text in self._texts:
+            if text in token:
+                return f"it holds `{visible(text)}`"
+            if any(text.endswith(rest) and token.startswith(rest) for rest in state):
+                return f"it would complete `{visible(text)}`"
+        return "the token is suppressed"
+
+
+class Bias:
+    """Adds to the logits of tokens, wherever they stand.
+
+    Args:
+        vocabulary: whose tokens.
+        biases: what is added, by token id, or by a text: then to every token that holds it. Where several apply they
+            add up. `-inf` removes.
+
+    Raises:
+        InvariantError: a bias is NaN or `+inf`, a text is empty, or an id outside the vocabulary.
+
+        >>> words = Vocabulary([b"the", b"cat"], eos_ids=[])
+        >>> Bias(words, {"a": 2.0}).process(None, np.zeros((1, 2)), Context.of([[]]))[0].tolist()
+        [[0.0, 2.0]]
+    """
+
+    def __init__(self, vocabulary: Vocabulary, biases: Mapping[int | str | bytes, float]) -> None:
+        self.added = np.zeros(vocabulary.size)
+        for what, value in biases.items():
+            if not value < np.inf:
+                raise InvariantError(f"a bias is a number or -inf, not {value}")
+            if isinstance(what, int):
+                self.added[_known(vocabulary, what)] += value
+            else:
+                self.added[holding(vocabulary, [_bytes(what)])] += value
+
+    def init(self, rows: int) -> None:
+        """There is no state."""
+
+    def process(self, state: None, logits: Logits, context: Context) -> tuple[Logits, None]:
+        """Add to every row."""
+        return self.shape(logits), None
+
+    def shape(self, logits: Logits) -> Logits:
+        """Logits, float64[..., W], with what is added."""
+        biased = logits.copy()
+        biased[..., : self.added.shape[0]] += self.added
+        return biased
+
+
+def holding(vocabulary: Vocabulary, texts: Iterable[bytes]) -> Allowed:
+    """The tokens that hold one of some texts, bool[V]."""
+    texts = tuple(texts)
+    found = (token is not None and any(text in token for text in texts) for token in vocabulary.tokens)
+    return np.fromiter(found, np.bool_, vocabulary.size)
+
+
+def beginning(trie: Trie, text: bytes) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
+    """The ids of the tokens that begin with a text, int32[n]."""
+    first, end = 0, len(trie.byte)
+    node = int(trie.top[text[0]])
+    for depth, byte in enumerate(text):
+        if depth:
+            node = first
+        while 0 <= node < end and trie.byte[node] != byte:
+            node = int(trie.skip[node])
+        if not 0 <= node < end:
+            return trie.token_ids[:0]
+        first, end = node + 1, int(trie.skip[node])
+    return trie.token_ids[trie.token_start[node] : trie.token_start[end]]
+
+
+def _bytes(text: str | bytes) -> bytes:
+    data = text.encode() if isinstance(text, str) else text
+    if not data:
+        raise InvariantError("an empty text is in every token; say which text is meant")
+    return data
+
+
+def _known(vocabulary: Vocabulary, token_id: int) -> int:
+    if not 0 <= token_id < vocabulary.size:
+        raise InvariantError(f"token {token_id} is outside the vocabulary, which has ids 0 to {vocabulary.size - 1}")
+    return token_id

@@ -1,0 +1,61 @@
+"""What each stage of the sampler took away, in the order in which the stages stand.
+
+Every number is about the distribution that a stage was given: how many tokens could
+be drawn before it and cannot after it, how much probability they had, and how much
+changed hands altogether (the total variation distance). A temperature removes nothing
+and moves much; a mask that removes mass z moves just as much. Stages are told apart
+by what they do to logits alone, so a new one needs nothing here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from engine.decoding.processors import Logits, softmax
+from engine.decoding.values import StageEffect
+
+
+def waterfall(p: Logits, stages: Iterable[tuple[str, Logits]]) -> tuple[StageEffect, ...]:
+    """The effect of each stage.
+
+    Args:
+        p: the probabilities that the first stage is given, float64[W].
+        stages: the name of each, and the logits after it, float64[W].
+    """
+    effects = []
+    for name, logits in stages:
+        after = softmax(logits)
+        could, can = p > 0, after > 0
+        gone = could & ~can
+        effects.append(
+            StageEffect(
+                name=name,
+                removed=int(np.count_nonzero(gone)),
+                left=int(np.count_nonzero(can)),
+                mass=min(1.0, float(p[gone].sum())),
+                moved=_distance(p, after),
+            )
+        )
+        p = after
+    return tuple(effects)
+
+
+def entropy(p: Logits, logits: Logits) -> float:
+    """The entropy of `p = softmax(logits)`, nats, without a logarithm for each token.
+
+    `ln p = logit - top - ln sum`, and the most probable token has `p = 1 / sum`.
+    """
+    best = float(p.max(initial=0.0))
+    if best == 0.0:
+        return 0.0
+    below = np.where(p > 0, logits - logits.max(), 0.0)
+    return max(0.0, -float(np.log(best)) - float(p @ below))
+
+
+def _distance(p: Logits, q: Logits) -> float:
+    # Where nothing is left, or nothing was there, all that there is has moved.
+    if not q.any() or not p.any():
+        return float(max(p.sum(), q.sum()))
+    return min(1.0, 0.5 * float(np.abs(p - q).sum()))

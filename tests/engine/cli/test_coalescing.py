@@ -1,0 +1,151 @@
+"""`turnstile coalesce`."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from random_model import RandomModel
+
+import engine.models
+from engine.cli.main import main
+from engine.compile import compile_grammar
+from engine.vocabulary import Vocabulary
+
+PEOPLE = r'\{"name":"(John|Paul)","age":(20|30)\}'
+SCHEMA = json.dumps(
+    {
+        "type": "object",
+        "properties": {"name": {"enum": ["John", "Paul"]}, "age": {"enum": [20, 30]}},
+        "required": ["name", "age"],
+        "additionalProperties": False,
+    }
+)
+PIECES = ["na", "am", "me", "nam", "ame", "name", '{"', '":"', '","', "John", "Jo", "Paul", "age", "20"]
+TOKENS = Vocabulary([*(bytes((byte,)) for byte in range(256)), *(piece.encode() for piece in PIECES), None], [270])
+
+
+@pytest.fixture(autouse=True)
+def _model(monkeypatch):
+    source = RandomModel(TOKENS)
+    monkeypatch.setattr(engine.models, "load_model", lambda spec, *, cancel=None: source)
+
+
+def run(capsys, *arguments: str) -> tuple[int, str, str]:
+    try:
+        code = main(["coalesce", "--model", "any", *arguments])
+    except SystemExit as leave:  # argparse
+        code = int(leave.code or 0)
+    return code, *capsys.readouterr()
+
+
+def regex(pattern: str) -> tuple[str, ...]:
+    return "--notation", "regex", "--grammar", pattern
+
+
+def test_the_report_as_data(capsys):
+    code, out, err = run(capsys, *regex(PEOPLE), "--of", "name", "--json", "--seed", "3")
+    document = json.loads(out)
+    assert (code, err) == (0, "")
+    automaton = document["automaton"]
+    assert (automaton["states_before"], len(automaton["states"])) == (28, 5)
+    assert [edge["label"] for edge in automaton["edges"]] == ['{"name":"', "John", "Paul", '","age":', "[23]0}"]
+    assert [one["text"] for one in document["runs"]] == ['{"name":"', 'ohn","age":', 'aul","age":', "0}"]
+    assert (document["part"], document["spellings"], len(document["paths"])) == ("name", 8, 8)
+    assert sum(path["likeliest"] for path in document["paths"]) == 1
+    for path in document["paths"]:
+        assert "".join(path["tokens"]) == document["forced"] == '{"name":"'
+        assert sum(said["p"] for said in path["next"]) == pytest.approx(1)
+        assert {said["text"][:4] for said in path["next"]} == {"John", "Paul"}
+    for one in document["strategies"]:
+        assert compile_grammar("regex", PEOPLE).fullmatch(one["text"])
+        assert one["saved"] == one["tokens"] - one["calls"]
+    saved = {one["strategy"]: one["saved"] for one in document["strategies"]}
+    assert saved["none"] == 0
+    assert saved["longest"] > 5
+
+
+def test_the_report_in_words(capsys):
+    code, out, err = run(capsys, *regex(PEOPLE), "--of", "name")
+    assert (code, err) == (0, "")
+    assert "28 states and 28 edges; with forced runs merged 5 and 5:" in out
+    assert "spellings of `name`: 8, 8 listed" in out
+    assert out.count("ln p") == 8
+    assert out.count("saved") == 4
+    assert "n a m e" in out
+
+
+def test_a_schema_is_looked_at_in_one_spelling_and_says_so(capsys):
+    schema = ("--notation", "json_schema", "--whitespace", "compact", "--grammar", SCHEMA)
+    code, out, err = run(capsys, *schema, "--json")
+    assert code == 0
+    assert "note: spelling is plain" in err
+    assert json.loads(out)["forced"] == '{"name":"'
+    code, out, err = run(capsys, *schema, "--spelling", "any", "--json")
+    assert (code, err) == (0, "")
+    assert json.loads(out)["automaton"] is None
+    assert json.loads(out)["forced"] == '{"'
+
+
+def test_the_index_and_the_drawings(capsys):
+    code, out, _ = run(capsys, *regex("name|nap"), "--index", "--json")
+    index = json.loads(out)
+    name, nam = str(256 + PIECES.index("name")), str(256 + PIECES.index("nam"))
+    assert code == 0
+    assert set(index["0"]) == {str(ord("n")), str(256), name, nam}
+    assert index[str(index["0"][nam])] == {str(ord("e")): index["0"][name]}
+    code, out, _ = run(capsys, *regex("name|nap"), "--index")
+    assert "n, na, nam, name" in out
+    code, after, _ = run(capsys, *regex('a"b\\\\|c'), "--dot", "after")
+    assert code == 0
+    assert 'label="a\\"b\\\\"' in after
+    code, before, _ = run(capsys, *regex('a"b\\\\|c'), "--dot", "before")
+    assert before.count(" -> ") > after.count(" -> ")
+
+
+def test_behind_a_text_and_where_nothing_is_forced(capsys):
+    code, out, _ = run(capsys, *regex(PEOPLE), "--text", '{"name":"J', "--json")
+    assert json.loads(out)["forced"] == 'ohn","age":'
+    code, out, _ = run(capsys, *regex("[ab]+"))
+    assert code == 0
+    assert "nothing is forced at the beginning" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((*regex(PEOPLE), "--text", "x"), "no match begins with `x`"),
+        ((*regex(PEOPLE), "--of", "age"), "no part of what is forced at the beginning"),
+        ((*regex("[ab]+"), "--of", "a"), "nothing is forced at the beginning"),
+        ((*regex("[^\\s\\S]"),), "no text matches"),
+        (("--notation", "gbnf", "--grammar", 'root ::= "(" root? ")"', "--dot", "after"), "needs a stack"),
+    ],
+)
+def test_what_cannot_be_told_is_one_line(capsys, arguments, said):
+    code, out, err = run(capsys, *arguments)
+    assert (code, out) == (1, "")
+    assert said in err
+    assert err.startswith("turnstile: ")
+    assert len(err.splitlines()) == 1
+
+
+def test_a_grammar_with_a_stack_is_told_of_without_its_automaton(capsys):
+    code, out, _ = run(capsys, "--notation", "gbnf", "--grammar", 'root ::= "name" ("(" root ")" | "!")')
+    assert code == 0
+    assert "not drawn: the grammar needs a stack" in out
+    assert "spellings of `name`: 8" in out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--dot", "after", "--json"),
+        ("--spelling", "any"),
+        ("--index", "--of", "name"),
+        ("--dot", "after", "--text", "{"),
+    ],
+)
+def test_options_that_contradict_each_other_end_the_command(capsys, arguments):
+    code, out, err = run(capsys, *regex(PEOPLE), *arguments)
+    assert (code, out) == (2, "")
+    assert "leave" in err

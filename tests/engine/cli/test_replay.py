@@ -1,0 +1,100 @@
+"""`turnstile replay`."""
+
+from __future__ import annotations
+
+import base64
+import json
+
+import pytest
+
+import engine.models
+from engine.cli.main import main
+from engine.models.uniform import UniformSource
+from engine.vocabulary import Vocabulary
+
+DATE = "[0-9]{4}-[0-9]{2}"
+LETTERS = [bytes((code,)) for code in b"0123456789-x"]
+
+
+@pytest.fixture(autouse=True)
+def model(monkeypatch):
+    source = UniformSource("digits", Vocabulary([*LETTERS, b"20", None], [13], {13: "<end>"}))
+    monkeypatch.setattr(engine.models, "load_model", lambda spec, *, cancel=None: source)
+
+
+def run(capsys, *arguments, grammar=DATE):
+    code = main(["replay", "--notation", "regex", "--grammar", grammar, *arguments])
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def test_a_complete_output_is_worth_a_zero(capsys):
+    code, out, _ = run(capsys, "--text", "2024-01")
+    assert (code, out) == (0, "Complete: the output matches the grammar in full (7 bytes).\n")
+
+
+def test_the_sentence_of_the_budget(capsys):
+    code, out, _ = run(capsys, "--text", "2024-", "--model", "digits", "--budget", "4")
+    assert code == 1
+    assert out.splitlines()[0] == "Cut off at token 4: the shortest legal ending needed 1 more, the budget had 0."
+
+
+def test_ids(capsys):
+    code, out, _ = run(capsys, "--ids", "[12, 2, 4, 10, 0, 11]", "--model", "digits", "--json")
+    found = json.loads(out)
+    assert code == 1
+    assert found["outcome"] == "illegal"
+    assert (found["failure"]["byte"], found["failure"]["token"], found["legal"]) == (6, 5, 6)
+    assert [token["state"] for token in found["tokens"]] == ["legal"] * 5 + ["illegal"]
+    assert found["failure"]["spans"][0] == {"text": "[0-9]", "line": 1, "column": 10}
+
+
+def test_a_file_ends_with_a_line_end_that_nobody_generated(capsys, tmp_path):
+    file = tmp_path / "output.txt"
+    file.write_bytes(b"2024-01\n")
+    assert run(capsys, "--text-file", str(file))[0] == 0
+    file.write_bytes(b"2024-01\n\n")
+    assert run(capsys, "--text-file", str(file))[0] == 1
+    assert run(capsys, "--text-file", str(file), grammar=DATE + "\\n\\n")[0] == 0
+
+
+def test_saved_traces(capsys, tmp_path):
+    generated = tmp_path / "generated.json"
+    steps = [{"id": 12, "token": "20"}, {"id": 2, "token": "2"}, {"id": 13, "token": "<end>"}]
+    generated.write_text(json.dumps({"text": "202", "finish": "stop", "steps": steps}))
+    code, out, _ = run(capsys, "--trace", str(generated), "--json")
+    assert (code, json.loads(out)["bytes"], len(json.loads(out)["tokens"])) == (1, 3, 2)
+    # Where they are tokens of the vocabulary that is asked for, the end is told of in its tokens.
+    own = json.loads(run(capsys, "--trace", str(generated), "--model", "digits", "--budget", "3", "--json")[1])
+    assert (own["ending"]["tokens"], own["tokens"][-1]["state"]) == ({"at_least": 3, "at_most": 3}, "illegal")
+    document = tmp_path / "a.turnstile"
+    nodes = [
+        {"id": 4, "parent": None, "step": {"token_id": 12, "token": base64.b64encode(b"20").decode(), "name": ""}},
+        {"id": 7, "parent": 4, "step": {"token_id": 99, "token": base64.b64encode(b"2x").decode(), "name": ""}},
+    ]
+    document.write_text(json.dumps({"trace": {"nodes": nodes, "path": [4, 7]}}))
+    found = json.loads(run(capsys, "--trace", str(document), "--json")[1])
+    assert (found["outcome"], found["failure"]["token"]) == ("illegal", 1)
+
+
+def test_misuse(capsys, tmp_path):
+    with pytest.raises(SystemExit) as caught:
+        run(capsys, "--ids", "1 2")
+    assert caught.value.code == 2
+    with pytest.raises(SystemExit) as caught:
+        run(capsys, "--text", "2024", "--budget", "3")
+    assert caught.value.code == 2
+    with pytest.raises(SystemExit) as caught:
+        run(capsys, "--ids", "1, two", "--model", "digits")
+    assert caught.value.code == 2
+    assert run(capsys, "--text-file", str(tmp_path / "missing"))[0] == 2
+    (tmp_path / "other.json").write_text("[]")
+    code, _, err = run(capsys, "--trace", str(tmp_path / "other.json"))
+    assert code == 1
+    assert "is no saved trace" in err
+
+
+def test_a_grammar_that_does_not_compile(capsys):
+    code, _, err = run(capsys, "--text", "x", grammar="(a|b")
+    assert code == 1
+    assert "<grammar>:1:1: error" in err

@@ -1,0 +1,158 @@
+"""The pipeline's options of `generate`."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from random_model import LETTERS, RandomModel
+
+import engine.models
+from engine.cli.main import main
+from engine.vocabulary import Vocabulary
+
+REGEX = ("--notation", "regex", "--grammar")
+
+
+@pytest.fixture(autouse=True)
+def model(monkeypatch):
+    source = RandomModel()
+    monkeypatch.setattr(engine.models, "load_model", lambda spec, *, cancel=None: source)
+    return source
+
+
+def run(capsys, *arguments: str) -> tuple[int, str, str]:
+    try:
+        code = main(["generate", "--model", "any", *arguments])
+    except SystemExit as leave:  # argparse
+        code = int(leave.code or 0)
+    return code, *capsys.readouterr()
+
+
+def test_static_pattern_table_and_regex_write_the_same(tmp_path, capsys):
+    letters = [LETTERS.index(bytes((byte,))) for byte in b"abcdefghijklmnopqrstuvwxyz"]
+    rows = [(state, letter, state + 1) for state in range(1, 6) for letter in letters]
+    table = tmp_path / "table.json"
+    table.write_text(json.dumps({"initial": 1, "transitions": [*rows, (6, LETTERS.index(b"\n"), 7)]}))
+    ways = (
+        ("--static", "LOWER{5} NEWLINE"),
+        ("--pattern", "LOWER{5} NEWLINE"),
+        ("--table", str(table)),
+        (*REGEX, r"[a-z]{5}\n"),
+    )
+    written = [run(capsys, *way, "--seed", "4") for way in ways]
+    assert len(set(written)) == 1
+    assert written[0][0] == 0
+    assert len(written[0][1]) == 6
+
+
+def test_within_the_budget_the_output_is_complete(capsys):
+    grammar = (*REGEX, r"[a-z]*\n\n", "--max-tokens", "9")
+    code, out, err = run(capsys, *grammar, "--seed", "1")
+    assert "stopped after 9 tokens" in err
+    code, out, err = run(capsys, *grammar, "--seed", "1", "--within-budget")
+    assert (code, err) == (0, "")
+    assert out.endswith("\n\n")
+    assert len(out) <= 9
+    code, out, err = run(capsys, *REGEX, "[a-z]*", "--max-tokens", "5", "--within-budget")
+    assert (code, err, len(out)) == (0, "", 5)  # used up, and complete
+
+
+def test_a_budget_that_is_too_small_says_what_is_needed(capsys):
+    code, out, err = run(capsys, *REGEX, "abcde", "--max-tokens", "4", "--within-budget")
+    assert (code, out) == (1, "")
+    assert "the stage `budget` leaves no token: the grammar cannot end in time" in err
+    assert "a budget of 5 for the shortest ending, with 4 left" in err
+
+
+def test_suppressed_texts_and_tokens_are_not_written(capsys):
+    for seed in range(8):
+        options = (
+            "--suppress",
+            "e",
+            "--suppress",
+            "ab",
+            "--suppress-token",
+            "27",
+            "--bias",
+            "x=1.5",
+            "--suppress-token",
+            "26",
+        )
+        code, out, _ = run(capsys, *REGEX, "[a-f]{20}", *options, "--seed", str(seed))
+        assert code == 0
+        assert not set("abe") & set(out)
+
+
+def test_a_trigger_comes_first(capsys):
+    code, out, _ = run(
+        capsys,
+        *REGEX,
+        "[A-C]{2}",
+        "--after",
+        ": ",
+        "--until",
+        "\n",
+        "--max-tokens",
+        "40",
+        "--within-budget",
+        "--seed",
+        "2",
+    )
+    assert code == 0
+    before, _, after = out.partition(": ")
+    assert ": " not in before
+    assert after[2:] == "\n"
+
+
+def test_a_special_token_begins_it(monkeypatch, capsys):
+    words = Vocabulary([b"x", b"1", None, None], [3], {2: "<go>", 3: "<end>"})
+    monkeypatch.setattr(engine.models, "load_model", lambda spec, *, cancel=None: RandomModel(words))
+    code, out, _ = run(
+        capsys, *REGEX, "1{2}", "--after-token", "<go>", "--json", "--max-tokens", "12", "--within-budget"
+    )
+    steps = [step["token"] for step in json.loads(out)["steps"]]
+    assert code == 0
+    assert steps[steps.index("<go>") :] == ["<go>", "1", "1", "<end>"]
+    code, _, err = run(capsys, *REGEX, "1{2}", "--after-token", "<stop>")
+    assert (code, err) == (1, "turnstile: this vocabulary has no token <stop>, which a zone waits for\n")
+
+
+def test_the_order_is_the_users(capsys):
+    given = (*REGEX, "z+", "--top-k", "1", "--max-tokens", "3")
+    assert run(capsys, *given)[0] == 0
+    code, _, err = run(capsys, *given, "--order", "top-k, grammar")
+    assert code == 1
+    assert "the stage `grammar` leaves no token: stages before it ruled out all that it allows" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        ((), "--notation is required"),
+        (("--notation", "regex"), "a grammar is --notation with"),
+        (("--grammar", "a"), "a grammar is --notation with"),
+        (("--pattern", "LOWER", "--within-budget"), "--notation is required"),
+        (("--pattern", "lower"), "cannot be read at character 1"),
+        ((*REGEX, "a", "--bias", "a"), "the '=' is missing"),
+        ((*REGEX, "a", "--bias", "a=b"), "'b' is no number"),
+        ((*REGEX, "a", "--bias", "a=-inf"), "to remove tokens, suppress them"),
+        ((*REGEX, "a", "--suppress", ""), "an empty text"),
+        ((*REGEX, "a", "--order", "grammar,budge"), "there is no stage 'budge'"),
+        ((*REGEX, "a", "--optional"), "--optional needs --after"),
+        ((*REGEX, "a", "--then", "again"), "needs a trigger"),
+        (("--table", "no-such-file.json"), "cannot read no-such-file.json"),
+    ],
+)
+def test_misuse_is_told_on_one_line(arguments, what, capsys):
+    code, out, err = run(capsys, *arguments)
+    assert (code, out) == (2, "")
+    assert what in err
+
+
+def test_a_table_that_is_none_is_told_with_its_form(tmp_path, capsys):
+    for text in ("[]", "{", '{"initial": 1, "transitions": [[1, 2]]}', '{"transitions": []}'):
+        (tmp_path / "table.json").write_text(text)
+        code, _, err = run(capsys, "--table", str(tmp_path / "table.json"))
+        assert code == 2
+        assert "it is not JSON of the form" in err

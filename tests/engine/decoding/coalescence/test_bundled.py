@@ -1,0 +1,55 @@
+"""The bundled model of records, with its own tokenizer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+import torch
+
+from engine.compile import compile_grammar
+from engine.decoding import Finish, SamplerSettings
+from engine.decoding.coalescence.lattice import Lattice
+from engine.decoding.coalescence.outlook import asking, compare
+from engine.decoding.coalescence.running import generate_coalesced
+from engine.decoding.coalescence.spelling import own_spelling
+from engine.decoding.coalescence.values import Strategy
+from engine.masking import Matcher
+from engine.models import LogitSource, load_model
+from engine.models.spelling import speller_of
+
+PEOPLE = compile_grammar("regex", r'\{"name":"(John|Paul)","age":(20|30)\}')
+PROMPT = "A person, as JSON:\n"
+
+
+@pytest.fixture(scope="module")
+def records() -> Iterator[LogitSource]:
+    model = load_model("records")
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield model
+    torch.set_num_threads(threads)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_tokenizers_own_spelling_is_written_whatever_was_drawn(records, seed):
+    made = generate_coalesced(PEOPLE, records, Strategy.OWN, prompt=PROMPT, sampler=SamplerSettings(seed=seed))
+    data = made.generation.output
+    ids = tuple(step.token_id for step in made.generation.steps)
+    assert PEOPLE.fullmatch(data)
+    assert made.generation.finish is Finish.STOP
+    assert ids[:-1] == own_spelling(data, records.vocabulary, speller_of(records))
+    assert made.calls == 2  # John or Paul, 20 or 30
+
+
+def test_the_spelling_changes_what_comes_next(records):
+    vocabulary = records.vocabulary
+    run = b'{"name":"'
+    own = own_spelling(run, vocabulary, speller_of(records))
+    paths = list(Lattice.of(run, vocabulary).paths())
+    assert own in paths
+    outlooks = compare(Matcher(PEOPLE, vocabulary), paths, asking(records, records.encode(PROMPT)), own)
+    assert sum(one.is_own for one in outlooks) == 1
+    assert max(outlooks, key=lambda one: one.log_p).is_own  # the model was trained on it
+    of_paul = [next(said.p for said in one.following if said.data.startswith(b"P")) for one in outlooks]
+    assert max(of_paul) - min(of_paul) > 0.1

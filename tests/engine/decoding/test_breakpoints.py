@@ -1,0 +1,38 @@
+import pytest
+
+from engine.decoding.breakpoints import Breakpoint, BreakpointKind, Passage, hits, toggled
+from engine.source import Span
+
+NUM = Breakpoint(BreakpointKind.RULE, "num")
+PLACE = Breakpoint(BreakpointKind.PLACE, offset=4)
+STATE = Breakpoint(BreakpointKind.STATE, "expr", 2)
+ALL = (NUM, PLACE, STATE)
+
+
+def test_a_breakpoint_is_toggled_by_what_it_is_on():
+    assert toggled((), NUM) == (NUM,)
+    assert toggled(ALL, Breakpoint(BreakpointKind.RULE, "num", label="other", enabled=False)) == (PLACE, STATE)
+    assert toggled(ALL, Breakpoint(BreakpointKind.STATE, "", 2)) == (*ALL, Breakpoint(BreakpointKind.STATE, "", 2))
+    assert not NUM.is_same(Breakpoint(BreakpointKind.STATE, "num"))
+    assert PLACE.is_same(Breakpoint(BreakpointKind.PLACE, "num", offset=4))
+
+
+@pytest.mark.parametrize(
+    ("passage", "states", "found"),
+    [
+        (Passage(), (), ()),
+        (Passage(entered=("expr", "num")), (), (NUM,)),
+        (Passage(open=("num",), left=("num",)), (), ()),
+        (Passage(read=(Span(2, 5),)), (), (PLACE,)),
+        (Passage(read=(Span(2, 4),)), (), ()),
+        (Passage(), {("expr", 2)}, (STATE,)),
+        (Passage(entered=("num",), read=(Span(4, 5),)), {("", 2)}, (NUM, PLACE)),
+    ],
+)
+def test_what_a_step_came_to(passage, states, found):
+    assert hits(ALL, passage, states) == found
+
+
+def test_one_that_is_off_stops_nothing():
+    off = Breakpoint(BreakpointKind.RULE, "num", enabled=False)
+    assert hits((off,), Passage(entered=("num",))) == ()

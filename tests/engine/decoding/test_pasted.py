@@ -1,0 +1,45 @@
+import pytest
+
+from engine.compile import compile_grammar
+from engine.decoding.pasted import pasted_trace
+from engine.decoding.session import DecodeSession
+from engine.decoding.values import REPLAYED
+from engine.models.uniform import UniformSource
+from engine.source import EngineError
+from engine.vocabulary import Vocabulary
+
+LETTERS = Vocabulary([b"a", b"b", b"ab", None], [3], {3: "<end>"})
+GRAMMAR = compile_grammar("regex", "a+b")
+
+
+def test_a_legal_output_is_stood_behind():
+    trace = pasted_trace([0, 0, 1, 3], GRAMMAR, LETTERS)
+    assert (trace.path, trace.current, trace.illegal) == ((0, 1, 2, 3), 3, frozenset())
+    assert [node.step.allowed for node in trace.nodes] == [2, 3, 3, 1]
+    assert [node.step.forced for node in trace.nodes] == [False, False, False, True]
+    assert {node.step.chosen_by for node in trace.nodes} == {REPLAYED}
+
+
+def test_what_is_illegal_is_marked_and_what_follows_stays():
+    trace = pasted_trace([0, 1, 1, 0], GRAMMAR, LETTERS)
+    assert (trace.current, trace.illegal, len(trace.nodes)) == (1, frozenset({2}), 4)
+    assert pasted_trace([1], GRAMMAR, LETTERS).current is None
+
+
+def test_a_session_steps_through_it_without_asking_the_model():
+    asked = []
+    model = UniformSource("letters", LETTERS)
+    whole, model.logits = model.logits, lambda ids: asked.append(ids) or whole(ids)
+    session = DecodeSession(GRAMMAR, model)
+    session.restore(pasted_trace([0, 0, 1, 1], GRAMMAR, LETTERS))
+    assert session.output == b"aab"
+    assert session.back()
+    assert session.output == b"aa"
+    assert asked == []
+    assert session.position().index == 2
+    assert len(asked) == 1
+
+
+def test_an_id_that_is_not_there_is_refused():
+    with pytest.raises(EngineError, match="token 2 is #9"):
+        pasted_trace([0, 9], GRAMMAR, LETTERS)

@@ -1,0 +1,58 @@
+"""What a token budget allows, the slow way: every token is tried, and every way on from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from engine import Matcher, Vocabulary
+from engine.compile import CompiledGrammar
+
+
+@dataclass
+class Endings:
+    """How far the end is from a configuration, one token after the other."""
+
+    grammar: CompiledGrammar
+    vocabulary: Vocabulary
+    _can: dict[tuple[int, int], bool] = field(default_factory=dict)
+
+    def can_end(self, matcher: Matcher, tokens: int) -> bool:
+        """Whether the text can be complete within so many tokens, an end token not counted."""
+        if matcher.is_accepting:
+            return tokens >= 0
+        if tokens <= 0:
+            return False
+        key = matcher.configuration, tokens
+        if key not in self._can:
+            self._can[key] = any(self.can_end(after, tokens - 1) for after in self.after(matcher).values())
+        return self._can[key]
+
+    def after(self, matcher: Matcher) -> Mapping[int, Matcher]:
+        """The matchers behind every token that is no end."""
+        found = {}
+        for token_id in range(self.vocabulary.size):
+            if token_id not in self.vocabulary.eos_ids and matcher.is_allowed(token_id):
+                found[token_id] = matcher.fork()
+                found[token_id].accept(token_id)
+        return found
+
+    def allowed(self, matcher: Matcher, tokens: int) -> np.ndarray:
+        """What a budget allows, end tokens included, which count."""
+        end = 1 if self.vocabulary.eos_ids else 0
+        allowed = np.zeros(self.vocabulary.size, dtype=np.bool_)
+        if matcher.is_finished or tokens <= 0:
+            return allowed
+        if matcher.is_accepting:
+            allowed[list(self.vocabulary.eos_ids)] = True
+        for token_id, behind in self.after(matcher).items():
+            allowed[token_id] = self.can_end(behind, tokens - 1 - end)
+        return allowed
+
+    def minimum(self, most: int = 12) -> int | None:
+        """The smallest budget of a whole output; None where it is above `most`."""
+        end = 1 if self.vocabulary.eos_ids else 0
+        start = Matcher(self.grammar, self.vocabulary)
+        return next((n + end for n in range(most + 1) if self.can_end(start, n)), None)
