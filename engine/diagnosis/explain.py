@@ -65,10 +65,10 @@ def stands_at(spans: Sequence[Span], source: SourceText) -> str:
     excerpt = visible(source.excerpt(spans[0]).encode("utf-8", "replace")).replace("␣", " ")
     if len(excerpt) > LONGEST_EXCERPT:
         excerpt = excerpt[: LONGEST_EXCERPT - 1] + "…"
-    quoted = f": {_quoted(excerpt)}" if excerpt else ""
+    cited = f": {quoted(excerpt)}" if excerpt else ""
     others = len(spans) - 1
     more = f", and {others} other place{'s' if others > 1 else ''}" if others else ""
-    return f"line {line}, column {column}{quoted}{more}"
+    return f"line {line}, column {column}{cited}{more}"
 
 
 def explain_stacks(stacks: Sequence[StackVerdict], source: SourceText, data: bytes = b"") -> tuple[str, ...]:
@@ -83,44 +83,44 @@ def explain_stacks(stacks: Sequence[StackVerdict], source: SourceText, data: byt
 
 
 def _stack(stack: StackVerdict, source: SourceText, data: bytes) -> str:
-    read = _quoted(visible(data[: stack.offset])) if data and stack.offset != 0 else ""
+    read = quoted(visible(data[: stack.offset])) if data and stack.offset != 0 else ""
     wanted = _wants(stack.expected, stack.tokens, accepting=stack.accepting)
     place = stands_at(stack.spans, source)
     fits = f"{read} fits, then " if read else ""
-    sentence = f"{_where(stack.rules)}{fits}{wanted}{_properties(stack)}{f', at {place}' if place else ''}."
+    sentence = f"{where_phrase(stack.rules)}{fits}{wanted}{property_phrase(stack)}{f', at {place}' if place else ''}."
     return sentence[0].upper() + sentence[1:]
 
 
-def _where(rules: Sequence[str]) -> str:
+def where_phrase(rules: Sequence[str]) -> str:
     """The innermost rules; or, as a JSON Pointer begins with a slash, parts of a schema side by side."""
     if not rules:
         return ""
     of_schema = rules[0].startswith("/")
-    named = [_quoted(name) for name in rules[:MOST_RULES]]
+    named = [quoted(name) for name in rules[:MOST_RULES]]
     if len(rules) > MOST_RULES:
         named.append(f"{len(rules) - MOST_RULES} others")
     return f"by {', '.join(named)}: " if of_schema else f"in {' of '.join(named)}: "
 
 
 def _wants(expected: Ranges, tokens: Sequence[str], *, accepting: bool) -> str:
-    wanted = _listed(expected, tokens, accepting=accepting)
+    wanted = listed(expected, tokens, accepting=accepting)
     if not wanted:
         return "nothing may follow" if accepting else "nothing is expected"
     return f"{wanted} is expected"
 
 
-def _listed(expected: Ranges, tokens: Sequence[str], *, accepting: bool) -> str:
+def listed(expected: Ranges, tokens: Sequence[str], *, accepting: bool) -> str:
     """What may come next; empty where at most the end may."""
     wanted = [byte_prose(expected)] if expected else []
-    wanted += [f"the token {_quoted(token)}" for token in tokens]
+    wanted += [f"the token {quoted(token)}" for token in tokens]
     if wanted and accepting:
         wanted.append("the end of the text")
     return ", or ".join(wanted)
 
 
-def _properties(stack: StackVerdict) -> str:
+def property_phrase(stack: StackVerdict) -> str:
     """Behind what is expected, the properties of an object that it may lead to."""
-    named = [_quoted(name) for name in stack.properties[:MOST_PROPERTIES]]
+    named = [quoted(name) for name in stack.properties[:MOST_PROPERTIES]]
     more = len(stack.properties) - len(named)
     named += [f"{more} others that are named"] if more else []
     named += ["any other"] if stack.other_properties and named else []
@@ -133,7 +133,7 @@ def _no_text(explanation: Explanation, token: str) -> list[str]:
     kind = "is a special token: it stands for no text" if explanation.reason is Reason.SPECIAL else "stands for no text"
     if not explanation.tokens:
         return [f"{token} {kind}, so the grammar never allows it."]
-    wanted = " or ".join(_quoted(element) for element in explanation.tokens)
+    wanted = " or ".join(quoted(element) for element in explanation.tokens)
     return [f"{token} {kind}, and the grammar asks for another token here: {wanted}."]
 
 
@@ -144,22 +144,22 @@ def _allowed(explanation: Explanation, token: str) -> list[str]:
 
 def _dead(explanation: Explanation, token: str) -> list[str]:
     data, offset = explanation.token or b"", explanation.offset or 0
-    start, culprit = _culprit(data, offset)
+    start, name = culprit(data, offset)
     where = "there" if offset else "here"
     if start == 0:
-        return [f"{token} is not allowed here: it begins with {culprit}.", _wanted(explanation, where)]
-    fits = _quoted(visible(data[:start]))
-    return [f"{token} is not allowed here: {fits} fits, but not {culprit} after it.", _wanted(explanation, where)]
+        return [f"{token} is not allowed here: it begins with {name}.", _wanted(explanation, where)]
+    fits = quoted(visible(data[:start]))
+    return [f"{token} is not allowed here: {fits} fits, but not {name} after it.", _wanted(explanation, where)]
 
 
 def _wanted(explanation: Explanation, where: str) -> str:
-    wanted = _listed(explanation.expected, explanation.tokens, accepting=explanation.accepting)
+    wanted = listed(explanation.expected, explanation.tokens, accepting=explanation.accepting)
     if not wanted:
         return f"The text is complete {where}: nothing may follow." if explanation.accepting else ""
     return f"Expected {where}: {wanted}."
 
 
-def _culprit(data: bytes, offset: int) -> tuple[int, str]:
+def culprit(data: bytes, offset: int) -> tuple[int, str]:
     """The character that a dead byte belongs to: where it starts, and its name; else the byte itself."""
     start = offset
     while start > 0 and 0x80 <= data[start] < 0xC0:
@@ -174,21 +174,21 @@ def _culprit(data: bytes, offset: int) -> tuple[int, str]:
         if char.isascii():
             return offset, byte_name(data[offset])
         part = f" (at its byte {offset - start + 1}, {data[offset]:02X})" if offset > start else ""
-        return start, _quoted(visible(char.encode())) + part
+        return start, quoted(visible(char.encode())) + part
     return offset, byte_name(data[offset])
 
 
 def _token_name(explanation: Explanation, vocabulary: Vocabulary | None, token_id: int | None) -> str:
     if explanation.token:
-        return _quoted(visible(explanation.token))
+        return quoted(visible(explanation.token))
     if token_id is None:
         return "This token"
     name = vocabulary.special.get(token_id) if vocabulary else None
-    return _quoted(name) if name else f"Token #{token_id}"
+    return quoted(name) if name else f"Token #{token_id}"
 
 
-def _quoted(text: str) -> str:
-    """Between backticks, or between more of them where the text has some, as in Markdown."""
+def quoted(text: str) -> str:
+    """Text between backticks, or between more of them where the text has some, as in Markdown."""
     fence = "`"
     while fence in text:
         fence += "`"

@@ -54,15 +54,19 @@ class _Around(IntEnum):
     REPETITION = 3
 
 
-def print_gbnf(grammar: Grammar) -> str:
+def print_gbnf(grammar: Grammar, *, negates: bool = True) -> str:
     """Write a grammar, the start rule first and the others in their order.
+
+    Args:
+        grammar: what is written.
+        negates: whether a class may be written as what it leaves out, `.` included, where that is shorter.
 
     Raises:
         NoGbnfError: the grammar looks around, or excludes several tokens at once.
     """
     names = _names(grammar)
     rules = sorted(grammar.rules, key=lambda rule: rule.name != grammar.start)
-    return "".join(f"{names[rule.name]} ::= {_body(rule.node, names)}\n" for rule in rules)
+    return "".join(f"{names[rule.name]} ::= {_body(rule.node, names, negates)}\n" for rule in rules)
 
 
 def _names(grammar: Grammar) -> dict[str, str]:
@@ -87,15 +91,15 @@ def _names(grammar: Grammar) -> dict[str, str]:
     return names
 
 
-def _body(node: Node, names: dict[str, str]) -> str:
+def _body(node: Node, names: dict[str, str], negates: bool) -> str:
     if not isinstance(node, Choice) or not node.alternatives:
-        return _text(node, names, _Around.NOTHING)
-    alternatives = [_text(part, names, _Around.CHOICE) for part in node.alternatives]
+        return _text(node, names, _Around.NOTHING, negates)
+    alternatives = [_text(part, names, _Around.CHOICE, negates) for part in node.alternatives]
     line = " | ".join(alternatives)
     return line if len(line) <= _LONGEST_LINE else " |\n  ".join(alternatives)
 
 
-def _text(node: Node, names: dict[str, str], around: _Around) -> str:
+def _text(node: Node, names: dict[str, str], around: _Around, negates: bool) -> str:
     written: list[str] = []
     todo: list[str | tuple[Node, _Around]] = [(node, around)]
     while todo:
@@ -103,18 +107,18 @@ def _text(node: Node, names: dict[str, str], around: _Around) -> str:
         if isinstance(part, str):
             written.append(part)
         else:
-            todo.extend(reversed(list(_pieces(*part, names))))
+            todo.extend(reversed(list(_pieces(*part, names, negates))))
     return "".join(written)
 
 
-def _pieces(node: Node, around: _Around, names: dict[str, str]) -> Iterator[str | tuple[Node, _Around]]:
+def _pieces(node: Node, around: _Around, names: dict[str, str], negates: bool) -> Iterator[str | tuple[Node, _Around]]:
     match node:
         case Empty():
             yield '""'
         case Never():
             yield _NEVER
         case Chars():
-            yield _chars(node.set)
+            yield _chars(node.set, negates)
         case Reference():
             yield names[node.name]
         case TokenSet():
@@ -214,15 +218,15 @@ def _single(node: Node) -> int | None:
     return None
 
 
-def _chars(characters: CharSet) -> str:
-    if characters == ANY:
+def _chars(characters: CharSet, negates: bool) -> str:
+    if characters == ANY and negates:
         return "."
     if not characters:
         return _NEVER
     first = characters.ranges[0][0]
     if characters.ranges == ((first, first),):
         return f'"{_escaped(first, chr(34))}"'
-    negated, ranges = members(characters)
+    negated, ranges = members(characters) if negates else (False, characters.ranges)
     return f"[{'^' if negated else ''}{''.join(_range(*pair) for pair in ranges)}]"
 
 

@@ -1,0 +1,259 @@
+"""What would repair a finding: edits of the text, computed from the finding and the text alone.
+
+A fix is offered only where it is plain what to write; most findings have none,
+or their hint says what a person has to decide. Tests apply every kind of fix
+and compile again: the finding must be gone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Final, TypeAlias
+
+from engine.notations.editing import Edit, names_of, rename
+from engine.notations.editing.gbnf_names import pieces, rule_span
+from engine.notations.editing.schema_fixes import SCHEMA_FIXES
+from engine.source import Diagnostic, Span
+
+_MOST_GUESSES: Final = 3
+_WRITE: Final = re.compile(r"^(?:Write|Write it as) `+(.+?)`+(?: |$|,)")
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """One way to repair a finding.
+
+    Attributes:
+        title: what it does, as an order: "Replace by `item`".
+        edits: what it changes.
+        caret: where to go on writing, a code point of the text as it will be; None for behind the last edit.
+    """
+
+    title: str
+    edits: tuple[Edit, ...]
+    caret: int | None = None
+
+
+Fixer: TypeAlias = Callable[[str, Diagnostic], Iterator[Fix]]
+
+
+def fixes(text: str, finding: Diagnostic) -> tuple[Fix, ...]:
+    """What would repair a finding of a text, the likeliest first; none where that is for a person to decide."""
+    if finding.span.end > len(text):  # it is about another text
+        return ()
+    fixer = _FIXERS.get(finding.code)
+    if fixer is not None:
+        return tuple(fixer(text, finding))
+    made = SCHEMA_FIXES.get(finding.code)
+    return tuple(Fix(title, edits) for title, edits in made(text, finding.span)) if made is not None else ()
+
+
+def _of(text: str, span: Span) -> str:
+    return text[span.start : span.end]
+
+
+def _replace(span: Span, new: str) -> Fix:
+    return Fix(f"Replace by `{new}`", (Edit(span, new),))
+
+
+def _insert(at: int, new: str, title: str = "") -> Fix:
+    return Fix(title or f"Add `{new}`", (Edit(Span(at, at), new),))
+
+
+def _remove(span: Span, what: str) -> Fix:
+    return Fix(f"Remove {what}", (Edit(span, ""),))
+
+
+# --- any notation ----------------------------------------------------------------------------------------------------
+
+
+def _as_the_hint_says(_text: str, finding: Diagnostic) -> Iterator[Fix]:
+    """The hint of these findings is what stands in place of their span."""
+    found = _WRITE.match(finding.hint)
+    if found is not None:
+        yield _replace(finding.span, found.group(1))
+
+
+def _without_backslash(text: str, finding: Diagnostic) -> Iterator[Fix]:
+    """An escape that is none: its character alone, or a backslash and the character."""
+    escape = _of(text, finding.span)
+    if escape.startswith("\\") and len(escape) > 1:
+        yield _replace(finding.span, escape[1:])
+        yield Fix("Escape the backslash", (Edit(finding.span, "\\" + escape),))
+
+
+def _escape(text: str, finding: Diagnostic) -> Iterator[Fix]:
+    """A character that stands for itself."""
+    character = _of(text, finding.span)
+    yield Fix(f"Escape this: `\\{character}`", (Edit(finding.span, "\\" + character),))
+
+
+def _swap_range(text: str, finding: Diagnostic) -> Iterator[Fix]:
+    ends = re.fullmatch(r"(\\.[^-]*|.)-(\\.+|.)", _of(text, finding.span), re.DOTALL)
+    if ends is not None:
+        yield _replace(finding.span, f"{ends[2]}-{ends[1]}")
+
+
+def _swap_counts(text: str, finding: Diagnostic) -> Iterator[Fix]:
+    counts = re.fullmatch(r"\{\s*(\d+)\s*,\s*(\d+)\s*\}(.?)", _of(text, finding.span))
+    if counts is not None:
+        yield _replace(finding.span, f"{{{counts[2]},{counts[1]}}}{counts[3]}")
+
+
+# --- GBNF ------------------------------------------------------------------------------------------------------------
+
+
+def _undefined_rule(text: str, finding: Diagnostic) -> Iterator[Fix]:
+    name = _of(text, finding.span)
+    defined = [known.text for known in names_of("gbnf", text) if known.definitions]
+    for near in get_close_matches(name, defined, _MOST_GUESSES):
+        yield _replace(finding.span, near)
+    before = "" if text.endswith("\n") or not text else "\n"
+    stub = f'{before}{name} ::= ""'
+    caret = len(text) + len(stub) - 1
+    yield Fix(f"Define the rule `{name}`", (Edit(Span(len(text), len(text)), stub + "\n"),), caret)
+
+
+def _no_root(text: str, _finding: Diagnostic) -> Iterator[Fix]:
+    names = [name for name in names_of("gbnf", text) if name.definitions]
+    first = next((name for name in names if name.text.lower() == "root"), names[0] if names else None)
+    if first is None:
+        if not any(pieces(text)):
+            yield Fix("Define the rule `root`", (Edit(Span(0, 0), 'root ::= ""'),), len('root ::= "'))
+        return
+    if first.text.lower() == "root":
+        renaming = rename("gbnf", text, first, "root")
+        if not renaming.refusal:
+            yield Fix(f"Rename `{first.text}` to `root`", renaming.edits)
+    yield _insert(0, f"root ::= {first.text}\n", f"Begin with `{first.text}`")
+
+
+def _no_definition(text: str, finding: Diagnostic) -> Iterator[Fix]:
+    written = re.compile(r"(?::=|::|=>|->|=|:|←)").match(text, finding.span.start)
+    if written is not None:
+        yield _replace(Span(*written.span()), "::=")
+
+
+def _quotes(text: str, finding: Diagnostic) -> Iterator[Fix]:
+    """Text in single quotes."""
+    single = re.compile(r"'((?:[^'\\\n]|\\.)*)'").match(text, finding.span.start)
+    if single is not None:
+        inner = single[1].replace("\\'", "'").replace('"', '\\"')
+        yield _replace(Span(*single.span()), f'"{inner}"')
+
+
+def _close_group(text: str, finding: Diagnostic) -> Iterator[Fix]:
+    start = max((p.span.start for p in pieces(text) if p.defines and p.span.start < finding.span.start), default=-1)
+    if start >= 0:
+        yield _insert(rule_span(text, Span(start, start)).end, ")")
+
+
+def _close_line(closing: str) -> Fixer:
+    def fixer(text: str, finding: Diagnostic) -> Iterator[Fix]:
+        end = text.find("\n", finding.span.start)
+        line = text[finding.span.start : len(text) if end < 0 else end].rstrip()
+        yield _insert(finding.span.start + len(line), closing)
+
+    return fixer
+
+
+def _remove_rule(text: str, finding: Diagnostic) -> Iterator[Fix]:
+    whole = rule_span(text, finding.span)
+    end = whole.end + (text[whole.end : whole.end + 1] == "\n")
+    yield _remove(Span(whole.start, end), f"the rule `{_of(text, finding.span)}`")
+
+
+def _remove_this(text: str, finding: Diagnostic) -> Iterator[Fix]:
+    yield _remove(finding.span, f"`{_of(text, finding.span)}`")
+
+
+def _hyphens(text: str, _finding: Diagnostic) -> Iterator[Fix]:
+    """All names at once: llama.cpp takes none of them."""
+    taken = {name.text for name in names_of("gbnf", text)}
+    edits: list[Edit] = []
+    for name in names_of("gbnf", text):
+        new = name.text.replace("_", "-")
+        if new != name.text and new not in taken:
+            taken.add(new)
+            edits += [Edit(span, new) for span in name.places]
+    if edits:
+        yield Fix("Write `-` for `_` in names", tuple(edits))
+
+
+def _empty_class(_text: str, finding: Diagnostic) -> Iterator[Fix]:
+    yield _replace(finding.span, ".")
+    yield _replace(finding.span, '""')
+
+
+def _line_end(text: str, finding: Diagnostic) -> Iterator[Fix]:
+    written = _of(text, finding.span).replace("\r\n", "\\r\\n").replace("\n", "\\n").replace("\r", "\\r")
+    yield Fix("Write `\\n` for the line's end", (Edit(finding.span, written),))
+
+
+# --- regular expressions ---------------------------------------------------------------------------------------------
+
+
+def _at_the_end(closing: str) -> Fixer:
+    def fixer(text: str, finding: Diagnostic) -> Iterator[Fix]:
+        yield _insert(len(text), closing)
+        opening = Span(finding.span.start, finding.span.start + 1)
+        yield Fix(f"Escape this: `\\{_of(text, opening)}`", (Edit(Span(opening.start, opening.start), "\\"),))
+
+    return fixer
+
+
+def _unopened(text: str, finding: Diagnostic) -> Iterator[Fix]:
+    yield from _escape(text, finding)
+    yield from _remove_this(text, finding)
+
+
+def _possessive(text: str, finding: Diagnostic) -> Iterator[Fix]:
+    yield _replace(finding.span, _of(text, finding.span)[:-1])
+
+
+def _named_group(text: str, finding: Diagnostic) -> Iterator[Fix]:
+    """`(?<name>` is Python's `(?P<name>`, and the other way round."""
+    opening = re.compile(r"\(\?(P?)<([^\W\d]\w*)>").match(text, finding.span.start)
+    if opening is not None:
+        yield _replace(Span(*opening.span()), f"(?{'' if opening[1] else 'P'}<{opening[2]}>")
+        yield _replace(Span(*opening.span()), "(?:")
+
+
+_FIXERS: Final[Mapping[str, Fixer]] = {
+    "gbnf-undefined-rule": _undefined_rule,
+    "gbnf-no-root": _no_root,
+    "gbnf-no-definition": _no_definition,
+    "gbnf-unexpected": _quotes,
+    "gbnf-unclosed-group": _close_group,
+    "gbnf-unclosed-literal": _close_line('"'),
+    "gbnf-unclosed-class": _close_line("]"),
+    "gbnf-no-group": _remove_this,
+    "gbnf-nothing-to-repeat": _remove_this,
+    "gbnf-unreachable-rule": _remove_rule,
+    "gbnf-duplicate-rule": _remove_rule,
+    "gbnf-unknown-escape": _without_backslash,
+    "gbnf-short-escape": _as_the_hint_says,
+    "gbnf-empty-class": _empty_class,
+    "gbnf-bad-range": _swap_range,
+    "gbnf-bad-repetition": _swap_counts,
+    "gbnf-compat-name": _hyphens,
+    "gbnf-line-inside": _line_end,
+    "regex-unclosed-group": _at_the_end(")"),
+    "regex-unclosed-class": _at_the_end("]"),
+    "regex-unopened-group": _unopened,
+    "regex-trailing-backslash": _escape,
+    "regex-nothing-to-repeat": _unopened,
+    "regex-lone-bracket": _escape,
+    "regex-needless-escape": _as_the_hint_says,
+    "regex-incomplete-escape": _as_the_hint_says,
+    "regex-posix-class": _as_the_hint_says,
+    "regex-letter-range": _as_the_hint_says,
+    "regex-bad-escape": _without_backslash,
+    "regex-reversed-range": _swap_range,
+    "regex-repeat-reversed": _swap_counts,
+    "regex-possessive": _possessive,
+    "regex-unknown-group": _named_group,
+}

@@ -1,0 +1,271 @@
+"""What could stand where a cursor stands, in a text that is being typed.
+
+Proposals begin with what is typed, then come those that hold it; case does not
+matter. Where nothing else sets an order, it is that of the lists in `words`:
+what is needed most often comes first.
+
+Rejected: proposals from the parser's error. It stops at the first one, which is
+where somebody types only by chance.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from engine.notations.editing import words
+from engine.notations.editing.gbnf_names import Part, Piece, pieces
+from engine.notations.editing.outline import Meaning, Outline, Place, Standing
+from engine.notations.editing.schema_names import REFERENCES, Schemas, quoted
+from engine.source import Span
+
+_WORD_BEFORE: Final = re.compile(r"[A-Za-z0-9_-]*\Z")
+_ESCAPE_BEFORE: Final = re.compile(r"(?<!\\)(?:\\\\)*(\\\w?)\Z")
+_COLON: Final = re.compile(r"\s*:")
+_CURSOR: Final = "|"
+_HOLE: Final = "…"
+_MOST: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """One thing that could stand there.
+
+    Attributes:
+        label: what a list shows.
+        text: what is inserted.
+        detail: what it is, in a few words.
+        caret: where in `text` the cursor goes then; its end by default.
+    """
+
+    label: str
+    text: str
+    detail: str = ""
+    caret: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What could stand at a place.
+
+    Attributes:
+        span: what a proposal replaces.
+        typed: the part of it before the cursor that proposals were chosen by.
+        proposals: the best first; none where nothing is known.
+        is_apt: whether they may be shown unasked.
+    """
+
+    span: Span
+    typed: str = ""
+    proposals: tuple[Proposal, ...] = ()
+    is_apt: bool = False
+
+
+def propose(notation: str, text: str, offset: int) -> Completion:
+    """What could stand at an offset of a text in a notation."""
+    if notation == "gbnf":
+        return _gbnf(text, offset)
+    if notation == "json_schema":
+        return _schema(text, offset)
+    if notation == "regex":
+        return _regex(text, offset)
+    return Completion(Span(offset, offset))
+
+
+def _chosen(span: Span, typed: str, proposals: Iterable[Proposal], *, is_apt: bool) -> Completion:
+    """Those that fit what is typed; nothing where what is typed is all that there is to say."""
+    wanted = typed.casefold()
+    found = list(proposals)
+    begin = [p for p in found if p.label.casefold().startswith(wanted)]
+    hold = [p for p in found if wanted in p.label.casefold() and not p.label.casefold().startswith(wanted)]
+    fitting = tuple((*begin, *hold)[:_MOST])
+    is_done = len(fitting) == 1 and fitting[0].label == typed
+    return Completion(span, typed, fitting, is_apt=is_apt and not is_done)
+
+
+# --- GBNF ------------------------------------------------------------------------------------------------------------
+
+
+def _gbnf(text: str, offset: int) -> Completion:
+    known = list(pieces(text))
+    here = next((p for p in known if p.span.start < offset <= p.span.end), None)
+    if here is not None and here.kind in {Part.LITERAL, Part.CLASS} and _is_inside(text, here, offset):
+        return _escapes(text, offset, words.GBNF_ESCAPES)
+    if here is not None and here.kind in {Part.COMMENT, Part.TOKEN, Part.COUNT}:
+        return Completion(Span(offset, offset))
+    before = _WORD_BEFORE.search(text, 0, offset)
+    typed = before.group() if before else ""
+    span = Span(offset - len(typed), here.span.end if here is not None and here.kind is Part.NAME else offset)
+    own = text[span.start : span.end]
+    defined = list(dict.fromkeys(text[p.span.start : p.span.end] for p in known if p.defines and p.span != span))
+    used = dict.fromkeys(
+        text[p.span.start : p.span.end] for p in known if p.kind is Part.NAME and not p.defines and p.span != span
+    )
+    missing = [name for name in used if name not in defined]
+    if _begins_rule(text, known, span.start):
+        if "root" not in defined and "root" not in missing:
+            missing.insert(0, "root")
+        behind = "" if re.compile(r"[ \t]*::=").match(text, span.end) else " ::= "
+        proposals = [Proposal(name, name + behind, "used, and not defined yet") for name in missing]
+    else:
+        proposals = [Proposal(name, name, _first_words(text, known, name)) for name in defined]
+        proposals += [Proposal(name, name, "not defined yet") for name in missing]
+    is_apt = bool(typed) and own == typed
+    return _chosen(span, typed, proposals, is_apt=is_apt)
+
+
+def _is_inside(text: str, piece: Piece, offset: int) -> bool:
+    closing = '"' if piece.kind is Part.LITERAL else "]"
+    is_closed = piece.span.end - piece.span.start > 1 and text[piece.span.end - 1] == closing
+    return offset < piece.span.end or not is_closed
+
+
+def _begins_rule(text: str, known: list[Piece], start: int) -> bool:
+    """Whether a word at a place would be the name of a new rule: first on its line, and nothing before it is open."""
+    if text[text.rfind("\n", 0, start) + 1 : start].strip():
+        return False
+    depth, last = 0, ""
+    for piece in known:
+        if piece.span.start >= start:
+            break
+        if piece.defines:
+            depth, last = 0, "::="
+        elif piece.kind is not Part.COMMENT:
+            last = text[piece.span.start : piece.span.end]
+            depth += {"(": 1, ")": -1}.get(last, 0)
+    return depth <= 0 and last not in {"|", "::="}
+
+
+def _first_words(text: str, known: list[Piece], name: str) -> str:
+    """What a rule says, as far as it fits in a list."""
+    for piece in known:
+        if piece.defines and text[piece.span.start : piece.span.end] == name:
+            body = text[piece.span.end :].split("::=", 1)[1].split("\n", 1)[0].strip()
+            return body if len(body) <= 40 else body[:39] + "…"
+    return ""
+
+
+def _escapes(text: str, offset: int, known: Mapping[str, str]) -> Completion:
+    before = _ESCAPE_BEFORE.search(text, 0, offset)
+    typed = before.group(1) if before else ""
+    proposals = [Proposal(escape, escape, detail) for escape, detail in known.items()]
+    return _chosen(Span(offset - len(typed), offset), typed, proposals, is_apt=bool(typed))
+
+
+# --- regular expressions ---------------------------------------------------------------------------------------------
+
+
+def _regex(text: str, offset: int) -> Completion:
+    in_class = _in_class(text, offset)
+    escapes = {**words.REGEX_SETS, **words.REGEX_ESCAPES, **({} if in_class else words.REGEX_BOUNDARIES)}
+    before = _ESCAPE_BEFORE.search(text, 0, offset)
+    if before is not None:
+        return _escapes(text, offset, escapes)
+    found = escapes if in_class else {**words.REGEX_FORMS, **escapes}
+    if not in_class and offset > 0 and text[offset - 1] not in "(|^":
+        found = {**words.REGEX_QUANTIFIERS, **found}
+    return _chosen(Span(offset, offset), "", (_form(form, detail) for form, detail in found.items()), is_apt=False)
+
+
+def _form(form: str, detail: str) -> Proposal:
+    """A form with holes is inserted without them, and the cursor goes into the first."""
+    caret = form.find(_HOLE)
+    return Proposal(form, form.replace(_HOLE, ""), detail, caret if caret >= 0 else None)
+
+
+def _in_class(text: str, offset: int) -> bool:
+    is_open, at = False, 0
+    while at < offset:
+        char = text[at]
+        if char == "\\":
+            at += 1
+        elif char == "[" and not is_open:
+            is_open = True
+            at += 1 if text[at + 1 : at + 2] == "^" else 0
+            at += 1 if text[at + 1 : at + 2] == "]" else 0
+        elif char == "]":
+            is_open = False
+        at += 1
+    return is_open
+
+
+# --- JSON Schema -----------------------------------------------------------------------------------------------------
+
+
+def _schema(text: str, offset: int) -> Completion:
+    outline = Outline(text, offset)
+    standing = outline.standing
+    if standing is None or standing.holder is None or standing.place is Place.NONE:
+        return Completion(Span(offset, offset))
+    typed = text[standing.typed.start : offset]
+    is_string = typed.startswith('"')
+    if standing.place is Place.KEY:
+        if standing.holder.meaning is not Meaning.SCHEMA:
+            return Completion(standing.typed)
+        proposals = list(_keywords(text, standing))
+    else:
+        proposals = list(_values(outline, standing))
+        if is_string:
+            proposals = [p for p in proposals if p.text.startswith('"')]
+    return _chosen(standing.typed, typed.removeprefix('"'), proposals, is_apt=bool(typed))
+
+
+def _keywords(text: str, standing: Standing) -> Iterator[Proposal]:
+    holder = standing.holder
+    assert holder is not None
+    own = text[standing.typed.start : standing.typed.end].strip('"')
+    others = {key for key, span in holder.keys.items() if not (key == own and span.start == standing.typed.start)}
+    kind = holder.members["type"].text if "type" in holder.members else None
+    group = "number" if kind == "integer" else kind
+    first = sorted(words.KEYWORDS.items(), key=lambda entry: entry[0] != group)
+    for about, keywords in first:
+        for name, (value, detail) in keywords.items():
+            if name in others:
+                continue
+            told = detail if about == "any" else f"{detail} ({about})"
+            if standing.has_colon or _COLON.match(text, standing.typed.end):
+                yield Proposal(name, quoted(name), told)
+            else:
+                whole = f"{quoted(name)}: {value}"
+                caret = whole.rfind(_CURSOR) if _CURSOR in value else None
+                yield Proposal(name, whole.replace(_CURSOR, "") if _CURSOR in value else whole, told, caret)
+
+
+def _values(outline: Outline, standing: Standing) -> Iterator[Proposal]:
+    holder = standing.holder
+    assert holder is not None
+    keyword = standing.key
+    schema = holder
+    if holder.is_array:
+        keyword = str(holder.name)
+        if holder.holder is None:
+            return
+        schema = holder.holder
+    if schema.meaning is not Meaning.SCHEMA and not (keyword in REFERENCES and schema.meaning is Meaning.VALUE):
+        return
+    if keyword == "type":
+        yield from _quoted(words.TYPES)
+    elif keyword == "format":
+        yield from _quoted(words.FORMATS)
+    elif keyword == "$schema":
+        yield from _quoted(words.DRAFTS)
+    elif keyword in REFERENCES:
+        yield from _quoted(dict.fromkeys(Schemas(outline).targets(schema), ""))
+    elif keyword == "required" and holder.is_array:
+        properties = schema.members.get("properties")
+        present = {item.text for item in holder.items if not item.span.start <= standing.typed.start < item.span.end}
+        names = properties.members if properties is not None else {}
+        yield from _quoted({name: "" for name in names if name not in present})
+    elif keyword in {"additionalProperties", "unevaluatedProperties", "unevaluatedItems", "additionalItems"}:
+        yield Proposal("false", "false", "None")
+        yield Proposal("true", "true", "Any")
+    elif keyword == "uniqueItems":
+        yield Proposal("true", "true", "No two items are equal")
+        yield Proposal("false", "false", "Items may be equal")
+
+
+def _quoted(entries: Mapping[str, str]) -> Iterator[Proposal]:
+    for name, detail in entries.items():
+        yield Proposal(name, quoted(name), detail)

@@ -1,0 +1,40 @@
+"""Changes of a text, as values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from engine.source import InvariantError, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A span of a text, and what is to stand there instead."""
+
+    span: Span
+    replacement: str
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What something changes, or why it cannot be done."""
+
+    edits: tuple[Edit, ...] = ()
+    refusal: str = ""
+
+
+def apply_edits(text: str, edits: Iterable[Edit]) -> str:
+    """The text after all edits, whose spans are of the text before them.
+
+    Raises:
+        InvariantError: two of them overlap, or one is beyond the text.
+    """
+    parts: list[str] = []
+    at = 0
+    for edit in sorted(edits, key=lambda edit: edit.span):
+        if edit.span.start < at or edit.span.end > len(text):
+            raise InvariantError("edits overlap, or lie beyond the text")
+        parts += (text[at : edit.span.start], edit.replacement)
+        at = edit.span.end
+    return "".join((*parts, text[at:]))

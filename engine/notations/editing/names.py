@@ -1,0 +1,167 @@
+"""Names that a grammar defines and uses: where they are, and what renaming one changes.
+
+A GBNF rule has a name; in a JSON Schema these are the keys of `$defs` and
+`definitions`, the anchors, and whatever else a reference leads to (found, but
+not renamed: a property's name is part of what the schema means). A regex has
+none that anything could refer to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from urllib.parse import quote, urldefrag
+
+from engine.notations.editing import gbnf_names
+from engine.notations.editing.edits import Change, Edit
+from engine.notations.editing.outline import Outline, Part
+from engine.notations.editing.schema_names import Schemas, key_span, quoted, with_step
+from engine.source import Span
+
+_START = "root"
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name with all of its places.
+
+    Attributes:
+        text: the name.
+        kind: what has it, such as `rule` or `definition`.
+        definitions: where it is defined; of a name that is not, none.
+        uses: where it is used.
+        fixed: why it cannot be renamed; empty where it can.
+    """
+
+    text: str
+    kind: str
+    definitions: tuple[Span, ...]
+    uses: tuple[Span, ...]
+    fixed: str = ""
+
+    @property
+    def places(self) -> tuple[Span, ...]:
+        """All of them, in source order."""
+        return tuple(sorted({*self.definitions, *self.uses}))
+
+
+@lru_cache(maxsize=8)  # each finding of a text asks for its names
+def names_of(notation: str, text: str) -> tuple[Name, ...]:
+    """All names of a text, in the order in which they first come."""
+    if notation == "gbnf":
+        return tuple(_rules(text))
+    if notation == "json_schema":
+        return tuple(_schemas(Schemas(Outline(text))))
+    return ()
+
+
+def name_at(notation: str, text: str, offset: int) -> Name | None:
+    """The name at a place or right before it; None where there is none."""
+    names = names_of(notation, text)
+    for at in (offset, offset - 1):
+        for name in names:
+            if any(at in span for span in name.uses) or any(at in span for span in name.definitions):
+                return name
+    return None
+
+
+def rename(notation: str, text: str, name: Name, new: str) -> Change:
+    """Give a name of the text another text, everywhere."""
+    if name.fixed:
+        return Change(refusal=name.fixed)
+    if new == name.text:
+        return Change()
+    if notation == "gbnf":
+        return _rename_rule(text, name, new)
+    return _rename_schema(Schemas(Outline(text)), name, new)
+
+
+def _rules(text: str) -> Iterator[Name]:
+    defined: dict[str, list[Span]] = {}
+    used: dict[str, list[Span]] = {}
+    for piece in gbnf_names.pieces(text):
+        if piece.kind is gbnf_names.Part.NAME:
+            name = text[piece.span.start : piece.span.end]
+            defined.setdefault(name, [])
+            used.setdefault(name, [])
+            (defined if piece.defines else used)[name].append(piece.span)
+    for name, spans in defined.items():
+        fixed = f"A grammar begins with `{_START}`, so its name stays" if name == _START and spans else ""
+        yield Name(name, "rule", tuple(spans), tuple(used[name]), fixed)
+
+
+def _rename_rule(text: str, name: Name, new: str) -> Change:
+    if not gbnf_names.NAME.fullmatch(new):
+        return Change(refusal="A rule's name is made of letters A to Z, digits, `-` and `_`")
+    if any(other.text == new and (other.definitions or other.uses) for other in _rules(text)):
+        return Change(refusal=f"There is a rule `{new}` already")
+    return Change(tuple(Edit(span, new) for span in name.places))
+
+
+def _schemas(schemas: Schemas) -> Iterator[Name]:
+    uses: dict[tuple[int, str], list[Span]] = {}
+    targets: dict[int, Part] = {}
+    for reference in schemas.references:
+        target = reference.target
+        if target is not None:
+            targets[id(target)] = target
+            uses.setdefault((id(target), reference.anchor), []).append(reference.part.span)
+    told: set[int] = set()
+    for name, part in schemas.definitions():
+        told.add(id(part))
+        yield Name(name, "definition", (key_span(part),), tuple(uses.get((id(part), ""), ())))
+    for name, given, schema in schemas.anchors():
+        yield Name(name, "anchor", (given.span,), tuple(uses.get((id(schema), name), ())))
+    for number, part in targets.items():
+        spans = uses.get((number, ""), ())
+        if spans and number not in told:
+            name = str(part.name) or "#"
+            yield Name(name, "schema", (_begin(part),), tuple(spans), _why_fixed(part))
+
+
+def _begin(part: Part) -> Span:
+    """What to show of a schema that a reference leads to: its key, or its first character."""
+    key = key_span(part)
+    return key if key != part.span else Span(part.span.start, part.span.start + 1)
+
+
+def _why_fixed(part: Part) -> str:
+    if part.holder is None:
+        return "This reference leads to the whole schema, which has no name"
+    return "Only rules, definitions under `$defs` and anchors are renamed: other keys are part of what is matched"
+
+
+def _rename_schema(schemas: Schemas, name: Name, new: str) -> Change:
+    if not new:
+        return Change(refusal="A name has at least one character")
+    for known, given, schema in schemas.anchors():
+        if given.span in name.definitions:
+            return _rename_anchor(schemas, known, given, schema, new)
+    for _, part in schemas.definitions():
+        if key_span(part) in name.definitions and part.holder is not None:
+            if new in part.holder.members:
+                return Change(refusal=f"There is a definition `{new}` already")
+            return Change((Edit(key_span(part), quoted(new)), *_through(schemas, part, new)))
+    return Change(refusal="This name is no longer there")
+
+
+def _rename_anchor(schemas: Schemas, name: str, given: Part, schema: Part, new: str) -> Change:
+    if (not new[0].isalpha() and new[0] != "_") or not all(c.isalnum() or c in "-_." for c in new) or not new.isascii():
+        return Change(refusal="An anchor begins with a letter or `_`, then letters, digits, `-`, `_` and `.`")
+    if any(known == new for known, _, _ in schemas.anchors()):
+        return Change(refusal=f"There is an anchor `{new}` already")
+    edits = [Edit(given.span, quoted(new))]
+    for reference in schemas.references:
+        if reference.target is schema and reference.anchor == name:
+            address, _ = urldefrag(reference.part.text or "")
+            edits.append(Edit(reference.part.span, quoted(f"{address}#{quote(new)}")))
+    return Change(tuple(edits))
+
+
+def _through(schemas: Schemas, part: Part, new: str) -> Iterator[Edit]:
+    """The references that lead to a definition or on through it."""
+    for reference in schemas.references:
+        for place, step in enumerate(reference.way[1:]):
+            if step is part:
+                yield Edit(reference.part.span, quoted(with_step(reference, place, new)))

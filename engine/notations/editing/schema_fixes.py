@@ -1,0 +1,199 @@
+"""Repairs of a JSON Schema's text, each a title and edits, by the code of the finding that they are for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from difflib import get_close_matches
+from functools import lru_cache
+from typing import Final, TypeAlias
+
+from engine.notations.editing import words
+from engine.notations.editing.edits import Edit
+from engine.notations.editing.outline import Outline, Part
+from engine.notations.editing.schema_names import REFERENCES, Schemas, decoded_step, key_span, quoted
+from engine.source import Span
+
+Repair: TypeAlias = tuple[str, tuple[Edit, ...]]
+Repairer: TypeAlias = Callable[[str, Span], Iterator[Repair]]
+
+_MOST: Final = 3
+_STRING: Final = re.compile(r"'((?:[^'\\\n]|\\.)*)'")
+_WORD: Final = re.compile(r"[A-Za-z_$][\w$-]*")
+_PYTHON: Final = {"True": "true", "False": "false", "None": "null"}
+_COMMENT: Final = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+
+
+def _part(text: str, span: Span) -> Part | None:
+    root = _outline(text).root
+    return next((part for part in root.walk() if part.span == span), None) if root is not None else None
+
+
+@lru_cache(maxsize=2)  # each finding of a text asks for it
+def _outline(text: str) -> Outline:
+    return Outline(text)
+
+
+def _replaced(span: Span, new: str) -> Repair:
+    shown = new.strip('"')  # the title has quotation marks of its own
+    return f"Replace by `{shown}`", (Edit(span, new),)
+
+
+def without_member(text: str, key: Span, value: Span) -> Edit:
+    """Takes a member out of its object, with one of the commas beside it."""
+    behind = re.compile(r"\s*,[ \t]*\n?[ \t]*").match(text, value.end)
+    if behind is not None:
+        return Edit(Span(key.start, behind.end()), "")
+    before = re.compile(r",\s*\Z").search(text, 0, key.start)
+    return Edit(Span(before.start() if before else key.start, value.end), "")
+
+
+def _remove_keyword(text: str, span: Span) -> Iterator[Repair]:
+    part = _part(text, span)
+    while part is not None and (part.holder is None or not part.holder.is_object):
+        part = part.holder
+    if part is not None:
+        key = key_span(part)
+        yield f"Remove the keyword `{part.name}`", (without_member(text, key, part.span),)
+
+
+def _near_strings(known: Iterable[str]) -> Repairer:
+    def repair(text: str, span: Span) -> Iterator[Repair]:
+        part = _part(text, span)
+        strings = [part] if part is not None and not part.is_array else part.items if part is not None else []
+        names = list(known)
+        for string in strings:
+            if string.text is not None and string.text not in names:
+                for near in get_close_matches(string.text.lower(), names, _MOST):
+                    yield _replaced(string.span, quoted(near))
+                return
+
+    return repair
+
+
+def _unknown_format(text: str, span: Span) -> Iterator[Repair]:
+    yield from _near_strings(words.FORMATS)(text, span)
+    yield from _remove_keyword(text, span)
+
+
+def _misspelled(text: str, span: Span) -> Iterator[Repair]:
+    known = [name for group in words.KEYWORDS.values() for name in group]
+    written = text[span.start : span.end].strip('"')
+    for near in get_close_matches(written, known, _MOST):
+        yield _replaced(span, quoted(near))
+
+
+def _unresolved(text: str, span: Span) -> Iterator[Repair]:
+    outline = _outline(text)
+    part = _part(text, span)
+    if part is None or part.text is None or part.holder is None or outline.root is None:
+        return
+    if part.name not in REFERENCES:
+        return
+    # By the last step alone: what leads to it is alike for all.
+    targets = {
+        re.split("[/#]", target)[-1]: target for target in Schemas(outline).targets(part.holder) if target != "#"
+    }
+    for near in get_close_matches(re.split("[/#]", part.text)[-1], targets, _MOST):
+        yield _replaced(span, quoted(targets[near]))
+    wanted = re.fullmatch(r"#/(\$defs|definitions)/([^/]+)", part.text)
+    if wanted is None:
+        return
+    name = decoded_step(wanted[2])
+    title = f"Define `{name}` under `{wanted[1]}`"
+    holder = outline.root.members.get(wanted[1])
+    entry = f"{quoted(name)}: {{}}"
+    if holder is None and outline.root.is_object and text[outline.root.span.end - 1] == "}":
+        yield title, (_appended(text, outline.root, f'"{wanted[1]}": {{{entry}}}'),)
+    elif holder is not None and holder.is_object and text[holder.span.end - 1] == "}":
+        yield title, (_appended(text, holder, entry),)
+
+
+def _appended(text: str, holder: Part, entry: str) -> Edit:
+    """Writes a member at the end of an object, on a line of its own where the others have one."""
+    end = holder.span.end - 1
+    inner = text[holder.span.start + 1 : end]
+    kept = len(inner.rstrip())
+    at = holder.span.start + 1 + kept
+    if not inner.strip():
+        return Edit(Span(at, at), entry)
+    lead = re.match(r"\s*", inner)
+    space = lead.group() if lead is not None and "\n" in lead.group() else " "
+    return Edit(Span(at, at), f",{space}{entry}")
+
+
+def _doubled(text: str, span: Span) -> Iterator[Repair]:
+    """The key that comes again is the one that counts."""
+    root = _outline(text).root
+    for part in root.walk() if root is not None else ():
+        for name, earlier in part.earlier:
+            if part.keys[name] == span:
+                yield "Remove the one before, which does not count", (_without_key(text, earlier),)
+    yield "Remove this one", (_without_key(text, span),)
+
+
+def _without_key(text: str, key: Span) -> Edit:
+    colon = re.compile(r"\s*:\s*").match(text, key.end)
+    start = colon.end() if colon is not None else key.end
+    return without_member(text, key, Span(start, _value_end(text, start)))
+
+
+def _value_end(text: str, start: int) -> int:
+    """Where the value that begins at a place ends."""
+    root = Outline(text[start:]).root
+    return start + (root.span.end if root is not None else 0)
+
+
+def _no_json(text: str, span: Span) -> Iterator[Repair]:
+    """What people write who think of JavaScript or Python."""
+    at = span.start
+    comma = re.compile(r",\s*\Z").search(text, 0, at)
+    following = text[at : at + 1]
+    comment = _COMMENT.match(text, at)
+    string = _STRING.match(text, at)
+    word = _WORD.match(text, at)
+    if comment is not None:
+        yield "Remove the comment", (Edit(Span(*comment.span()), ""),)
+    elif following in {"}", "]"} and comma is not None:
+        yield "Remove the comma", (Edit(Span(comma.start(), comma.start() + 1), ""),)
+    elif string is not None:
+        inner = string[1].replace("\\'", "'").replace('"', '\\"')
+        yield _replaced(Span(*string.span()), f'"{inner}"')
+    elif word is not None and word.group() in _PYTHON:
+        yield _replaced(Span(*word.span()), _PYTHON[word.group()])
+    elif word is not None:
+        yield _replaced(Span(*word.span()), f'"{word.group()}"')
+    elif following in {'"', "{", "["}:
+        before = len(text[:at].rstrip())
+        mark = ":" if re.search(r"[{,]\s*\"(?:[^\"\\\n]|\\.)*\"\s*\Z", text[:at]) else ","
+        yield f"Add a {'colon' if mark == ':' else 'comma'}", (Edit(Span(before, before), mark),)
+    elif at >= len(text) and (missing := _missing(text)):
+        yield f"Add `{missing}`", (Edit(Span(len(text.rstrip()), len(text.rstrip())), missing),)
+
+
+def _missing(text: str) -> str:
+    """The brackets that a text leaves open, innermost first; nothing where it ends in the midst of something else."""
+    if text.rstrip()[-1:] in {",", ":", ""}:
+        return ""
+    opened: list[str] = []
+    for token in re.finditer(r"\"(?:[^\"\\\n]|\\.)*\"?|[{}\[\]]", text):
+        mark = token.group()
+        if mark in "{[":
+            opened.append("}" if mark == "{" else "]")
+        elif mark in "}]" and opened:
+            opened.pop()
+    return "".join(reversed(opened))
+
+
+SCHEMA_FIXES: Final[Mapping[str, Repairer]] = {
+    "schema-unknown-type": _near_strings(words.TYPES),
+    "schema-unknown-format": _unknown_format,
+    "schema-misspelled-keyword": _misspelled,
+    "schema-not-enforced": _remove_keyword,
+    "schema-invalid-keyword": _remove_keyword,
+    "schema-pattern": _remove_keyword,
+    "schema-remote-reference": _remove_keyword,
+    "schema-unresolved-reference": _unresolved,
+    "schema-doubled-key": _doubled,
+    "schema-no-json": _no_json,
+}

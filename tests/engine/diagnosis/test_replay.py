@@ -1,0 +1,280 @@
+"""Verdicts on outputs that people come with."""
+
+import pytest
+
+from engine.compile import CompileOptions, compile_grammar
+from engine.diagnosis.replay import Whose, replay_ids, replay_pieces, replay_text, verdict_on_error
+from engine.diagnosis.verdict import Outcome, Spelled, TokenState
+from engine.masking.token_distance import fewest_tokens
+from engine.source import EngineError, GrammarError
+from engine.vocabulary import Vocabulary
+
+PERSON = """{
+  "type": "object",
+  "properties": {"name": {"type": "string"}, "age": {"type": "integer"}},
+  "required": ["name", "age"],
+  "additionalProperties": false
+}"""
+WHOLE = '{"name": "Ada", "age": 36}'
+BYTES = tuple(bytes((byte,)) for byte in range(256))
+WORDS = Vocabulary(
+    [*BYTES, b'{"', b"name", b'":', b' "', b'", "', b"age", b'"}', None, None], [263], {263: "<end>", 264: "<tool>"}
+)
+
+
+@pytest.fixture(scope="module")
+def person():
+    return compile_grammar("json_schema", PERSON)
+
+
+def judge(grammar, text, **more):
+    return replay_text(grammar, text.encode(), **more)
+
+
+def test_a_complete_output(person):
+    found = judge(person, WHOLE)
+    assert found.outcome is Outcome.COMPLETE
+    assert found.is_complete
+    assert found.is_prefix
+    assert found.sentence == "Complete: the output matches the grammar in full (26 bytes)."
+    assert found.notes == ()
+
+
+def test_a_cut_off_output_is_told_with_its_shortest_ending(person):
+    found = judge(person, '{"name": "Ada", ')
+    assert found.outcome is Outcome.CUT_OFF
+    assert not found.is_complete
+    assert found.ending.in_bytes.text == b'"age":0}'
+    assert found.sentence == (
+        'Not complete: legal so far, but it ends at byte 16; the shortest legal ending needs 8 more bytes (`"age":0}`).'
+    )
+
+
+def test_the_sentence_of_the_budget(person):
+    found = judge(person, '{"name": "Ada Lovelace', whose=Whose(WORDS), budget=20)
+    used, left = found.ending.used, found.ending.left
+    assert found.spelled is Spelled.FEWEST
+    assert (used, left) == (16, 4)
+    needed = found.ending.least_tokens
+    assert found.sentence == f"Cut off at token 16: the shortest legal ending needed {needed} more, the budget had 4."
+    assert found.ending.late_at is not None
+
+
+def test_from_where_on_the_end_was_out_of_reach(person):
+    """Halving, against looking at every token."""
+    for budget in range(1, 30):
+        found = judge(person, '{"name": "Ada Lovelace", ', whose=Whose(WORDS), budget=budget)
+        data = found.data
+        needs = []
+        for token in (*found.tokens, None):
+            configuration = person.automaton.run(person.automaton.start, data[: token.start] if token else data)
+            needs.append(fewest_tokens(person.automaton, WORDS, configuration, 30_000).at_least)
+        late = next((taken for taken, needed in enumerate(needs) if needed > budget - taken), None)
+        assert found.ending.late_at == late
+
+
+def test_an_output_that_stops_early_is_not_called_cut_off(person):
+    found = judge(person, '{"name": "Ada"', whose=Whose(WORDS), budget=100)
+    assert found.sentence.startswith("Stopped early at token ")
+    assert found.ending.late_at is None
+
+
+@pytest.mark.parametrize(
+    ("finish", "begins"),
+    [("length", "Cut off by the budget at byte 16"), ("stop", "It stopped by itself before its end")],
+)
+def test_what_the_server_said_is_taken_into_account(person, finish, begins):
+    assert judge(person, '{"name": "Ada", ', finish=finish).sentence.startswith(begins)
+
+
+def test_an_illegal_byte(person):
+    found = judge(person, '{"name": "Ada",\n "age": "36"}', whose=Whose(WORDS))
+    assert found.outcome is Outcome.ILLEGAL
+    place = found.failure.place
+    assert (place.byte, place.line, place.column) == (24, 2, 9)
+    assert found.data[:24].count(b'"') == 6
+    assert found.tokens[place.token].state is TokenState.ILLEGAL
+    assert {token.state for token in found.tokens[: place.token]} == {TokenState.LEGAL}
+    assert {token.state for token in found.tokens[place.token + 1 :]} == {TokenState.BEYOND}
+    assert person.source.excerpt(found.failure.spans[0]) == '"age"'
+    assert "expected `0-9` or `-`" in found.sentence
+
+
+def test_an_object_that_is_closed_too_early(person):
+    found = judge(person, '{"name": "Ada"}')
+    assert found.failure.missing == ("age",)
+    assert found.sentence == (
+        "Illegal at line 1, column 15 (byte 14): `}` closes the object too early, the property `age` is still missing."
+    )
+
+
+def test_a_key_that_is_not_there(person):
+    found = judge(person, '{"nam": 1}')
+    assert "expected `\\` or `e` of the property `name`" in found.sentence
+
+
+def test_what_would_help_is_told(person):
+    in_another_order = judge(person, '{"age": 36, "name": "Ada"}')
+    assert in_another_order.outcome is Outcome.ILLEGAL
+    assert any(note.startswith("It would be complete where its properties may come") for note in in_another_order.notes)
+    blanks = judge(person, '{"name":    "Ada", "age": 36}')
+    assert any(note == "It would be complete where white space is free (option `any`)." for note in blanks.notes)
+    assert not judge(person, '{"age": 1}', advise=False).notes[-1].startswith("It would")
+
+
+@pytest.mark.parametrize(
+    ("front", "kind"),
+    [
+        ("```json\n", "a code fence"),
+        ("Sure! Here it is:\n\n", "other text"),
+        ("<think>Easy: {}.</think>\n", "thoughts"),
+        ("\n", "white space"),
+        ("\ufeff", "a byte order mark"),
+    ],
+)
+def test_what_stands_in_front_is_skipped_and_told_of(person, front, kind):
+    found = judge(person, front + WHOLE)
+    assert found.outcome is Outcome.TEXT_BEFORE
+    assert found.skipped == (len(front.encode()), len((front + WHOLE).encode()))
+    assert found.sentence.startswith(f"It begins with {kind}")
+    assert found.sentence.endswith("on it is complete.")
+    assert not found.is_complete
+    assert not found.is_prefix
+
+
+def test_a_whole_fence_is_told_of_on_both_sides(person):
+    found = judge(person, f"```json\n{WHOLE}\n```")
+    assert found.skipped == (8, 8 + len(WHOLE))
+    assert found.sentence.endswith("complete up to byte 34, where a code fence follows.")
+
+
+@pytest.mark.parametrize(
+    ("behind", "kind"),
+    [
+        ("\n", "white space"),
+        ("<|im_end|>", "the text of a special token"),
+        (" Bye", "more text"),
+        ("\n```", "a code fence"),
+    ],
+)
+def test_what_stands_behind_is_told_of(person, behind, kind):
+    found = judge(person, WHOLE + behind)
+    assert found.outcome is Outcome.TEXT_AFTER
+    assert found.legal == len(WHOLE)
+    assert kind in found.sentence
+
+
+def test_a_word_among_words_is_no_text_before_and_an_object_is(person):
+    found = judge(compile_grammar("regex", "[a-z]+"), "Hello world 123")
+    assert found.outcome is Outcome.ILLEGAL
+    found = judge(person, f"Sure! {WHOLE} I hope that it helps you with all of your work today.")
+    assert found.skipped == (6, 6 + len(WHOLE))
+    assert found.sentence.endswith(f"complete up to byte {6 + len(WHOLE)}, where more text follows.")
+
+
+def test_a_budget_that_cannot_be_held_against_an_output_says_so(person):
+    assert any("The budget was not held against it" in note for note in judge(person, '{"name"', budget=9).notes)
+
+
+def test_a_broken_letter_at_the_start_is_no_text_before():
+    found = judge(compile_grammar("regex", "[a-z]+"), "Abc")
+    assert found.outcome is Outcome.ILLEGAL
+
+
+def test_circles_on_white_space():
+    grammar = compile_grammar("json_schema", PERSON, CompileOptions(whitespace="any"))
+    found = judge(grammar, '{"name": "Ada",' + "\n" * 60)
+    assert found.outcome is Outcome.CIRCLES
+    assert found.sentence.startswith("It goes in circles on white space: the last 60 bytes")
+
+
+def test_cuts_within_an_escape_and_within_a_character(person):
+    assert judge(person, '{"name": "A\\u00').cut_escape
+    found = replay_text(person, '{"name": "é'.encode()[:-1])
+    assert found.cut_character
+    assert found.is_prefix
+    assert any("U+FFFD" in note for note in judge(person, '{"name": "\ufffd').notes)
+
+
+def test_an_empty_language():
+    found = judge(compile_grammar("regex", "a$b"), "a")
+    assert found.outcome is Outcome.EMPTY_LANGUAGE
+    assert not found.is_complete
+
+
+def test_a_grammar_that_does_not_compile():
+    with pytest.raises(GrammarError) as caught:
+        compile_grammar("regex", "(a|b")
+    found = verdict_on_error(caught.value, b"a")
+    assert found.outcome is Outcome.GRAMMAR_ERROR
+    assert found.sentence.startswith("The grammar does not compile: line 1, column 1: ")
+
+
+def test_ids_and_their_end(person):
+    ids = [256, 257, 258, 259, *b"Ada", 260, 261, 258, *b"3}", 263]
+    found = replay_ids(person, ids, Whose(WORDS))
+    assert found.is_complete
+    assert found.tokens[-1].state is TokenState.END
+    assert found.tokens[-1].name == "<end>"
+    cut = replay_ids(person, [*ids[:4], 263], Whose(WORDS))
+    assert cut.outcome is Outcome.CUT_OFF
+    assert cut.tokens[-1].state is TokenState.ILLEGAL
+    assert cut.sentence.startswith("It stopped by itself before its end, at token 4;")
+    assert "It ends with `<end>`, where the grammar allows no end." in cut.notes
+
+
+def test_a_special_token_within_is_foreign(person):
+    found = replay_ids(person, [256, 264, 257], Whose(WORDS))
+    assert found.outcome is Outcome.FOREIGN
+    assert found.failure.place.token == 1
+    assert found.sentence.startswith("Illegal at token 2: `<tool>` stands for no text")
+
+
+def test_an_id_that_is_not_there_is_refused(person):
+    with pytest.raises(EngineError, match="token 2 is #999"):
+        replay_ids(person, [256, 999], Whose(WORDS))
+
+
+def test_how_the_tokenizer_would_have_spelled_it(person):
+    def spell(text):
+        return WORDS_OF_ITS_OWN if text == '{"name' else []
+
+    WORDS_OF_ITS_OWN = [256, 257]  # noqa: N806
+    own = replay_ids(person, [256, 257], Whose(WORDS, spell))
+    assert own.is_canonical
+    assert own.divergence is None
+    other = replay_ids(person, [256, *b"name"], Whose(WORDS, spell))
+    assert other.is_canonical is False
+    assert (other.divergence.token, other.divergence.byte, other.divergence.own) == (1, 2, b"name")
+
+
+def test_a_grammar_that_names_tokens_is_followed_token_by_token():
+    grammar = compile_grammar("gbnf", "root ::= <tool> [a-z]+")
+    with pytest.raises(EngineError, match="names tokens"):
+        replay_text(grammar, b"abc")
+    found = replay_ids(grammar, [264, *b"ab", 263], Whose(WORDS))
+    assert found.is_complete
+    assert not replay_ids(grammar, [264], Whose(WORDS), budget=1).is_complete
+    broken = replay_ids(grammar, [264, *b"aB"], Whose(WORDS))
+    assert broken.outcome is Outcome.TEXT_AFTER
+    assert broken.failure.place.token == 2
+
+
+def test_a_saved_trace_needs_no_vocabulary(person):
+    found = replay_pieces(person, [b'{"', b"name", b'":', b"3"])
+    assert found.failure.place.token == 3
+    assert [token.token_id for token in found.tokens] == [None] * 4
+
+
+def test_every_byte_of_a_forced_token_is_forced(person):
+    found = judge(person, '{"name": "', whose=Whose(WORDS))
+    assert [(token.data, token.forced) for token in found.tokens][:2] == [(b'{"', False), (b"name", False)]
+    digits = replay_pieces(compile_grammar("regex", "abc[0-9]def"), [b"ab", b"c1", b"def"])
+    assert [token.forced for token in digits.tokens] == [True, False, True]
+
+
+def test_regexes_and_gbnf_name_their_place():
+    regex = judge(compile_grammar("regex", "[0-9]{4}-[0-9]{2}"), "2024-1x")
+    assert "expected `0-9`, by the grammar's line 1, column 10: `[0-9]`" in regex.sentence
+    gbnf = judge(compile_grammar("gbnf", 'root ::= num\nnum ::= [0-9]+ "."'), "1x")
+    assert "in the rule `num`" in gbnf.sentence
