@@ -38,6 +38,7 @@ class Preferences(msgspec.Struct, forbid_unknown_fields=False):
         geometry, splitters: Qt's own byte strings for the window and its splitters, by name.
         bottom_open: whether the tabs under the panes unfold when they have something to show.
         welcomed: whether the line of the first run was dismissed.
+        chip_colours: by what the output is coloured.
     """
 
     theme: ThemeChoice = "system"
@@ -47,6 +48,7 @@ class Preferences(msgspec.Struct, forbid_unknown_fields=False):
     splitters: dict[str, bytes] = {}
     bottom_open: bool = True
     welcomed: bool = False
+    chip_colours: str = "probability"
 
 
 class Settings:

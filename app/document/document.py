@@ -15,7 +15,10 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from app.document import file
 from app.document.autosave import Autosave, Saved
 from app.document.file import DocumentFile, GrammarPart, ModelPart
+from engine.decoding.breakpoints import Breakpoint
+from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import Chat, FormerBranch, SamplerSettings, Trace
+from engine.diagnosis.testing import ExpectedText
 
 _AUTOSAVE_DELAY_MS = 800
 _FORMER_BRANCHES = 8
@@ -28,6 +31,7 @@ class Document(QObject):
         changed(revision): the grammar's text or its reading changed.
         replaced(): another document was put in its place; panes read it anew.
         title_changed(): its path, its title or its modified flag changed.
+        breakpoints_changed(): one was set, removed, or switched on or off.
         autosave_failed(reason): what is changed from now on would not survive a crash.
     """
 
@@ -35,6 +39,7 @@ class Document(QObject):
     replaced = Signal()
     title_changed = Signal()
     autosave_failed = Signal(str)
+    breakpoints_changed = Signal()
 
     def __init__(self, autosave: Autosave, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -103,6 +108,25 @@ class Document(QObject):
         if max_tokens != self._content.max_tokens:
             self._change(max_tokens=max_tokens)
             self._set_modified(modified=True)
+
+    def set_pipeline(self, pipeline: PipelineSettings) -> None:
+        """Take over a change of the stages between the model and the draw."""
+        if pipeline != self._content.pipeline:
+            self._change(pipeline=pipeline)
+            self._set_modified(modified=True)
+
+    def set_expected_texts(self, texts: tuple[ExpectedText, ...]) -> None:
+        """Take over an edit of the test strings."""
+        if texts != self._content.expected_texts:
+            self._change(test_strings=texts)
+            self._set_modified(modified=True)
+
+    def set_breakpoints(self, breakpoints: tuple[Breakpoint, ...]) -> None:
+        """Take over a change of the breakpoints."""
+        if breakpoints != self._content.breakpoints:
+            self._change(breakpoints=breakpoints)
+            self._set_modified(modified=True)
+            self.breakpoints_changed.emit()
 
     def set_model(self, model: ModelPart) -> None:
         """Note which model the trace is of."""

@@ -13,7 +13,10 @@ from typing import Annotated, Literal
 import msgspec
 
 from app.settings import write_atomically
+from engine.decoding.breakpoints import Breakpoint
+from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import DEFAULT_MAX_TOKENS, Chat, FormerBranch, SamplerSettings, Trace
+from engine.diagnosis.testing import ExpectedText
 from engine.source import InvariantError
 
 FORMAT = "turnstile"
@@ -54,10 +57,17 @@ class DocumentFile(msgspec.Struct, frozen=True):
     prompt: str | Chat = ""
     sampler: SamplerSettings = SamplerSettings()
     max_tokens: Annotated[int, msgspec.Meta(ge=1)] = DEFAULT_MAX_TOKENS
+    pipeline: PipelineSettings = PipelineSettings()
     trace: Trace = Trace()
     former: tuple[FormerBranch, ...] = ()  # of other prompts and models, the latest first
-    test_strings: list[str] = []
+    test_strings: tuple[ExpectedText | str, ...] = ()  # a mere string should be accepted: files from before 0.2
+    breakpoints: tuple[Breakpoint, ...] = ()
     layout: dict[str, list[float]] = {}  # node name to x, y: positions that the user gave
+
+    @property
+    def expected_texts(self) -> tuple[ExpectedText, ...]:
+        """The test strings, each with what is expected of it."""
+        return tuple(ExpectedText(one) if isinstance(one, str) else one for one in self.test_strings)
 
 
 class _Head(msgspec.Struct):

@@ -16,8 +16,9 @@ read from its start.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from statistics import median_low
 from typing import TypeAlias
 
 from engine.source import InvariantError
@@ -32,6 +33,8 @@ DOT_NODES = 40
 DOT_EDGES = 160
 SUGIYAMA_NODES = 500
 SUGIYAMA_EDGES = 3_000
+DOT_IF_ASKED = 200  # nodes; the layout process has a second for it
+METHODS = ("dot", "sugiyama", "layered")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,8 @@ class LayoutRequest:
         edges: `(source, target, label width, label height)`, at most one for each pair; zero sizes: no label.
         start: the id of the node that the drawing begins with, at the left.
         groups: the parts that stand in boxes of their own; all nodes belong to one, or there are no groups.
+        method: the layout that the reader chose, one of `METHODS`; empty for the best one that the size allows.
+        downwards: whether the drawing runs from top to bottom instead of from left to right.
     """
 
     revision: int
@@ -68,6 +73,8 @@ class LayoutRequest:
     edges: tuple[tuple[int, int, float, float], ...]
     start: int
     groups: tuple[LayoutGroup, ...] = ()
+    method: str = ""
+    downwards: bool = False
 
     def __post_init__(self) -> None:
         ids = {node for node, _, _ in self.nodes}
@@ -121,6 +128,26 @@ class Placement:
     boxes: tuple[Rect, ...] = ()
 
 
+def steadied(answer: LayoutAnswer, before: Mapping[int, Point]) -> LayoutAnswer:
+    """Move a layout so that the nodes that were drawn before stay where they were, most of them exactly.
+
+    Args:
+        answer: the layout.
+        before: where nodes were. Where it knows less than half of them, nothing is moved.
+    """
+    shared = sorted(answer.positions.keys() & before.keys())
+    if not shared or 2 * len(shared) < len(answer.positions):
+        return answer
+    dx, dy = (median_low(before[node][axis] - answer.positions[node][axis] for node in shared) for axis in (0, 1))
+    return replace(
+        answer,
+        positions={node: (x + dx, y + dy) for node, (x, y) in answer.positions.items()},
+        curves={key: tuple((x + dx, y + dy) for x, y in chain) for key, chain in answer.curves.items()},
+        label_positions={key: (x + dx, y + dy) for key, (x, y) in answer.label_positions.items()},
+        boxes=tuple((left + dx, top + dy, width, height) for left, top, width, height in answer.boxes),
+    )
+
+
 Place: TypeAlias = Callable[[LayoutRequest], Placement]
 
 
@@ -128,13 +155,18 @@ def lay_out(request: LayoutRequest, *, plainly: bool = False) -> LayoutAnswer:
     """Lay a graph out by the best method that its size allows, or by the one whose time is linear."""
     started = time.perf_counter()
     method, placement = "none", Placement({}, {}, {})
+
+    def place_part(part: LayoutRequest) -> Placement:
+        part = replace(part, method=request.method, downwards=request.downwards)
+        return _placed(part, _method_for(part, plainly=plainly)[1])
+
     if request.groups:
         from app.graph.packing import place_in_boxes
 
-        method, placement = "boxes", place_in_boxes(request, lambda part: _method_for(part, plainly=plainly)[1](part))
+        method, placement = "boxes", place_in_boxes(request, place_part)
     elif request.nodes:
         method, place = _method_for(request, plainly=plainly)
-        placement = place(request)
+        placement = _placed(request, place)
     return LayoutAnswer(
         revision=request.revision,
         positions=placement.positions,
@@ -146,17 +178,40 @@ def lay_out(request: LayoutRequest, *, plainly: bool = False) -> LayoutAnswer:
     )
 
 
+def _placed(request: LayoutRequest, place: Place) -> Placement:
+    """Place by a method that knows one direction only."""
+    if not request.downwards:
+        return place(request)
+    turned = place(
+        replace(
+            request,
+            nodes=tuple((node, height, width) for node, width, height in request.nodes),
+            edges=tuple((source, target, height, width) for source, target, width, height in request.edges),
+        )
+    )
+    return Placement(
+        {node: (y, x) for node, (x, y) in turned.positions.items()},
+        {key: tuple((y, x) for x, y in chain) for key, chain in turned.curves.items()},
+        {key: (y, x) for key, (x, y) in turned.label_positions.items()},
+    )
+
+
 def _method_for(request: LayoutRequest, *, plainly: bool) -> tuple[str, Place]:
     # The libraries stay out of whatever only speaks of layouts (the GUI process), hence the local imports.
     if plainly:
         from app.graph.layered import place_by_layers
 
         return "layered", place_by_layers
-    if len(request.nodes) <= DOT_NODES and len(request.edges) <= DOT_EDGES:
+    nodes, edges = len(request.nodes), len(request.edges)
+    fits_dot = nodes <= DOT_NODES and edges <= DOT_EDGES
+    fits_sugiyama = nodes <= SUGIYAMA_NODES and edges <= SUGIYAMA_EDGES
+    if request.method == "dot":
+        fits_dot = nodes <= DOT_IF_ASKED
+    if fits_dot and request.method in ("", "dot"):
         from app.graph.graphviz import place_by_dot
 
         return "dot", place_by_dot
-    if len(request.nodes) <= SUGIYAMA_NODES and len(request.edges) <= SUGIYAMA_EDGES:
+    if fits_sugiyama and request.method != "layered":
         from app.graph.sugiyama import place_by_sugiyama
 
         return "sugiyama", place_by_sugiyama

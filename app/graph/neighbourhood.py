@@ -7,7 +7,7 @@ an excerpt never passes for the whole.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from app.graph.folding import Fold
@@ -58,22 +58,58 @@ class Surroundings:
         """How many states and edges there are."""
         return len(self._states), sum(map(len, self._out))
 
-    def around(self, centres: Iterable[int], radius: int = 2, limit: int = 60) -> Excerpt:
-        """The states within `radius` edges of any centre, at most `limit` of them.
+    def around(self, centres: Iterable[int], radius: int = 2, limit: int = 60, opened: Collection[int] = ()) -> Excerpt:
+        """The states within `radius` edges of any centre, at most `limit` of them, and what follows opened ones.
 
         Nearer states come first; at one distance, what comes next before what came before.
         Without centres, the surroundings of the start.
         """
-        start = () if self._dfa.start is None else (self._dfa.start,)
-        chosen = dict.fromkeys(list(centres)[:limit] or start)
+        return self._grown(list(centres)[:limit] or self._start, radius, limit, opened, None)
+
+    def within(
+        self, states: Collection[int], centres: Iterable[int], limit: int = 60, opened: Collection[int] = ()
+    ) -> Excerpt:
+        """Some states, at most `limit` of them, those near the centres first; and what follows opened ones."""
+        members = frozenset(states) & frozenset(self._states)
+        if len(members) <= limit:
+            return self._excerpt(self._with(dict.fromkeys(sorted(members)), opened))
+        first = min(members, default=None)
+        begin = [state for state in centres if state in members] or ([] if first is None else [first])
+        return self._grown(begin[:limit], limit, limit, opened, members)
+
+    def following(self, state: int) -> frozenset[int]:
+        """Where the edges of a state lead."""
+        return frozenset(edge.target for edge in self._out[state])
+
+    def neighbours(self, state: int) -> frozenset[int]:
+        """The states that an edge joins to a state."""
+        return self.following(state) | {edge.source for edge in self._in[state]} - {state}
+
+    @property
+    def _start(self) -> list[int]:
+        return [] if self._dfa.start is None else [self._dfa.start]
+
+    def _grown(
+        self, begin: Iterable[int], radius: int, limit: int, opened: Collection[int], members: frozenset[int] | None
+    ) -> Excerpt:
+        chosen = dict.fromkeys(begin)
         ring = list(chosen)
         for _ in range(radius):
             ahead = [edge.target for state in ring for edge in self._out[state]]
             behind = [edge.source for state in ring for edge in self._in[state]]
-            ring = [state for state in dict.fromkeys((*ahead, *behind)) if state not in chosen]
-            ring = ring[: limit - len(chosen)]
+            found = (state for state in dict.fromkeys((*ahead, *behind)) if state not in chosen)
+            ring = [state for state in found if members is None or state in members][: limit - len(chosen)]
+            if not ring:
+                break
             chosen.update(dict.fromkeys(ring))
-        return self._excerpt(chosen)
+        return self._excerpt(self._with(chosen, opened))
+
+    def _with(self, chosen: dict[int, None], opened: Collection[int]) -> dict[int, None]:
+        """What follows the opened states too, once they are drawn, in the order in which they were opened."""
+        for state in opened:
+            if state in chosen:
+                chosen |= dict.fromkeys(edge.target for edge in self._out[state])
+        return chosen
 
     def _excerpt(self, chosen: Iterable[int]) -> Excerpt:
         states = tuple(sorted(chosen))

@@ -18,6 +18,7 @@ _HEAD_LENGTH, _HEAD_WIDTH = 8.5, 7.0
 _ENTRY_LENGTH = 26.0
 _INSET = 3.5
 _CORNER = 8.0
+_BEHIND = 3.5
 
 
 def curves(chains: Iterable[Sequence[Point]]) -> QPainterPath:
@@ -76,6 +77,26 @@ def frames(boxes: Iterable[QRectF]) -> QPainterPath:
 def inner(boxes: Iterable[QRectF], inset: float = _INSET) -> QPainterPath:
     """The second outline of states that accept."""
     return pills(box.adjusted(inset, inset, -inset, -inset) for box in boxes)
+
+
+def piles(boxes: Iterable[QRectF]) -> QPainterPath:
+    """Cards, each with the edge of another one behind it: boxes that stand for many."""
+    path = QPainterPath()
+    for box in boxes:
+        path.addRoundedRect(box, _CORNER, _CORNER)
+        right, bottom = box.right() + _BEHIND, box.bottom() + _BEHIND
+        edge = QPainterPath(QPointF(box.left() + _CORNER, bottom))
+        edge.lineTo(right - _CORNER, bottom)
+        edge.arcTo(QRectF(right - 2 * _CORNER, bottom - 2 * _CORNER, 2 * _CORNER, 2 * _CORNER), -90, 90)
+        edge.lineTo(right, box.top() + _CORNER)
+        path.addPath(edge)
+        path.connectPath(edge.toReversed())  # there and back: a line that holds no area to be filled
+    return path
+
+
+def inner_frames(boxes: Iterable[QRectF], inset: float = _INSET) -> QPainterPath:
+    """The second outline of cards that accept."""
+    return frames(box.adjusted(inset, inset, -inset, -inset) for box in boxes)
 
 
 def _add_head(path: QPainterPath, tip: Point, direction: Point, scale: float) -> None:

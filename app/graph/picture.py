@@ -21,6 +21,7 @@ _MOST_LINES = 6
 _NODE_HEIGHT = 32.0
 _NODE_MARGIN = 16.0
 _LABEL_MARGIN = 8.0
+_BADGE_ROOM = 44.0  # at least; numbers of tokens come under a label when they are known
 _LABEL_LIFT = 5.0  # `dot` puts a label's room right beside its line
 
 
@@ -36,6 +37,7 @@ class Picture:
         names: what is written in a state instead of its number.
         calls: the edges that call a rule.
         groups: the parts that stand in boxes: a title and the states that are drawn.
+        folded: the nodes that stand for many states.
     """
 
     excerpt: Excerpt
@@ -45,6 +47,12 @@ class Picture:
     names: Mapping[int, str] = field(default_factory=dict)
     calls: frozenset[EdgeKey] = frozenset()
     groups: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    folded: frozenset[int] = frozenset()
+
+    @staticmethod
+    def empty() -> Picture:
+        """A picture of nothing."""
+        return Picture(Excerpt((), (), {}), None, frozenset(), {})
 
     def stubs(self) -> dict[int, tuple[int, str]]:
         """The nodes that stand for what is not drawn: their id to the state that they hang on, and their text."""
@@ -68,6 +76,7 @@ def picture_of(
     names: Sequence[str] = (),
     calls: Collection[EdgeKey] = (),
     groups: Sequence[tuple[str, tuple[int, ...]]] = (),
+    folded: Collection[int] = (),
 ) -> Picture:
     """Write the texts of an excerpt."""
     drawn = frozenset(excerpt.states)
@@ -80,6 +89,7 @@ def picture_of(
         names={state: names[state] for state in excerpt.states} if names else {},
         calls=frozenset((edge.source, edge.target) for edge in excerpt.edges) & frozenset(calls),
         groups=tuple((title, states) for title, states in boxed if states),
+        folded=frozenset(folded) & drawn,
     )
 
 
@@ -106,6 +116,11 @@ def label_font() -> QFont:
     return theme.mono_font(-0.5)
 
 
+def badge_font() -> QFont:
+    """The font of what stands under a label: how many tokens take the edge."""
+    return theme.ui_font(-2)
+
+
 def title_font() -> QFont:
     """The font of a box's title."""
     font = theme.ui_font(0)
@@ -118,6 +133,14 @@ def request_of(picture: Picture, revision: int) -> LayoutRequest:
     node_metrics, label_metrics = QFontMetricsF(node_font()), QFontMetricsF(label_font())
     stubs = picture.stubs()
     nodes = [(state, *_pill(node_metrics, picture.names.get(state, str(state)))) for state in picture.excerpt.states]
+    if picture.folded:
+        bold = QFont(node_font())
+        bold.setBold(True)  # as a live one is written: there is no room to spare within the second outline
+        bold_metrics = QFontMetricsF(bold)
+        nodes = [
+            (state, *(_card(bold_metrics, picture.names[state]) if state in picture.folded else (width, height)))
+            for state, width, height in nodes
+        ]
     nodes += [(stub, *_pill(node_metrics, text)) for stub, (_, text) in stubs.items()]
     size = {text: _label_size(label_metrics, text) for text in set(picture.labels.values())}
     edges = [(source, target, *size[text]) for (source, target), text in picture.labels.items()]
@@ -139,9 +162,18 @@ def _label_size(metrics: QFontMetricsF, text: str) -> tuple[float, float]:
     if not text:
         return 0.0, 0.0
     lines = text.split("\n")
-    return max(map(metrics.horizontalAdvance, lines)) + _LABEL_MARGIN, len(lines) * metrics.height() + _LABEL_LIFT
+    width = max(_BADGE_ROOM, max(map(metrics.horizontalAdvance, lines)) + _LABEL_MARGIN)
+    return width, len(lines) * metrics.height() + _LABEL_LIFT
 
 
 def _pill(metrics: QFontMetricsF, text: str) -> tuple[float, float]:
-    """The size of a node: a circle for a short number, longer for a long one."""
-    return max(_NODE_HEIGHT, metrics.horizontalAdvance(text) + _NODE_MARGIN), _NODE_HEIGHT
+    """The size of a node: a circle for a short number, longer for a long one, higher for two lines."""
+    lines = text.split("\n")
+    height = _NODE_HEIGHT + (len(lines) - 1) * metrics.height()
+    return max(_NODE_HEIGHT, max(map(metrics.horizontalAdvance, lines)) + _NODE_MARGIN), height
+
+
+def _card(metrics: QFontMetricsF, text: str) -> tuple[float, float]:
+    """The size of a node that stands for many."""
+    width, height = _pill(metrics, text)
+    return width + 6, height + 4

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from app.graph.chart import Chart
 from app.graph.folding import Fold, fold
 from app.graph.layout import EdgeKey
 from app.graph.texts import fold_texts
@@ -23,28 +24,10 @@ if TYPE_CHECKING:
     from engine.automata.rules import RuleAutomata, RuleAutomaton
 
 TOGETHER = 40
-"""Up to so many states, all rules are drawn side by side."""
+"""Up to so many states, all rules are drawn side by side from the start."""
 
-
-@dataclass(frozen=True, slots=True)
-class Chart:
-    """An automaton to draw, with what bytes alone do not say.
-
-    Attributes:
-        dfa: its states and edges; an edge that no byte takes has no ranges.
-        fold: the automaton over characters; None where that is no other.
-        names: of its states; where there are none, their numbers serve.
-        words: what else is written on an edge: calls and tokens.
-        calls: the rules, by number, that an edge calls.
-        groups: the parts that stand in boxes: a title and the states.
-    """
-
-    dfa: ByteDfa
-    fold: Fold | None = None
-    names: tuple[str, ...] = ()
-    words: Mapping[EdgeKey, tuple[str, ...]] = field(default_factory=dict)
-    calls: Mapping[EdgeKey, tuple[int, ...]] = field(default_factory=dict)
-    groups: tuple[tuple[str, tuple[int, ...]], ...] = ()
+MOST_TOGETHER = 2_000
+"""Up to so many, on demand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +38,7 @@ class RuleCharts:
         names: of the rules, the start rule first.
         rules: one chart for each.
         overview: a state for each rule, and an edge to each rule that it calls.
-        together: all rules side by side; None where they are too large for that.
+        together: all rules side by side; None where they are too large even on demand.
         firsts: the state in `together` that each rule begins with.
         notes: which texts of the grammar the charts leave out, a sentence each; none where they show all.
     """
@@ -68,9 +51,14 @@ class RuleCharts:
     notes: tuple[str, ...] = ()
 
     @property
+    def opens_together(self) -> bool:
+        """Whether all rules are few enough to be drawn side by side from the start."""
+        return self.size <= TOGETHER
+
+    @property
     def size(self) -> int:
         """How many states there are in all rules, those that are folded away left out."""
-        return sum(len(chart.dfa.states) - (len(chart.fold.inner) if chart.fold else 0) for chart in self.rules)
+        return sum(chart.size for chart in self.rules)
 
 
 def charts_of(automata: RuleAutomata, notes: tuple[str, ...] = (), *, folds_texts: bool = False) -> RuleCharts:
@@ -86,8 +74,8 @@ def charts_of(automata: RuleAutomata, notes: tuple[str, ...] = (), *, folds_text
     firsts = [0]
     for chart in rules:
         firsts.append(firsts[-1] + len(chart.dfa.states))
-    found = RuleCharts(names, rules, _overview(automata), None, tuple(firsts[:-1]), notes)
-    if found.size > TOGETHER:
+    found = RuleCharts(names, rules, _overview(automata, rules), None, tuple(firsts[:-1]), notes)
+    if found.size > MOST_TOGETHER:
         return found
     return replace(found, together=_together(found))
 
@@ -125,7 +113,7 @@ def _with(edges: tuple[DfaEdge, ...], spans: Mapping[EdgeKey, set[Span]]) -> tup
     return tuple(found[key] for key in sorted(found))
 
 
-def _overview(automata: RuleAutomata) -> Chart:
+def _overview(automata: RuleAutomata, rules: tuple[Chart, ...]) -> Chart:
     states = tuple(DfaState(number, False, (rule.span,)) for number, rule in enumerate(automata.rules))
     spans: defaultdict[EdgeKey, set[Span]] = defaultdict(set)
     for number, rule in enumerate(automata.rules):
@@ -135,6 +123,7 @@ def _overview(automata: RuleAutomata) -> Chart:
         ByteDfa(0 if states else None, states, _with((), spans)),
         names=tuple(rule.name for rule in automata.rules),
         calls={key: (key[1],) for key in spans},
+        sizes=tuple(chart.size for chart in rules),
     )
 
 

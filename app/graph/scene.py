@@ -1,108 +1,99 @@
 """The automaton as a graphics scene: it draws what a layout placed, and decides nothing.
 
-Everything at rest is drawn by a few path items, each of some dozens of shapes
-that lie near each other; what is lit (live, pointed at, selected) lies over
-them as paths of its own, so that a step changes five items and not two
-thousand. Only built-in items are used. Rejected: an item per state with its
-own `paint()`, which costs a call into Python for each state and frame.
+Everything at rest is drawn by a few path items (`resting`); what is lit lies
+over it as paths of its own (`lights`), so that a step changes a dozen items and
+not two thousand; texts are made when they come into view (`captions`). Only
+built-in items are used. Rejected: an item per state with its own `paint()`,
+which costs a call into Python for each state and frame.
 
-Every colour has a second cue: a live state has a thick outline and a halo, the
-edges that leave it are thicker, a state that accepts has a double outline, a
-selected one a dashed ring, and what is not drawn a dashed stub. An edge that
-calls a rule is dashed, and its label in angle quotes.
+An edge that calls a rule is dashed, and its label in angle quotes. What is not
+drawn is a dashed stub. A node that stands for many states is a pile of cards.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
-from typing import TypeAlias
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 
-from PySide6.QtCore import QElapsedTimer, QPointF, QRectF, Qt, QTimer
-from PySide6.QtGui import QBrush, QPainterPath, QPen
-from PySide6.QtWidgets import QGraphicsPathItem, QGraphicsScene
+from PySide6.QtCore import QPointF, QRectF, Signal
+from PySide6.QtGui import QFontMetricsF
+from PySide6.QtWidgets import QGraphicsScene
 
 from app import theme
-from app.graph import paths
 from app.graph.captions import Caption, Captions, Ink
-from app.graph.layout import EdgeKey, LayoutAnswer, LayoutRequest, Point
-from app.graph.picture import Picture, label_font, node_font, title_font
+from app.graph.curves import point_at
+from app.graph.layout import EdgeKey, LayoutAnswer, LayoutRequest
+from app.graph.lights import Lights, Lit
+from app.graph.picture import Picture, badge_font, label_font, node_font, title_font
+from app.graph.placed import Placed
+from app.graph.resting import Resting
 from app.theme import Role
-
-Chain: TypeAlias = tuple[Point, ...]
 
 LABELS_FROM_ZOOM = 0.7
 NUMBERS_FROM_ZOOM = 0.45
-_TILE = 400.0
 _MARGIN = 40.0
-_MANY_EDGES = 16
-_LINE = 1.2
-_AT_ONCE = 400  # edges; more are drawn in slices, between which the window answers
-_SLICE_MS = 8
-_REACH = 6.0
 _TITLE_INSET = 14.0
+_UNDER = 1.0
+_NOTHING = Placed(Picture.empty(), {}, {}, ())
 
 
 class AutomatonScene(QGraphicsScene):
-    """One drawing of an automaton."""
+    """One drawing of an automaton.
+
+    Signals:
+        relit: something else is lit.
+    """
+
+    relit = Signal()
 
     def __init__(self) -> None:
         super().__init__()
         # The items at rest are few and the index would be rebuilt at every step.
         self.setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)
-        self._boxes: dict[int, QRectF] = {}
-        self._curves: dict[EdgeKey, Chain] = {}
-        self._picture: Picture | None = None
-        self._rects: tuple[QRectF, ...] = ()
-        self._live: frozenset[int] = frozenset()
-        self._begun: frozenset[int] = frozenset()  # the states from which a text leads that the match stands within
-        self._next: frozenset[EdgeKey] = frozenset()
-        self._highlighted: frozenset[int] = frozenset()
-        self._lit_edges: frozenset[EdgeKey] = frozenset()
-        self._hovered: int | None = None
-        self._selected: int | None = None
+        self._placed = _NOTHING
+        self._extent = QRectF()
+        self._lit = Lit()
         self._stale = False
-        self._rest_of_edges: Iterator[list[Chain]] = iter(())
-        self._more = QTimer(self)
-        self._more.setSingleShot(True)
-        self._more.timeout.connect(self._draw_more)
-        self._lines: list[QGraphicsPathItem] = []
-        self._heads: list[QGraphicsPathItem] = []
-        self._bodies: list[QGraphicsPathItem] = []
-        self._stubs = self._layer(30)
-        self._frames, self._live_frames = self._layer(1), self._layer(2)
-        self._next_lines, self._next_heads = self._layer(11), self._layer(12)
-        # The dashes of a lit call need a ground, or those of the line at rest would fill their gaps.
-        self._call_ground, self._next_calls = self._layer(10.5), self._layer(11)
-        self._lit_lines, self._lit_heads = self._layer(13), self._layer(14)
-        self._lit, self._halo, self._live_bodies = self._layer(31), self._layer(32), self._layer(33)
-        self._pointed, self._ring = self._layer(34), self._layer(35)
+        self.resting = Resting(self)
+        self.lights = Lights(self)
         self._labels: Captions[EdgeKey] = Captions(self, 20, label_font, self._label_ink)
+        self._badges: Captions[EdgeKey] = Captions(self, 21, badge_font, self._badge_ink)
         self._numbers: Captions[int] = Captions(self, 40, node_font, self._number_ink)
         self._titles: Captions[int] = Captions(self, 3, title_font, self._title_ink)
+        self._places: dict[EdgeKey, Caption] = {}
 
-    def show_picture(self, picture: Picture, request: LayoutRequest, answer: LayoutAnswer) -> None:
-        """Draw a picture where a layout put it, in place of the present one. What was lit is forgotten."""
-        self._picture = picture
-        self._live = self._begun = self._highlighted = frozenset()
-        self._next = self._lit_edges = frozenset()
-        self._rects = tuple(QRectF(*box) for box in answer.boxes)
-        self._hovered = self._selected = None
-        self._curves = answer.curves
-        self._boxes = {
-            node: _box(answer.positions[node][0], answer.positions[node][1], width, height)
-            for node, width, height in request.nodes
-        }
-        self._rest(picture)
+    def show_picture(
+        self, picture: Picture, request: LayoutRequest, answer: LayoutAnswer, seen: QRectF | None = None
+    ) -> None:
+        """Draw a picture where a layout put it, in place of the present one. What was lit is forgotten.
+
+        With `seen`, what is seen of the scene now stays in it, so that a drawing within need not be moved.
+        """
+        self._placed = Placed.of(picture, request, answer)
+        self._extent = self._placed.extent()
+        self._lit = Lit()
+        self.resting.draw(self._placed)
         self._write(picture, request, answer)
         self._relight()
         self.recolour()
-        self.setSceneRect(self.drawn_rect().adjusted(-_MARGIN, -_MARGIN, _MARGIN, _MARGIN))
+        self.setSceneRect(self.home_rect() if seen is None else self.home_rect().united(seen))
 
     @property
     def picture(self) -> Picture | None:
         """What is drawn; None before the first drawing."""
-        return self._picture
+        return None if self._placed is _NOTHING else self._placed.picture
+
+    @property
+    def placed(self) -> Placed:
+        """What is drawn, with its places."""
+        return self._placed
+
+    @property
+    def lit(self) -> Lit:
+        """What is lit."""
+        return self._lit
+
+    # --- what is lit -------------------------------------------------------------------------------------------------
 
     def set_live(
         self,
@@ -120,29 +111,47 @@ class AutomatonScene(QGraphicsScene):
             texts: the edges within whose texts it stands.
             leaving: whether the edges that leave the states are lit too: not where an edge is no step.
         """
-        self._live = frozenset(states) & self._boxes.keys()
-        self._begun = frozenset(source for source, _ in texts)
-        following = (key for key in self._curves if leaving and key[0] in self._live)
-        self._next = (frozenset((*waiting, *texts)) & self._curves.keys()) | frozenset(following)
-        self._relight()
-        for captions in (self._labels, self._numbers, self._titles):
-            captions.repaint()
+        live, begun = self._drawn_states(states), frozenset(source for source, _ in texts)
+        following = frozenset(key for key in self._placed.curves if leaving and key[0] in live)
+        before = self._lit
+        self._light(live=live, begun=begun, following=self._drawn_edges((*waiting, *texts)) | following)
+        self._labels.repaint(before.following ^ self._lit.following)
+        self._numbers.repaint(before.live ^ self._lit.live)
+        self._titles.repaint()
+
+    def set_path(self, edges: Collection[EdgeKey]) -> None:
+        """Light the way that the match took."""
+        self._light(path=self._drawn_edges(edges))
+
+    def set_ahead(self, edges: Collection[EdgeKey], arrival: Collection[int] = ()) -> None:
+        """Outline the way that a token would take, and the states that it would end in."""
+        self._light(ahead=self._drawn_edges(edges), arrival=self._drawn_states(arrival))
 
     def set_highlighted(self, states: Collection[int], edges: Collection[EdgeKey] = ()) -> None:
         """Light the states and edges that belong to what is pointed at."""
-        self._highlighted = frozenset(states) & self._boxes.keys()
-        self._lit_edges = frozenset(edges) & self._curves.keys()
-        self._relight()
+        self._light(highlighted=self._drawn_states(states), edges=self._drawn_edges(edges))
+
+    def set_covered(self, states: Collection[int] | None, edges: Collection[EdgeKey] = ()) -> None:
+        """Tell the states and edges that the tests use from those that they do not; None for neither."""
+        if states is None:
+            self._light(used=frozenset(), unused=frozenset(), idle=frozenset())
+            return
+        own = frozenset(key for key in self._placed.curves if min(key) >= 0)  # not those that lead to stubs
+        idle = frozenset(state for state in self._placed.boxes if state >= 0).difference(states)
+        self._light(used=own & frozenset(edges), unused=own.difference(edges), idle=idle)
 
     def set_hovered(self, state: int | None) -> None:
         """Light the state under the pointer."""
-        self._hovered = state if state in self._boxes else None
-        self._relight()
+        self._light(hovered=state if state in self._placed.boxes else None)
 
     def set_selected(self, state: int | None) -> None:
         """Ring the selected state."""
-        self._selected = state if state in self._boxes else None
-        self._relight()
+        self._light(selected=state if state in self._placed.boxes else None)
+
+    def set_badges(self, texts: Mapping[EdgeKey, str]) -> None:
+        """Write something small under the labels of edges, in place of what was written there."""
+        metrics = QFontMetricsF(badge_font())
+        self._badges.replace({key: self._badge(key, text, metrics) for key, text in self._drawn(texts) if text})
 
     def set_stale(self, stale: bool) -> None:
         """Grey everything: the drawing is not of the text as it stands."""
@@ -150,10 +159,13 @@ class AutomatonScene(QGraphicsScene):
             self._stale = stale
             self.recolour()
 
+    # --- what is seen ------------------------------------------------------------------------------------------------
+
     def reveal(self, view: QRectF, zoom: float) -> None:
         """Make the texts in a part of the scene, as far as they can be read at this zoom."""
         for captions, least in (
             (self._labels, LABELS_FROM_ZOOM),
+            (self._badges, LABELS_FROM_ZOOM),
             (self._numbers, NUMBERS_FROM_ZOOM),
             (self._titles, NUMBERS_FROM_ZOOM),
         ):
@@ -164,135 +176,96 @@ class AutomatonScene(QGraphicsScene):
 
     def state_at(self, point: QPointF) -> int | None:
         """The state at a point of the scene; a stub stands for the state that it hangs on."""
-        for node, box in self._boxes.items():
-            if box.contains(point):
-                return node if node >= 0 else -1 - node
-        return None
+        node = self._node_at(point)
+        return node if node is None or node >= 0 else -1 - node
+
+    def stub_at(self, point: QPointF) -> int | None:
+        """The state that a stub hangs on, if a point is on one."""
+        node = self._node_at(point)
+        return -1 - node if node is not None and node < 0 else None
 
     def edge_at(self, point: QPointF) -> EdgeKey | None:
         """The edge whose label lies at a point."""
-        return self._labels.at(point)
+        return self._labels.at(point) or self._badges.at(point)
 
     def group_at(self, point: QPointF) -> int | None:
         """The box with a title that a point lies in, by its place in the picture."""
-        return next((number for number, rect in enumerate(self._rects) if rect.contains(point)), None)
+        return next((number for number, rect in enumerate(self._placed.rects) if rect.contains(point)), None)
+
+    def is_live_group(self, number: int) -> bool:
+        """Whether the match stands in a box with a title, by its place in the picture."""
+        return not (self._lit.live | self._lit.begun).isdisjoint(self._placed.picture.groups[number][1])
 
     def box(self, state: int) -> QRectF | None:
         """Where a state is drawn; None where it is not."""
-        return self._boxes.get(state)
+        return self._placed.boxes.get(state)
 
     def drawn_rect(self) -> QRectF:
         """What the drawing covers."""
-        xs = [x for box in self._boxes.values() for x in (box.left(), box.right())]
-        ys = [y for box in self._boxes.values() for y in (box.top(), box.bottom())]
-        for chain in self._curves.values():
-            # A curve stays within its control points, and seldom goes as far as the outer ones.
-            xs += [x for x, _ in chain]
-            ys += [y for _, y in chain]
-        xs += [x for rect in self._rects for x in (rect.left(), rect.right())]
-        ys += [y for rect in self._rects for y in (rect.top(), rect.bottom())]
-        return QRectF(QPointF(min(xs), min(ys)), QPointF(max(xs), max(ys))) if xs else QRectF()
+        return self._extent
+
+    def home_rect(self) -> QRectF:
+        """The same, with a margin."""
+        return self.drawn_rect().adjusted(-_MARGIN, -_MARGIN, _MARGIN, _MARGIN)
 
     def recolour(self) -> None:
         """Take the colours of the present theme."""
-        line = self._line_role()
-        live, fill = (Role.DISABLED, Role.RAISED) if self._stale else (Role.LIVE, Role.LIVE_FILL)
-        for item in self._lines:
-            item.setPen(_pen(line, _LINE, item.pen().style()))
-        for item in self._heads:
-            _fill(item, line)
-        for item in self._bodies:
-            item.setPen(_pen(line if self._stale else Role.TEXT, 1.3))
-            item.setBrush(theme.colour(Role.RAISED))
-        self._stubs.setPen(_pen(line, 1.2, Qt.PenStyle.DashLine))
-        self._stubs.setBrush(theme.colour(Role.PANEL))
-        self._pen_next_lines()
-        _fill(self._next_heads, live)
-        self._call_ground.setPen(_pen(Role.PANEL, 3.0))
-        self._lit_lines.setPen(_pen(Role.ACCENT, 2.2))
-        _fill(self._lit_heads, Role.ACCENT)
-        self._lit.setPen(_pen(Role.ACCENT, 2.0))
-        self._lit.setBrush(theme.colour(Role.HOVER))
-        halo = theme.colour(live)
-        halo.setAlphaF(0.22)
-        self._halo.setPen(QPen(halo, 9.0))
-        self._live_bodies.setPen(_pen(live, 2.6))
-        self._live_bodies.setBrush(theme.colour(fill))
-        self._pointed.setPen(_pen(Role.ACCENT, 2.2))
-        self._ring.setPen(_pen(Role.ACCENT, 1.6, Qt.PenStyle.DashLine))
         self.setBackgroundBrush(theme.colour(Role.PANEL))
-        self._frames.setPen(_pen(Role.DISABLED, 1.0))
-        self._frames.setBrush(theme.colour(Role.PANEL))
-        self._live_frames.setPen(_pen(live, 1.6))
-        self._live_frames.setBrush(theme.colour(Role.PANEL))
-        for captions in (self._labels, self._numbers, self._titles):
+        self.resting.recolour(is_stale=self._stale)
+        self.lights.recolour(is_stale=self._stale)
+        for captions in (self._labels, self._badges, self._numbers, self._titles):
             captions.repaint()
 
-    # --- at rest -----------------------------------------------------------------------------------------------------
+    # --- parts -------------------------------------------------------------------------------------------------------
 
-    def _rest(self, picture: Picture) -> None:
-        for item in (*self._lines, *self._heads, *self._bodies):
-            self.removeItem(item)
-        self._lines, self._heads, self._bodies = [], [], []
-        tiles: defaultdict[Point, list[int]] = defaultdict(list)
-        for state, box in self._boxes.items():
-            if state >= 0:
-                tiles[box.left() // _TILE, box.top() // _TILE].append(state)
-        for members in tiles.values():
-            self._bodies.append(self._layer(30, self._outlines(members)))
-        self._stubs.setPath(paths.pills(box for node, box in self._boxes.items() if node < 0))
-        self._frames.setPath(paths.frames(self._rects))
-        starts: set[int | None] = {states[0] for _, states in picture.groups} or {picture.start}
-        for start, start_box in self._boxes.items():
-            if start in starts:
-                border = start_box.left(), start_box.center().y()
-                self._draw_edges(paths.entry(border), paths.entry_head(border))
-        calls = [self._curves[key] for key in sorted(picture.calls & self._curves.keys())]
-        for tile in _tiles(calls):
-            self._draw_edges(paths.curves(tile), paths.heads(tile), Qt.PenStyle.CustomDashLine)
-        self._rest_of_edges = _tiles(chain for key, chain in self._curves.items() if key not in picture.calls)
-        self._draw_more(None if len(self._curves) <= _AT_ONCE else _SLICE_MS)
+    def _light(self, **changes: object) -> None:
+        lit = replace(self._lit, **changes)  # type: ignore[arg-type] # the names are those of this class
+        if lit != self._lit:
+            self._lit = lit
+            self._relight()
 
-    def _draw_more(self, budget_ms: int | None = _SLICE_MS) -> None:
-        """Draw edges until the time is up, and go on after the events that wait; without a budget, all of them."""
-        clock = QElapsedTimer()
-        clock.start()
-        for tile in self._rest_of_edges:
-            self._draw_edges(paths.curves(tile), paths.heads(tile))
-            if budget_ms is not None and clock.elapsed() >= budget_ms:
-                self._more.start()
-                return
-        self._more.stop()
+    def _relight(self) -> None:
+        self.lights.show(self._placed, self._lit)
+        self.relit.emit()
 
-    def _draw_edges(self, lines: QPainterPath, heads: QPainterPath, style: Qt.PenStyle = Qt.PenStyle.SolidLine) -> None:
-        role = self._line_role()
-        line, head = self._layer(10, lines), self._layer(10, heads)
-        line.setPen(_pen(role, _LINE, style))
-        _fill(head, role)
-        self._lines.append(line)
-        self._heads.append(head)
+    def _drawn_states(self, states: Collection[int]) -> frozenset[int]:
+        return frozenset(states) & self._placed.boxes.keys()
 
-    def _line_role(self) -> Role:
-        return Role.BORDER if self._stale else Role.MUTED
+    def _drawn_edges(self, edges: Collection[EdgeKey]) -> frozenset[EdgeKey]:
+        return frozenset(edges) & self._placed.curves.keys()
+
+    def _drawn(self, texts: Mapping[EdgeKey, str]) -> Iterator[tuple[EdgeKey, str]]:
+        return ((key, text) for key, text in texts.items() if key in self._placed.curves)
+
+    def _node_at(self, point: QPointF) -> int | None:
+        return next((node for node, box in self._placed.boxes.items() if box.contains(point)), None)
+
+    def _badge(self, key: EdgeKey, text: str, metrics: QFontMetricsF) -> Caption:
+        width, height = metrics.horizontalAdvance(text) + 4, metrics.height()
+        label = self._places.get(key)
+        if label is None:
+            return Caption(text, *point_at(self._placed.curves[key], 0.5), width, height)
+        side = -1 if key[0] == key[1] else 1  # under the label of a loop comes the loop
+        return Caption(text, label.x, label.y + side * (label.height / 2 + height / 2 + _UNDER), width, height)
 
     def _write(self, picture: Picture, request: LayoutRequest, answer: LayoutAnswer) -> None:
-        self._labels.replace(
-            {
-                (source, target): Caption(
-                    picture.labels[source, target], *answer.label_positions[source, target], width, height
-                )
-                for source, target, width, height in request.edges
-                if (source, target) in answer.label_positions
-            }
-        )
+        self._places = {
+            (source, target): Caption(
+                picture.labels[source, target], *answer.label_positions[source, target], width, height
+            )
+            for source, target, width, height in request.edges
+            if (source, target) in answer.label_positions
+        }
+        self._labels.replace(self._places)
+        self._badges.replace({})
         texts = {**picture.names, **{node: text for node, (_, text) in picture.stubs().items()}}
         self._numbers.replace(
             {
                 node: Caption(texts.get(node, str(node)), box.center().x(), box.center().y(), box.width(), box.height())
-                for node, box in self._boxes.items()
+                for node, box in self._placed.boxes.items()
             }
         )
-        titles = zip(picture.groups, request.groups, self._rects, strict=True)
+        titles = zip(picture.groups, request.groups, self._placed.rects, strict=True)
         self._titles.replace(
             {
                 number: Caption(
@@ -306,105 +279,23 @@ class AutomatonScene(QGraphicsScene):
             }
         )
 
-    # --- what is lit -------------------------------------------------------------------------------------------------
-
-    def _relight(self) -> None:
-        calls = self._picture.calls if self._picture is not None else frozenset()
-        self._next_lines.setPath(paths.curves(self._curves[key] for key in sorted(self._next - calls)))
-        called = paths.curves(self._curves[key] for key in sorted(self._next & calls))
-        for item in (self._call_ground, self._next_calls):
-            item.setPath(called)
-        self._next_heads.setPath(paths.heads((self._curves[key] for key in sorted(self._next)), scale=1.25))
-        frames = [rect for number, rect in enumerate(self._rects) if self._is_live_group(number)]
-        self._live_frames.setPath(paths.frames(frames))
-        self._pen_next_lines()
-        pointed_at = [self._curves[key] for key in sorted(self._lit_edges)]
-        self._lit_lines.setPath(paths.curves(pointed_at))
-        self._lit_heads.setPath(paths.heads(pointed_at, scale=1.25))
-        self._lit.setPath(self._outlines(sorted(self._highlighted - self._live)))
-        live = sorted(self._live)
-        self._halo.setPath(paths.pills(_grown(self._boxes[state], 4.5) for state in live))
-        self._live_bodies.setPath(self._outlines(live))
-        pointed = [self._boxes[state] for state in sorted(self._highlighted & self._live)]
-        pointed += [self._boxes[self._hovered]] if self._hovered is not None else []
-        self._pointed.setPath(paths.pills(pointed))
-        ring = [] if self._selected is None else [_grown(self._boxes[self._selected], _REACH)]
-        self._ring.setPath(paths.pills(ring))
-
-    def _pen_next_lines(self) -> None:
-        # Many thick lines from one state would run into a blot.
-        role = Role.DISABLED if self._stale else Role.LIVE
-        width = 2.2 if len(self._next) <= _MANY_EDGES else 1.3
-        self._next_lines.setPen(_pen(role, width))
-        self._next_calls.setPen(_pen(role, width, Qt.PenStyle.CustomDashLine))
-
-    def _outlines(self, states: Iterable[int]) -> QPainterPath:
-        """The outlines of states, double where they accept."""
-        picture = self._picture
-        assert picture is not None
-        members = list(states)
-        path = paths.pills(self._boxes[state] for state in members)
-        path.addPath(paths.inner(self._boxes[state] for state in members if state in picture.accepting))
-        path.setFillRule(Qt.FillRule.WindingFill)  # else the ring between the two outlines would stay empty
-        return path
-
     def _label_ink(self, key: EdgeKey) -> Ink:
         ground = theme.colour(Role.PANEL)
         if self._stale:
             return Ink(theme.colour(Role.DISABLED), ground=ground)
-        return Ink(theme.colour(Role.LIVE if key in self._next else Role.TEXT), bold=False, ground=ground)
+        return Ink(theme.colour(Role.LIVE if key in self._lit.following else Role.TEXT), ground=ground)
+
+    def _badge_ink(self, _key: EdgeKey) -> Ink:
+        return Ink(theme.colour(Role.DISABLED if self._stale else Role.MUTED), ground=theme.colour(Role.PANEL))
 
     def _number_ink(self, node: int) -> Ink:
         if self._stale:
             return Ink(theme.colour(Role.DISABLED))
-        if node in self._live:
+        if node in self._lit.live:
             return Ink(theme.colour(Role.LIVE), bold=True)
         return Ink(theme.colour(Role.TEXT if node >= 0 else Role.MUTED))
 
     def _title_ink(self, number: int) -> Ink:
         if self._stale:
             return Ink(theme.colour(Role.DISABLED), bold=True)
-        return Ink(theme.colour(Role.LIVE if self._is_live_group(number) else Role.TEXT), bold=True)
-
-    def _is_live_group(self, number: int) -> bool:
-        assert self._picture is not None
-        return not (self._live | self._begun).isdisjoint(self._picture.groups[number][1])
-
-    def _layer(self, z: float, path: QPainterPath | None = None) -> QGraphicsPathItem:
-        item = QGraphicsPathItem(path or QPainterPath())
-        item.setZValue(z)
-        self.addItem(item)
-        return item
-
-
-def _box(x: float, y: float, width: float, height: float) -> QRectF:
-    return QRectF(x - width / 2, y - height / 2, width, height)
-
-
-def _grown(box: QRectF, by: float) -> QRectF:
-    return box.adjusted(-by, -by, by, by)
-
-
-def _pen(role: Role, width: float, style: Qt.PenStyle = Qt.PenStyle.SolidLine) -> QPen:
-    if style == Qt.PenStyle.CustomDashLine:  # a call; round ends would fill the gaps of a thick line
-        pen = QPen(QBrush(theme.colour(role)), width, Qt.PenStyle.SolidLine, Qt.PenCapStyle.FlatCap)
-        pen.setDashPattern([6.0 / width, 4.0 / width])
-        return pen
-    return QPen(QBrush(theme.colour(role)), width, style, Qt.PenCapStyle.RoundCap, Qt.PenJoinStyle.RoundJoin)
-
-
-def _fill(item: QGraphicsPathItem, role: Role) -> None:
-    item.setPen(Qt.PenStyle.NoPen)
-    item.setBrush(theme.colour(role))
-
-
-def _tiles(chains: Iterable[Chain]) -> Iterator[list[Chain]]:
-    """Curves that lie near each other, and long ones by themselves: what is out of view is not painted."""
-    tiles: defaultdict[Point, list[Chain]] = defaultdict(list)
-    for chain in chains:
-        (x0, y0), (x1, y1) = chain[0], chain[-1]
-        if abs(x1 - x0) > _TILE or abs(y1 - y0) > _TILE:
-            yield [chain]
-        else:
-            tiles[x0 // _TILE, y0 // _TILE].append(chain)
-    yield from tiles.values()
+        return Ink(theme.colour(Role.LIVE if self.is_live_group(number) else Role.TEXT), bold=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication, QFrame, QGraphicsView, QToolTip, QWidget
 
@@ -20,7 +20,16 @@ _LEAST, _MOST = 0.04, 4.0
 _HOME_LEAST, _HOME_MOST, _HOME_READING = 0.75, 1.35, 0.9
 _STEP = 1.2
 _SHARP_FROM_ZOOM = 0.2
+_SHARP_AFTER_MS = 120
 _KEEP_CLEAR = 70
+_ARROWS = {
+    Qt.Key.Key_Left: (-1, 0),
+    Qt.Key.Key_Right: (1, 0),
+    Qt.Key.Key_Up: (0, -1),
+    Qt.Key.Key_Down: (0, 1),
+}
+_ALT_KEYS = {Qt.Key.Key_Left: "back", Qt.Key.Key_Right: "forward"}
+_PLAIN_KEYS = {Qt.Key.Key_Slash: "find", Qt.Key.Key_T: "tokens"}
 
 
 class GraphView(QGraphicsView):
@@ -31,6 +40,9 @@ class GraphView(QGraphicsView):
         state_clicked: the state that was clicked, -1 for the empty ground.
         opened(state, edge, box): a double click, or Return: what lies there, each None where there is none.
         left(): Backspace, or Alt+Up: one level up.
+        stub_clicked(state): a click on a stub that hangs on this state.
+        walked(x, y): an arrow key, as a direction.
+        asked(what): a key that asks for something: "back", "forward", "find" or "tokens".
         zoomed: the zoom, 1 is a pixel for a unit.
 
     Attributes:
@@ -42,6 +54,9 @@ class GraphView(QGraphicsView):
     state_clicked = Signal(int)
     opened = Signal(object, object, object)
     left = Signal()
+    stub_clicked = Signal(int)
+    walked = Signal(int, int)
+    asked = Signal(str)
     zoomed = Signal(float)
 
     def __init__(self, scene: AutomatonScene) -> None:
@@ -57,6 +72,8 @@ class GraphView(QGraphicsView):
         self.setTransformationAnchor(QGraphicsView.ViewportAnchor.AnchorUnderMouse)
         self.setResizeAnchor(QGraphicsView.ViewportAnchor.AnchorViewCenter)
         self.setRenderHint(QPainter.RenderHint.Antialiasing)
+        self.setOptimizationFlag(QGraphicsView.OptimizationFlag.DontSavePainterState)
+        self.setOptimizationFlag(QGraphicsView.OptimizationFlag.DontAdjustForAntialiasing)
         self.setMouseTracking(True)
         self.viewport().setMouseTracking(True)
         # The scene paints its ground; knowing that, Qt pans by copying what is there and paints the new strip alone.
@@ -65,13 +82,20 @@ class GraphView(QGraphicsView):
         self.viewport().setCursor(Qt.CursorShape.ArrowCursor)
         self.setAccessibleName("Automaton graph")
         self.setCornerWidget(QWidget())  # else the style draws a frame where the scroll bars meet
+        self._sharpen = QTimer(self, singleShot=True, interval=_SHARP_AFTER_MS)
+        self._sharpen.timeout.connect(self._draw_sharply)
         for bar in (self.horizontalScrollBar(), self.verticalScrollBar()):
-            bar.valueChanged.connect(self._reveal)
+            bar.valueChanged.connect(self._on_scrolled)
 
     @property
     def zoom(self) -> float:
         """Pixels for a unit of the scene."""
         return self.transform().m11()
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether texts are large enough to be read."""
+        return self.zoom >= _HOME_LEAST
 
     def go_home(self, focus: int | None = None) -> None:
         """Show all of the drawing if it can be read so, else a readable part that begins at `focus`."""
@@ -83,8 +107,8 @@ class GraphView(QGraphicsView):
         """Show all of the drawing, however small."""
         self.is_at_home = False
         self._set_zoom(min(self._zoom_that_fits(), _HOME_MOST))
-        self.centerOn(self.sceneRect().center())
-        self._reveal()
+        self.centerOn(self._drawing.home_rect().center())
+        self.reveal()
 
     def zoom_in(self) -> None:
         """One step nearer."""
@@ -104,13 +128,29 @@ class GraphView(QGraphicsView):
         if box is None:
             return
         self._focus = state
-        self.ensureVisible(box, min(_KEEP_CLEAR, self.width() // 4), min(_KEEP_CLEAR, self.height() // 4))
-        self._reveal()
+        # More room at the sides: what follows is to be seen too.
+        self.ensureVisible(box, min(2 * _KEEP_CLEAR, self.width() // 3), min(_KEEP_CLEAR, self.height() // 4))
+        self.reveal()
+
+    def reveal(self) -> None:
+        """Make the texts that are in view now."""
+        self._drawing.reveal(self.mapToScene(self.viewport().rect()).boundingRect(), self.zoom)
+
+    def look_at(self, point: QPointF) -> None:
+        """Put a point of the scene in the middle."""
+        self.is_at_home = False
+        self.centerOn(point)
+        self.reveal()
 
     def place_of(self, state: int) -> QPointF | None:
         """Where a state is in the viewport."""
         box = self._drawing.box(state)
         return None if box is None else QPointF(self.mapFromScene(box.center()))
+
+    @property
+    def seen(self) -> QRectF:
+        """What is seen of the scene, but for a pixel at each side: rounding would bring scroll bars."""
+        return self.mapToScene(self.viewport().rect().adjusted(1, 1, -1, -1)).boundingRect()
 
     def keep_place(self, state: int, place: QPointF) -> None:
         """Put a state where one stood before the drawing changed."""
@@ -118,7 +158,7 @@ class GraphView(QGraphicsView):
         if box is not None:
             middle = QPointF(self.viewport().rect().center())
             self.centerOn(box.center() + (middle - place) / self.zoom)
-        self._reveal()
+        self.reveal()
 
     # --- events ------------------------------------------------------------------------------------------------------
 
@@ -127,7 +167,7 @@ class GraphView(QGraphicsView):
         super().resizeEvent(event)
         if self.is_at_home:
             self._settle()
-        self._reveal()
+        self.reveal()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Zoom around the pointer; with Shift, or a touch pad's sideways stroke, pan."""
@@ -140,27 +180,39 @@ class GraphView(QGraphicsView):
         event.accept()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Ctrl with plus, minus and zero zooms; arrows pan; Return opens, Backspace goes up."""
-        if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+        """Arrows walk, with Ctrl they pan; Ctrl with plus, minus and zero zooms; Return opens, Backspace goes up."""
+        modifiers, key = event.modifiers(), Qt.Key(event.key())
+        if modifiers & Qt.KeyboardModifier.ControlModifier:
             zooms = {
                 Qt.Key.Key_Plus: self.zoom_in,
                 Qt.Key.Key_Equal: self.zoom_in,
                 Qt.Key.Key_Minus: self.zoom_out,
                 Qt.Key.Key_0: self.fit,
             }
-            act = zooms.get(Qt.Key(event.key()))
-            if act is not None:
-                act()
+            if key in zooms:
+                zooms[key]()
                 event.accept()
                 return
-        if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and not event.modifiers():
+        elif modifiers & Qt.KeyboardModifier.AltModifier:
+            if key == Qt.Key.Key_Up:
+                self.left.emit()
+                return
+            if key in _ALT_KEYS:
+                self.asked.emit(_ALT_KEYS[key])
+                return
+        elif key in _ARROWS:
+            self.walked.emit(*_ARROWS[key])
+            return
+        elif key in _PLAIN_KEYS:
+            self.asked.emit(_PLAIN_KEYS[key])
+            return
+        elif key in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
             self.opened.emit(None, None, None)
-        elif event.key() == Qt.Key.Key_Backspace or (
-            event.key() == Qt.Key.Key_Up and event.modifiers() & Qt.KeyboardModifier.AltModifier
-        ):
+            return
+        elif key == Qt.Key.Key_Backspace:
             self.left.emit()
-        else:
-            super().keyPressEvent(event)
+            return
+        super().keyPressEvent(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Remember where a click, or a pan, began."""
@@ -184,7 +236,7 @@ class GraphView(QGraphicsView):
         if event.button() == Qt.MouseButton.LeftButton and self._pressed is not None:
             place = event.position().toPoint()
             if not self._is_far(place):
-                self.state_clicked.emit(self._state_at(place))
+                self._click(place)
             self._pressed = None
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
@@ -194,6 +246,8 @@ class GraphView(QGraphicsView):
         if event.button() == Qt.MouseButton.LeftButton:
             point = self.mapToScene(event.position().toPoint())
             state = self._drawing.state_at(point)
+            if self._drawing.stub_at(point) is not None:
+                return  # two clicks on what opens by one
             edge = self._drawing.edge_at(point) if state is None else None
             self.opened.emit(state, edge, self._drawing.group_at(point))
 
@@ -216,19 +270,19 @@ class GraphView(QGraphicsView):
         fitting = self._zoom_that_fits()
         if fitting >= _HOME_LEAST:
             self._set_zoom(min(fitting, _HOME_MOST))
-            self.centerOn(self.sceneRect().center())
+            self.centerOn(self._drawing.home_rect().center())
         else:
             self._set_zoom(_HOME_READING)
             box = None if self._focus is None else self._drawing.box(self._focus)
-            self.centerOn(self.sceneRect().center() if box is None else self._from_the_left(box))
-        self._reveal()
+            self.centerOn(self._drawing.home_rect().center() if box is None else self._from_the_left(box))
+        self.reveal()
 
     def _from_the_left(self, box: QRectF) -> QPointF:
         """The centre of a view that has `box` at its left third: what follows matters more than what came before."""
         return QPointF(box.center().x() + self.viewport().width() / self.zoom / 5, box.center().y())
 
     def _zoom_that_fits(self) -> float:
-        rect, port = self.sceneRect(), self.viewport().rect()
+        rect, port = self._drawing.home_rect(), self.viewport().rect()
         if rect.isEmpty() or port.isEmpty():
             return 1.0
         # A pixel less, or rounding would bring the scroll bars, which take the room that made it fit.
@@ -237,17 +291,31 @@ class GraphView(QGraphicsView):
     def _zoom_by(self, factor: float) -> None:
         self.is_at_home = False
         self._set_zoom(self.zoom * factor)
-        self._reveal()
+        self.reveal()
 
     def _set_zoom(self, zoom: float) -> None:
         bounded = min(max(zoom, _LEAST), _MOST)
         if bounded != self.zoom:
             self.scale(bounded / self.zoom, bounded / self.zoom)
-            self.setRenderHint(QPainter.RenderHint.Antialiasing, bounded >= _SHARP_FROM_ZOOM)
+            self._draw_swiftly()
         self.zoomed.emit(bounded)
 
-    def _reveal(self) -> None:
-        self._drawing.reveal(self.mapToScene(self.viewport().rect()).boundingRect(), self.zoom)
+    def _on_scrolled(self) -> None:
+        self._draw_swiftly()
+        self.reveal()
+
+    def _draw_swiftly(self) -> None:
+        """While a large drawing moves, its lines have steps: without them a frame takes twice as long."""
+        is_sharp = self.zoom >= _SHARP_FROM_ZOOM
+        if is_sharp and self._drawing.resting.is_large:
+            is_sharp = False
+            self._sharpen.start()
+        self.setRenderHint(QPainter.RenderHint.Antialiasing, is_sharp)
+
+    def _draw_sharply(self) -> None:
+        if self.zoom >= _SHARP_FROM_ZOOM:
+            self.setRenderHint(QPainter.RenderHint.Antialiasing)
+            self.viewport().update()
 
     def _hover(self, place: QPoint) -> None:
         point = self.mapToScene(place)
@@ -258,6 +326,13 @@ class GraphView(QGraphicsView):
         if what != self._hovered:
             self._hovered = what
             self.pointed_at.emit(what)
+
+    def _click(self, place: QPoint) -> None:
+        stub = self._drawing.stub_at(self.mapToScene(place))
+        if stub is None:
+            self.state_clicked.emit(self._state_at(place))
+        else:
+            self.stub_clicked.emit(stub)
 
     def _state_at(self, place: QPoint) -> int:
         state = self._drawing.state_at(self.mapToScene(place))

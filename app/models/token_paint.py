@@ -15,7 +15,8 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
 
 from app import theme
 
-_RUNS = re.compile(r"[␣↵␍⇥]+|[^␣↵␍⇥]+")
+_MARK = r"[␣↵␍⇥]|\\x[0-9a-f]{2}|\\u\{[0-9a-f]+\}"
+_RUNS = re.compile(rf"(?P<marks>(?:{_MARK})+)|(?:(?!{_MARK}).)+", re.DOTALL)
 
 
 def tabular(font: QFont) -> QFont:
@@ -51,7 +52,7 @@ def mix(ground: QColor, colour: QColor, share: float) -> QColor:
 @lru_cache(maxsize=16_384)
 def runs(text: str) -> tuple[tuple[str, bool], ...]:
     """A visible token in runs: text, and whether it is marks."""
-    return tuple((run, run[0] in "␣↵␍⇥") for run in _RUNS.findall(text))
+    return tuple((found[0], found["marks"] is not None) for found in _RUNS.finditer(text))
 
 
 def draw_token(painter: QPainter, box: QRectF, text: str, colours: TokenColours, *, struck: bool = False) -> None:

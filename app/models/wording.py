@@ -16,6 +16,16 @@ _LEAST_SHOWN = 0.00005  # what a column with two decimals of a percent would rou
 shown = lru_cache(maxsize=65_536)(visible)  # a trace repeats its tokens, and a table its rows
 
 
+def in_line(data: bytes) -> str:
+    """Text in one line: all that cannot be seen is marked, but for blanks between words."""
+    text = shown(data)
+    inner = text.strip("␣")
+    if not inner:
+        return text
+    start = text.index(inner)
+    return text[:start] + inner.replace("␣", " ") + text[start + len(inner) :]
+
+
 def unmarked(text: str) -> str:
     """Prose in which backticks hold code, for a label that knows no fonts: the code stands in quotation marks."""
     return _CODE.sub(r"“\2”", text)

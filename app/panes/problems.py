@@ -13,16 +13,18 @@ from app import theme
 from app.models.wording import unmarked
 from app.theme import Role
 from app.theme.icons import draw_icon
+from engine.diagnosis.fixes import Fix, fixes
 from engine.source import Diagnostic, Severity, SourceText, Span
 
-_COLUMNS = ("", "Place", "Problem", "What to do")
-SEVERITY, PLACE, MESSAGE, HINT = range(len(_COLUMNS))
+_COLUMNS = ("", "Place", "Problem", "What to do", "Fix")
+SEVERITY, PLACE, MESSAGE, HINT, FIX = range(len(_COLUMNS))
 _ICONS = {
     Severity.ERROR: ("ph.x-circle-fill", Role.ERROR),
     Severity.WARNING: ("ph.warning-fill", Role.WARNING),
     Severity.HINT: ("ph.info", Role.HINT),
 }
 _NOTHING = "No problems"
+_FIXED_AT_MOST = 30_000  # code points; in a longer text, fixes for a whole page of rows take too long to work out
 
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
@@ -35,17 +37,27 @@ class ProblemsModel(QAbstractTableModel):
         super().__init__(parent)
         self._findings: tuple[Diagnostic, ...] = ()
         self._source = SourceText("")
+        self._fixes: dict[int, tuple[Fix, ...]] = {}
 
     def show(self, diagnostics: Sequence[Diagnostic], source: SourceText) -> None:
         """Show other findings."""
         self.beginResetModel()
         self._findings = tuple(sorted(diagnostics, key=lambda finding: (finding.span, finding.code)))
         self._source = source
+        self._fixes = {}
         self.endResetModel()
 
     def finding(self, row: int) -> Diagnostic:
         """The finding of a row."""
         return self._findings[row]
+
+    def fixes(self, row: int) -> tuple[Fix, ...]:
+        """What would repair the finding of a row; worked out when the row is first seen."""
+        if len(self._source.text) > _FIXED_AT_MOST:
+            return ()
+        if row not in self._fixes:
+            self._fixes[row] = fixes(self._source.text, self._findings[row])
+        return self._fixes[row]
 
     def rowCount(self, parent: Index = _ROOT) -> int:
         """One row for each finding."""
@@ -61,18 +73,26 @@ class ProblemsModel(QAbstractTableModel):
         return _COLUMNS[section] if is_title and 0 <= section < len(_COLUMNS) else None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Texts, the severity's icon, and the code as a tooltip."""
+        """Texts, the severity's icon, the fix as a link, and the code or all fixes as a tooltip."""
         if not index.isValid():
             return None
         finding = self._findings[index.row()]
         if role == Qt.ItemDataRole.DisplayRole:
-            return self._text(finding, index.column())
+            return self._fix(index.row()) if index.column() == FIX else self._text(finding, index.column())
+        if role == Qt.ItemDataRole.ForegroundRole and index.column() == FIX:
+            return theme.colour(Role.ACCENT)
         if role == Qt.ItemDataRole.DecorationRole and index.column() == SEVERITY:
             name, colour = _ICONS[finding.severity]
             return draw_icon(name, theme.colour(colour).name(), theme.colour(Role.DISABLED).name())
+        if role == Qt.ItemDataRole.ToolTipRole and index.column() == FIX:
+            return unmarked("\n".join(fix.title for fix in self.fixes(index.row()))) or None
         if role == Qt.ItemDataRole.ToolTipRole:
             return unmarked(f"{finding.message}\n{finding.hint}\n{finding.code}".replace("\n\n", "\n"))
         return None
+
+    def _fix(self, row: int) -> str:
+        offered = self.fixes(row)
+        return unmarked(offered[0].title) + (" …" if len(offered) > 1 else "") if offered else ""
 
     def _text(self, finding: Diagnostic, column: int) -> str:
         if column == SEVERITY:
@@ -88,9 +108,11 @@ class ProblemsPane(QWidget):
 
     Signals:
         activated: the span of a finding that was clicked, entered, or come to with `go_to_next`.
+        fix_wanted: a `Diagnostic` that is to be repaired.
     """
 
     activated = Signal(object)
+    fix_wanted = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -108,7 +130,7 @@ class ProblemsPane(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._stack)
         self.setFocusProxy(self.table)
-        self.table.clicked.connect(self._activate)
+        self.table.clicked.connect(self._click)
         self.table.entered_by_key.connect(self._activate)
         theme.themes.changed.connect(self.table.viewport().update)
 
@@ -131,6 +153,18 @@ class ProblemsPane(QWidget):
             self.table.setCurrentIndex(self.model.index(row, MESSAGE))
             self._activate(self.model.index(row, MESSAGE))
 
+    def fix_current(self) -> None:
+        """Repair the finding of the current row."""
+        index = self.table.currentIndex()
+        if index.isValid():
+            self.fix_wanted.emit(self.model.finding(index.row()))
+
+    def _click(self, index: QModelIndex) -> None:
+        if index.column() == FIX and self.model.fixes(index.row()):
+            self.fix_wanted.emit(self.model.finding(index.row()))
+        else:
+            self._activate(index)
+
     def _activate(self, index: QModelIndex) -> None:
         span: Span = self.model.finding(index.row()).span
         self.activated.emit(span)
@@ -140,7 +174,7 @@ class ProblemsPane(QWidget):
         header = self.table.horizontalHeader()
         self.table.setColumnWidth(SEVERITY, metrics.horizontalAdvance("Warning") + 24 + 3 * theme.SPACE_S)
         self.table.setColumnWidth(PLACE, metrics.horizontalAdvance("1000:1000") + 2 * theme.SPACE_S)
-        for column in (MESSAGE, HINT):
+        for column in (MESSAGE, HINT, FIX):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setHighlightSections(False)

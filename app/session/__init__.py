@@ -5,8 +5,22 @@ Panes listen to the signals here; nobody but the session talks to the workers.
 
 from app.session.alarm import Alarm
 from app.session.compiling import Compiling, Drawn
+from app.session.debugging import Debugging
 from app.session.decoding import Decoding, view_of
 from app.session.groups import Groups
+from app.session.judging import Judging
+from app.session.ruled import ruled_text
 from app.session.session import Session
 
-__all__ = ["Alarm", "Compiling", "Decoding", "Drawn", "Groups", "Session", "view_of"]
+__all__ = [
+    "Alarm",
+    "Compiling",
+    "Debugging",
+    "Decoding",
+    "Drawn",
+    "Groups",
+    "Judging",
+    "Session",
+    "ruled_text",
+    "view_of",
+]

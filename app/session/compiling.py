@@ -14,21 +14,23 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from app.document import Document
 from app.graph.layout import LayoutRequest
 from app.jobs import JobGroup
+from app.workers.export_values import ExportAnswer, ExportList, ExportRequest, ExportTold, ListExports
 from app.workers.layout import PlainLayoutRequest
 from app.workers.messages import (
     CompileAnswer,
     CompileRequest,
-    ExportAnswer,
-    ExportRequest,
     Failed,
     NeighbourhoodAnswer,
     NeighbourhoodRequest,
+    StandingAnswer,
+    StandingRequest,
 )
 from engine.compile.options import CompileOptions
 from engine.source import Severity, SourceText
 
 if TYPE_CHECKING:
     from app.graph.folding import Fold
+    from app.graph.regions import Regions
     from app.graph.rules import RuleCharts
     from engine.automata.dfa import ByteDfa
     from engine.automata.rule_places import RulePlaces
@@ -49,6 +51,7 @@ class Drawn:
         fold: the automaton over characters; None where that is no other.
         rules: the automata of the rules; None where it is whole, or has none that can be drawn.
         places: where `output` stands in the rules.
+        regions: the automaton folded by the parts of its text; None where it is small, or has rules.
     """
 
     request: CompileRequest
@@ -59,6 +62,7 @@ class Drawn:
     fold: Fold | None = None
     rules: RuleCharts | None = None
     places: RulePlaces | None = None
+    regions: Regions | None = None
 
     @property
     def is_whole(self) -> bool:
@@ -75,6 +79,8 @@ class Compiling(QObject):
         drawn(Drawn): another automaton, or another part of it, is to be drawn.
         stale_changed(is stale, reason): whether the drawing is of an older text.
         laid_out(LayoutAnswer): positions for the drawing.
+        stood(StandingAnswer): on which stacks the match stands.
+        exports_listed(ExportList): which targets fit the grammar.
         exported(ExportAnswer): an export is ready.
         failed(Failed): a job hit a bug.
     """
@@ -84,6 +90,8 @@ class Compiling(QObject):
     drawn = Signal(object)
     stale_changed = Signal(bool, str)
     laid_out = Signal(object)
+    stood = Signal(object)
+    exports_listed = Signal(object)
     exported = Signal(object)
     failed = Signal(object)
 
@@ -116,9 +124,13 @@ class Compiling(QObject):
     def compile_now(self) -> None:
         """Compile the text as it stands, without waiting for more keys."""
         self._timer.stop()
+        self._compile.submit(self.request())
+
+    def request(self) -> CompileRequest:
+        """What a compile of the text as it stands needs."""
         grammar = self._document.content.grammar
         options = CompileOptions(dialect=grammar.dialect, whitespace=grammar.whitespace)
-        self._compile.submit(CompileRequest(self._document.revision, grammar.notation, grammar.text, options))
+        return CompileRequest(self._document.revision, grammar.notation, grammar.text, options)
 
     def cancel(self) -> None:
         """Give the compile up that is under way: the last good automaton stays, and is not of the present text."""
@@ -131,14 +143,30 @@ class Compiling(QObject):
         if self._good is not None and not self._good.is_whole and output != self._good.output:
             self._compile.submit(NeighbourhoodRequest(self._good.request, output))
 
+    def tell_standing(self, output: bytes) -> None:
+        """Ask on which stacks the match stands after `output`; a later question takes the place of an earlier one."""
+        if self._good is not None:
+            self._compile.submit(StandingRequest(self._good.request, output))
+
     def lay_out(self, request: LayoutRequest) -> None:
         """Ask for positions."""
         self._layout.submit(request)
 
-    def export_graph(self, path: str) -> None:
-        """Ask for the last good automaton as a Graphviz graph; without a path, for how it would look."""
+    def list_exports(self, told: ExportTold, *, has_model: bool) -> None:
+        """Ask which export targets fit the last good grammar."""
         if self._good is not None:
-            self._compile.submit(ExportRequest(self._good.request, "dot", path))
+            self._compile.submit(ListExports(self._good.request, told, has_model))
+        else:
+            self.exports_listed.emit(ExportList((), "No grammar has compiled yet: mend it, then export it."))
+
+    def export(self, target: str, path: str, told: ExportTold, number: int) -> None:
+        """Ask for an export of the last good grammar; without a path, for how it would look."""
+        if self._good is not None:
+            self._compile.submit(ExportRequest(self._good.request, target, path, told, number))
+
+    def cancel_export(self) -> None:
+        """Give up the export that is under way."""
+        self._compile.cancel(lambda request: isinstance(request, ExportRequest))
 
     def _forget(self) -> None:
         self._good = None
@@ -156,6 +184,11 @@ class Compiling(QObject):
                         self._good, dfa=answer.dfa, output=request.output, fold=answer.fold, places=answer.places
                     )
                     self.drawn.emit(self._good)
+            case StandingAnswer():
+                if self._good is not None and answer.revision == self._good.request.revision:
+                    self.stood.emit(answer)
+            case ExportList():
+                self.exports_listed.emit(answer)
             case ExportAnswer():
                 self.exported.emit(answer)
 
@@ -166,7 +199,7 @@ class Compiling(QObject):
             self._set_stale("The grammar has an error" if errors == 1 else f"The grammar has {errors} errors")
             return
         drawn = answer.dfa, b"", answer.compile_ms, answer.too_large, answer.fold, answer.rules, answer.places
-        self._good = Drawn(request, *drawn)
+        self._good = Drawn(request, *drawn, answer.regions)
         self._set_stale("")
         self.compiled.emit(self._good)
         self.drawn.emit(self._good)

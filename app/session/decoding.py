@@ -12,36 +12,48 @@ is the document's from then on: the worker forgets it.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.document import Document, DocumentFile, ModelPart
 from app.jobs import JobGroup
 from app.session.compiling import Drawn
+from app.workers.export_values import ExportAnswer, ExportRequest, ExportTold
 from app.workers.messages import (
     Back,
     Begin,
+    CompileRequest,
     DecodeView,
-    ExportAnswer,
-    ExportRequest,
     Failed,
+    Force,
     GoTo,
     LookupAnswer,
     ManyAnswer,
     OpenModel,
+    PipelineRefused,
     Restart,
     RestoreTrace,
     SampleMany,
     SetBudget,
     SetGrammar,
+    SetPipeline,
     SetPrompt,
     SetSampler,
     StepOnce,
     Take,
+    TokensAnswer,
+    TokensRequest,
     WhyAnswer,
 )
+from app.workers.replaying import AssessAnswer, AssessOutput, OpenOutput, ReplayAnswer, ReplayOutput, ReplayQuestion
+from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import Chat, FormerBranch, SamplerSettings, Trace
+
+_ASSESS_DELAY_MS = 150  # whoever steps faster does not read how far the end is
+Judge: TypeAlias = Callable[[DecodeView], str | None]
+"""After a step of a run: why it stops there; empty where it goes on, None where that is still to be found out."""
 
 
 class Decoding(QObject):
@@ -49,25 +61,35 @@ class Decoding(QObject):
 
     Signals:
         viewed(DecodeView): what the generation panes show.
+        replayed(ReplayAnswer): what is wrong with an output that was asked about.
+        assessed(AssessAnswer): how far the end is, a moment after a step, and why the output ended.
         explained(WhyAnswer), found(LookupAnswer), sampled(ManyAnswer), exported(ExportAnswer): answers.
+        tokens_told(TokensAnswer): which tokens may come at a state of the drawing.
         sampling_stopped(why): the many seeds end before their last answer.
         running_changed(is running): Run began or ended.
+        run_ended(why): a run stopped by itself, at its goal or at a breakpoint.
         model_opened(): the model that was asked for serves now.
         model_failed(spec, sentence): a model did not load; the old one still serves.
         model_differs(name): the document was made with another model of this name.
+        pipeline_refused(PipelineRefused): the stages that were asked for do not fit; the old ones stay.
         failed(Failed): a job hit a bug.
     """
 
     viewed = Signal(object)
     explained = Signal(object)
     found = Signal(object)
+    replayed = Signal(object)
+    assessed = Signal(object)
     sampled = Signal(object)
+    tokens_told = Signal(object)
     sampling_stopped = Signal(str)
     exported = Signal(object)
     running_changed = Signal(bool)
+    run_ended = Signal(str)
     model_opened = Signal()
     model_failed = Signal(str, str)
     model_differs = Signal(str)
+    pipeline_refused = Signal(object)
     failed = Signal(object)
 
     def __init__(self, document: Document, group: JobGroup, parent: QObject) -> None:
@@ -81,6 +103,10 @@ class Decoding(QObject):
         self._to_restore: RestoreTrace | None = None
         self._opening_steps = 0
         self._running = False
+        self._judge: Judge = _to_the_end
+        self._watched: Callable[[], bool] = bool
+        self._assessment = QTimer(self, singleShot=True, interval=_ASSESS_DELAY_MS)
+        self._assessment.timeout.connect(self._assess)
         group.answered.connect(self._on_answer)
         group.told.connect(self._on_told)
         group.failed.connect(self._on_failed)
@@ -136,6 +162,7 @@ class Decoding(QObject):
         """Go on with a grammar that compiled."""
         self._drawn, compiled = drawn, drawn.request
         self._grammar = SetGrammar(compiled.revision, compiled.notation, compiled.text, compiled.options)
+        self._end_assessment()
         self._group.submit(self._grammar)
         self._group.cancel(lambda request: isinstance(request, SetGrammar) and request is not self._grammar)
 
@@ -158,32 +185,79 @@ class Decoding(QObject):
             self._document.set_max_tokens(max_tokens)
             self._group.submit(SetBudget(max_tokens))
 
+    def set_pipeline(self, settings: PipelineSettings) -> None:
+        """Put other stages between the model and the draw; the document takes them over once the worker has."""
+        self.pause()
+        self._end_assessment()
+        self._group.submit(SetPipeline(settings))
+
     def ask(self, request: Any) -> None:
         """Send any other request; what moves the session by hand ends a run."""
         if not isinstance(request, StepOnce):
             self.pause()
-        if isinstance(request, Take | Back | Restart | GoTo):
+        if isinstance(request, Take | Force | Back | Restart | GoTo | OpenOutput):
             self._put_aside()
+        self._end_assessment()
         self._group.submit(request)
 
     def step(self) -> None:
         """Take one token, unless one is being taken already."""
         if not any(isinstance(request, StepOnce) for request in self._group.pending):
             self._put_aside()
-            self._group.submit(StepOnce())
+            self._end_assessment()
+            self._group.submit(StepOnce(self._running and self._watched()))
 
-    def run(self) -> None:
-        """Step until the end, or until `pause`."""
+    def run(self, judge: Judge | None = None, *, watched: Callable[[], bool] = bool) -> None:
+        """Step until the end, until `pause`, or until something says so.
+
+        Args:
+            judge: asked after every step.
+            watched: asked before every step, whether its view is to tell what it does to the rules.
+        """
         if not self._running:
+            self._judge, self._watched = judge or _to_the_end, watched
             self._running = True
             self.running_changed.emit(True)
             self.step()
+
+    def go_on(self) -> None:
+        """Ask once more whether a run goes on, which could not be told after its last step."""
+        if self._running and not any(isinstance(request, StepOnce) for request in self._group.pending):
+            self._go_on(self._view)
 
     def pause(self) -> None:
         """Stop stepping."""
         if self._running:
             self._running = False
             self.running_changed.emit(False)
+
+    def tell_tokens(self, request: TokensRequest) -> None:
+        """Ask which tokens may come at a place; what was asked before and is not answered yet is given up."""
+        self._group.cancel(lambda older: isinstance(older, TokensRequest))
+        self._group.submit(request)
+
+    def replay(self, compiled: CompileRequest, question: ReplayQuestion) -> None:
+        """Ask what is wrong with an output; an older question that waits is given up."""
+        self._group.cancel(lambda request: isinstance(request, ReplayOutput))
+        self._group.submit(ReplayOutput(compiled, question))
+
+    def open_output(self, ids: tuple[int, ...]) -> None:
+        """Stand behind an output as if it had been generated; the trace is kept as a branch to be read."""
+        self.ask(OpenOutput(ids))
+
+    def _assess(self) -> None:
+        """Ask how far the end is, unless something else goes on; whatever is asked for next takes its place."""
+        if self._view.position is None or self._running:
+            return
+        if self._group.pending:
+            self._assessment.start()  # what it waits for may bring another view, and then this one is not asked about
+        else:
+            self._group.submit(AssessOutput())
+
+    def _end_assessment(self) -> None:
+        """Nothing waits for a search that nobody is going to read."""
+        self._assessment.stop()
+        self._group.cancel(lambda request: isinstance(request, AssessOutput))
 
     def step_when_ready(self, count: int) -> None:
         """Take some steps as soon as there is a model and a grammar: the first run's greeting."""
@@ -203,11 +277,15 @@ class Decoding(QObject):
         """Keep the outcomes so far."""
         self._group.cancel(lambda request: isinstance(request, SampleMany))
 
-    def export_index(self, path: str) -> None:
-        """Ask for the token index of the grammar and the model; without a path, for how it would look."""
+    def export(self, target: str, path: str, told: ExportTold, number: int) -> None:
+        """Ask for an export over the model's vocabulary; without a path, for how it would look."""
         if (drawn := self._drawn) is not None:
-            self._group.cancel(lambda request: isinstance(request, ExportRequest))
-            self._group.submit(ExportRequest(drawn.request, "json", path))
+            self.cancel_export()
+            self._group.submit(ExportRequest(drawn.request, target, path, told, number))
+
+    def cancel_export(self) -> None:
+        """Give up the export that is under way."""
+        self._group.cancel(lambda request: isinstance(request, ExportRequest))
 
     def revive(self) -> None:
         """Tell a new process everything that the dead one knew."""
@@ -233,7 +311,7 @@ class Decoding(QObject):
 
     def _begin(self) -> None:
         content = self._document.content
-        self._group.submit(Begin(content.prompt, content.sampler, content.max_tokens))
+        self._group.submit(Begin(content.prompt, content.sampler, content.max_tokens, content.pipeline))
 
     def _on_answer(self, request: Any, answer: Any) -> None:
         match answer:
@@ -243,6 +321,15 @@ class Decoding(QObject):
                 self.explained.emit(answer)
             case LookupAnswer():
                 self.found.emit(answer)
+            case ReplayAnswer():
+                self.replayed.emit(answer)
+            case PipelineRefused():
+                self.pipeline_refused.emit(answer)
+            case AssessAnswer():
+                if answer.at == self._view.trace.current:
+                    self.assessed.emit(answer)
+            case TokensAnswer():
+                self.tokens_told.emit(answer)
             case ManyAnswer():
                 self.sampled.emit(answer)
             case ExportAnswer():
@@ -254,9 +341,12 @@ class Decoding(QObject):
             made_with = self._document.content.model.spec
             if made_with not in ("", request.spec):
                 self._put_aside()  # the user chose a model that the waiting trace is not of
+        if isinstance(request, SetPipeline) and not self._another_document_waits:
+            self._document.set_pipeline(request.settings)
         if not self._restore_if_ready():
             self._note_in_document(view)
         self.viewed.emit(view)
+        self._assessment.start()
         if isinstance(request, OpenModel):
             self._on_opened(request, view)
         if isinstance(request, StepOnce):
@@ -271,9 +361,14 @@ class Decoding(QObject):
             self._spec = view.model.spec if view.model else ""
         self.model_failed.emit(request.spec, view.error)
 
+    @property
+    def _another_document_waits(self) -> bool:
+        """Whether the last view is of the document that was open before."""
+        return any(isinstance(later, Begin) for later in self._group.pending)
+
     def _note_in_document(self, view: DecodeView) -> None:
-        if any(isinstance(later, Begin) for later in self._group.pending):
-            return  # the view is of the document that was open before
+        if self._another_document_waits:
+            return
         if view.former is not None:
             self._document.add_former(view.former)
         if view.model is None or self._to_restore is not None:
@@ -314,7 +409,12 @@ class Decoding(QObject):
         if self._running:
             if view.error or view.position is None or view.position.finish is not None:
                 self.pause()
-            else:
+                return
+            why = self._judge(view)
+            if why:
+                self.pause()
+                self.run_ended.emit(why)
+            elif why is not None:
                 self.step()
 
     def _open_with_steps(self) -> None:
@@ -343,6 +443,11 @@ class Decoding(QObject):
             self.sampling_stopped.emit("Cancelled")
 
 
+def _to_the_end(_view: DecodeView) -> str:
+    """Goes on."""
+    return ""
+
+
 def restore_request(trace: Trace) -> RestoreTrace | None:
     """What brings a trace back; None for one without steps."""
     return RestoreTrace(trace) if trace.nodes else None
@@ -350,4 +455,6 @@ def restore_request(trace: Trace) -> RestoreTrace | None:
 
 def view_of(content: DocumentFile) -> DecodeView:
     """What there is to show of a document before a worker has said anything."""
-    return DecodeView(prompt=content.prompt, sampler=content.sampler, max_tokens=content.max_tokens)
+    return DecodeView(
+        prompt=content.prompt, sampler=content.sampler, max_tokens=content.max_tokens, pipeline=content.pipeline
+    )

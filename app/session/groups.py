@@ -1,4 +1,4 @@
-"""The three worker processes of a window."""
+"""The worker processes of a window."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject
 from app.jobs import JobGroup, Policy
 from app.workers.compile import CompileHandler
 from app.workers.decode import DecodeHandler
+from app.workers.judging import JudgeHandler
 from app.workers.layout import LayoutHandler
 from app.workers.loop import Handler
 
@@ -24,16 +25,17 @@ class Groups(QObject):
         super().__init__(parent)
         self.compile = JobGroup("compile", CompileHandler, Policy(exclusive=True, grace_ms=_GRACE_MS), self)
         self.decode = JobGroup("decode", decode_handler, Policy(exclusive=False, grace_ms=_DECODE_GRACE_MS), self)
+        self.judge = JobGroup("judge", JudgeHandler, Policy(exclusive=True, grace_ms=_GRACE_MS), self)
         self.layout = JobGroup(
             "layout", LayoutHandler, Policy(exclusive=True, grace_ms=_GRACE_MS, limit_ms=_LAYOUT_LIMIT_MS), self
         )
 
     def __iter__(self) -> Iterator[JobGroup]:
-        return iter((self.compile, self.decode, self.layout))
+        return iter((self.compile, self.decode, self.layout, self.judge))
 
     def start(self) -> None:
-        """Start the processes ahead of the first job."""
-        for group in self:
+        """Start the processes ahead of the first job; that of the test strings starts with the first one."""
+        for group in (self.compile, self.decode, self.layout):
             group.start()
 
     def close(self) -> None:

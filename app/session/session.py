@@ -13,25 +13,30 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.document import Document
 from app.jobs import JobGroup
+from app.models.wording import unmarked
 from app.session.alarm import Alarm
 from app.session.compiling import Compiling, Drawn
+from app.session.debugging import Debugging
 from app.session.decoding import Decoding
 from app.session.groups import Groups
+from app.session.judging import Judging
+from app.session.ruled import ruled_text
+from app.workers.export_values import ExportRequest
 from app.workers.messages import (
     CompileRequest,
     DecodeView,
-    ExportRequest,
     Failed,
     OpenModel,
     Progress,
     RestoreTrace,
     SampleMany,
     SetGrammar,
+    WriteTwin,
 )
 from engine.decoding.values import Finish, Position
 
 _PATIENCE_MS = 400  # a compile that takes no longer goes unmentioned, or the status bar would flicker at every key
-_PROCESS_NAMES = {"compile": "The compiler", "decode": "The model's", "layout": "The drawing"}
+_PROCESS_NAMES = {"compile": "The compiler", "decode": "The model's", "layout": "The drawing", "judge": "The tests'"}
 
 
 class Session(QObject):
@@ -57,6 +62,8 @@ class Session(QObject):
         self.groups = groups
         self.compiling = Compiling(document, groups.compile, groups.layout, self)
         self.decoding = Decoding(document, groups.decode, self)
+        self.debugging = Debugging(document, groups.decode, self.compiling, self.decoding, self)
+        self.judging = Judging(document, groups.judge, self.compiling, self.decoding, self)
         self._progress: dict[type, Progress] = {}
         self._patience = QTimer(self, singleShot=True, interval=_PATIENCE_MS)
         self._patience.timeout.connect(self._update_activity)
@@ -68,7 +75,7 @@ class Session(QObject):
         self.compiling.drawn.connect(self._on_drawn)
         self.compiling.stale_changed.connect(self._on_stale)
         self.decoding.viewed.connect(self._on_view)
-        for failures in (self.compiling.failed, self.decoding.failed):
+        for failures in (self.compiling.failed, self.decoding.failed, self.judging.failed):
             failures.connect(self._on_failed)
         self.decoding.model_failed.connect(self._on_model_failed)
         self.decoding.model_differs.connect(self._on_model_differs)
@@ -115,17 +122,20 @@ class Session(QObject):
         self.compiling.cancel()
         if self._is_reading_for_long:
             self.decoding.cancel_grammar()
+        waited_for = OpenModel | SampleMany | WriteTwin | RestoreTrace | ExportRequest
         for group in (self.groups.decode, self.groups.compile):
-            group.cancel(lambda request: isinstance(request, OpenModel | SampleMany | RestoreTrace | ExportRequest))
+            group.cancel(lambda request: isinstance(request, waited_for))
 
     def restart_workers(self) -> None:
         """Start all processes anew and tell them what the old ones knew."""
         self._decode_is_gone = False
         for group in self.groups:
             group.cancel()
-            group.restart()
+            if group is not self.groups.judge or group.pid is not None:
+                group.restart()
         self.compiling.compile_now()
         self.decoding.revive()
+        self.judging.revive()
 
     def _refusal_at_end(self, view: DecodeView, position: Position) -> str:
         match position.finish:
@@ -137,13 +147,15 @@ class Session(QObject):
                 return "The model's context is full: go back, or restart"
             case Finish.DEAD_END if self.compiling.good is not None and not self.compiling.good.dfa.states:
                 return "No text matches this grammar: change it to go on"
+            case Finish.DEAD_END if view.dead_end:
+                return unmarked(view.dead_end[:1].upper() + view.dead_end[1:])
             case Finish.DEAD_END:
                 return "No token of this vocabulary can follow: go back, or change the grammar"
         return ""
 
     def _on_view(self, view: DecodeView) -> None:
-        if view.position is not None:
-            self.compiling.draw_around(view.position.output)
+        if (text := ruled_text(view)) is not None:
+            self.compiling.draw_around(text)
         self._update_live()
         self.step_allowed_changed.emit(self.step_refusal)
 
@@ -156,10 +168,10 @@ class Session(QObject):
         self.step_allowed_changed.emit(self.step_refusal)
 
     def _update_live(self) -> None:
-        drawn, view = self.compiling.good, self.decoding.view
+        drawn, text = self.compiling.good, ruled_text(self.decoding.view)
         state = None
-        if drawn is not None and view.position is not None:
-            state = live_state(drawn, view.position.output)
+        if drawn is not None and text is not None:
+            state = live_state(drawn, text)
         if state is None or drawn is None:
             self.live_changed.emit(frozenset(), ())
         else:
@@ -182,6 +194,7 @@ class Session(QObject):
         for kind, text in (
             (OpenModel, "Loading {}"),
             (SampleMany, "Sampling"),
+            (WriteTwin, "Writing without the grammar"),
             (RestoreTrace, "Replaying the trace"),
             (ExportRequest, "Exporting"),
             (CompileRequest, "Compiling"),
@@ -244,6 +257,8 @@ class Session(QObject):
         if group is self.groups.decode:
             self._decode_is_gone = False
             self.decoding.revive()
+        elif group is self.groups.judge:
+            self.judging.revive()
         else:
             self.compiling.compile_now()
 

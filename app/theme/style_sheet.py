@@ -7,6 +7,7 @@ styled here, so that both themes reach them:
 * `QPushButton[role="primary" | "link" | "flat"]`
 * `QFrame[role="panel" | "bar" | "card" | "banner"]`; a banner also has
   `severity="error" | "warning" | "hint" | "allowed"`
+* `QListView[role="popup"]`, a list over other things
 * `QToolButton[role="chip" | "former" | "fold" | "outlined" | "primary"]`
 """
 
@@ -93,6 +94,12 @@ QSpinBox, QDoubleSpinBox { padding-right: 0px; }
 QLineEdit:focus, QSpinBox:focus, QDoubleSpinBox:focus, QComboBox:focus { border-color: {accent}; }
 QPlainTextEdit[role="field"] { border: 1px solid {border}; border-radius: 6px; padding: 2px 4px; }
 QPlainTextEdit[role="field"]:focus { border-color: {accent}; }
+QListWidget[role="field"] { border: 1px solid {border}; border-radius: 6px; padding: 3px; }
+QScrollArea[role="field"] { background: {raised}; border: 1px solid {border}; border-radius: 6px; }
+QListView[role="popup"] { border: 1px solid {border}; background: {panel}; }
+QListWidget[role="field"]:focus { border-color: {accent}; }
+QCheckBox::indicator:unchecked, QListWidget[role="field"]::indicator:unchecked {
+  border: 1px solid {muted}; border-radius: 3px; background: {panel}; }
 QComboBox::drop-down { border: none; width: 20px; }
 QSpinBox::up-button, QDoubleSpinBox::up-button, QSpinBox::down-button, QDoubleSpinBox::down-button {
   border: none; background: transparent; width: 20px; }

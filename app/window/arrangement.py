@@ -14,7 +14,8 @@ from PySide6.QtWidgets import QSplitter, QTabWidget, QVBoxLayout, QWidget
 
 NARROW_BELOW = 1400
 _WIDE_SHARES = (28, 36, 36)
-_BOTTOM_HEIGHT = 160
+_BOTTOM_HEIGHT, _LOW_BOTTOM_HEIGHT = 210, 160  # of the bottom tabs, in a high window and in a low one
+_HIGH_FROM = 800
 _LEAST_PAGE = 64  # of a bottom tab, so that a row of it can be read
 _NO_MAXIMUM = 16_777_215  # Qt's QWIDGETSIZE_MAX, which PySide does not export
 
@@ -35,7 +36,7 @@ class Arrangement(QWidget):
         self._editor, self._automaton, self._generation = editor, automaton, generation
         self._is_narrow: bool | None = None
         self._bottom_is_open = False
-        self._bottom_height = _BOTTOM_HEIGHT
+        self._bottom_height: int | None = None  # as the user drew it
         self._places: dict[str, bytes] = {}
         self._tabs = QTabWidget()
         self._tabs.setDocumentMode(True)
@@ -147,7 +148,8 @@ class Arrangement(QWidget):
         else:
             self.bottom.setMinimumHeight(folded)
             self.bottom.setMaximumHeight(folded)
-        height = self._bottom_height if self._bottom_is_open else folded
+        default = _BOTTOM_HEIGHT if self.height() >= _HIGH_FROM else _LOW_BOTTOM_HEIGHT
+        height = (self._bottom_height or default) if self._bottom_is_open else folded
         self._down.setSizes([max(self._down.height() - height, 0), height])
 
     def _note_bottom_height(self) -> None:

@@ -6,10 +6,10 @@ from datetime import datetime
 from pathlib import Path
 
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QDialog, QFileDialog, QMenu, QMessageBox, QWidget
+from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox, QWidget
 
 from app.document import SUFFIX, DocumentError, DocumentFile, ModelPart
-from app.document.gallery import examples
+from app.document.gallery import Example, examples
 from app.session import Alarm, Session
 from app.settings import Settings
 from app.window.gallery_dialog import GalleryDialog
@@ -62,11 +62,13 @@ class Files(QObject):
         self._settings.remember_file(path)
         return True
 
-    def open_gallery(self) -> None:
-        """Choose an example."""
+    def open_gallery(self) -> GalleryDialog:
+        """Open the gallery; what is chosen there takes the place of the document."""
         dialog = GalleryDialog(self._window)
-        if dialog.exec() == QDialog.DialogCode.Accepted and self.may_leave():
-            self._document.replace(dialog.chosen.document())
+        dialog.opened.connect(self._begin_with)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+        return dialog
 
     def save(self) -> bool:
         """Save to the document's file, or ask for one. Whether it was saved."""
@@ -105,6 +107,10 @@ class Files(QObject):
             action.triggered.connect(lambda _checked=False, name=name: self.may_leave() and self.open(Path(name)))
         if menu.isEmpty():
             menu.addAction("No recent documents").setEnabled(False)
+
+    def _begin_with(self, example: Example) -> None:
+        if self.may_leave():
+            self._document.replace(example.document())
 
     def _save(self, path: Path) -> bool:
         try:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QByteArray, QEvent, Qt, QTimer, Signal
@@ -11,19 +12,26 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QMessageBox, QPl
 
 from app import theme
 from app.actions import Actions
+from app.panes.tests import StringTestsPane
 from app.session import Alarm, Session
 from app.settings import Settings
 from app.window.arrangement import Arrangement
+from app.window.automaton_commands import AutomatonCommands
 from app.window.banner import BannerStack
+from app.window.debug_commands import DebugCommands
+from app.window.editor_commands import EditorCommands
 from app.window.export_dialog import ExportDialog
 from app.window.files import Files
 from app.window.model_menu import ModelMenu
 from app.window.notation_menu import NotationMenu
 from app.window.palette import CommandPalette
 from app.window.panes import Panes
+from app.window.processor_commands import ProcessorCommands
+from app.window.replay_dialog import ReplayDialog
 from app.window.status import StatusLine
 from app.window.toolbar import Toolbar
 from app.workers.messages import Back, Restart
+from engine.diagnosis.testing import SuggestionKind
 from engine.source import Diagnostic
 
 _FOLD_DELAY_MS = 700  # half-typed patterns are broken all the time: the panes should not jump with every key
@@ -55,12 +63,20 @@ class MainWindow(QMainWindow):
         self.toolbar = Toolbar(self.commands)
         self.arrangement = Arrangement(self.panes.editor, self.panes.automaton, self.panes.generation_column)
         self.arrangement.add_bottom(self.panes.problems, "Problems")
+        self.arrangement.add_bottom(self.panes.tests, "Tests")
+        self.debug_commands = DebugCommands(self.commands, self.panes, session, settings, self)
+        self.debug_commands.until_button = self.toolbar.until_button
+        self.arrangement.add_bottom(self.debug_commands.timeline, "Timeline")
+        self.arrangement.add_bottom(self.debug_commands.breakpoints, "Breakpoints")
         self.status_line = StatusLine()
         self.model_menu = ModelMenu(self.toolbar, session, settings, self)
         self.notation_menu = NotationMenu(self.toolbar, self.panes.editor, session, self.files, self)
         self._build()
         self._wire()
         self._connect_commands()
+        self.processor_commands = ProcessorCommands(self.commands, self.panes.generation.processors, session, self)
+        self.editor_commands = EditorCommands(self.commands, self.panes.editor, self.panes.problems, self)
+        self.automaton_commands = AutomatonCommands(self.commands, self.panes.automaton, session, self)
         self._restore_layout()
         theme.themes.changed.connect(self._check_theme)
         self.commands.recolour()
@@ -133,6 +149,9 @@ class MainWindow(QMainWindow):
         session.drawn.connect(lambda _drawn: self._show_status())
         session.compiling.stale_changed.connect(lambda _stale, _reason: self._show_status())
         session.compiling.diagnosed.connect(self._show_problem_count)
+        self.panes.tests.summary_changed.connect(
+            lambda title: self.arrangement.set_bottom_title(self.panes.tests, title)
+        )
         session.live_changed.connect(self._on_live)
         session.decoding.viewed.connect(lambda _view: self._show_status())
         session.decoding.running_changed.connect(self._on_running)
@@ -158,15 +177,19 @@ class MainWindow(QMainWindow):
                 "file.save_as": self.files.save_as,
                 "file.export": self.open_export,
                 "file.quit": self.close,
-                "edit.undo": lambda: self._text_edit().undo(),
-                "edit.redo": lambda: self._text_edit().redo(),
+                "edit.undo": lambda: self._undoes().undo(),
+                "edit.redo": lambda: self._undoes().redo(),
                 "edit.problem": panes.problems.go_to_next,
                 "edit.palette": lambda: CommandPalette(self.commands, self).open(),
                 "view.editor": lambda: reveal(panes.editor),
                 "view.automaton": lambda: reveal(panes.automaton),
                 "view.generation": lambda: reveal(panes.generation),
                 "view.problems": lambda: reveal(panes.problems),
+                "view.tests": lambda: reveal(panes.tests),
                 "view.probabilities": lambda: reveal(panes.probabilities),
+                "view.timeline": lambda: reveal(self.debug_commands.timeline),
+                "view.breakpoints": lambda: reveal(self.debug_commands.breakpoints),
+                "view.twin": lambda: reveal(panes.generation.twin),
                 "view.bottom": self.arrangement.toggle_bottom,
                 "view.light": lambda: self._choose_theme("light"),
                 "view.dark": lambda: self._choose_theme("dark"),
@@ -178,6 +201,17 @@ class MainWindow(QMainWindow):
                 "run.why": panes.generation.explain_selected,
                 "run.cancel": self.session.cancel_background,
                 "run.workers": self.session.restart_workers,
+                "tests.check": self.open_replay,
+                "tests.add": lambda: self._in_tests(panes.tests.add),
+                "tests.paste": lambda: self._in_tests(panes.tests.paste),
+                "tests.duplicate": panes.tests.duplicate,
+                "tests.remove": panes.tests.remove,
+                "tests.toggle": panes.tests.toggle,
+                "tests.failure": lambda: self._in_tests(panes.tests.go_to_failure),
+                "tests.shortest": lambda: self._in_tests(partial(panes.tests.suggest, SuggestionKind.SHORTEST)),
+                "tests.random": lambda: self._in_tests(partial(panes.tests.suggest, SuggestionKind.RANDOM)),
+                "tests.rules": lambda: self._in_tests(partial(panes.tests.suggest, SuggestionKind.RULE)),
+                "tests.near": lambda: self._in_tests(partial(panes.tests.suggest, SuggestionKind.NEAR_MISS)),
                 "help.keys": self._show_keys,
                 "help.about": self._show_about,
             }
@@ -219,7 +253,13 @@ class MainWindow(QMainWindow):
 
     def _fold_bottom(self) -> None:
         """Unfold the bottom tabs for problems, unless the user folds them; fold them when empty."""
-        self.arrangement.open_bottom(self._settings.preferences.bottom_open and not self.panes.problems.is_empty)
+        arrangement, problems = self.arrangement, self.panes.problems
+        if arrangement.bottom_is_open and arrangement.bottom.currentWidget() is not problems:
+            return  # whoever reads another tab keeps it
+        is_open = self._settings.preferences.bottom_open and not problems.is_empty
+        if is_open:
+            arrangement.bottom.setCurrentWidget(problems)
+        arrangement.open_bottom(is_open)
 
     def _on_live(self, states: frozenset[int], _spans: object) -> None:
         self._live = states
@@ -243,6 +283,7 @@ class MainWindow(QMainWindow):
             if self.focusWidget() in (None, self.panes.editor.edit):
                 self.toolbar.step_button.setFocus()
         has_steps = self.session.decoding.view.trace.current is not None
+        self.debug_commands.enable(refusal)
         for command_id in ("run.back", "run.restart"):
             self.commands[command_id].setEnabled(has_steps)
 
@@ -254,18 +295,51 @@ class MainWindow(QMainWindow):
         dialog = ExportDialog(
             self.session.document.title,
             self,
-            has_model=decoding.view.model is not None,
             waits_for=lambda: "the many seeds that are being generated" if decoding.is_sampling else "",
         )
+        dialog.list_wanted.connect(lambda told: compiling.list_exports(told, has_model=decoding.view.model is not None))
         dialog.wanted.connect(
-            lambda target, path: (compiling.export_graph if target == "dot" else decoding.export_index)(path)
+            lambda target, path, told, number, needs_model: (
+                decoding if needs_model and decoding.view.model is not None else compiling
+            ).export(target, path, told, number)
         )
-        compiling.exported.connect(dialog.show_answer)
-        decoding.exported.connect(dialog.show_answer)
+        for side in (compiling, decoding):
+            dialog.cancelled.connect(side.cancel_export)
+            side.exported.connect(dialog.show_answer)
+            side.failed.connect(dialog.show_failure)
+        compiling.exports_listed.connect(dialog.show_list)
+        self.session.activity_changed.connect(dialog.show_progress)
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
-        dialog.ask()
+        dialog.begin()
         return dialog
+
+    def open_replay(self) -> ReplayDialog:
+        """Open the dialog that checks an output."""
+        compiling, decoding = self.session.compiling, self.session.decoding
+        dialog = ReplayDialog(self.session.document.title, self)
+        dialog.checked.connect(lambda question: decoding.replay(compiling.request(), question))
+        dialog.opened.connect(decoding.open_output)
+        dialog.test_wanted.connect(self.panes.tests.add_text)
+        dialog.span_wanted.connect(self.panes.editor.go_to)
+        decoding.replayed.connect(dialog.show_answer)
+        compiling.diagnosed.connect(dialog.check_again)
+        decoding.model_opened.connect(dialog.check_again)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.show()
+        return dialog
+
+    def _in_tests(self, act: Callable[[], None]) -> None:
+        """Do something with the test strings where they can be seen."""
+        self.arrangement.reveal(self.panes.tests)
+        act()
+
+    def _undoes(self) -> QPlainTextEdit | StringTestsPane:
+        """Who undoes: the list of tests where the keys are there, else a text."""
+        focused = QApplication.focusWidget()
+        if focused is not None and focused is self.panes.tests.table:
+            return self.panes.tests
+        return self._text_edit()
 
     def _text_edit(self) -> QPlainTextEdit:
         focused = QApplication.focusWidget()

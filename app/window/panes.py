@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
@@ -13,9 +14,12 @@ from app.panes.editor import EditorPane
 from app.panes.generation import GenerationPane
 from app.panes.probabilities import ProbabilitiesPane
 from app.panes.problems import ProblemsPane
-from app.session import Drawn, Session, view_of
-from app.workers.messages import Back, DecodeView, GoTo, Lookup, Restart, Take, Why
+from app.panes.tests import StringTestsPane
+from app.session import Drawn, Session, ruled_text, view_of
+from app.workers.judge_messages import JudgeAnswer
+from app.workers.messages import Back, DecodeView, GoTo, Lookup, Restart, StandingAnswer, Take, Why
 from engine.automata.rule_places import RulePlaces
+from engine.diagnosis.testing import Coverage
 from engine.source import Diagnostic, SourceText
 
 
@@ -30,11 +34,14 @@ class Panes(QObject):
         self.generation = GenerationPane()
         self.problems = ProblemsPane()
         self.probabilities = ProbabilitiesPane()
+        self.tests = StringTestsPane()
         self.generation.add_page(self.probabilities, "Probabilities")
         self.generation_column = self._head_generation()
+        self._coverage_seen: frozenset[QWidget] = frozenset()  # the panes that show it
         self._wire_grammar()
         self._wire_automaton()
         self._wire_generation()
+        self._wire_tests()
 
     def _head_generation(self) -> QWidget:
         """The generation under a bar like those of the other panes.
@@ -52,6 +59,7 @@ class Panes(QObject):
         row.setContentsMargins(theme.SPACE_M, theme.SPACE_XS, theme.SPACE_S, theme.SPACE_XS)
         row.addWidget(heading)
         row.addStretch()
+        row.addWidget(self.generation.processors.button)
         row.addWidget(controls.sampler)
         row.addWidget(controls.budget)
         column = QWidget()
@@ -80,12 +88,20 @@ class Panes(QObject):
         session.compiling.laid_out.connect(automaton.show_layout)
         automaton.layout_wanted.connect(session.compiling.lay_out)
         automaton.state_hovered.connect(self.editor.show_hover)
+        automaton.span_wanted.connect(self.editor.go_to)
+        automaton.tokens_wanted.connect(session.decoding.tell_tokens)
+        session.decoding.tokens_told.connect(automaton.show_tokens)
+        session.decoding.running_changed.connect(automaton.set_running)
+        session.compiling.stood.connect(automaton.show_standing)
+        for table in (self.generation.candidates.table, self.generation.candidates.ends):
+            table.pointed_at.connect(lambda pointed: automaton.show_ahead(pointed.token if pointed else None))
 
     def _wire_generation(self) -> None:
         session, decoding, pane = self._session, self._session.decoding, self.generation
         decoding.viewed.connect(self._show_view)
         decoding.explained.connect(pane.show_why)
         decoding.found.connect(pane.show_lookup)
+        decoding.assessed.connect(lambda answer: pane.show_assessment(answer.verdict))
         decoding.sampled.connect(pane.show_many)
         decoding.sampling_stopped.connect(pane.stop_many)
         decoding.running_changed.connect(pane.set_running)
@@ -109,6 +125,33 @@ class Panes(QObject):
         pane.many_cancelled.connect(decoding.cancel_sampling)
         pane.loading_cancelled.connect(decoding.cancel_model)
 
+    def _wire_tests(self) -> None:
+        session, tests = self._session, self.tests
+        session.document.replaced.connect(lambda: tests.show_texts(session.document.content.expected_texts))
+        session.judging.judged.connect(self._show_judged)
+        session.judging.suggested.connect(tests.show_suggestions)
+        session.compiling.stale_changed.connect(lambda _stale, reason: tests.set_stale(reason))
+        tests.edited.connect(session.judging.set_texts)
+        tests.watched.connect(partial(self._watch_coverage, tests))
+        tests.coverage_changed.connect(self._show_coverage)
+        self.automaton.footer.coverage_button.toggled.connect(partial(self._watch_coverage, self.automaton))
+        tests.suggestions_wanted.connect(session.judging.suggest)
+        tests.span_wanted.connect(self.editor.go_to)
+
+    def _watch_coverage(self, pane: QWidget, is_watched: bool) -> None:
+        """Ask for the coverage while some pane shows it, though there be no test string."""
+        self._coverage_seen = self._coverage_seen | {pane} if is_watched else self._coverage_seen - {pane}
+        self._session.judging.watch(bool(self._coverage_seen))
+
+    def _show_judged(self, answer: JudgeAnswer) -> None:
+        drawn = self._session.compiling.good
+        self.tests.show_answer(answer, SourceText(drawn.request.text if drawn is not None else ""))
+
+    def _show_coverage(self, coverage: Coverage) -> None:
+        drawn = self._session.compiling.good
+        if drawn is not None:
+            self.automaton.show_coverage(coverage, drawn.request.revision)
+
     def step(self) -> None:
         """Take one token, from the prompt as it is typed by now."""
         self.generation.commit_prompt()
@@ -121,7 +164,7 @@ class Panes(QObject):
             decoding.pause()
         elif not self._session.step_refusal:
             self.generation.commit_prompt()
-            decoding.run()
+            self._session.debugging.run_until()
 
     def _show_document(self) -> None:
         content = self._session.document.content
@@ -134,6 +177,7 @@ class Panes(QObject):
         self.generation.show_view(view)
         self.generation.show_former(self._session.document.content.former)
         self.probabilities.show_position(view.position)
+        self.automaton.set_moment((view.model, view.prompt, view.grammar_revision, view.pipeline))
 
     def _show_diagnostics(self, diagnostics: Sequence[Diagnostic], source: SourceText) -> None:
         self.editor.show_diagnostics(tuple(diagnostics))
@@ -141,7 +185,8 @@ class Panes(QObject):
 
     def _show_drawn(self, drawn: Drawn) -> None:
         source = SourceText(drawn.request.text)
-        self.automaton.show_dfa(drawn.dfa, drawn.request.revision, None, source, drawn.fold, drawn.rules)
+        folded = drawn.fold, drawn.rules, drawn.regions
+        self.automaton.show_dfa(drawn.dfa, drawn.request.revision, None, source, *folded)
         self.automaton.show_too_large(drawn.too_large)
         self.generation.set_source(drawn.request.text)
 
@@ -154,7 +199,18 @@ class Panes(QObject):
     def _show_live(self, states: frozenset[int], _spans: object) -> None:
         drawn = self._session.compiling.good
         # Without live states the answer is still to come; without places it is known that none can be told.
-        self.automaton.set_live(states, (drawn.places or RulePlaces()) if drawn is not None and states else None)
+        places = (drawn.places or RulePlaces()) if drawn is not None and states else None
+        view = self._session.decoding.view
+        output = ruled_text(view) or b""
+        if view.position is not None and ruled_text(view) is None:
+            self.automaton.set_live((), RulePlaces(), b"")  # the grammar does not rule here
+            self.automaton.show_standing(StandingAnswer(view.grammar_revision, b"", ()))
+            return
+        if drawn is not None and drawn.is_whole and drawn.rules is not None and output != drawn.output:
+            places = None  # the rules are asked for with the stacks
+        self.automaton.set_live(states, places, output)
+        if view.position is not None:
+            self._session.compiling.tell_standing(output)
 
     def _name_targets(self, states: frozenset[int], _spans: object) -> None:
         drawn = self._session.compiling.good

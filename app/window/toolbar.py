@@ -46,7 +46,12 @@ class Toolbar(QToolBar):
         self.addWidget(self._command_button("run.back", ""))
         self.addWidget(self.step_button)
         self.addWidget(self.run_button)
+        self.until_button = self._command_button("run.until", "", has_text=False)
+        self.addWidget(self.until_button)
+        for command_id in ("run.over", "run.out", "run.breakpoint"):
+            self.addWidget(self._command_button(command_id, "", has_text=False))
         self.addSeparator()
+        self.addWidget(self._command_button("tests.check", ""))
         self.addWidget(self._command_button("file.export", ""))
         spacer = QWidget()
         spacer.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)

@@ -6,15 +6,17 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from app.graph.folding import fold
+from app.graph.regions import FOLDED_BEYOND, regions_of
 from app.graph.rules import RuleCharts, charts_of
-from app.workers.exporting import export
+from app.workers.export_values import ExportRequest, ListExports
+from app.workers.exporting import export, list_exports
 from app.workers.messages import (
     CompileAnswer,
     CompileRequest,
-    ExportAnswer,
-    ExportRequest,
     NeighbourhoodAnswer,
     NeighbourhoodRequest,
+    StandingAnswer,
+    StandingRequest,
 )
 from engine.source import CancelToken, Diagnostic, GrammarError, LimitExceededError, Severity, Span
 
@@ -69,14 +71,18 @@ class CompileHandler:
         return False
 
     def handle(self, request: Any, cancel: CancelToken, emit: Emit) -> Any:
-        """Answer a `CompileRequest`, `NeighbourhoodRequest` or `ExportRequest`."""
+        """Answer a `CompileRequest`, `NeighbourhoodRequest`, `StandingRequest`, `ExportRequest` or `ListExports`."""
         match request:
             case CompileRequest():
                 return self._compile(request, cancel)
             case NeighbourhoodRequest():
                 return self._neighbourhood(request, cancel)
             case ExportRequest():
-                return self._export(request, cancel)
+                return export(request, self._grammar_of(request.compiled, cancel), None, cancel)
+            case ListExports():
+                return list_exports(request, self._grammar_of(request.compiled, cancel), cancel)
+            case StandingRequest():
+                return self._standing(request, cancel)
         raise TypeError(f"the compile group does not know {type(request).__name__}")
 
     def _grammar_of(self, request: CompileRequest, cancel: CancelToken) -> CompiledGrammar:
@@ -91,7 +97,7 @@ class CompileHandler:
     def _compile(self, request: CompileRequest, cancel: CancelToken) -> CompileAnswer:
         self.warm()  # what the first compile imports is no part of its time
         started = time.perf_counter()
-        dfa, too_large, rules, places = None, "", None, None
+        dfa, too_large, rules, places, regions = None, "", None, None, None
         try:
             grammar = self._grammar_of(request, cancel)
             diagnostics = grammar.diagnostics
@@ -102,13 +108,15 @@ class CompileHandler:
             diagnostics = (Diagnostic("limit-exceeded", Severity.ERROR, span, str(error), "Make the grammar smaller"),)
         else:
             dfa, too_large = _drawable(grammar, cancel)
-            if too_large:
+            if too_large or (grammar.has_rules and len(dfa.states) > FOLDED_BEYOND):
                 rules, why_not = self._rules(grammar, cancel)
-                too_large += why_not and f", since {why_not}"
+                too_large += why_not and too_large and f", since {why_not}"
                 places = self._places(b"", cancel)
         elapsed_ms = (time.perf_counter() - started) * 1000
         folded = fold(dfa) if dfa is not None else None
-        return CompileAnswer(request.revision, diagnostics, dfa, too_large, elapsed_ms, folded, rules, places)
+        if dfa is not None and not too_large and rules is None and grammar.grammar is not None:
+            regions = regions_of(dfa, folded, grammar.grammar.rules[0].node, grammar.source)
+        return CompileAnswer(request.revision, diagnostics, dfa, too_large, elapsed_ms, folded, rules, places, regions)
 
     def _rules(self, grammar: CompiledGrammar, cancel: CancelToken) -> tuple[RuleCharts | None, str]:
         """The charts of the rules; or why there are none, for they take too long, are too large or cannot be written.
@@ -149,13 +157,13 @@ class CompileHandler:
         dfa = grammar.neighbourhood(request.output, radius=RADIUS, limit=NODES)
         return NeighbourhoodAnswer(request.compiled.revision, dfa, fold(dfa), self._places(request.output, cancel))
 
-    def _export(self, request: ExportRequest, cancel: CancelToken) -> ExportAnswer:
-        def make() -> str:
-            from engine.export import graph_of
+    def _standing(self, request: StandingRequest, cancel: CancelToken) -> StandingAnswer:
+        from app.workers.standing import standing
 
-            return graph_of(self._grammar_of(request.compiled, cancel), cancel=cancel)
-
-        return export(request, make)
+        grammar = self._grammar_of(request.compiled, cancel)
+        stacks, more = standing(grammar, request.output)
+        places = self._places(request.output, cancel)
+        return StandingAnswer(request.compiled.revision, request.output, stacks, more, places)
 
 
 def _automata(grammar: CompiledGrammar, cancel: CancelToken) -> tuple[RuleAutomata, tuple[str, ...]]:

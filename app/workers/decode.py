@@ -7,6 +7,11 @@ the view as it was and the refusal in `error`; nothing is half done.
 A prompt that the model cannot spell stays as it was typed, and nothing can be
 stepped until another prompt or another model mends that.
 
+So with the stages of a document: where they do not fit the model (a trigger that is
+no token of its, say), they stay in the document and nothing can be stepped until
+other stages or another model mend that. Stages that the user asks for and that do
+not fit are refused, and the old ones go on.
+
 A model loads beside the other jobs, so that the old one serves until the new one
 is ready; the lock is taken for the exchange alone. The trace does not survive
 another model, since its tokens mean something else there, nor another prompt: the
@@ -17,36 +22,47 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from app.workers.export_values import ExportAnswer, ExportRequest
 from app.workers.exporting import export, sentence
 from app.workers.messages import (
     Back,
     Begin,
     DecodeView,
-    ExportAnswer,
-    ExportRequest,
+    FindBreakpoint,
+    Force,
     GoTo,
     Lookup,
     LookupAnswer,
     ManyAnswer,
     ModelSummary,
     OpenModel,
+    PipelineRefused,
     Progress,
     Restart,
     RestoreTrace,
     SampleMany,
     SetBudget,
     SetGrammar,
+    SetPipeline,
     SetPrompt,
     SetSampler,
     StepOnce,
     Take,
+    TokensRequest,
     Why,
     WhyAnswer,
+    WriteTwin,
 )
-from engine.decoding.values import DEFAULT_MAX_TOKENS, Chat, FormerBranch, SamplerSettings, Trace
+from app.workers.replaying import AssessOutput, OpenOutput, ReplayOutput, assess_output, replay_output
+from app.workers.token_view import tokens_at
+from app.workers.watching import MOST_VERDICTS, Watcher, breakpoint_for, force, twins_of, verdict_on
+from engine.decoding.pipeline_settings import PipelineSettings
+from engine.decoding.values import DEFAULT_MAX_TOKENS, Chat, Finish, FormerBranch, SamplerSettings, Trace
 from engine.source import CancelledError, CancelToken, EngineError, SourceText
+from engine.vocabulary import VocabularyError
 
 if TYPE_CHECKING:
     from app.workers.loop import Emit
@@ -80,6 +96,9 @@ class DecodeHandler:
         self._prompt_error = ""  # why the session does not have this prompt
         self._sampler = SamplerSettings()
         self._max_tokens = DEFAULT_MAX_TOKENS
+        self._pipeline = PipelineSettings()
+        self._pipeline_error = ""  # why the session does not have these stages
+        self._watcher = Watcher()
 
     def warm(self) -> None:
         """Import what loading a model takes and compile the kernels, while the user still looks around."""
@@ -109,11 +128,12 @@ class DecodeHandler:
         match request:
             case SetGrammar():
                 return self._set_grammar(request, cancel)
-            case Begin(prompt, sampler, max_tokens):
+            case Begin(prompt, sampler, max_tokens, pipeline):
                 self._set_sampler(sampler)
                 self._set_budget(max_tokens)
                 if self._session is not None:
                     self._session.restore(Trace())  # a prompt that the model cannot spell would leave the old one
+                self._begin_pipeline(pipeline)
                 self._set_prompt(prompt)
             case SetPrompt(prompt):
                 return self._view(former=self._set_prompt(prompt))
@@ -121,27 +141,30 @@ class DecodeHandler:
                 self._set_sampler(settings)
             case SetBudget(max_tokens):
                 self._set_budget(max_tokens)
+            case SetPipeline(settings):
+                return self._set_pipeline(settings)
+            case ReplayOutput():
+                return replay_output(request, self._session, self._grammar, self._grammar_revision, cancel)
             case _:
                 return self._dispatch_in_session(self._need_session(), request, cancel, emit)
         return self._view()
 
     def _dispatch_in_session(self, session: DecodeSession, request: Any, cancel: CancelToken, emit: Emit) -> Any:
         match request:
-            case StepOnce():
+            case StepOnce(watched):
                 if session.finish is None:
                     session.step()
-            case Take(token_id):
-                return self._take(session, token_id)
-            case Back():
-                session.back()
-            case Restart():
-                session.restart()
-            case GoTo(node_id):
-                session.go_to(node_id)
-            case Why(token_id):
-                return self._why(session, token_id)
-            case Lookup(text):
-                return LookupAnswer(text, session.lookup(text))
+                    return replace(self._view(), passage=self._watcher.passage(session) if watched else None)
+            case Take() | Force():
+                return self._take(session, request)
+            case Back() | Restart() | GoTo():
+                _move(session, request)
+            case Why() | Lookup() | TokensRequest() | WriteTwin() | FindBreakpoint():
+                return self._tell(session, request, cancel, emit)
+            case AssessOutput():
+                return assess_output(session, cancel)
+            case OpenOutput(ids):
+                return self._open_output(session, ids)
             case SampleMany(n, first_seed):
                 return self._sample_many(session, range(first_seed, first_seed + n), cancel, emit)
             case ExportRequest():
@@ -153,11 +176,37 @@ class DecodeHandler:
                 raise TypeError(f"the decode group does not know {type(request).__name__}")
         return self._view()
 
+    def _tell(
+        self,
+        session: DecodeSession,
+        request: Why | Lookup | TokensRequest | WriteTwin | FindBreakpoint,
+        cancel: CancelToken,
+        emit: Emit,
+    ) -> Any:
+        """Answer what changes nothing."""
+        match request:
+            case Why(token_id):
+                return self._why(session, token_id)
+            case Lookup(text):
+                found = session.lookup(text)
+                verdicts = tuple(verdict_on(session, one.token_id) for one in found[:MOST_VERDICTS])
+                return LookupAnswer(text, found, verdicts)
+            case WriteTwin():
+                for answer in twins_of(session, cancel):
+                    emit(answer)
+                return answer
+            case FindBreakpoint(offset):
+                return breakpoint_for(self._grammar, offset)
+            case TokensRequest():
+                return tokens_at(session, request, self._grammar_revision, cancel)
+
     def _need_session(self) -> DecodeSession:
         if self._session is None:
             raise EngineError(NO_MODEL)
         if self._prompt_error:
             raise EngineError(self._prompt_error)
+        if self._pipeline_error:
+            raise EngineError(self._pipeline_error)
         return self._session
 
     def _set_sampler(self, settings: SamplerSettings) -> None:
@@ -169,6 +218,32 @@ class DecodeHandler:
         if self._session is not None:
             self._session.set_max_tokens(max_tokens)
         self._max_tokens = max_tokens
+
+    def _set_pipeline(self, settings: PipelineSettings) -> DecodeView | PipelineRefused:
+        note = ""
+        if self._session is not None:
+            before = len(self._session.steps)
+            try:
+                replay = self._session.set_pipeline(settings)
+            except EngineError as error:
+                return PipelineRefused(settings, sentence(error))
+            if replay.illegal is not None and before > replay.kept:
+                note = f"The processors leave {replay.kept} of {before} steps; the rest stays as a branch"
+        self._pipeline, self._pipeline_error = settings, ""
+        return self._view(note=note)
+
+    def _begin_pipeline(self, settings: PipelineSettings) -> None:
+        """Take the stages of a document; where the model cannot have them, nothing can be stepped until they change."""
+        self._pipeline, self._pipeline_error = settings, ""
+        if self._session is not None:
+            try:
+                self._session.set_pipeline(settings)
+            except EngineError as error:
+                self._refuse_pipeline(self._session, error)
+
+    def _refuse_pipeline(self, session: DecodeSession, error: EngineError) -> None:
+        session.set_pipeline(PipelineSettings())
+        self._pipeline_error = f"The processors do not fit this model: {error}. Change or reset them, or the model"
 
     def _set_prompt(self, prompt: str | Chat) -> FormerBranch | None:
         """Start anew; returns what was shown so far."""
@@ -211,6 +286,7 @@ class DecodeHandler:
             session.set_max_tokens(self._max_tokens)
             former = self._shown_branch()
             self._session, self._summary, self._prompt_error = session, _summary_of(model, spec), prompt_error
+            self._begin_pipeline(self._pipeline)
             return self._view(former=former)
 
     def _set_grammar(self, request: SetGrammar, cancel: CancelToken) -> DecodeView:
@@ -220,19 +296,34 @@ class DecodeHandler:
         note = ""
         if self._session is not None:
             before = len(self._session.steps)
-            replay = self._session.replace_grammar(grammar)
+            try:
+                replay = self._session.replace_grammar(grammar)
+            except VocabularyError as error:  # only now are there zones, which wait for a token
+                self._refuse_pipeline(self._session, error)
+                replay = self._session.replace_grammar(grammar)
             if replay.illegal is not None and before > replay.kept:
                 note = f"The new grammar allows {replay.kept} of {before} steps; the rest stays as a branch"
         self._grammar, self._grammar_revision = grammar, request.revision
         return self._view(note=note)
 
-    def _take(self, session: DecodeSession, token_id: int) -> DecodeView | WhyAnswer:
-        from engine.decoding.errors import NotAllowedError
+    def _open_output(self, session: DecodeSession, ids: tuple[int, ...]) -> DecodeView:
+        """Put an output that was pasted in the place of the trace, which is kept as a branch to be read."""
+        from engine.decoding.pasted import pasted_trace
 
+        trace = pasted_trace(ids, session.language, session.model.vocabulary)
+        former = self._shown_branch()
+        session.restore(trace)
+        return self._view(former=former)
+
+    def _take(self, session: DecodeSession, request: Take | Force) -> DecodeView | WhyAnswer:
+        from engine.decoding.errors import NotAllowedError, RemovedError
+
+        if isinstance(request, Force):
+            return self._view(note=force(session, request.token_id))
         try:
-            session.take(token_id)
-        except NotAllowedError:
-            return self._why(session, token_id)
+            session.take(request.token_id)
+        except (NotAllowedError, RemovedError):
+            return self._why(session, request.token_id)
         return self._view()
 
     def _why(self, session: DecodeSession, token_id: int) -> WhyAnswer:
@@ -240,9 +331,9 @@ class DecodeHandler:
 
         explanation = session.explain(token_id)
         source = self._grammar.source if self._grammar is not None else SourceText("")
-        return WhyAnswer(
-            token_id, explanation, explain(explanation, source, session.model.vocabulary, token_id=token_id)
-        )
+        prose = explain(explanation, source, session.model.vocabulary, token_id=token_id)
+        removed_by = session.removed_by(token_id)
+        return WhyAnswer(token_id, explanation, "" if removed_by else prose, removed_by)
 
     def _sample_many(self, session: DecodeSession, seeds: range, cancel: CancelToken, emit: Emit) -> ManyAnswer:
         from engine.decoding.generate import sample_many
@@ -255,6 +346,7 @@ class DecodeHandler:
             sampler=self._sampler,
             max_tokens=session.max_tokens,
             seeds=seeds,
+            pipeline=session.pipeline,
             cancel=cancel,
         )
         for outcome in runs:
@@ -264,24 +356,18 @@ class DecodeHandler:
         return ManyAnswer(tuple(outcomes), len(seeds), done=True)
 
     def _export(self, session: DecodeSession, request: ExportRequest, cancel: CancelToken) -> ExportAnswer:
-        def make() -> str:
-            from engine.export import build_token_index, is_exported_by_rules, rules_to_json, to_json
-
-            grammar, vocabulary = session.grammar, session.model.vocabulary
-            if grammar is None:
-                raise EngineError("no grammar has compiled yet")
-            if is_exported_by_rules(grammar):
-                return rules_to_json(grammar, cancel=cancel)
-            return to_json(build_token_index(grammar, vocabulary, cancel=cancel), grammar, vocabulary)
-
-        return export(request, make)
+        if session.grammar is None:
+            return ExportAnswer(request.target, request.path, request.number, error="No grammar has compiled yet")
+        return export(request, session.grammar, session.model.vocabulary, cancel)
 
     def _view(self, *, note: str = "", error: str = "", former: FormerBranch | None = None) -> DecodeView:
         session = self._session if not self._prompt_error else None
-        position = None
-        if session is not None and self._grammar is not None:
+        position, dead_end = None, ""
+        if session is not None and self._grammar is not None and not self._pipeline_error:
             try:
                 position = session.position()
+                if position.finish is Finish.DEAD_END and session.pipeline != PipelineSettings():
+                    dead_end = str(session.dead_end())
             except EngineError as failure:
                 error = error or sentence(failure)
         return DecodeView(
@@ -295,8 +381,21 @@ class DecodeHandler:
             grammar_revision=self._grammar_revision,
             former=former,
             note=note,
-            error=error or self._prompt_error,
+            error=error or self._prompt_error or self._pipeline_error,
+            pipeline=self._pipeline,
+            pipeline_error=self._pipeline_error,
+            dead_end=dead_end,
         )
+
+
+def _move(session: DecodeSession, request: Back | Restart | GoTo) -> None:
+    match request:
+        case Back():
+            session.back()
+        case Restart():
+            session.restart()
+        case GoTo(node_id):
+            session.go_to(node_id)
 
 
 def _summary_of(model: LogitSource, spec: str) -> ModelSummary:

@@ -13,7 +13,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
+from app.workers.export_values import ExportRequest, ListExports
 from app.workers.traces import pack, unpack
+from engine.decoding.breakpoints import Breakpoint, Passage
+from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import (
     DEFAULT_MAX_TOKENS,
     Candidate,
@@ -23,16 +26,18 @@ from engine.decoding.values import (
     SampleOutcome,
     SamplerSettings,
     Trace,
+    Twin,
 )
 
 if TYPE_CHECKING:
     from app.graph.folding import Fold
+    from app.graph.regions import Regions
     from app.graph.rules import RuleCharts
     from engine.automata.dfa import ByteDfa
     from engine.automata.rule_places import RulePlaces
     from engine.compile.options import CompileOptions
     from engine.masking.explanation import Explanation
-    from engine.source import Diagnostic
+    from engine.source import Diagnostic, Span
 
 # --- compile ---------------------------------------------------------------------------------------------------------
 
@@ -59,6 +64,7 @@ class CompileAnswer:
         fold: the automaton over characters; None where that is no other.
         rules: where the automaton is not whole, those of its rules; None where it has none, or too large ones.
         places: where the empty text stands in the rules.
+        regions: a large automaton of a pattern folded by the parts of the text; None where it is small, or has rules.
     """
 
     revision: int
@@ -69,6 +75,7 @@ class CompileAnswer:
     fold: Fold | None = None
     rules: RuleCharts | None = None
     places: RulePlaces | None = None
+    regions: Regions | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,30 +101,56 @@ class NeighbourhoodAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class ExportRequest:
-    """Write what was compiled as `target`; without a path, show how it would look.
-
-    "dot" needs the automaton alone and goes to the compile group; "json" is the token index of
-    the loaded model's vocabulary and goes to the decode group.
-    """
+class StandingRequest:
+    """Say on which stacks the match stands that `output` leads to."""
 
     compiled: CompileRequest
-    target: str
-    path: str = ""
+    output: bytes
 
 
 @dataclass(frozen=True, slots=True)
-class ExportAnswer:
-    """How an export begins and how long it is, or one sentence that says why there is none."""
+class OpenFrame:
+    """A rule that is open, or a place in a schema.
 
-    target: str
-    path: str
-    preview: str = ""
-    size: int = 0  # bytes
-    error: str = ""
+    Attributes:
+        spans: what may come next in it, once what is above it is over.
+        may_end: whether it may be over then itself.
+    """
+
+    name: str
+    spans: tuple[Span, ...]
+    may_end: bool = False
 
 
-CompileGroupRequest = CompileRequest | NeighbourhoodRequest | ExportRequest
+@dataclass(frozen=True, slots=True)
+class OpenStack:
+    """One of the stacks that a match stands on.
+
+    Attributes:
+        frames: what is open, the innermost first.
+        expects: what it could read next, for a person.
+        may_end: whether the text may end here.
+        left_out: how many frames in the middle are not listed.
+    """
+
+    frames: tuple[OpenFrame, ...]
+    expects: str
+    may_end: bool = False
+    left_out: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class StandingAnswer:
+    """The stacks of a match, how many more there are at least, and where it stands in the drawn rules."""
+
+    revision: int
+    output: bytes
+    stacks: tuple[OpenStack, ...]
+    more: int = 0
+    places: RulePlaces | None = None
+
+
+CompileGroupRequest = CompileRequest | NeighbourhoodRequest | StandingRequest | ExportRequest | ListExports
 
 # --- decode: requests ------------------------------------------------------------------------------------------------
 
@@ -146,6 +179,7 @@ class Begin:
     prompt: str | Chat
     sampler: SamplerSettings
     max_tokens: int
+    pipeline: PipelineSettings = field(default_factory=PipelineSettings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,13 +204,29 @@ class SetBudget:
 
 
 @dataclass(frozen=True, slots=True)
+class SetPipeline:
+    """Put other stages between the model and the draw, or in another order; the longest legal path stays."""
+
+    settings: PipelineSettings
+
+
+@dataclass(frozen=True, slots=True)
 class StepOnce:
-    """Let the sampler take the next token."""
+    """Let the sampler take the next token; `watched`, the view tells what it did to the rules."""
+
+    watched: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Take:
     """Take this token instead of sampling one."""
+
+    token_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Force:
+    """Take this token even if the grammar does not allow it; it has no say from there on."""
 
     token_id: int
 
@@ -213,11 +263,38 @@ class Lookup:
 
 
 @dataclass(frozen=True, slots=True)
+class TokensRequest:
+    """Say which tokens may come where a text leads.
+
+    Attributes:
+        revision: of the grammar that is drawn.
+        output: the text; None where the session stands, which is what the model's probabilities are of.
+        grouped: whether they are to be told by where they lead, which takes a walk of the vocabulary.
+    """
+
+    revision: int
+    output: bytes | None = None
+    grouped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class SampleMany:
     """Generate `n` outputs from the prompt within the budget, with seeds counted up from `first_seed`."""
 
     n: int
     first_seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class WriteTwin:
+    """Write what the model would have written without the grammar, as long as the budget lasts."""
+
+
+@dataclass(frozen=True, slots=True)
+class FindBreakpoint:
+    """Say what a breakpoint at a place of the grammar in force would be on."""
+
+    offset: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,14 +311,19 @@ DecodeRequest = (
     | SetPrompt
     | SetSampler
     | SetBudget
+    | SetPipeline
     | StepOnce
     | Take
+    | Force
     | Back
     | Restart
     | GoTo
     | Why
     | Lookup
+    | TokensRequest
     | SampleMany
+    | WriteTwin
+    | FindBreakpoint
     | RestoreTrace
     | ExportRequest
 )
@@ -278,6 +360,10 @@ class DecodeView:
         former: the path that this very request put aside, for it began from another prompt or with another model.
         note: one sentence about what a replay kept and lost; empty otherwise.
         error: why the last request failed, one sentence and a way on; empty where it did not.
+        passage: what a step that was watched did to the rules; None of any other request.
+        pipeline: the stages between the model and the draw.
+        pipeline_error: why this model cannot have them, so that nothing can be stepped; empty where it can.
+        dead_end: at a dead end, which stage leaves nothing and what it expects; empty where the grammar is alone.
     """
 
     model: ModelSummary | None = None
@@ -291,6 +377,10 @@ class DecodeView:
     former: FormerBranch | None = None
     note: str = ""
     error: str = ""
+    passage: Passage | None = None
+    pipeline: PipelineSettings = field(default_factory=PipelineSettings)
+    pipeline_error: str = ""
+    dead_end: str = ""
 
     def __reduce__(self) -> tuple[Callable[[dict[str, Any]], DecodeView], tuple[dict[str, Any]]]:
         """Pickle the trace in pieces, which the window keeps from view to view."""
@@ -304,19 +394,89 @@ def _view_of(values: dict[str, Any]) -> DecodeView:
 
 @dataclass(frozen=True, slots=True)
 class WhyAnswer:
-    """Why a token is or is not allowed, as data and as prose."""
+    """Why a token is or is not allowed, as data and as prose.
+
+    Attributes:
+        removed_by: the stage that does not leave a token which the grammar allows, and why; None where there is none.
+    """
 
     token_id: int
     explanation: Explanation
     prose: str
+    removed_by: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineRefused:
+    """Why stages were not put in place; nothing changed."""
+
+    settings: PipelineSettings
+    why: str
 
 
 @dataclass(frozen=True, slots=True)
 class LookupAnswer:
-    """Tokens that a look-up found."""
+    """Tokens that a look-up found.
+
+    Attributes:
+        verdicts: of the first of them, why each may or may not come next, in a few words.
+    """
 
     text: str
     candidates: tuple[Candidate, ...]
+    verdicts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TwinAnswer:
+    """The unconstrained twin so far; whole where its `finish` is told. `budget` is how many tokens it may take."""
+
+    twin: Twin
+    budget: int
+
+
+@dataclass(frozen=True, slots=True)
+class BreakpointAnswer:
+    """What a breakpoint at a place would be on; None, and why, where there is nothing."""
+
+    breakpoint: Breakpoint | None
+    why_not: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TokensTo:
+    """The tokens that lead from one place to another.
+
+    Attributes:
+        example: the bytes of one of them: whoever knows the automaton finds the place by it.
+        shown: some of them as a person reads them, the most probable first.
+        count: how many there are.
+        mass: what the model gives to them together; None where no model was asked.
+    """
+
+    example: bytes
+    shown: tuple[str, ...]
+    count: int
+    mass: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class TokensAnswer:
+    """The tokens that may come next at a place.
+
+    Attributes:
+        request: what was asked.
+        counts: by the first byte, 256 numbers; none where nothing may come.
+        masses: the same as the model's probabilities; none where no model was asked.
+        total: how many tokens are allowed.
+        groups: by where they lead; empty unless that was asked.
+    """
+
+    request: TokensRequest
+    counts: tuple[int, ...] = ()
+    masses: tuple[float, ...] = ()
+    total: int = 0
+    groups: tuple[TokensTo, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.workers.messages import DecodeView, ModelSummary
-from engine.decoding.values import Candidate, EosState, Finish, Position, Step, Trace, TraceNode
+from engine.decoding.values import Candidate, EosState, Finish, Position, StageEffect, Step, Trace, TraceNode
 
 MODEL = ModelSummary("A model", "model", 1000, True, True, 512, "", "")
 
@@ -30,6 +30,13 @@ CANDIDATES = (
     candidate(12, b" {", 0.2, rank=3),
     candidate(13, b"\n", 0.05, allowed=False, rank=4),
     candidate(0, None, 0.001, allowed=False, rank=90, name="<|end|>", is_eos=True),
+)
+
+
+STAGES = (
+    StageEffect("mask", 998, 2, 0.5, 0.5),
+    StageEffect("temperature", 0, 2, 0.0, 0.1),
+    StageEffect("top-k", 1, 1, 0.25, 0.25),
 )
 
 
@@ -64,6 +71,9 @@ def position(
         candidates=candidates,
         mask_us=1.0,
         logits_ms=2.0,
+        entropy=1.5,
+        entropy_masked=0.75,
+        stages=STAGES,
     )
 
 

@@ -6,12 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from app.graph.chart import Chart
 from app.graph.folding import Fold
 from app.graph.layout import EdgeKey, LayoutAnswer, LayoutRequest
 from app.graph.neighbourhood import Surroundings
 from app.graph.picture import Picture, picture_of, request_of, written
-from app.graph.rules import Chart
 from app.models.states import excerpts
+from app.panes.automaton.views import View
 from engine.automata.dfa import ByteDfa, DfaEdge
 from engine.automata.labels import label as label_of_bytes
 from engine.source import SourceText, Span
@@ -22,21 +23,6 @@ _FULL_LABEL = 2_000
 _EDGES_TOLD = 12
 
 LabelOfEdge = Callable[[DfaEdge], str]
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """How the reader wants an automaton drawn.
-
-    Attributes:
-        follows: whether the surroundings of the live state are drawn though the rules could be.
-        rule: which rule is open; None for all of them.
-    """
-
-    draws_all: bool = False
-    draws_bytes: bool = False
-    follows: bool = False
-    rule: str | None = None
 
 
 class Automaton:
@@ -107,6 +93,10 @@ class Automaton:
         states, edges = self.seen(live, view)
         return states | {source for source, _ in edges}
 
+    def surroundings(self, *, is_folded: bool) -> Surroundings:
+        """The edges by their ends, as they are drawn."""
+        return self._characters if is_folded else self._bytes
+
     def size(self, *, is_folded: bool) -> tuple[int, int]:
         """How many states and edges there are to draw."""
         return (self._characters if is_folded else self._bytes).size
@@ -118,26 +108,47 @@ class Automaton:
         write = self._label(is_folded=is_folded and not is_inner)
         return tuple((write(edge), edge.target) for edge in surroundings.leaving(state))
 
-    def draw(self, live: frozenset[int], view: View) -> Drawing:
-        """The drawing that shows where the match stands, as the reader wants it."""
+    def draw(self, live: frozenset[int], view: View, within: frozenset[int] | None = None) -> Drawing:
+        """The drawing that shows where the match stands, as the reader wants it.
+
+        Args:
+            live: where the match stands.
+            view: what the reader wants to see.
+            within: the states of the region that is open.
+        """
         is_folded = self.is_folded(live, view)
-        surroundings = self._characters if is_folded else self._bytes
-        is_whole = surroundings.size[0] <= DRAWN_WHOLE or view.draws_all
-        excerpt = (
-            surroundings.whole()
-            if is_whole
-            else surroundings.around(sorted(self.around(live, view)), limit=DRAWN_WHOLE)
-        )
+        surroundings = self.surroundings(is_folded=is_folded)
+        is_whole = view.draws_all or (within is None and surroundings.size[0] <= DRAWN_WHOLE)
+        centres = [view.centre] if view.centre is not None else sorted(self.around(live, view))
+        if is_whole:
+            excerpt = surroundings.whole()
+        elif within is not None:
+            excerpt = surroundings.within(within, centres, DRAWN_WHOLE, view.opened)
+        else:
+            excerpt = surroundings.around(centres, limit=DRAWN_WHOLE, opened=view.opened)
         picture = picture_of(
             excerpt,
             start=self.dfa.start,
             accepting=frozenset(state for state in excerpt.states if self.dfa.states[state].accepting),
             label_of_edge=self._label(is_folded=is_folded),
-            names=self.chart.names,
+            names=self._captions,
             calls=self.chart.calls,
             groups=self.chart.groups,
+            folded=[state for state, size in enumerate(self.chart.sizes) if size > 1],
         )
-        return Drawing(self, picture, request_of(picture, self.revision), is_folded, is_whole)
+        request = request_of(picture, self.revision)
+        if view.method or view.downwards:
+            request = replace(request, method=view.method, downwards=view.downwards)
+        return Drawing(self, picture, request, is_folded, is_whole, within)
+
+    @cached_property
+    def _captions(self) -> tuple[str, ...]:
+        """What is written in the states: where one stands for many, how many."""
+        chart = self.chart
+        if not chart.sizes:
+            return chart.names
+        sizes = zip(chart.names, chart.sizes, strict=True)
+        return tuple(f"{name}\n{size:,} states" if size > 1 else name for name, size in sizes)
 
     def _label(self, *, is_folded: bool) -> LabelOfEdge:
         if not is_folded or self.fold is None:
@@ -160,6 +171,7 @@ class Drawing:
     request: LayoutRequest
     is_folded: bool
     is_whole: bool
+    within: frozenset[int] | None = None
 
     def is_answered_by(self, answer: LayoutAnswer) -> bool:
         """Whether an answer is the one that this drawing waits for: there are several to one revision."""
@@ -177,6 +189,10 @@ class Drawing:
         """Whether all that is live is drawn, with all that may come next, and as the reader wants it."""
         if self.automaton.is_folded(live, view) != self.is_folded:
             return False
+        if self.is_whole or view.centre is not None:
+            return True
+        if self.within is not None:
+            live &= self.within  # where the match is elsewhere, the region that is open stays as it is
         drawn = set(self.picture.excerpt.states)
         # What the pane was not handed, no drawing can show.
         rim = self.picture.excerpt.hidden.keys() - self.automaton.dfa.boundary
@@ -210,11 +226,14 @@ class Drawing:
         if dfa.boundary:
             return (f"{drawn:,} states, a part",)
         total, edges = self.automaton.size(is_folded=self.is_folded)
-        noun = self.automaton.noun
+        noun, sizes = self.automaton.noun, self.automaton.chart.sizes
         states = _plural(total, noun) if drawn == total else f"{drawn:,} of {total:,} {noun}s"
-        in_full = f"{states} ({len(dfa.states):,} over bytes)" if self.is_folded else states
-        told = _plural(edges, "edge" if noun == "state" else "call")
-        return f"{in_full} · {told}", f"{states} · {told}", states
+        if sizes:
+            in_full = f"{states} of {sum(sizes):,} states"
+        else:
+            in_full = f"{states} ({len(dfa.states):,} over bytes)" if self.is_folded else states
+        told = _plural(edges, "call" if noun == "rule" else "edge")
+        return f"{in_full} · {told}", in_full if sizes else f"{states} · {told}", states
 
     def details(self, state: int, *, is_live: bool) -> str:
         """One line about a state."""
@@ -225,6 +244,8 @@ class Drawing:
         if automaton.dfa.states[state].accepting:
             parts.append("◎ accepts")
         leaving = automaton.leaving(state, is_folded=self.is_folded)[:_EDGES_TOLD]
+        if automaton.chart.sizes:
+            parts.append(_plural(automaton.chart.sizes[state], "state"))
         if automaton.noun == "rule":
             called = ", ".join(automaton.name(target) for _, target in leaving)
             return "  ·  ".join([*parts, f"calls {called}" if called else "calls no rule"])

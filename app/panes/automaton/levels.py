@@ -1,27 +1,43 @@
-"""Which automaton the pane shows: around the live state, all rules, or one of them; and the bar to choose it with."""
+"""What there is to show of one grammar: the map of its rules or regions, one of them, a part, one state's tokens."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSignalBlocker, Signal
-from PySide6.QtWidgets import QButtonGroup, QComboBox, QFrame, QHBoxLayout, QSizePolicy
+from enum import Enum
 
-from app import theme
+from app.graph.chart import Chart
 from app.graph.layout import EdgeKey
-from app.graph.rules import Chart, RuleCharts
-from app.panes.automaton.drawing import Automaton, LabelOfEdge, View
-from app.panes.automaton.labels import ElidedLabel
-from app.panes.automaton.parts import compact_button
+from app.graph.regions import Regions
+from app.graph.rules import RuleCharts
+from app.graph.trail import Trail, between, edges_of
+from app.panes.automaton.drawing import Automaton, Drawing, LabelOfEdge
+from app.panes.automaton.tokens import TokenMap
+from app.panes.automaton.used import Used, used_calls, used_in_rules, used_regions, used_states
+from app.panes.automaton.views import View
+from engine.automata.dfa import ByteDfa
 from engine.automata.rule_places import RulePlaces
+from engine.diagnosis.testing import Coverage
 from engine.source import SourceText
 
 _NOWHERE = RulePlaces()
-_PLAIN = "Drawn in the plain spelling, without white space", "Plain spelling, no white space", "Plain spelling"
-_LOST = "The text is spelled otherwise than drawn, so no state is lit."
-_LOST_SHORTER = _LOST, "The text is spelled otherwise", "Spelled otherwise"
+
+
+class Level(Enum):
+    """How near one looks."""
+
+    MAP = "map"  # all rules, or all regions
+    ONE = "one"  # one rule or region
+    PART = "part"  # the automaton over bytes: all of it, or the surroundings of a state
+    TOKENS = "tokens"  # one state, by the tokens that may come
 
 
 class Levels:
-    """What there is to show of one grammar: a part around the live state or all of it, and the rules if it has some."""
+    """One grammar's automaton, and what it is folded into.
+
+    Attributes:
+        rules: its rules; None where it has none that are drawn.
+        regions: the parts of its pattern; None where it is small, or has rules.
+        tokens: the tokens of the state that was asked for; None before they are known.
+    """
 
     def __init__(
         self,
@@ -30,169 +46,286 @@ class Levels:
         revision: int,
         label_of_edge: LabelOfEdge | None,
         source: SourceText | None,
+        regions: Regions | None = None,
     ) -> None:
         self.rules = rules
+        self.regions = regions
         self.revision = revision
+        self.tokens: TokenMap | None = None
         self._label = label_of_edge
         self._source = source
         self._part = Automaton(part, revision, label_of_edge, source)
+        self._trail = Trail(part.dfa)
         self._made: dict[str | None, Automaton] = {}
+        self._token_drawing: Automaton | None = None
 
     def with_part(self, part: Chart) -> Levels:
         """The same rules around another live state."""
         levels = Levels(part, self.rules, self.revision, self._label, self._source)
         levels._made = self._made  # what is drawn of the rules stays as it is
+        levels.tokens, levels._token_drawing = self.tokens, self._token_drawing
         return levels
+
+    # --- which level -------------------------------------------------------------------------------------------------
+
+    @property
+    def part(self) -> Automaton:
+        """The automaton over bytes: all of it, or the surroundings of the live state."""
+        return self._part
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the part is all of it, so that its states have numbers and texts lead to them."""
+        return not self._part.dfa.boundary
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the rules, or of the regions."""
+        found = self.rules or self.regions
+        return found.names if found is not None else ()
+
+    @property
+    def noun(self) -> str:
+        """What the map is of."""
+        return "rule" if self.rules is not None else "region" if self.regions is not None else "state"
+
+    def level(self, view: View) -> Level:
+        """How near a view looks."""
+        if view.tokens is not None and self.tokens is not None:
+            return Level.TOKENS
+        if not self.names or view.follows or view.centre is not None:
+            return Level.PART
+        if self.number(view) is not None:
+            return Level.ONE
+        return Level.PART if self.regions is not None and view.draws_all else Level.MAP
+
+    def number(self, view: View) -> int | None:
+        """The number of the rule or region that is open."""
+        return self.names.index(view.rule) if view.rule in self.names and view.rule is not None else None
 
     def shows_rules(self, view: View) -> bool:
         """Whether the rules are shown, all or one of them."""
-        return self.rules is not None and not view.follows
+        return self.rules is not None and self.level(view) in (Level.MAP, Level.ONE)
 
-    def open_rule(self, view: View) -> int | None:
-        """The number of the rule that is open."""
-        if self.rules is None or view.follows or view.rule not in self.rules.names:
+    def within(self, view: View) -> frozenset[int] | None:
+        """The states of the region that is open."""
+        number = self.number(view)
+        if self.regions is None or number is None or self.level(view) is not Level.ONE or view.draws_all:
             return None
-        return self.rules.names.index(view.rule)
+        return self.regions.states(number)
+
+    # --- what is shown -----------------------------------------------------------------------------------------------
 
     def automaton(self, view: View) -> Automaton:
         """What is shown."""
-        if self.rules is None or view.follows:
+        level = self.level(view)
+        if level is Level.TOKENS:
+            return self._tokens_automaton()
+        if level is Level.PART or (level is Level.ONE and self.regions is not None):
             return self._part
-        number = self.open_rule(view)
-        name = None if number is None else view.rule
+        name = view.rule if level is Level.ONE else "" if self._is_side_by_side(view) else None
         if name not in self._made:
-            if number is not None:
-                self._made[name] = self._automaton(self.rules.rules[number])
-            else:
-                self._made[name] = self._automaton(
-                    self.rules.together or self.rules.overview, "state" if self.rules.together else "rule"
-                )
+            self._made[name] = self._map_automaton(view, level)
         return self._made[name]
+
+    def draw(self, live: frozenset[int], view: View) -> Drawing:
+        """The drawing of what is shown."""
+        return self.automaton(view).draw(live, view, self.within(view))
 
     def live(
         self, view: View, states: frozenset[int], places: RulePlaces | None
     ) -> tuple[frozenset[int], frozenset[EdgeKey]]:
-        """The states of what is shown where the match stands, and the edges whose calls are under way.
+        """The states of what is shown where the match stands, and edges that are lit besides those that leave them.
 
         Args:
             view: what the reader wants to see.
             states: of the part around the live state.
             places: in the rules.
         """
-        if self.rules is None or view.follows:
+        level = self.level(view)
+        if level is Level.TOKENS:
+            return frozenset((0,)), frozenset()
+        if level is Level.PART or (self.regions is not None and level is Level.ONE):
             return states, frozenset()
-        found, number = places or _NOWHERE, self.open_rule(view)
+        if self.regions is not None:
+            return self._live_regions(self.regions, states)
+        return self._live_rules(view, places or _NOWHERE)
+
+    def path(self, view: View, text: bytes) -> frozenset[EdgeKey]:
+        """The edges of what is shown that a text took."""
+        level = self.level(view)
+        if level is Level.TOKENS or self.rules is not None or not self.is_whole:
+            return frozenset()
+        states = self._trail.follow(text)
+        if self.regions is not None and level is Level.MAP:
+            return between(states, self.regions.of_state)
+        return edges_of(states, None if view.draws_bytes else self._part.fold)
+
+    def ahead(
+        self, view: View, states: frozenset[int], places: RulePlaces | None, token: bytes
+    ) -> tuple[frozenset[EdgeKey], frozenset[int]]:
+        """The edges of what is shown that a token would take, and where it would end."""
+        level = self.level(view)
+        if level is Level.TOKENS or not token:
+            return frozenset(), frozenset()
+        if self.rules is not None and level is not Level.PART:
+            return self._ahead_in_rules(view, places or _NOWHERE, token)
+        dfa = self._part.dfa
+        ways = [way for state in states for way in [_way(dfa, state, token)] if way]
+        ended = frozenset(way[-1] for way in ways if len(way) == len(token) + 1)
+        if self.regions is not None and level is Level.MAP:
+            of_state = self.regions.of_state
+            edges = frozenset(key for way in ways for key in between(way, of_state))
+            return edges, frozenset(of_state[state] for state in ended)
+        fold = None if view.draws_bytes else self._part.fold
+        return frozenset(key for way in ways for key in edges_of(way, fold)), ended
+
+    def used(self, view: View, coverage: Coverage, *, is_folded: bool) -> Used | str:
+        """What of what is shown the tests use; a sentence where that cannot be told."""
+        level = self.level(view)
+        if coverage.reason:
+            return f"Coverage is not told: {coverage.reason}."
+        if level is Level.TOKENS:
+            return "Coverage is told of states and rules, and these are tokens."
+        if self.rules is not None and level is not Level.PART:
+            if level is Level.MAP and not self._is_side_by_side(view):
+                return used_calls(self.rules.names, coverage)
+            firsts, open_rules = self._numbering(view)
+            return used_in_rules(self.rules, open_rules, firsts, coverage, is_folded=is_folded)
+        if not self.is_whole:
+            where = "Go up to the rules to see it." if self.rules is not None else "The tests list what is not used."
+            return f"Coverage is not told of the surroundings of one state. {where}"
+        if self.regions is not None and level is Level.MAP:
+            return used_regions(self.regions, coverage)
+        return used_states(self._part.fold if is_folded else None, coverage)
+
+    def opens(self, view: View, state: int | None, edge: EdgeKey | None, group: int | None) -> str | None:
+        """The rule or region that something in the drawing leads to: the one called, the one in the box."""
+        if self.level(view) not in (Level.MAP, Level.ONE):
+            return None
+        chart = self.automaton(view).chart
+        if edge is not None and edge in chart.calls:
+            return self.names[chart.calls[edge][0]]
+        if self.level(view) is Level.ONE:
+            return None
+        if not chart.groups:
+            return None if state is None else self.names[state]
+        if state is not None:
+            return next(title for title, states in chart.groups if state in states)
+        return None if group is None else chart.groups[group][0]
+
+    def states_of(self, view: View, names: tuple[str, ...]) -> frozenset[int]:
+        """The states of what is shown that belong to some rules."""
+        chart = self.automaton(view).chart
+        if chart.groups:
+            return frozenset(state for title, states in chart.groups if title in names for state in states)
+        if self.level(view) is Level.MAP:
+            return frozenset(number for number, name in enumerate(self.names) if name in names)
+        return frozenset(range(len(chart.dfa.states))) if view.rule in names else frozenset()
+
+    def state_name(self, view: View, state: int) -> tuple[str, int] | None:
+        """A state of what is shown as breakpoints name it: its rule, empty without one, and its number there.
+
+        The number is -1 for a rule as a whole. None where what is shown has no lasting number.
+        """
+        level = self.level(view)
+        if self.rules is not None and level in (Level.MAP, Level.ONE):
+            if level is Level.MAP and not self._is_side_by_side(view):
+                return self.names[state], -1
+            firsts, open_rules = self._numbering(view)
+            rule = max((rule for rule in open_rules if firsts[rule] <= state), key=firsts.__getitem__)
+            return self.names[rule], state - firsts[rule]
+        is_of_all = level is Level.PART or (level is Level.ONE and self.regions is not None)
+        return ("", state) if is_of_all and self.is_whole else None
+
+    # --- parts -------------------------------------------------------------------------------------------------------
+
+    def show_tokens(self, found: TokenMap | None) -> None:
+        """Take the tokens of a state up, or forget them."""
+        self.tokens, self._token_drawing = found, None
+
+    def _tokens_automaton(self) -> Automaton:
+        assert self.tokens is not None
+        if self._token_drawing is None:
+            chart = self.tokens.chart
+            self._token_drawing = Automaton(chart, self.revision, None, self._source, noun="place", tells_reads=False)
+        return self._token_drawing
+
+    def _is_side_by_side(self, view: View) -> bool:
+        rules = self.rules
+        return rules is not None and rules.together is not None and (rules.opens_together or view.draws_all)
+
+    def _map_automaton(self, view: View, level: Level) -> Automaton:
+        number = self.number(view)
+        if self.rules is None:
+            assert self.regions is not None
+            return Automaton(self.regions.chart, self.revision, self._label, self._source, noun="region")
+        if level is Level.ONE and number is not None:
+            return self._of_rules(self.rules.rules[number], "state")
+        if self._is_side_by_side(view) and self.rules.together is not None:
+            return self._of_rules(self.rules.together, "state")
+        return self._of_rules(self.rules.overview, "rule")
+
+    def _of_rules(self, chart: Chart, noun: str) -> Automaton:
+        assert self.rules is not None
+        # Rules with notes are those of a schema, which nobody wrote: their states stand where the rule does.
+        tells_reads = not self.rules.notes
+        return Automaton(chart, self.revision, self._label, self._source, noun=noun, tells_reads=tells_reads)
+
+    def _live_regions(self, regions: Regions, states: frozenset[int]) -> tuple[frozenset[int], frozenset[EdgeKey]]:
+        follows = self._part.surroundings(is_folded=False).following
+        pairs = {(regions.of_state[state], regions.of_state[after]) for state in states for after in follows(state)}
+        return frozenset(regions.of_state[state] for state in states), frozenset(pairs)
+
+    def _live_rules(self, view: View, found: RulePlaces) -> tuple[frozenset[int], frozenset[EdgeKey]]:
         calls = self.automaton(view).chart.calls
-        if number is None and self.rules.together is None:
+        number = self.number(view)
+        if number is None and not self._is_side_by_side(view):
             return frozenset(rule for rule, _ in found.reading), frozenset(
                 (rule, called) for rule, _, called in found.waiting
             )
-        firsts = self.rules.firsts if number is None else (0,) * len(self.rules.names)
-        open_rules = range(len(self.rules.names)) if number is None else (number,)
+        firsts, open_rules = self._numbering(view)
         waiting = {(firsts[rule] + state, called) for rule, state, called in found.waiting if rule in open_rules}
         return (
             frozenset(firsts[rule] + state for rule, state in found.reading if rule in open_rules),
             frozenset(key for key, called in calls.items() if any((key[0], rule) in waiting for rule in called)),
         )
 
-    def rule_at(self, view: View, state: int | None, edge: EdgeKey | None, group: int | None) -> str | None:
-        """The rule that something in the drawing leads to: the one called, the one in the box."""
-        if self.rules is None or view.follows:
-            return None
-        chart = self.automaton(view).chart
-        if edge is not None and edge in chart.calls:
-            return self.rules.names[chart.calls[edge][0]]
-        if self.open_rule(view) is not None:
-            return None
-        if self.rules.together is None:
-            return None if state is None else self.rules.names[state]
-        if state is not None:
-            return next(title for title, states in chart.groups if state in states)
-        return None if group is None else chart.groups[group][0]
-
-    def _automaton(self, chart: Chart, noun: str = "state") -> Automaton:
+    def _numbering(self, view: View) -> tuple[tuple[int, ...], range]:
+        """The number of each rule's first state in what is shown, and which rules are."""
         assert self.rules is not None
-        # Rules with notes are those of a schema, which nobody wrote: their states stand where the rule does.
-        tells_reads = not self.rules.notes
-        return Automaton(chart, self.revision, self._label, self._source, noun=noun, tells_reads=tells_reads)
+        number = self.number(view)
+        if number is None:
+            return self.rules.firsts, range(len(self.names))
+        return (0,) * len(self.names), range(number, number + 1)
+
+    def _ahead_in_rules(self, view: View, found: RulePlaces, token: bytes) -> tuple[frozenset[EdgeKey], frozenset[int]]:
+        """As far as it goes within the rules that read next: what they return to is not known here."""
+        assert self.rules is not None
+        if self.number(view) is None and not self._is_side_by_side(view):
+            return frozenset(), frozenset()
+        firsts, open_rules = self._numbering(view)
+        edges: set[EdgeKey] = set()
+        ended: set[int] = set()
+        for rule, state in found.reading:
+            chart = self.rules.rules[rule]
+            way = _way(chart.dfa, state, token) if rule in open_rules else ()
+            fold = None if view.draws_bytes else chart.fold
+            edges.update((firsts[rule] + a, firsts[rule] + b) for a, b in edges_of(way, fold))
+            if way and (fold is None or way[-1] not in fold.inner):
+                ended.add(firsts[rule] + way[-1])
+            if fold is not None:
+                within = {fold.within[state] for state in way if state in fold.within}
+                edges.update((firsts[rule] + a, firsts[rule] + b) for a, b in within)
+        return frozenset(edges), frozenset(ended)
 
 
-class LevelBar(QFrame):
-    """Breadcrumb and choice: rules, which of them, or what is around the live state. Hidden where there are no rules.
-
-    Signals:
-        rule_wanted: the name of a rule to open; None for all of them.
-        follow_toggled: whether the surroundings of the live state are to be drawn instead.
-    """
-
-    rule_wanted = Signal(object)
-    follow_toggled = Signal(bool)
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setProperty("role", "bar")
-        self.up_button = compact_button("‹ Rules", "Show all rules (Backspace)")
-        self.rule_box = QComboBox()
-        self.rule_box.setAccessibleName("Rule that is shown")
-        self.rule_box.setToolTip("Choose a rule; a double click on one opens it too")
-        self.rule_box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-        self.rule_box.setMaximumWidth(220)
-        self.rule_box.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
-        self.note = ElidedLabel()
-        self.rules_button = compact_button("Rules", "Draw an automaton for each rule", checkable=True)
-        self.live_button = compact_button("Live", "Draw what surrounds the live state", checkable=True)
-        choice = QButtonGroup(self)
-        for button in (self.rules_button, self.live_button):
-            choice.addButton(button)
-        self.rules_button.setChecked(True)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(theme.SPACE_XS, 0, theme.SPACE_XS, theme.SPACE_XS)
-        row.setSpacing(theme.SPACE_XS)
-        row.addWidget(self.up_button)
-        row.addWidget(self.rule_box)
-        row.addWidget(self.note, 1)
-        row.addWidget(self.rules_button)
-        row.addWidget(self.live_button)
-        self.hide()
-        self.up_button.clicked.connect(lambda: self.rule_wanted.emit(None))
-        self.rule_box.activated.connect(self._choose)
-        self.live_button.toggled.connect(self.follow_toggled)
-
-    def show_levels(self, levels: Levels | None, view: View) -> None:
-        """Show where one is, and what else there is; `show_note` tells what is left out."""
-        rules = None if levels is None else levels.rules
-        self.setVisible(rules is not None)
-        if levels is None or rules is None:
-            return
-        blockers = [QSignalBlocker(widget) for widget in (self.rule_box, self.live_button, self.rules_button)]
-        whole = "One rule" if len(rules.names) == 1 else f"All {len(rules.names):,} rules"
-        names = [whole, *rules.names]
-        if [self.rule_box.itemText(row) for row in range(self.rule_box.count())] != names:
-            self.rule_box.clear()
-            self.rule_box.addItems(names)
-        number = levels.open_rule(view)
-        self.rule_box.setCurrentIndex(0 if number is None else 1 + number)
-        self.up_button.setEnabled(number is not None)
-        for widget in (self.up_button, self.rule_box):
-            widget.setVisible(not view.follows)
-        (self.live_button if view.follows else self.rules_button).setChecked(True)
-        del blockers
-
-    def show_note(self, notes: tuple[str, ...], *, is_lost: bool) -> None:
-        """Say what the drawing of the rules leaves out.
-
-        Args:
-            notes: a sentence each.
-            is_lost: whether the text is among it, so that nothing can be lit.
-        """
-        if not notes:
-            self.note.say("")
-            return
-        in_full = " ".join(f"{note[0].upper()}{note[1:]}." for note in notes)
-        if is_lost:
-            self.note.say(f"{_LOST} {in_full}", *_LOST_SHORTER)
-        else:
-            self.note.say(in_full, *_PLAIN)
-
-    def _choose(self, row: int) -> None:
-        self.rule_wanted.emit(None if row == 0 else self.rule_box.itemText(row))
+def _way(dfa: ByteDfa, state: int, token: bytes) -> tuple[int, ...]:
+    """The states that a token passes, as far as it goes; none where its first byte is refused."""
+    states = [state]
+    for byte in token:
+        after = dfa.step(states[-1], byte)
+        if after is None:
+            break
+        states.append(after)
+    return tuple(states) if len(states) > 1 else ()

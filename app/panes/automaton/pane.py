@@ -1,9 +1,9 @@
 """The automaton pane: a drawing of the automaton, and the same as a table.
 
-It is handed an automaton, or those of a grammar's rules, decides which part of
-it to draw, asks for a layout (which another process computes) and keeps the
-last drawing until the answer is there. Answers that nobody waits for any more
-are dropped.
+It is handed an automaton, with what it folds into, decides which part of it to
+draw, asks for a layout (which another process computes) and keeps the last
+drawing until the answer is there. Answers that nobody waits for any more are
+dropped. `navigation` holds how one goes about in it.
 """
 
 from __future__ import annotations
@@ -11,99 +11,57 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import replace
 
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, Signal
-from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QWidget
 
-from app import theme
+from app.graph.chart import Chart
 from app.graph.folding import Fold
-from app.graph.layout import EdgeKey, LayoutAnswer
-from app.graph.rules import Chart, RuleCharts
-from app.graph.scene import AutomatonScene
-from app.graph.view import GraphView
-from app.models.states import StatesModel
-from app.panes.automaton.drawing import DRAWN_AT_MOST, Automaton, Drawing, View
-from app.panes.automaton.labels import Banner, empty_page
-from app.panes.automaton.levels import LevelBar, Levels
-from app.panes.automaton.parts import AutomatonHeader, Footer, states_table
+from app.graph.layout import LayoutAnswer, steadied
+from app.graph.regions import Regions
+from app.graph.rules import RuleCharts
+from app.models.wording import count
+from app.panes.automaton.drawing import DRAWN_AT_MOST, DRAWN_WHOLE, Drawing
+from app.panes.automaton.level_bar import crumb
+from app.panes.automaton.levels import Level, Levels
+from app.panes.automaton.navigation import Navigation
+from app.panes.automaton.token_watch import TokenWatch
+from app.panes.automaton.used import Used
+from app.panes.automaton.views import HERE, History, View
+from app.workers.messages import OpenFrame, StandingAnswer, TokensAnswer
 from engine.automata.dfa import ByteDfa, DfaEdge
 from engine.automata.rule_places import RulePlaces
+from engine.diagnosis.testing import Coverage
 from engine.source import SourceText
 
-_EMPTY = "No automaton yet.\nIt is drawn here as soon as the grammar compiles."
-_NO_TEXT = "The language is empty: no text matches this grammar."
 _STALE = "The grammar does not compile. This is the last automaton that did."
-_NOTHING_TOLD = "Point at a state to see where it stands in the grammar."
+_NO_COVERAGE = "Coverage comes with the next verdicts on the test strings."
+_USED = "Green band: a test or an output uses it ({} drawn here). Dotted: none does."
+_MAP_FROM = 40  # states; a drawing of more has a map beside it
 
 
-class AutomatonPane(QWidget):
+class AutomatonPane(Navigation):
     """Shows one automaton.
 
     Signals:
         layout_wanted: a `LayoutRequest`; its answer goes to `show_layout`.
+        tokens_wanted: a `TokensRequest`; its answer goes to `show_tokens`.
         state_hovered: the source spans of what the pointer is on; empty when it is on nothing.
+        span_wanted: a place in the source to go to.
     """
 
     layout_wanted = Signal(object)
+    tokens_wanted = Signal(object)
     state_hovered = Signal(tuple)
+    span_wanted = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._levels: Levels | None = None
-        self._automaton: Automaton | None = None
-        self._wanted: Drawing | None = None
-        self._drawn: Drawing | None = None
-        self._answer: LayoutAnswer | None = None
-        self._states: frozenset[int] = frozenset()
-        self._places: RulePlaces | None = None
-        self._live: frozenset[int] = frozenset()
-        self._waiting: frozenset[EdgeKey] = frozenset()
-        self._too_large = ""
-        self._selected: int | None = None
-        self._as_wanted = View()
-
-        self._scene = AutomatonScene()
-        self.view = GraphView(self._scene)
-        self._scene.setParent(self.view)  # so that no scroll bar outlives the drawing that it moves
-        self.footer = Footer(self.view)
-        self.details = self.footer.details
-        self.model = StatesModel(self)
-        self.table = states_table(self.model)
-        self.header = AutomatonHeader()
-        self.levels = LevelBar()
-        self._stale_banner = Banner("warning")
-        self._size_banner = Banner("hint")
-        self._empty = empty_page(_EMPTY)
-        self.setFocusProxy(self.view)
-        self._stack = QStackedWidget()
-        for page in (self._empty, self.view, self.table):
-            self._stack.addWidget(page)
-
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self.header)
-        layout.addWidget(self.levels)
-        layout.addWidget(self._stale_banner)
-        layout.addWidget(self._size_banner)
-        layout.addWidget(self._stack, 1)
-        layout.addWidget(self.footer)
-        self._connect()
+        self._coverage: tuple[int, Coverage] | None = None  # and the revision that it is of
+        self.watch = TokenWatch(self.tokens_wanted.emit)
+        self.footer.coverage_button.toggled.connect(lambda _on: self._show_coverage())
+        self.stacks.picked.connect(self._light_frames)
+        self.stacks.span_wanted.connect(self.span_wanted)
         self._show_page()
-
-    def _connect(self) -> None:
-        self.view.tip_of_edge = self._tip_of_edge
-        self.view.pointed_at.connect(self._point_at)
-        self.view.state_clicked.connect(self._select)
-        self.view.opened.connect(self._open)
-        self.view.left.connect(lambda: self._show_rule(None))
-        self.table.activated.connect(lambda index: self._open(index.row(), None, None))
-        self.levels.rule_wanted.connect(self._show_rule)
-        self.levels.follow_toggled.connect(lambda on: self._redraw(replace(self._as_wanted, follows=on)))
-        self.header.table_toggled.connect(self._show_page)
-        self.header.all_toggled.connect(lambda on: self._redraw(replace(self._as_wanted, draws_all=on)))
-        self.header.bytes_toggled.connect(lambda on: self._redraw(replace(self._as_wanted, draws_bytes=on)))
-        self.table.selectionModel().currentRowChanged.connect(self._select_row)
-        theme.themes.changed.connect(self._scene.recolour)
 
     # --- what is shown -----------------------------------------------------------------------------------------------
 
@@ -115,6 +73,7 @@ class AutomatonPane(QWidget):
         source: SourceText | None = None,
         fold: Fold | None = None,
         rules: RuleCharts | None = None,
+        regions: Regions | None = None,
     ) -> None:
         """Show an automaton; the present drawing stays until the layout of the new one is there.
 
@@ -125,16 +84,18 @@ class AutomatonPane(QWidget):
             source: the text, for the spans' own words; without it, states tell offsets.
             fold: the automaton over characters; without it, bytes are drawn.
             rules: the automata of the rules, to be drawn instead unless the reader follows the live state.
+            regions: the automaton folded by the parts of its pattern, to be drawn first.
         """
         part, before = Chart(dfa, fold), self._levels
+        self._source = source
         if before is not None and rules is not None and before.rules is rules and before.revision == revision:
             self._levels = before.with_part(part)
         else:
-            self._levels = Levels(part, rules, revision, label_of_edge, source)
+            self._levels = Levels(part, rules, revision, label_of_edge, source, regions)
             self._places = None
+            self.watch.forget()
+            self._begin_anew(len(dfa.states))
         self._states = frozenset()
-        if len(dfa.states) > DRAWN_AT_MOST:
-            self._as_wanted = replace(self._as_wanted, draws_all=False)
         if self._take_up():
             self._draw()
         self._show_page()
@@ -145,39 +106,97 @@ class AutomatonPane(QWidget):
         if wanted is None or not wanted.is_answered_by(answer):
             return
         before = self._drawn
+        is_edit = before is not None and before.automaton.revision != wanted.automaton.revision
+        if is_edit:
+            centres = {node: box.center() for node, box in self._scene.placed.boxes.items() if node >= 0}
+            answer = steadied(answer, {node: (point.x(), point.y()) for node, point in centres.items()})
         anchor = self._anchor()
         place = None if anchor is None or self.view.is_at_home else self.view.place_of(anchor)
         self._wanted, self._drawn, self._answer = None, wanted, answer
         if before is None or before.automaton.dfa is not wanted.automaton.dfa:
             self._selected = None
-        self._scene.show_picture(wanted.picture, wanted.request, answer)
+        seen = self.view.seen if is_edit and self.view.is_at_home else None
+        self._scene.show_picture(wanted.picture, wanted.request, answer, seen)
+        stays = seen is not None and seen.contains(self._scene.drawn_rect()) and self.view.is_readable
         self._scene.set_selected(self._selected)
+        self.offer_map(offered=len(wanted.picture.excerpt.states) > _MAP_FROM)
         self._light()
+        self._show_coverage()
         self._show_page()
-        if before is None or self.view.is_at_home:
+        if stays:
+            self.view.reveal()
+        elif before is None or self.view.is_at_home:
+            self._scene.setSceneRect(self._scene.home_rect())
             self.view.go_home(self._anchor())
         elif anchor is not None and place is not None:
             self.view.keep_place(anchor, place)
 
-    def set_live(self, states: Collection[int], places: RulePlaces | None = None) -> None:
+    def set_live(self, states: Collection[int], places: RulePlaces | None = None, output: bytes = b"") -> None:
         """Light the states where the match stands; the neighbourhood follows them.
 
         Args:
             states: of the automaton that was handed over.
             places: in the rules; None while that is being found out, which leaves the last ones lit.
+            output: the text that leads there.
         """
-        if self._automaton is None:
+        if self._automaton is None or self._levels is None:
             return
         self._states = frozenset(states)
         self._places = places or self._places
+        if output != self._output:
+            self._output, self._token_ahead = output, None
         self._say_note()
         self._find_live()
+        self.watch.look(self._levels, self._view, output, is_live=bool(self._states))
         if self._is_current():
             self._light()
-            if self._drawn is not None and self._drawn.shows(self._live, self._as_wanted):
+            if self._drawn is not None and self._drawn.shows(self._live, self._view):
                 self._follow()
                 return
         self._draw()
+
+    def show_standing(self, told: StandingAnswer) -> None:
+        """Show the stacks on which the match stands, and where it stands in the rules, as far as that is known."""
+        self.stacks.show_standing(told, self._source)
+        self.count_stacks()
+        if told.places is not None and told.output == self._output:
+            self.set_live(self._states, told.places, self._output)
+
+    def show_tokens(self, answer: TokensAnswer) -> None:
+        """Take up which tokens may come: under the labels, or as the drawing of one state."""
+        if self._levels is None:
+            return
+        if self.watch.takes(answer, self._levels, self._view, self._states):
+            self.tokens_model.show_places(self._levels.tokens.places if self._levels.tokens is not None else ())
+            if self._take_up():
+                self.view.is_at_home = True
+                self._find_live()
+                self._draw()
+        elif self._is_current():
+            self._show_badges()
+
+    def set_moment(self, moment: object) -> None:
+        """Tell of what tokens depend on besides the output: the model, the prompt."""
+        if self.watch.is_news(moment) and self._levels is not None:
+            self.watch.look(self._levels, self._view, self._output, is_live=bool(self._states))
+
+    def show_ahead(self, token: bytes | None) -> None:
+        """Outline the way that a token would take; None for none."""
+        self._token_ahead = token
+        if self._levels is not None and self._is_current():
+            edges, arrival = self._levels.ahead(self._view, self._states, self._places, token or b"")
+            self._scene.set_ahead(edges, arrival)
+
+    def set_running(self, running: bool) -> None:
+        """During a run, tokens are not asked about: its steps come first."""
+        self.watch.is_running = running
+        if self._levels is not None:
+            self.watch.look(self._levels, self._view, self._output, is_live=bool(self._states))
+
+    def show_coverage(self, coverage: Coverage, revision: int) -> None:
+        """Take up what the tests use of a grammar; it is shown with its automaton, where that was asked for."""
+        self._coverage = revision, coverage
+        self._show_coverage()
 
     def set_stale(self, stale: bool, reason: str = "") -> None:
         """Grey the drawing, and say why, while the text as it stands has no automaton."""
@@ -188,22 +207,28 @@ class AutomatonPane(QWidget):
     def show_too_large(self, text: str) -> None:
         """Say why the automaton is not shown whole; empty takes it back."""
         if self._automaton is None:
-            self._empty.setText(text or _EMPTY)
+            self.say_empty(text)
         else:
             self._too_large = text
-            self._say_too_large()
+            self._say_where()
 
     def clear(self) -> None:
         """Show no automaton, as at the start."""
         self._levels = self._automaton = self._drawn = self._wanted = self._answer = None
         self._states = self._live = frozenset()
         self._waiting, self._places, self._selected = frozenset(), None, None
-        self._as_wanted = replace(self._as_wanted, follows=False, rule=None)
+        self._output, self._token_ahead, self._coverage = b"", None, None
+        self._show_coverage()
+        self._history = History()
         self._too_large = ""
+        self.watch.forget()
+        self.stacks.show_standing(None)
+        self.count_stacks()
         self.model.show_dfa(None, lambda _: "", None)
         self._stale_banner.say("")
-        self._say_too_large()
-        self._empty.setText(_EMPTY)
+        self._say_where()
+        self.say_empty("")
+        self.find_bar.close_bar()
         self._show_page()
 
     def highlight_offset(self, offset: int) -> None:
@@ -213,11 +238,18 @@ class AutomatonPane(QWidget):
 
     # --- levels ------------------------------------------------------------------------------------------------------
 
+    def _begin_anew(self, states: int) -> None:
+        """Another automaton: numbers mean other states, and what was looked at is no way back."""
+        kept = replace(self._view, centre=None, opened=(), tokens=HERE if self._view.tokens is not None else None)
+        if states > DRAWN_AT_MOST:
+            kept = replace(kept, draws_all=False)
+        self._history.restart(kept)
+
     def _take_up(self) -> bool:
         """Take what the reader wants to see of what there is; whether that is another automaton than before."""
         assert self._levels is not None
-        automaton = self._levels.automaton(self._as_wanted)
-        self._say_too_large()
+        automaton = self._levels.automaton(self._view)
+        self._say_where()
         if automaton is self._automaton:
             return False
         self._automaton = automaton
@@ -229,150 +261,121 @@ class AutomatonPane(QWidget):
         """Where the match stands in what is shown."""
         if self._levels is None or self._automaton is None:
             return
-        live, self._waiting = self._levels.live(self._as_wanted, self._states, self._places)
+        live, self._waiting = self._levels.live(self._view, self._states, self._places)
         self._live = frozenset(state for state in live if 0 <= state < len(self._automaton.dfa.states))
         self.model.set_live(self._live)
 
-    def _show_rule(self, rule: str | None) -> None:
-        """Open a rule, or show all of them."""
-        if self._levels is None or not self._levels.shows_rules(self._as_wanted) or rule == self._as_wanted.rule:
-            return
-        self._selected = None
-        self._redraw(replace(self._as_wanted, rule=rule))
-        self.view.setFocus()
-
-    def _open(self, state: int | None, edge: EdgeKey | None, group: int | None) -> None:
-        """Open the rule that something leads to; without anything, that of the selected state."""
-        if self._levels is None:
-            return
-        if state is None and edge is None and group is None:
-            state = self._selected
-        rule = self._levels.rule_at(self._as_wanted, state, edge, group)
-        if rule is not None:
-            self._show_rule(rule)
-
-    def _say_too_large(self) -> None:
-        """Why the automaton is not whole: of no interest where the rules are."""
-        self.levels.show_levels(self._levels, self._as_wanted)
-        self._size_banner.say("" if self._shows_rules else self._too_large)
+    def _say_where(self) -> None:
+        """Where one is; why the automaton is not whole is of no interest where its map is shown."""
+        history = self._history
+        self.levels.show_levels(self._levels, self._view, back=history.can_go_back, forward=history.can_go_forward)
+        has_map = self._levels is not None and self._levels.level(self._view) is not Level.PART
+        self._size_banner.say("" if has_map else self._too_large)
         self._say_note()
 
     def _say_note(self) -> None:
-        """What the drawing leaves out: nothing is lit where the text is among it."""
-        rules = self._levels.rules if self._levels is not None and self._shows_rules else None
+        """What part is shown; what the drawing leaves out: nothing is lit where the text is among it."""
+        levels, view = self._levels, self._view
+        if levels is not None and (said := crumb(levels, view)):
+            self.levels.show_crumb(*said)
+            return
+        rules = levels.rules if levels is not None and levels.shows_rules(view) else None
         is_lost = bool(self._states) and self._places is not None and not self._places.reading
         self.levels.show_note(rules.notes if rules is not None else (), is_lost=is_lost)
-
-    @property
-    def _shows_rules(self) -> bool:
-        return self._levels is not None and self._levels.shows_rules(self._as_wanted)
 
     # --- drawing -----------------------------------------------------------------------------------------------------
 
     def _draw(self) -> None:
         """Ask for the layout of what is to be drawn now; none is asked for that the last answer still serves."""
         assert self._automaton is not None
-        before, wanted = self._wanted, self._automaton.draw(self._live, self._as_wanted)
+        assert self._levels is not None
+        before, wanted = self._wanted, self._levels.draw(self._live, self._view)
         self._wanted = wanted
-        self.header.show_counts(
-            wanted.counts(),
-            is_whole=wanted.is_whole,
-            total=self._automaton.size(is_folded=wanted.is_folded)[0],
-            limit=DRAWN_AT_MOST,
-            has_bytes=self._automaton.fold is not None,
-        )
+        self._count(wanted)
         if self._drawn is not None and self._answer is not None and wanted.has_shape_of(self._drawn):
             self.show_layout(replace(self._answer, revision=wanted.request.revision))
         elif before is None or before.request != wanted.request:
             self.layout_wanted.emit(wanted.request)
 
-    def _redraw(self, view: View) -> None:
-        self._as_wanted = view
-        self.view.is_at_home = True
-        if self._levels is not None:
-            self._take_up()
-            self._find_live()
-            self._draw()
+    def _count(self, wanted: Drawing) -> None:
+        assert self._levels is not None
+        levels, level = self._levels, self._levels.level(self._view)
+        total = levels.rules.size if levels.rules is not None else levels.part.size(is_folded=wanted.is_folded)[0]
+        is_part = not wanted.is_whole or (bool(levels.names) and wanted.automaton.noun != "state")
+        self.header.show_counts(
+            wanted.counts(),
+            is_whole=not is_part or level is Level.TOKENS or (levels.rules is not None and level is not Level.MAP),
+            draws_all=self._view.draws_all and total > DRAWN_WHOLE,
+            total=total,
+            limit=DRAWN_AT_MOST,
+            has_bytes=wanted.automaton.fold is not None,
+        )
 
-    def _is_current(self) -> bool:
-        return self._drawn is not None and self._drawn.automaton is self._automaton
+    def _redraw(self, view: View) -> None:
+        """Show something else of the same grammar."""
+        self._history.go_to(view)
+        self._show_view()
+
+    def _show_view(self) -> None:
+        self.view.is_at_home = True
+        levels = self._levels
+        if levels is None:
+            return
+        if self._view.tokens is None:
+            levels.show_tokens(None)
+        self.watch.look(levels, self._view, self._output, is_live=bool(self._states))
+        self._take_up()
+        self._find_live()
+        self._draw()
+        self._show_page()
 
     def _light(self) -> None:
-        if self._automaton is not None and self._is_current():
-            leaving = self._automaton.noun == "state"
-            states, texts = self._automaton.seen(self._live, self._as_wanted)
+        if self._automaton is not None and self._levels is not None and self._is_current():
+            leaving = self._automaton.noun in ("state", "place")
+            states, texts = self._automaton.seen(self._live, self._view)
             self._scene.set_live(states, self._waiting, texts, leaving=leaving)
+            self._scene.set_path(self._levels.path(self._view, self._output))
+            self.show_ahead(self._token_ahead)
+            self._show_badges()
         self._tell(self._selected)
 
-    def _follow(self) -> None:
-        around = self._around()
-        if around and self._selected not in around:
-            self.view.follow(min(around))
+    def _show_coverage(self) -> None:
+        """Light what the tests use and what they do not, with a line that says which is which."""
+        drawn, levels = self._drawn, self._levels
+        if not self.footer.coverage_button.isChecked() or drawn is None or levels is None:
+            self._scene.set_covered(None)
+            self.coverage_banner.say("")
+        elif self._is_current():  # else it is told with the drawing that is to come
+            found: Used | str = _NO_COVERAGE
+            if self._coverage is not None and self._coverage[0] == levels.revision:
+                found = levels.used(self._view, self._coverage[1], is_folded=drawn.is_folded)
+            if isinstance(found, Used):
+                self._scene.set_covered(found.states, found.edges)
+                used, unused = len(self._scene.lit.used), len(self._scene.lit.unused)
+                self.coverage_banner.say(_USED.format(f"{used:,} of {count(used + unused, 'edge')}"))
+            else:
+                self._scene.set_covered(None)
+                self.coverage_banner.say(found)
 
-    def _around(self) -> frozenset[int]:
-        """The states that are drawn where the match stands."""
-        return frozenset() if self._automaton is None else self._automaton.around(self._live, self._as_wanted)
+    def _show_badges(self) -> None:
+        if self._drawn is not None and self._levels is not None:
+            self._scene.set_badges(self.watch.badges(self._levels, self._view, self._drawn, self._live))
+            self.view.reveal()
 
-    def _anchor(self) -> int | None:
-        """The state that the eye is on: live, else selected, else the start."""
-        if around := self._around():
-            return min(around)
-        if self._selected is not None:
-            return self._selected
-        return None if self._automaton is None else self._automaton.dfa.start
-
-    # --- pointing and choosing ---------------------------------------------------------------------------------------
-
-    def _point_at(self, what: int | EdgeKey | None) -> None:
-        if self._drawn is None:
+    def _light_frames(self, frames: tuple[OpenFrame, ...]) -> None:
+        """Light the rules of a stack that was picked, and show where they stand in the source."""
+        if self._levels is None or self._drawn is None:
             return
-        state = what if isinstance(what, int) else None
-        self._scene.set_hovered(state)
-        self._scene.set_highlighted((), (what,) if isinstance(what, tuple) else ())
-        self._tell(self._selected if state is None else state)
-        self.state_hovered.emit(self._drawn.spans(what))
-
-    def _tip_of_edge(self, key: EdgeKey) -> str:
-        """An edge's label in full, which may be too long to be written on it."""
-        return "" if self._drawn is None else self._drawn.label(key)
-
-    def _select(self, state: int) -> None:
-        self._selected = state if state >= 0 else None
-        self._scene.set_selected(self._selected)
-        self._tell(self._selected)
-        selection = self.table.selectionModel()
-        if self._selected is None:
-            selection.clear()
-        elif self.table.currentIndex().row() != self._selected:
-            flags = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
-            selection.setCurrentIndex(self.model.index(self._selected, 0), flags)
-
-    def _select_row(self, row: QModelIndex) -> None:
-        if not row.isValid() or row.row() == self._selected:
-            return
-        self._select(row.row())
-        if self._automaton is not None and self._stack.currentWidget() is self.table:
-            self.state_hovered.emit(self._automaton.dfa.states[row.row()].spans)
-
-    def _tell(self, state: int | None) -> None:
-        """Write the line of details: of a state, else of where the match stands."""
-        drawn = self._drawn
-        if state is None and self._live and self._is_current():
-            state = min(self._live)
-        if drawn is None or state is None or state >= len(drawn.automaton.dfa.states):
-            self.details.say(_NOTHING_TOLD if self._automaton is not None else "")
-            return
-        self.details.say(drawn.details(state, is_live=state in self._live))
-
-    def _show_page(self) -> None:
-        has_automaton = self._automaton is not None
-        self.header.set_enabled(has_automaton)
-        if self._automaton is not None and not self._automaton.dfa.states:
-            self._empty.setText(_NO_TEXT)
-            self._stack.setCurrentWidget(self._empty)
-        elif not has_automaton or (self._drawn is None and not self.header.shows_table):
-            self._stack.setCurrentWidget(self._empty)
-        else:
-            self._stack.setCurrentWidget(self.table if self.header.shows_table else self.view)
-        self.footer.show_zoom_buttons(self._stack.currentWidget() is self.view)
-        self._tell(self._selected)
+        spans = frozenset(span for frame in frames for span in frame.spans)
+        states = self._drawn.automaton.dfa.states
+        members = self._levels.states_of(self._view, tuple(frame.name for frame in frames))
+        if self._drawn.automaton.noun == "state":
+            read = {state for state in self._drawn.picture.excerpt.states if spans & set(states[state].spans)}
+            members = frozenset(read & members) or members if members else frozenset(read)
+        edges = [
+            (edge.source, edge.target)
+            for edge in self._drawn.picture.excerpt.edges
+            if edge.source in members and spans & set(edge.spans)
+        ]
+        self._scene.set_highlighted(members, edges)
+        self.state_hovered.emit(tuple(sorted(spans)))

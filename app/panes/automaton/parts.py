@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QAbstractTableModel, Qt, Signal
+from PySide6.QtCore import QAbstractTableModel, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -11,6 +11,7 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QHeaderView,
     QLabel,
+    QMenu,
     QTableView,
     QToolButton,
     QWidget,
@@ -19,7 +20,9 @@ from PySide6.QtWidgets import (
 from app import theme
 from app.graph.view import GraphView
 from app.models.states import ACCEPTS, HERE, LEADS_TO, READS, STATE
+from app.models.token_groups import EXAMPLES
 from app.panes.automaton.labels import ElidedLabel
+from app.theme.icons import draw_icon
 
 
 class AutomatonHeader(QFrame):
@@ -50,6 +53,9 @@ class AutomatonHeader(QFrame):
         )
         self.graph_button = compact_button("Graph", "Show the automaton as a graph", checkable=True)
         self.table_button = compact_button("Table", "Show the states and edges as a table", checkable=True)
+        self.more_button = IconButton("ph.dots-three-vertical", "More", "Layouts, pictures, and all else of this pane")
+        self.more_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.more_button.hide()  # until there is a menu
         self.graph_button.setChecked(True)
         self._views = QButtonGroup(self)
         for button in (self.graph_button, self.table_button):
@@ -61,7 +67,7 @@ class AutomatonHeader(QFrame):
         layout.addWidget(title)
         layout.addSpacing(theme.SPACE_XS)
         layout.addWidget(self.counts, 1)
-        for button in (self.all_button, self.bytes_button, self.graph_button, self.table_button):
+        for button in (self.all_button, self.bytes_button, self.graph_button, self.table_button, self.more_button):
             layout.addWidget(button)
         self.all_button.hide()
         self.bytes_button.hide()
@@ -75,24 +81,32 @@ class AutomatonHeader(QFrame):
         """Whether the table is chosen."""
         return self.table_button.isChecked()
 
-    def show_counts(self, texts: tuple[str, ...], *, is_whole: bool, total: int, limit: int, has_bytes: bool) -> None:
+    def show_counts(
+        self, texts: tuple[str, ...], *, is_whole: bool, draws_all: bool, total: int, limit: int, has_bytes: bool
+    ) -> None:
         """Say how much is drawn of how much, and offer what else there is.
 
         Args:
             texts: the counts, in full and ever shorter.
             is_whole: whether all states are drawn; else all are offered.
+            draws_all: whether they are drawn because that was asked for.
             total: how many there are.
             limit: how many may be drawn.
             has_bytes: whether there are states within characters.
         """
         self.counts.say(*texts)
         was_blocked = self.all_button.blockSignals(True)
-        self.all_button.setChecked(is_whole and self.all_button.isChecked())
+        self.all_button.setChecked(is_whole and draws_all)
         self.all_button.blockSignals(was_blocked)
         self.all_button.setVisible(not is_whole or self.all_button.isChecked())
         self.all_button.setEnabled(total <= limit)
         self.all_button.setText(f"Draw all {total:,}" if total <= limit else f"Draw all (up to {limit:,})")
         self.bytes_button.setVisible(has_bytes)
+
+    def set_menu(self, menu: QMenu) -> None:
+        """Offer what has no button of its own."""
+        self.more_button.setMenu(menu)
+        self.more_button.show()
 
     def set_enabled(self, enabled: bool) -> None:
         """Enable what needs an automaton."""
@@ -105,19 +119,29 @@ class AutomatonHeader(QFrame):
 
 
 class Footer(QWidget):
-    """The line of details, and the three buttons that zoom."""
+    """The line of details, what opens above it, and the three buttons that zoom."""
 
     def __init__(self, view: GraphView) -> None:
         super().__init__()
         self.details = ElidedLabel()
+        self.find_button = IconButton("ph.magnifying-glass", "Find", "Find a state, a rule, a byte or a text (/)")
+        self.stacks_button = IconButton("ph.stack", "Stacks", "Every way in which the match stands", checkable=True)
+        self.coverage_button = IconButton(
+            "ph.checks", "Coverage", "What the test strings use of it, and what they do not", checkable=True
+        )
+        self.map_button = IconButton("ph.map-trifold", "Map", "The whole drawing in a corner", checkable=True)
         self.out_button = compact_button("−", "Zoom out (Ctrl+−, or the wheel)")
         self.fit_button = compact_button("Fit", "Show the whole drawing (Ctrl+0)")
         self.in_button = compact_button("+", "Zoom in (Ctrl++, or the wheel)")
+        self.out_button.setAccessibleName("Zoom out")
+        self.in_button.setAccessibleName("Zoom in")
         self._buttons = (self.out_button, self.fit_button, self.in_button)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, theme.SPACE_XS, 0)
         row.setSpacing(0)
         row.addWidget(self.details, 1)
+        for own in (self.find_button, self.stacks_button, self.coverage_button, self.map_button):
+            row.addWidget(own)
         for button, act in (
             (self.out_button, view.zoom_out),
             (self.fit_button, view.fit),
@@ -130,18 +154,54 @@ class Footer(QWidget):
 
     def show_zoom_buttons(self, shown: bool) -> None:
         """Show the buttons where there is a drawing to zoom."""
-        for button in self._buttons:
+        for button in (*self._buttons, self.coverage_button, self.map_button):
             button.setVisible(shown)
 
     def _show_zoom(self, zoom: float) -> None:
         self.fit_button.setToolTip(f"Show the whole drawing (Ctrl+0); now at {zoom:.0%}")
 
 
+class IconButton(QToolButton):
+    """A flat button with an icon for a face, in the theme's colours."""
+
+    def __init__(self, icon: str, name: str, tip: str, *, checkable: bool = False) -> None:
+        super().__init__()
+        self._icon = icon
+        self.setAccessibleName(name)
+        self.setToolTip(tip)
+        self.setCheckable(checkable)
+        self.setAutoRaise(True)
+        self.setProperty("role", "compact")
+        self.setIconSize(QSize(16, 16))
+        theme.themes.changed.connect(self._recolour)
+        self._recolour()
+
+    def count(self, number: int) -> None:
+        """Say a number beside the icon; nothing for none."""
+        self.setText(f"{number:,}" if number else "")
+        has_both = Qt.ToolButtonStyle.ToolButtonTextBesideIcon if number else Qt.ToolButtonStyle.ToolButtonIconOnly
+        self.setToolButtonStyle(has_both)
+
+    def _recolour(self) -> None:
+        colours = theme.current()
+        self.setIcon(draw_icon(self._icon, colours.hex(theme.Role.TEXT), colours.hex(theme.Role.DISABLED)))
+
+
 def states_table(model: QAbstractTableModel) -> QTableView:
     """The table of states and edges."""
+    table = _table(model, "Automaton table")
+    metrics = QFontMetrics(theme.ui_font())
+    for column, sample in ((STATE, "12345 (start)"), (HERE, "● here"), (ACCEPTS, "◎ accepts")):
+        table.setColumnWidth(column, metrics.horizontalAdvance(sample) + 2 * theme.SPACE_M)
+    table.setColumnWidth(LEADS_TO, metrics.horizontalAdvance("x" * 36))
+    table.horizontalHeader().setSectionResizeMode(READS, QHeaderView.ResizeMode.Stretch)
+    return table
+
+
+def _table(model: QAbstractTableModel, name: str) -> QTableView:
     table = QTableView()
     table.setModel(model)
-    table.setAccessibleName("Automaton table")
+    table.setAccessibleName(name)
     table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
     table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
     table.setShowGrid(False)
@@ -150,15 +210,20 @@ def states_table(model: QAbstractTableModel) -> QTableView:
     table.setWordWrap(False)
     table.verticalHeader().hide()
     # Rows of one height and columns of a width guessed once: measuring 20,000 rows would block the window.
-    metrics = QFontMetrics(theme.ui_font())
     table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-    table.verticalHeader().setDefaultSectionSize(metrics.height() + theme.SPACE_S)
-    for column, sample in ((STATE, "12345 (start)"), (HERE, "● here"), (ACCEPTS, "◎ accepts")):
-        table.setColumnWidth(column, metrics.horizontalAdvance(sample) + 2 * theme.SPACE_M)
-    table.setColumnWidth(LEADS_TO, metrics.horizontalAdvance("x" * 36))
-    table.horizontalHeader().setSectionResizeMode(READS, QHeaderView.ResizeMode.Stretch)
+    table.verticalHeader().setDefaultSectionSize(QFontMetrics(theme.ui_font()).height() + theme.SPACE_S)
     table.horizontalHeader().setDefaultAlignment(table.horizontalHeader().defaultAlignment().AlignLeft)
     table.horizontalHeader().setHighlightSections(False)
+    return table
+
+
+def token_table(model: QAbstractTableModel) -> QTableView:
+    """The table of the places that tokens lead to."""
+    table = _table(model, "Tokens by where they lead")
+    metrics = QFontMetrics(theme.ui_font())
+    for column, sample in ((0, "after “something”"), (1, "131,072 "), (2, "Model gives ")):
+        table.setColumnWidth(column, metrics.horizontalAdvance(sample) + 2 * theme.SPACE_M)
+    table.horizontalHeader().setSectionResizeMode(EXAMPLES, QHeaderView.ResizeMode.Stretch)
     return table
 
 

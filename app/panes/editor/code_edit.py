@@ -6,8 +6,11 @@ counts code points. Undo and redo are the widget's own.
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QPoint, QRect, Signal
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import (
+    QContextMenuEvent,
     QFocusEvent,
     QHelpEvent,
     QKeyEvent,
@@ -17,7 +20,7 @@ from PySide6.QtGui import (
     QTextCursor,
     QTextOption,
 )
-from PySide6.QtWidgets import QFrame, QPlainTextEdit, QToolTip
+from PySide6.QtWidgets import QFrame, QMenu, QPlainTextEdit, QToolTip
 
 from app import theme
 from app.models.wording import unmarked
@@ -26,10 +29,14 @@ from app.panes.editor.highlighter import Highlighter
 from app.panes.editor.margin import Margin
 from app.panes.editor.offsets import Offsets
 from app.panes.editor.tokens import Tokeniser, partners, plain
+from engine.notations.editing import Edit, apply_edits
 from engine.source import Diagnostic, Severity, Span
 
 COLOURED_AT_MOST = 30_000  # code points; a longer text is not coloured, since colouring it takes too long
 _PAIRED_AT_MOST = 10_000  # a longer text has no bracket matching, which reads it whole at every move
+_KEYS_OF_A_LIST = {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Escape, Qt.Key.Key_Tab, Qt.Key.Key_Backtab}
+_MOVING = {Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Home, Qt.Key.Key_End}
+_COMMANDING = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.MetaModifier
 _WORST_FIRST = (Severity.ERROR, Severity.WARNING, Severity.HINT)
 
 
@@ -39,20 +46,30 @@ class CodeEdit(QPlainTextEdit):
     Signals:
         edited: the text, after the user changed it.
         offset_hovered: the code point under the pointer, -1 for none.
+        typed: a character that was typed, or nothing for one that was deleted.
+        definition_wanted: the code point that was clicked with Ctrl.
     """
 
     edited = Signal(str)
+    typed = Signal(str)
+    definition_wanted = Signal(int)
     offset_hovered = Signal(int)
 
     def __init__(self) -> None:
         super().__init__()
+        self.notation = ""
+        self.fix_told: Callable[[Diagnostic], str] = lambda _finding: ""
+        self.fill_menu: Callable[[QMenu, int], None] = lambda _menu, _offset: None
+        self.popup_is_open: Callable[[], bool] = lambda: False
         self._tokenise: Tokeniser = plain
         self._highlighter: Highlighter | None = None
         self._offsets = Offsets("")
         self._text = ""
         self._pairs: dict[int, int] | None = None
         self._hovered = -1
-        self._diagnostics: tuple[Diagnostic, ...] = ()
+        self.diagnostics: tuple[Diagnostic, ...] = ()
+        self._judged = ""
+        self._found: tuple[Span, ...] = ()
         self._live: tuple[Span, ...] = ()
         self._pointed: tuple[Span, ...] = ()
         self._line_marks: dict[int, Severity] = {}
@@ -103,6 +120,42 @@ class CodeEdit(QPlainTextEdit):
         self.setTextCursor(cursor)
         self.ensureCursorVisible()
 
+    @property
+    def caret(self) -> int:
+        """Where the cursor stands, in code points."""
+        return self._offsets.to_code_points(self.textCursor().position())
+
+    @property
+    def selection(self) -> Span:
+        """What is selected; an empty span where the cursor stands for nothing."""
+        cursor, to_points = self.textCursor(), self._offsets.to_code_points
+        return Span(to_points(cursor.selectionStart()), to_points(cursor.selectionEnd()))
+
+    def apply(self, edits: Sequence[Edit], caret: int | None = None) -> None:
+        """Change the text, as one step of undo.
+
+        Args:
+            edits: what changes; their spans are of the text as it is.
+            caret: where the cursor goes then; behind the last edit by default.
+        """
+        ordered = sorted(edits, key=lambda edit: edit.span)
+        if not ordered:
+            return
+        after = apply_edits(self._text, ordered)
+        grown = sum(len(edit.replacement) - (edit.span.end - edit.span.start) for edit in ordered)
+        place = ordered[-1].span.end + grown if caret is None else caret
+        places = [(self._offsets.to_utf16(e.span.start), self._offsets.to_utf16(e.span.end)) for e in ordered]
+        cursor = self.textCursor()
+        cursor.beginEditBlock()
+        for (start, end), edit in zip(reversed(places), reversed(ordered), strict=True):
+            cursor.setPosition(start)
+            cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
+            cursor.insertText(edit.replacement)
+        cursor.setPosition(Offsets(after).to_utf16(place))
+        cursor.endEditBlock()
+        self.setTextCursor(cursor)
+        self.ensureCursorVisible()
+
     def offset_at(self, place: QPoint) -> int:
         """The code point at a place of the viewport; -1 where there is no text."""
         cursor = self.cursorForPosition(place)
@@ -124,12 +177,26 @@ class CodeEdit(QPlainTextEdit):
 
     def show_diagnostics(self, diagnostics: tuple[Diagnostic, ...]) -> None:
         """Underline what is wrong."""
-        self._diagnostics = diagnostics
+        self.diagnostics, self._judged = diagnostics, self._text
         self._line_marks.clear()
         for finding in sorted(diagnostics, key=lambda found: _WORST_FIRST.index(found.severity), reverse=True):
             self._line_marks[self._line_of(finding)] = finding.severity
         self._mark()
         self.margin.update()
+
+    @property
+    def current_diagnostics(self) -> tuple[Diagnostic, ...]:
+        """The findings, where the text is still the one that they are about."""
+        return self.diagnostics if self._judged == self._text else ()
+
+    def show_found(self, spans: tuple[Span, ...]) -> None:
+        """Mark what a search found."""
+        self._found = spans
+        self._mark()
+
+    def say(self, text: str) -> None:
+        """Say something at the cursor, for a moment."""
+        QToolTip.showText(self.viewport().mapToGlobal(self.cursorRect().bottomLeft()), text, self.viewport())
 
     def show_live(self, spans: tuple[Span, ...]) -> None:
         """Mark where the match stands."""
@@ -144,8 +211,13 @@ class CodeEdit(QPlainTextEdit):
     def tip_at(self, offset: int) -> str:
         """What the findings at a code point say."""
         document = self.document()
-        found = [f for f in self._diagnostics if offset in marks.visible_span(f.span, document)]
-        return "\n\n".join(_told(finding) for finding in found)
+        found = [f for f in self.diagnostics if offset in marks.visible_span(f.span, document)]
+        return "\n\n".join(self._told(finding) for finding in found)
+
+    def _told(self, finding: Diagnostic) -> str:
+        """A finding for a tooltip: what is wrong, what to do, and what a key would do."""
+        what = f"{finding.severity.capitalize()}: {finding.message}"
+        return unmarked("\n".join(part for part in (what, finding.hint, self.fix_told(finding)) if part))
 
     def sign_of_line(self, number: int) -> Severity | None:
         """The worst of the findings of a line, counted from 0."""
@@ -153,7 +225,7 @@ class CodeEdit(QPlainTextEdit):
 
     def tip_of_line(self, number: int) -> str:
         """What the findings of a line say."""
-        return "\n\n".join(_told(finding) for finding in self._diagnostics if self._line_of(finding) == number)
+        return "\n\n".join(self._told(finding) for finding in self.diagnostics if self._line_of(finding) == number)
 
     def recolour(self) -> None:
         """Take the colours and the font of the present theme."""
@@ -168,16 +240,17 @@ class CodeEdit(QPlainTextEdit):
         self.setExtraSelections(
             [
                 *marks.live(document, to_utf16, self._live),
+                *marks.searched(document, to_utf16, self._found),
                 *marks.hovered(document, to_utf16, self._pointed),
-                *marks.brackets(document, to_utf16, self._bracket_pair()),
-                *marks.squiggles(document, to_utf16, self._diagnostics),
+                *marks.brackets(document, to_utf16, self.bracket_pair()),
+                *marks.squiggles(document, to_utf16, self.diagnostics),
             ]
         )
 
     def _line_of(self, finding: Diagnostic) -> int:
         return self.document().findBlock(self._offsets.to_utf16(finding.span.start)).blockNumber()
 
-    def _bracket_pair(self) -> tuple[int, ...]:
+    def bracket_pair(self) -> tuple[int, ...]:
         """The bracket at the cursor, or right before it, and its partner; none while the cursor is not shown."""
         if not self.hasFocus():
             return ()
@@ -198,7 +271,7 @@ class CodeEdit(QPlainTextEdit):
         if text == self._text:
             return  # colours changed, not text
         self._text, self._offsets, self._pairs = text, Offsets(text), None
-        self._live = self._pointed = ()
+        self._live = self._pointed = self._found = ()
         self._colour_if_short(len(text))
         self._mark()
         if not self._is_setting:
@@ -222,12 +295,40 @@ class CodeEdit(QPlainTextEdit):
     # --- events ------------------------------------------------------------------------------------------------------
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Shift+Return is a Return: Qt's line separator is no line feed."""
+        """Shift+Return is a Return: Qt's line separator is no line feed. What a list of completions takes is its."""
+        if self.popup_is_open() and event.key() in _KEYS_OF_A_LIST:
+            event.ignore()
+            return
         if event.matches(QKeySequence.StandardKey.InsertLineSeparator):
             self.textCursor().insertBlock()
             self.ensureCursorVisible()
             return
         super().keyPressEvent(event)
+        is_deleted = event.key() in {Qt.Key.Key_Backspace, Qt.Key.Key_Delete}
+        if is_deleted or (event.text().isprintable() and event.text() and not event.modifiers() & _COMMANDING):
+            self.typed.emit("" if is_deleted else event.text())
+        elif self.popup_is_open() and event.text() == "" and event.key() in _MOVING:
+            self.typed.emit("")
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """With Ctrl, a click goes to what is defined elsewhere."""
+        super().mouseReleaseEvent(event)
+        is_left = event.button() is Qt.MouseButton.LeftButton
+        if is_left and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            offset = self.offset_at(event.position().toPoint())
+            if offset >= 0:
+                self.definition_wanted.emit(offset)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """The usual menu, and what a grammar needs."""
+        place = event.pos()
+        by_mouse = event.reason() is QContextMenuEvent.Reason.Mouse
+        if by_mouse and not self.textCursor().hasSelection():
+            self.setTextCursor(self.cursorForPosition(place))
+        menu = self.createStandardContextMenu()
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.fill_menu(menu, self.caret)
+        menu.popup(event.globalPos())
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Tell what the pointer is on."""
@@ -276,9 +377,3 @@ class CodeEdit(QPlainTextEdit):
             self.margin.scroll(0, dy)
         else:
             self.margin.update(0, rect.y(), self.margin.width(), rect.height())
-
-
-def _told(finding: Diagnostic) -> str:
-    """A finding for a tooltip: what is wrong, and what to do."""
-    what = f"{finding.severity.capitalize()}: {finding.message}"
-    return unmarked(f"{what}\n{finding.hint}" if finding.hint else what)

@@ -1,11 +1,11 @@
-"""The margin of the editor: line numbers, and a sign where something is wrong."""
+"""The margin of the editor: line numbers, a sign where something is wrong, and breakpoints around the numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
-from PySide6.QtCore import QEvent, QPoint, QRectF, QSize, Qt
-from PySide6.QtGui import QHelpEvent, QPainter, QPaintEvent, QTextBlock
+from PySide6.QtCore import QEvent, QPoint, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QTextBlock
 from PySide6.QtWidgets import QPlainTextEdit, QToolTip, QWidget
 
 from app import theme
@@ -18,7 +18,13 @@ _LEAST_DIGITS = 2
 
 
 class Margin(QWidget):
-    """Belongs to one text widget, which keeps it beside its text."""
+    """Belongs to one text widget, which keeps it beside its text.
+
+    Signals:
+        line_clicked(line): a line, counted from 0, was clicked.
+    """
+
+    line_clicked = Signal(int)
 
     def __init__(
         self, edit: QPlainTextEdit, sign_of_line: Callable[[int], Severity | None], tip_of_line: Callable[[int], str]
@@ -27,6 +33,13 @@ class Margin(QWidget):
         self._edit = edit
         self._sign_of_line = sign_of_line
         self._tip_of_line = tip_of_line
+        self._breakpoints: Mapping[int, bool] = {}
+
+    def show_breakpoints(self, lines: Mapping[int, bool]) -> None:
+        """Mark the lines that have one, and whether it is on."""
+        if lines != self._breakpoints:
+            self._breakpoints = lines
+            self.update()
 
     def sizeHint(self) -> QSize:
         """Room for a sign and the highest number."""
@@ -43,8 +56,11 @@ class Margin(QWidget):
         block, top = self._first()
         while block.isValid() and top <= event.rect().bottom():
             number = block.blockNumber()
-            painter.setPen(theme.colour(Role.TEXT if number == current else Role.DISABLED))
             room = QRectF(0, top, self.width() - theme.SPACE_S, height)
+            if number in self._breakpoints:
+                self._paint_breakpoint(painter, room, is_on=self._breakpoints[number])
+            else:
+                painter.setPen(theme.colour(Role.TEXT if number == current else Role.DISABLED))
             painter.drawText(room, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, str(number + 1))
             severity = self._sign_of_line(number)
             if severity is not None:
@@ -52,6 +68,29 @@ class Margin(QWidget):
             top += self._edit.blockBoundingRect(block).height()
             block = block.next()
         painter.end()
+
+    def _paint_breakpoint(self, painter: QPainter, room: QRectF, *, is_on: bool) -> None:
+        """A filled ground for one that is on, an outline for one that is off; leaves the pen for the number."""
+        width = self._edit.fontMetrics().horizontalAdvance("9" * max(_LEAST_DIGITS, len(str(self._edit.blockCount()))))
+        box = QRectF(room.right() - width - 4, room.top() + 1, width + 8, room.height() - 2)
+        colour = theme.colour(Role.FORBIDDEN)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(colour, 1))
+        painter.setBrush(colour if is_on else Qt.BrushStyle.NoBrush)
+        painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
+        painter.restore()
+        painter.setPen(theme.colour(Role.PANEL if is_on else Role.FORBIDDEN))
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Take the press, so that the release comes here too."""
+        event.accept()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """A click is about a line."""
+        line = self.line_at(event.position().toPoint())
+        if line >= 0 and event.button() is Qt.MouseButton.LeftButton:
+            self.line_clicked.emit(line)
 
     def event(self, event: QEvent) -> bool:
         """Tell what is wrong in the line that the pointer rests on."""

@@ -50,6 +50,15 @@ def hovered(document: QTextDocument, to_utf16: ToUtf16, spans: Iterable[Span]) -
     return [_selection(document, to_utf16, span, look) for span in list(spans)[:_MOST]]
 
 
+def searched(document: QTextDocument, to_utf16: ToUtf16, spans: Iterable[Span]) -> list[Selection]:
+    """What a search found: a ground, and a dashed line."""
+    look = QTextCharFormat()
+    look.setBackground(theme.colour(Role.WARNING_FILL))
+    look.setUnderlineStyle(QTextCharFormat.UnderlineStyle.DashUnderline)
+    look.setUnderlineColor(theme.colour(Role.WARNING))
+    return [_selection(document, to_utf16, span, look) for span in list(spans)[:_MOST]]
+
+
 def brackets(document: QTextDocument, to_utf16: ToUtf16, places: Iterable[int]) -> list[Selection]:
     """A bracket and its partner."""
     look = QTextCharFormat()

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
+from collections.abc import Iterable
+
+from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QTextOption
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QToolButton, QVBoxLayout, QWidget
 
 from app import theme
+from app.models.wording import unmarked
 from app.panes.editor.code_edit import CodeEdit
+from app.panes.editor.completing import Completer
+from app.panes.editor.find_bar import FindBar
+from app.panes.editor.fixing import Fixing
 from app.panes.editor.gbnf import tokenise_gbnf
+from app.panes.editor.naming import Naming
 from app.panes.editor.offsets import Offsets
 from app.panes.editor.regex import tokenise_regex
 from app.panes.editor.schema import tokenise_json
 from app.panes.editor.tokens import Tokeniser, plain
+from app.theme import Role
+from app.theme.icons import draw_icon
+from engine.notations.editing import toggle_comment
 from engine.source import Diagnostic, Span
 
 _TOKENISERS: dict[str, Tokeniser] = {"regex": tokenise_regex, "gbnf": tokenise_gbnf, "json_schema": tokenise_json}
@@ -30,14 +40,20 @@ class EditorPane(QWidget):
     Signals:
         text_edited: the text, after the user changed it.
         offset_hovered: the code point under the pointer, -1 for none.
+        breakpoint_wanted: the code point that a line begins with whose number was clicked.
     """
 
     text_edited = Signal(str)
     offset_hovered = Signal(int)
+    breakpoint_wanted = Signal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.edit = CodeEdit()
+        self.completer = Completer(self.edit)
+        self.fixing = Fixing(self.edit)
+        self.naming = Naming(self.edit)
+        self.find_bar = FindBar(self.edit)
         self.setFocusProxy(self.edit)
         bar = QFrame()
         bar.setProperty("role", "bar")
@@ -48,29 +64,103 @@ class EditorPane(QWidget):
         self._place = QLabel()
         self._place.setProperty("role", "muted")
         self._place.setToolTip("Line and column of the cursor")
+        self.more_button = QToolButton()
+        self.more_button.setIconSize(QSize(18, 18))
+        self.more_button.setToolTip("Find, complete, repair, rename, and all else of this pane")
+        self.more_button.setAccessibleName("More")
+        self.more_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.more_button.hide()  # until there is a menu
         row = QHBoxLayout(bar)
-        row.setContentsMargins(theme.SPACE_M, theme.SPACE_S, theme.SPACE_M, theme.SPACE_S)
+        row.setContentsMargins(theme.SPACE_M, theme.SPACE_XS, theme.SPACE_XS, theme.SPACE_XS)
         row.setSpacing(theme.SPACE_S)
         row.addWidget(title)
         row.addWidget(self._notation)
         row.addStretch(1)
         row.addWidget(self._place)
+        row.addWidget(self.more_button)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(bar)
+        layout.addWidget(self.find_bar)
         layout.addWidget(self.edit, 1)
 
         self.edit.edited.connect(self.text_edited)
         self.edit.offset_hovered.connect(self.offset_hovered)
         self.edit.cursorPositionChanged.connect(self._tell_place)
-        theme.themes.changed.connect(self.edit.recolour)
+        self.edit.margin.line_clicked.connect(self._ask_for_breakpoint)
+        theme.themes.changed.connect(self._recolour)
+        self._recolour()
         self.set_notation("regex")
         self._tell_place()
+
+    def set_menu(self, menu: QMenu) -> None:
+        """Offer a menu beside the place of the cursor, and what it holds at a right click."""
+        self.more_button.setMenu(menu)
+        self.more_button.show()
+        self.edit.fill_menu = self._fill_menu
+
+    def toggle_comment(self) -> None:
+        """Make the selected lines comments, or the comments lines."""
+        changed = toggle_comment(self.edit.notation, self.text(), self.edit.selection)
+        if changed.refusal:
+            self.edit.say(unmarked(changed.refusal))
+        else:
+            caret = self.edit.caret
+            grown = sum(
+                len(edit.replacement) - (edit.span.end - edit.span.start)
+                for edit in changed.edits
+                if edit.span.start <= caret
+            )
+            self.edit.apply(changed.edits, max(caret + grown, 0))
+
+    def go_to_bracket(self) -> None:
+        """Go to the partner of the bracket at the cursor."""
+        pair = self.edit.bracket_pair()
+        if pair:
+            self.edit.select(Span(pair[1], pair[1]))
+        else:
+            self.edit.say("There is no bracket with a partner here")
+
+    def _fill_menu(self, menu: QMenu, offset: int) -> None:
+        first = menu.actions()[0] if menu.actions() else None
+        fixes = self.fixing.actions_at(offset, menu)
+        if first is not None and fixes:
+            menu.insertActions(first, fixes)
+            menu.insertSeparator(first)
+        own = self.more_button.menu()
+        if own is not None:
+            menu.addSeparator()
+            menu.addActions(own.actions())
+
+    def _recolour(self) -> None:
+        self.edit.recolour()
+        colours = theme.colour(Role.TEXT).name(), theme.colour(Role.DISABLED).name()
+        self.more_button.setIcon(draw_icon("ph.dots-three-vertical", *colours))
 
     def text(self) -> str:
         """The grammar's text."""
         return self.edit.text()
+
+    def show_breakpoints(self, places: Iterable[tuple[int, bool]]) -> None:
+        """Mark the lines of breakpoints: each by a code point, and whether it is on."""
+        text = self.text()
+        lines: dict[int, bool] = {}
+        for offset, is_on in places:
+            line = text.count("\n", 0, offset)
+            lines[line] = lines.get(line, False) or is_on
+        self.edit.margin.show_breakpoints(lines)
+
+    def _ask_for_breakpoint(self, line: int) -> None:
+        lines = self.text().split("\n")
+        if line < len(lines):
+            begins = sum(len(before) + 1 for before in lines[:line])
+            self.breakpoint_wanted.emit(begins + len(lines[line]) - len(lines[line].lstrip()))
+
+    @property
+    def cursor_offset(self) -> int:
+        """Where the cursor stands, in code points."""
+        return self.edit.caret
 
     def set_text(self, text: str) -> None:
         """Show another text; it is no edit: nothing is emitted, and it cannot be undone."""
@@ -80,6 +170,7 @@ class EditorPane(QWidget):
         """Colour the text as this notation."""
         self._notation.setText(_NAMES.get(notation, notation))
         self.edit.setPlaceholderText(_PLACEHOLDERS.get(notation, "Type a grammar"))
+        self.edit.notation = notation
         self.edit.set_tokeniser(_TOKENISERS.get(notation, plain))
         # A regex has no words to keep whole; a rule and a key are read as words.
         is_regex = notation == "regex"

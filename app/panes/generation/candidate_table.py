@@ -15,9 +15,10 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidg
 
 from app import theme
 from app.models.candidates import peak_of
-from app.models.wording import candidate_text, count
+from app.models.wording import candidate_text, count, unmarked
 from app.panes.generation.buttons import tool_button
 from app.panes.generation.candidate_view import CandidateView
+from app.panes.generation.elided import ElidedLabel
 from engine.decoding.values import Candidate, EosState, Position
 
 _LOOKUP_DELAY_MS = 150
@@ -29,11 +30,14 @@ class CandidateTable(QWidget):
 
     Signals:
         token_taken(token id), why_wanted(token id): as in `CandidateView`.
+        force_wanted(token id), until_wanted(token id): likewise.
         lookup_wanted(text): find tokens among the whole vocabulary.
     """
 
     token_taken = Signal(int)
     why_wanted = Signal(int)
+    force_wanted = Signal(int)
+    until_wanted = Signal(int)
     lookup_wanted = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -46,12 +50,18 @@ class CandidateTable(QWidget):
 
         self.search = QLineEdit(placeholderText='Find any token: text, #id or "exact"', clearButtonEnabled=True)
         self.search.setAccessibleName("Find any token")
-        self.search.setToolTip('Part of a token, #id, or "exact text"; \\n, \\t, \\s and \\xNN stand for themselves')
+        self.search.setToolTip(
+            'Part of a token, #id, or "exact text"; \\n, \\t, \\s and \\xNN are bytes. It says legal, or why not'
+        )
         self.search.textChanged.connect(self._on_search)
         self.search.installEventFilter(self)
         self.only_allowed = tool_button(
             "Allowed only", "Leave out the tokens that the grammar does not allow", role="outlined", checkable=True
         )
+        self._verdicts: dict[int, str] = {}
+        self.verdict = ElidedLabel()
+        self.verdict.setProperty("role", "muted")
+        self.verdict.hide()
         self.found = QLabel()
         self.found.setProperty("role", "muted")
         self.found.hide()
@@ -90,10 +100,13 @@ class CandidateTable(QWidget):
         else:
             self._show(candidates)
 
-    def show_found(self, text: str, candidates: tuple[Candidate, ...]) -> None:
-        """Show what a search found; the answer to an older text is dropped."""
+    def show_found(self, text: str, candidates: tuple[Candidate, ...], verdicts: tuple[str, ...] = ()) -> None:
+        """Show what a search found, and why each may come next or not; the answer to an older text is dropped."""
         if text and text == self.search.text():
+            self._verdicts = {one.token_id: said for one, said in zip(candidates, verdicts, strict=False)}
             self._show(candidates, len(candidates))
+            if candidates:
+                self._say_verdict(candidates[0])
 
     def set_states(self, states: Mapping[int, str] | None) -> None:
         """Name the drawn states that tokens lead to; None without a drawing."""
@@ -105,6 +118,11 @@ class CandidateTable(QWidget):
         """Whether a click may take a token."""
         self.table.set_can_take(can_take)
         self.ends.set_can_take(can_take)
+
+    def set_can_force(self, can_force: bool) -> None:
+        """Whether a token that is not allowed may be forced."""
+        self.table.set_can_force(can_force)
+        self.ends.set_can_force(can_force)
 
     def chosen(self) -> Candidate | None:
         """The selected candidate."""
@@ -128,6 +146,7 @@ class CandidateTable(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addLayout(bar)
+        layout.addWidget(self.verdict)
         layout.addSpacing(theme.SPACE_XS)
         layout.addWidget(self.table, 1)
         layout.addWidget(self.rule)
@@ -138,6 +157,9 @@ class CandidateTable(QWidget):
         for view, other in ((self.table, self.ends), (self.ends, self.table)):
             view.token_taken.connect(self.token_taken)
             view.why_wanted.connect(self.why_wanted)
+            view.force_wanted.connect(self.force_wanted)
+            view.until_wanted.connect(self.until_wanted)
+            view.pointed_at.connect(self._on_pointed_at)
             view.clicked.connect(other.clearSelection)
         self.only_allowed.toggled.connect(self.table.candidates.set_allowed_only)
         self.table.left_upwards.connect(self.search.setFocus)
@@ -148,6 +170,7 @@ class CandidateTable(QWidget):
         pinned = {c.token_id for c in self._position.candidates if c.is_eos} if self._position else set()
         self.table.show_candidates(tuple(c for c in candidates if c.token_id not in pinned), self._peak)
         self.table.set_placeholder(f"No token matches “{self.search.text()}”" if found == 0 else self._nothing)
+        self.verdict.setVisible(bool(found))
         self.found.setVisible(found is not None)
         self.found.setText(f"{found} found" if found != 1 else "1 found")
 
@@ -160,6 +183,16 @@ class CandidateTable(QWidget):
         shown = self._position.candidates if self._position else ()
         self._show(tuple(c for c in shown if wanted in candidate_text(c).casefold()))
         self._timer.start()
+
+    def _on_pointed_at(self, candidate: Candidate | None) -> None:
+        if candidate is not None and self.verdict.isVisibleTo(self):
+            self._say_verdict(candidate)
+
+    def _say_verdict(self, candidate: Candidate) -> None:
+        said = unmarked(self._verdicts.get(candidate.token_id, ""))
+        mark = "✓" if candidate.allowed else "✗"
+        self.verdict.setText(f"{mark} {candidate_text(candidate)} {said}" if said else "")
+        self.verdict.setAccessibleName(self.verdict.text())
 
     def _ask(self) -> None:
         if self.search.text():

@@ -1,15 +1,25 @@
 """The view of candidates: a table in which a click decides.
 
-A click or Enter takes an allowed token and asks about a forbidden one. Columns
+A click or Enter takes an allowed token and asks about a forbidden one; Shift+Enter
+forces that. The rest is in a menu on each row. Columns
 that a narrow pane has no room for are hidden, the least telling first; the tool
 tip of a row holds what they said.
 """
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableView, QWidget
+from PySide6.QtCore import QEvent, QModelIndex, Qt, Signal
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QGuiApplication,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QShowEvent,
+)
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QMenu, QTableView, QWidget
 
 from app import theme
 from app.models.candidate_delegate import PADDING, CandidateDelegate
@@ -27,11 +37,17 @@ class CandidateView(QTableView):
     Signals:
         token_taken(token id): the user decided for an allowed token.
         why_wanted(token id): the user asked about a token.
+        pointed_at(candidate): the candidate under the pointer, or chosen by keys; None for none.
+        force_wanted(token id): the user wants a token that is not allowed, whatever the grammar says.
+        until_wanted(token id): run until this token is taken.
         left_upwards, left_downwards: the arrow keys went beyond the first or the last row.
     """
 
     token_taken = Signal(int)
     why_wanted = Signal(int)
+    pointed_at = Signal(object)
+    force_wanted = Signal(int)
+    until_wanted = Signal(int)
     left_upwards = Signal()
     left_downwards = Signal()
 
@@ -40,7 +56,7 @@ class CandidateView(QTableView):
         self._model = CandidateModel(self)
         self._delegate = CandidateDelegate(self)
         self._with_state = False
-        self._can_take = True
+        self._can_take = self._can_force = True
         self._placeholder = ""
         self.setModel(self._model)
         self.setItemDelegate(self._delegate)
@@ -61,6 +77,7 @@ class CandidateView(QTableView):
         header.setHighlightSections(False)
         header.setSortIndicatorShown(False)
         self.clicked.connect(lambda index: self._decide(index.row()))
+        self.selectionModel().currentRowChanged.connect(self._point)
         theme.themes.changed.connect(self._dress)
         self._dress()
 
@@ -127,6 +144,36 @@ class CandidateView(QTableView):
         else:
             self.why_wanted.emit(candidate.token_id)
 
+    def menu_of(self, candidate: Candidate) -> QMenu:
+        """What can be done with a candidate."""
+        menu = QMenu(self)
+        menu.setToolTipsVisible(True)
+        token_id = candidate.token_id
+        take = menu.addAction("Take it\tReturn", lambda: self.token_taken.emit(token_id))
+        take.setEnabled(candidate.allowed and self._can_take)
+        menu.addAction("Why?\tF1", lambda: self.why_wanted.emit(token_id))
+        until = menu.addAction("Run until it is taken", lambda: self.until_wanted.emit(token_id))
+        until.setEnabled(self._can_take)
+        menu.addSeparator()
+        force = menu.addAction("Force it\tShift+Return", lambda: self.force_wanted.emit(token_id))
+        force.setEnabled(not candidate.allowed and self._can_force)
+        force.setToolTip("Take it though the grammar does not allow it, which has no say from there on")
+        menu.addSeparator()
+        menu.addAction("Copy its text", lambda: _copy((candidate.token or b"").decode("utf-8", "replace")))
+        menu.addAction("Copy its bytes", lambda: _copy((candidate.token or b"").hex(" ")))
+        menu.addAction("Copy its id", lambda: _copy(str(token_id)))
+        return menu
+
+    def force_chosen(self) -> None:
+        """Force the selected candidate, if the grammar does not allow it."""
+        chosen = self.chosen()
+        if chosen is not None and not chosen.allowed and self._can_force:
+            self.force_wanted.emit(chosen.token_id)
+
+    def set_can_force(self, can_force: bool) -> None:
+        """Whether a token that is not allowed may be forced."""
+        self._can_force = can_force
+
     def _dress(self) -> None:
         self._delegate.refresh_fonts()
         height = self._delegate.row_height
@@ -179,7 +226,9 @@ class CandidateView(QTableView):
         """Enter decides, F1 asks; an arrow beyond the end leaves the table."""
         chosen, key = self.chosen(), event.key()
         row = self.currentIndex().row() if chosen is not None else -1
-        if key in _TAKE_KEYS and event.modifiers() in (
+        if key in _TAKE_KEYS and event.modifiers() == Qt.KeyboardModifier.ShiftModifier:
+            self.force_chosen()
+        elif key in _TAKE_KEYS and event.modifiers() in (
             Qt.KeyboardModifier.NoModifier,
             Qt.KeyboardModifier.KeypadModifier,
         ):
@@ -196,6 +245,15 @@ class CandidateView(QTableView):
         else:
             super().keyPressEvent(event)
 
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """What can be done with the row under the pointer, or with the selected one."""
+        by_mouse = event.reason() is QContextMenuEvent.Reason.Mouse
+        candidate = self._model.candidate(self.rowAt(event.pos().y())) if by_mouse else self.chosen()
+        if candidate is not None:
+            menu = self.menu_of(candidate)
+            menu.aboutToHide.connect(menu.deleteLater)
+            menu.popup(event.globalPos())
+
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Light the row under the pointer."""
         super().mouseMoveEvent(event)
@@ -206,8 +264,17 @@ class CandidateView(QTableView):
         super().leaveEvent(event)
         self._light(-1)
 
+    def _point(self, chosen: QModelIndex) -> None:
+        if self.hasFocus():
+            self.pointed_at.emit(self._model.candidate(chosen.row()))
+
     def _light(self, row: int) -> None:
         if row != self._delegate.hovered_row:
             self._delegate.hovered_row = row
             self.viewport().setCursor(Qt.CursorShape.PointingHandCursor if row >= 0 else Qt.CursorShape.ArrowCursor)
             self.viewport().update()
+            self.pointed_at.emit(self._model.candidate(row) if row >= 0 else None)
+
+
+def _copy(text: str) -> None:
+    QGuiApplication.clipboard().setText(text)

@@ -6,9 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache, partial
+from typing import TypeAlias
 
 from app.models.wording import count, percent, token_text
-from engine.decoding.values import FormerBranch, Step, Trace, TraceNode
+from app.panes.generation.chip_tip import tip_with_favourites
+from engine.decoding.values import FORCE, REPLAYED, FormerBranch, Step, Trace, TraceNode
 
 
 class ChipKind(StrEnum):
@@ -17,6 +19,7 @@ class ChipKind(StrEnum):
     TAKEN = "taken"
     FORCED = "forced"  # the grammar left no choice
     ILLEGAL = "illegal"  # the present grammar does not allow it
+    REPLAYED = "replayed"  # no model was asked: there is no p
     PLAIN = "plain"  # part of a prompt: nobody decided it
 
 
@@ -28,7 +31,10 @@ class Chip:
         id: what a click reports: a step's id in the trace.
         text: the token, made visible.
         kind: how it is drawn.
-        p: the model's probability, before the mask.
+        p: the model's probability, before the mask; None where no model was asked.
+        allowed: how many tokens the grammar allowed; 0 where there was no step.
+        time_ms: how long the model and the mask took; None where that is not known.
+        is_partial: whether its bytes end, or begin, in the midst of a character.
         is_name: whether the text is a special token's name.
         by_user: whether the user chose it, not the sampler.
         ahead: whether it lies beyond the current step: it was undone, and can be gone to.
@@ -39,7 +45,10 @@ class Chip:
     id: int
     text: str
     kind: ChipKind = ChipKind.PLAIN
-    p: float = 0.0
+    p: float | None = 0.0
+    allowed: int = 0
+    time_ms: float | None = None
+    is_partial: bool = False
     is_name: bool = False
     by_user: bool = False
     ahead: bool = False
@@ -47,22 +56,39 @@ class Chip:
     tip: Callable[[], str] = str
 
 
-def chips_of(trace: Trace) -> tuple[tuple[Chip, ...], int | None]:
-    """The chips of the shown branch, and the index of the current one (None before the first step)."""
+Known: TypeAlias = list[tuple[TraceNode, bool, bool, Chip]]
+"""The chips made last, in the order of the path: the node, whether it lies ahead, whether it is illegal, the chip."""
+
+
+def chips_of(trace: Trace, known: Known | None = None) -> tuple[tuple[Chip, ...], int | None]:
+    """The chips of the shown branch, and the index of the current one (None before the first step).
+
+    Args:
+        trace: what is shown.
+        known: the chips of the trace before it, brought up to date. A step changes a chip or two of hundreds, and a
+            node that is the same object has the same chip: to look that up by value takes longer than to draw it.
+    """
+    known = [] if known is None else known
     nodes = {node.id: node for node in trace.nodes}
     current = trace.path.index(trace.current) if trace.current in trace.path else None
     last = -1 if current is None else current
-    chips = tuple(
-        _chip(nodes[node_id], index, ahead=index > last, illegal=node_id in trace.illegal)
-        for index, node_id in enumerate(trace.path)
-    )
-    return chips, current
+    del known[len(trace.path) :]
+    for index, node_id in enumerate(trace.path):
+        node, ahead, illegal = nodes[node_id], index > last, node_id in trace.illegal
+        if index < len(known):
+            was = known[index]
+            if was[0] is node and was[1] is ahead and was[2] is illegal:
+                continue
+            known[index] = node, ahead, illegal, _chip(node, index, ahead=ahead, illegal=illegal)
+        else:
+            known.append((node, ahead, illegal, _chip(node, index, ahead=ahead, illegal=illegal)))
+    return tuple(entry[3] for entry in known), current
 
 
 def former_chips(former: FormerBranch) -> tuple[Chip, ...]:
     """The chips of an output that can only be read."""
     return tuple(
-        _chip(TraceNode(index, None, step), index, ahead=False, illegal=False, can_be_gone_to=False)
+        _chip(TraceNode(index, None, step), index, ahead=False, illegal=step.chosen_by == FORCE, can_be_gone_to=False)
         for index, step in enumerate(former.steps)
     )
 
@@ -78,32 +104,67 @@ def prompt_chips(tokens: tuple[tuple[int, str], ...]) -> tuple[Chip, ...]:
 @lru_cache(maxsize=8_192)  # a step adds one chip to hundreds that stay as they are
 def _chip(node: TraceNode, index: int, *, ahead: bool, illegal: bool, can_be_gone_to: bool = True) -> Chip:
     step = node.step
-    kind = ChipKind.ILLEGAL if illegal else ChipKind.FORCED if step.forced else ChipKind.TAKEN
+    kind = ChipKind.REPLAYED if step.chosen_by == REPLAYED else ChipKind.TAKEN
+    kind = ChipKind.ILLEGAL if illegal else ChipKind.FORCED if step.forced else kind
     return Chip(
         id=node.id,
         text=token_text(step.token, step.name, step.token_id),
         kind=kind,
-        p=step.p,
+        p=None if step.chosen_by == REPLAYED else step.p,
+        allowed=step.allowed,
+        time_ms=time_of(step),
+        is_partial=_is_partial(step.token),
         is_name=bool(step.name),
-        by_user=step.chosen_by == "user",
+        by_user=step.chosen_by in ("user", FORCE),
         ahead=ahead,
         breaks=step.token is not None and step.token.endswith(b"\n"),
         tip=partial(_tip, step, index, illegal=illegal, can_be_gone_to=can_be_gone_to),
     )
 
 
+def time_of(step: Step) -> float | None:
+    """How long the model and the mask took for a step, ms; None where that is not known."""
+    if step.logits_ms is None or step.mask_us is None:
+        return None
+    return step.logits_ms + step.mask_us / 1000
+
+
+def _is_partial(token: bytes | None) -> bool:
+    try:
+        (token or b"").decode()
+    except UnicodeDecodeError:
+        return True
+    return False
+
+
 def _tip(step: Step, index: int, *, illegal: bool, can_be_gone_to: bool) -> str:
     lines = [f"step {index + 1}: {token_text(step.token, step.name, step.token_id)}   id {step.token_id}"]
-    if illegal:
+    if _is_partial(step.token) and step.token is not None:
+        lines.append(f"a part of a character: bytes {step.token.hex(' ').upper()}")
+    if step.chosen_by == FORCE:
+        lines.append("forced against the grammar, which has no say from here on")
+    elif illegal:
         lines.append("the present grammar does not allow it")
+    elif step.chosen_by == REPLAYED:
+        lines.append("forced: the only token allowed" if step.forced else f"{count(step.allowed, 'token')} allowed")
     elif step.forced:
         lines.append(f"forced: the only token allowed; the model gave it {percent(step.p)}")
     else:
         lines.append(f"model {percent(step.p)}, after the mask {percent(step.p_masked)}")
         lines.append(f"{count(step.allowed, 'token')} allowed, with {percent(step.z)} of the model's mass")
-    if step.wanted_id != step.token_id:
-        lines.append(f"the model's favourite was token #{step.wanted_id}")
-    lines.append("chosen by you" if step.chosen_by == "user" else "drawn by the sampler")
+    lines += _how(step)
     if can_be_gone_to:
         lines.append("Click goes back here")
-    return "\n".join(lines)
+    return tip_with_favourites("\n".join(lines), step)
+
+
+def _how(step: Step) -> list[str]:
+    if step.chosen_by == REPLAYED:
+        return ["from an output that was pasted: no model was asked"]
+    lines = []
+    if step.wanted_id != step.token_id and not step.top:
+        lines.append(f"the model's favourite was token #{step.wanted_id}")
+    if (took := time_of(step)) is not None:
+        lines.append(f"took {took:,.1f} ms, the mask {step.mask_us:,.0f} µs of it")
+    lines.append("drawn by the sampler" if step.chosen_by == "sampler" else "chosen by you")
+    return lines

@@ -1,9 +1,9 @@
 """The output as chips, painted by one widget.
 
-The ground of a chip says how much the model wanted its token, and so does the
-length of the line under it; a forced one is framed instead, for there the model
-had no say. What lies ahead of the current step is pale, what the present grammar
-does not allow is struck through.
+The ground of a chip says one thing of its token (see `chip_colours`), and so does the
+length of the line under it. What lies ahead of the current step is pale, what the
+present grammar does not allow is struck through, and what is no whole character has a
+dashed frame.
 
 Only chips in sight are painted, and a text's width is measured once, so an output
 of thousands of tokens is quick: a step at 2,000 tokens takes about 10 ms. Rejected:
@@ -35,6 +35,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QToolTip, QWidget
 from app import theme
 from app.models.token_paint import TokenColours, draw_token, mix
 from app.panes.generation.chip import Chip, ChipKind
+from app.panes.generation.chip_colours import ChipColours, colours_of, line_of, share_of
 from app.panes.generation.chip_flow import ChipFlow, flow
 
 Role = theme.Role
@@ -42,12 +43,6 @@ _GAP = 3.0
 _PADDING = 5.0
 _MARGIN = 2.0
 _RADIUS = 4.0
-_UNWANTED = 0.01  # below 1% the model did not want it
-_FIXED = {
-    ChipKind.FORCED: (Role.FORCED_FILL, Role.FORCED),
-    ChipKind.ILLEGAL: (Role.ERROR_FILL, Role.ERROR),
-    ChipKind.PLAIN: (Role.RAISED, Role.TEXT),
-}
 
 
 class ChipView(QAbstractScrollArea):
@@ -65,6 +60,8 @@ class ChipView(QAbstractScrollArea):
         self._chips: tuple[Chip, ...] = ()
         self._current: int | None = None
         self._hovered: int | None = None
+        self._colours = ChipColours.PROBABILITY
+        self._slowest_ms = 0.0
         self._flow: ChipFlow = flow((), (), 1.0, _GAP)
         self._font = theme.mono_font()
         self._width_of = _measurer(self._font)
@@ -80,6 +77,9 @@ class ChipView(QAbstractScrollArea):
         moved = (current, len(chips)) != (self._current, len(self._chips))
         before, lit, scrolled = self._chips, {self._current, self._hovered}, self.verticalScrollBar().value()
         self._chips, self._current, self._hovered = chips, current, None
+        slowest = max((chip.time_ms for chip in chips if chip.time_ms is not None), default=0.0)
+        rescaled = slowest != self._slowest_ms and self._colours is ChipColours.TIME
+        self._slowest_ms = slowest
         self._lay_out()
         if moved and chips:
             self._reveal(current if current is not None else 0)
@@ -87,10 +87,16 @@ class ChipView(QAbstractScrollArea):
         kept = next((i for i, pair in enumerate(zip(before, chips, strict=False)) if pair[0] is not pair[1]), None)
         if kept is None:
             kept = min(len(before), len(chips))
-        if not kept or self.verticalScrollBar().value() != scrolled:
+        if rescaled or not kept or self.verticalScrollBar().value() != scrolled:
             self.viewport().update()
         else:
             self._update_from(kept, lit | {current})
+
+    def set_colours(self, by: ChipColours) -> None:
+        """Colour the chips by something else."""
+        if by is not self._colours:
+            self._colours = by
+            self.viewport().update()
 
     def _update_from(self, first: int, lit: set[int | None]) -> None:
         """Paint the chips from `first` on anew, and of the others those that are, or were, lit."""
@@ -106,6 +112,11 @@ class ChipView(QAbstractScrollArea):
         if placeholder != self._placeholder:
             self._placeholder = placeholder
             self.viewport().update()
+
+    def reveal_chip(self, index: int) -> None:
+        """Scroll to a chip."""
+        if index < len(self._chips):
+            self._reveal(index)
 
     def rect_of(self, index: int) -> QRectF:
         """Where a chip stands in the viewport."""
@@ -180,12 +191,17 @@ class ChipView(QAbstractScrollArea):
     def _paint_chip(self, painter: QPainter, index: int) -> None:
         chip, box = self._chips[index], self.rect_of(index)
         painter.setOpacity(0.5 if chip.ahead else 1.0)
-        fill, text = _colours(chip)
+        share = share_of(chip, self._colours, self._slowest_ms)
+        fill, text = colours_of(chip, self._colours, share)
         frame = QPen(Qt.PenStyle.NoPen)
         if index == self._hovered:
             frame = QPen(theme.colour(Role.MUTED), 1)
+        elif chip.is_partial:
+            frame = QPen(theme.colour(Role.MUTED), 1, Qt.PenStyle.DashLine)
         elif chip.kind in (ChipKind.FORCED, ChipKind.ILLEGAL):
-            frame = QPen(text, 1)
+            frame = QPen(theme.colour(Role.FORCED if chip.kind is ChipKind.FORCED else Role.ERROR), 1)
+        elif chip.kind is ChipKind.REPLAYED:
+            frame = QPen(theme.colour(Role.BORDER), 1)
         painter.setPen(frame)
         painter.setBrush(fill)
         painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), _RADIUS, _RADIUS)
@@ -195,8 +211,8 @@ class ChipView(QAbstractScrollArea):
         inner = box.adjusted(_PADDING, 0, -_PADDING + 1, -1)
         colours = TokenColours(text, mix(fill, text, 0.5))
         draw_token(painter, inner, chip.text, colours, struck=chip.kind is ChipKind.ILLEGAL)
-        if chip.kind is ChipKind.TAKEN:
-            self._paint_p(painter, box, chip.p)
+        if share is not None and (chip.kind is ChipKind.TAKEN or self._colours is not ChipColours.PROBABILITY):
+            self._paint_line(painter, box, share, line_of(self._colours, share))
         if chip.by_user:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(theme.colour(Role.ACCENT))
@@ -207,11 +223,9 @@ class ChipView(QAbstractScrollArea):
             painter.drawRoundedRect(box.adjusted(1, 1, -1, -1), _RADIUS, _RADIUS)
         painter.setOpacity(1.0)
 
-    def _paint_p(self, painter: QPainter, box: QRectF, p: float) -> None:
-        width = (box.width() - 2 * _RADIUS) * min(max(p, 0.0), 1.0)
-        role = Role.WARNING if p < _UNWANTED else Role.BAR_MASKED
-        line = QRectF(box.left() + _RADIUS, box.bottom() - 3.0, max(width, 2.0), 2.0)
-        painter.fillRect(line, theme.colour(role))
+    def _paint_line(self, painter: QPainter, box: QRectF, share: float, colour: QColor) -> None:
+        width = (box.width() - 2 * _RADIUS) * share
+        painter.fillRect(QRectF(box.left() + _RADIUS, box.bottom() - 3.0, max(width, 2.0), 2.0), colour)
 
     # --- Qt -------------------------------------------------------------------------------------------------------
 
@@ -291,14 +305,3 @@ def _measurer(font: QFont) -> Callable[[str], float]:
         return metrics.horizontalAdvance(text) + 2 * _PADDING
 
     return width
-
-
-def _colours(chip: Chip) -> tuple[QColor, QColor]:
-    """The ground and the text of a chip."""
-    if chip.kind in _FIXED:
-        fill, text = _FIXED[chip.kind]
-        return theme.colour(fill), theme.colour(text)
-    if chip.p < _UNWANTED:
-        return theme.colour(Role.WARNING_FILL), theme.colour(Role.TEXT)
-    share = 0.15 + 0.85 * min(chip.p, 1.0)
-    return mix(theme.colour(Role.RAISED), theme.colour(Role.ALLOWED_FILL), share), theme.colour(Role.TEXT)

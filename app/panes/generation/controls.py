@@ -35,6 +35,7 @@ class Controls(QWidget):
         self.sampler = SamplerButton()
         self.budget = BudgetField()
         row, settings = QHBoxLayout(), QHBoxLayout()
+        self._settings = settings
         for line in (row, settings):
             line.setSpacing(theme.SPACE_XS)
         height = self.sampler.sizeHint().height()
@@ -55,6 +56,10 @@ class Controls(QWidget):
         self.restart.clicked.connect(self.restart_clicked)
         self.run.clicked.connect(lambda: self.run_toggled.emit(not self._is_running))
         self._update()
+
+    def add_setting(self, widget: QWidget) -> None:
+        """Put something before the sampler."""
+        self._settings.insertWidget(0, widget)
 
     def set_running(self, is_running: bool) -> None:
         """Whether Run has become Pause."""

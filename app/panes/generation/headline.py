@@ -9,9 +9,11 @@ from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from app import theme
 from app.models.token_paint import tabular
-from app.models.wording import candidate_text, count, percent, shown
+from app.models.wording import candidate_text, count, percent, shown, unmarked
+from app.panes.generation.processors_text import budget_line
 from app.panes.generation.rich import code, words
 from engine.decoding.values import Candidate, EosState, Finish, Position
+from engine.diagnosis.verdict import Ending, TokenState, Verdict
 
 Role = theme.Role
 
@@ -71,7 +73,61 @@ def second_line_of(position: Position) -> str:
         facts.append("✓ It may end here" if position.eos is EosState.ALLOWED else "Not complete: it may not end here")
     if position.forced_bytes and not position.forced:
         facts.append(f"it must go on with “{shown(position.forced_bytes)}”")
+    if position.parts:
+        facts.append(f"in {' or '.join(f'the {part}' for part in position.parts)}")
+    if position.budget is not None:
+        facts.append(f"budget, {budget_line(position.budget)}")
     return " · ".join(facts)
+
+
+def assessment_of(position: Position, verdict: Verdict) -> tuple[str, bool]:
+    """Why the output ended, or how far its end is; and whether that is a reason to worry."""
+    if position.finish is Finish.STOP:
+        return _why_stopped(verdict), False
+    if position.finish is not None:
+        return " ".join((unmarked(verdict.sentence), *map(unmarked, verdict.notes[:1]))), not verdict.is_complete
+    if verdict.failure is not None:
+        return unmarked(verdict.sentence), True
+    facts, worries = [second_line_of(position)], False
+    ending = verdict.ending
+    if ending is not None and not position.accepting and position.budget is None:
+        how_far, worries = _how_far(ending)
+        facts.append(how_far)
+    circle = next((one for one in verdict.circles if one.at_end), None)
+    if circle is not None:
+        first, last = circle.range
+        what = "white space" if circle.blank else "itself"
+        facts.append(f"it goes in circles: the last {last - first:,} bytes repeat {what}")
+        worries = True
+    if verdict.divergence is not None:
+        facts.append(f"the tokenizer itself would spell it otherwise from token {verdict.divergence.token + 1:,} on")
+    return " · ".join(filter(None, facts)), worries
+
+
+def _why_stopped(verdict: Verdict) -> str:
+    last = verdict.tokens[-1] if verdict.tokens else None
+    if last is not None and last.state is TokenState.END:
+        return f"It stopped because {last.name or 'an end token'} was taken, which the grammar allows here"
+    if not verdict.is_complete:
+        return unmarked(verdict.sentence)
+    return "It stopped because the grammar is satisfied" + (
+        "" if verdict.ending is None else ", though more might follow"
+    )
+
+
+def _how_far(ending: Ending) -> tuple[str, bool]:
+    """How many tokens the shortest ending needs, against those that are left."""
+    if ending.is_dead_end:
+        return "no tokens of this vocabulary complete it", True
+    if ending.least_tokens is None:
+        return "", False
+    least = f"{ending.least_tokens:,}"
+    bounds = least if ending.least_tokens == ending.most_tokens else f"at least {least}"
+    plural = "" if bounds == "1" else "s"
+    left = ending.left
+    if left is None:
+        return f"the shortest ending needs {bounds} token{plural}", False
+    return f"the shortest ending needs {bounds} token{plural}, {left:,} left", ending.least_tokens > left
 
 
 def _finished(finish: Finish, *, accepting: bool) -> Parts:
@@ -124,7 +180,10 @@ class Headline(QWidget):
         self._parts: Parts = ()
         self._facts = ""
         self._refusal = ""
+        self._position: Position | None = None
+        self._worries = False  # whether what the second line says is a reason to
         self._has_ended = True
+        self._is_emptied = False  # whether a stage of the pipeline left nothing
         self._first = QLabel(textFormat=Qt.TextFormat.RichText, wordWrap=True)
         self._second = QLabel(textFormat=Qt.TextFormat.RichText, wordWrap=True)
         layout = QVBoxLayout(self)
@@ -134,17 +193,31 @@ class Headline(QWidget):
         layout.addWidget(self._second)
         theme.themes.changed.connect(self._render)
 
-    def show_position(self, position: Position) -> None:
-        """Show what a position is about."""
+    def show_position(self, position: Position, dead_end: str = "") -> None:
+        """Show what a position is about; `dead_end` says which stage left nothing, where it is known."""
         self._parts = headline_of(position)
+        self._is_emptied = bool(dead_end) and position.finish is Finish.DEAD_END
+        if self._is_emptied:
+            self._parts = (*self._parts[:1], Part(f": {unmarked(dead_end)}"))
         self._facts = second_line_of(position)
+        self._position, self._worries = position, False
         self._has_ended = position.finish is not None
         timing = f"mask {position.mask_us:,.1f} µs, model {position.logits_ms:,.1f} ms"
         self.setToolTip(f"{count(position.index, 'step')} taken · {timing} · KL {position.kl:.3f} nats")
         self._render()
 
+    def show_assessment(self, verdict: Verdict) -> None:
+        """Add how far the end is, or why the output ended: it is found out a moment after the step."""
+        if self._position is None or verdict.data != self._position.output or self._is_emptied:
+            return  # the grammar is not what ended it
+        self._facts, self._worries = assessment_of(self._position, verdict)
+        if verdict.notes:
+            self.setToolTip("\n".join((self.toolTip(), *map(unmarked, verdict.notes))))
+        self._render()
+
     def show_empty_language(self) -> None:
         """Say that no text matches, which is no fault of a vocabulary."""
+        self._position, self._worries = None, False
         self._parts = (Part("No text matches this grammar", strong=True, role=Role.ERROR), Part(": change it to go on"))
         self._facts = ""
         self._has_ended = True
@@ -153,6 +226,7 @@ class Headline(QWidget):
 
     def show_text(self, text: str) -> None:
         """Say why there is no position."""
+        self._position, self._worries = None, False
         self._parts = (Part(text, role=Role.MUTED),)
         self._facts = ""
         self._has_ended = True
@@ -178,5 +252,6 @@ class Headline(QWidget):
         self._first.setFont(tabular(theme.ui_font(1.0)))
         self._first.setText("".join(part.html() for part in self._parts))
         is_refused = self._second_line != self._facts
-        self._second.setText(words(self._second_line, Role.WARNING if is_refused else Role.MUTED))
+        worries = is_refused or self._worries
+        self._second.setText(words(self._second_line, Role.WARNING if worries else Role.MUTED))
         self._first.setAccessibleName("".join(part.text for part in self._parts))

@@ -6,15 +6,16 @@ next thing that happens to the present one brings that back.
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QActionGroup, QGuiApplication
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolButton, QVBoxLayout, QWidget
 
 from app import theme
 from app.models.wording import count
 from app.panes.generation.branches import BranchStrip, branches_of, name_of
-from app.panes.generation.buttons import push_button
-from app.panes.generation.chip import chips_of, former_chips
+from app.panes.generation.buttons import push_button, tool_button
+from app.panes.generation.chip import Known, chips_of, former_chips
+from app.panes.generation.chip_colours import SCALES, ChipColours, Legend
 from app.panes.generation.chip_view import ChipView
 from app.panes.generation.elided import ElidedLabel
 from app.workers.messages import DecodeView
@@ -29,14 +30,17 @@ class OutputBox(QWidget):
 
     Signals:
         node_clicked(step id): stand right after this step.
+        colours_chosen(what): the user wants chips to be coloured by something else.
     """
 
     node_clicked = Signal(int)
+    colours_chosen = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._view = DecodeView()
         self._read: FormerBranch | None = None
+        self._known: Known = []
         self.chips = ChipView(_EMPTY)
         self.chips.setAccessibleName("Output")
         self.branches = BranchStrip()
@@ -44,6 +48,13 @@ class OutputBox(QWidget):
         self.title.setProperty("role", "heading")
         self.tally = ElidedLabel()
         self.tally.setProperty("role", "muted")
+        self.colours = tool_button("", "", role="chip")
+        self.colours.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.colours.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.legend = Legend()
+        self._fill_colours()
+        for widget in (self.legend, self.colours):
+            widget.hide()
         self.resume = push_button("Back to the output", "Stop reading the earlier output", role="link")
         self.resume.hide()
         self.copy = push_button("Copy", "Copy the output as text", role="link")
@@ -54,6 +65,8 @@ class OutputBox(QWidget):
         bar.setSpacing(theme.SPACE_S)
         bar.addWidget(self.title)
         bar.addWidget(self.tally, 1)
+        bar.addWidget(self.legend)
+        bar.addWidget(self.colours)
         bar.addWidget(self.resume)
         bar.addWidget(self.copy)
         layout = QVBoxLayout(self)
@@ -77,6 +90,17 @@ class OutputBox(QWidget):
         self.branches.show_branches(branches_of(view.trace))
         self._refresh()
 
+    def set_colours(self, what: str) -> None:
+        """Colour the chips by one of `ChipColours`, and say so."""
+        by = ChipColours(what) if what in set(ChipColours) else ChipColours.PROBABILITY
+        self.chips.set_colours(by)
+        self.legend.show_scale(by)
+        self.colours.setText(f"{SCALES[by].title} ▾")
+        self.colours.setToolTip(f"Chips are coloured by: {SCALES[by].title.lower()}. {SCALES[by].tip}")
+        self.colours.setAccessibleName(f"Chips are coloured by {SCALES[by].title.lower()}")
+        for action in self._choices.actions():
+            action.setChecked(action.data() == by.value)
+
     def show_former(self, former: tuple[FormerBranch, ...]) -> None:
         """Offer what earlier prompts and models made."""
         self.branches.show_former(former, self._view.model.name if self._view.model else "")
@@ -88,6 +112,20 @@ class OutputBox(QWidget):
         self._read = former
         self._refresh()
 
+    def _fill_colours(self) -> None:
+        menu = QMenu(self.colours)
+        menu.setToolTipsVisible(True)
+        self._choices = QActionGroup(menu)
+        for by, scale in SCALES.items():
+            action = menu.addAction(scale.title)
+            action.setToolTip(scale.tip)
+            action.setCheckable(True)
+            action.setData(by.value)
+            action.triggered.connect(lambda _checked=False, by=by: self.colours_chosen.emit(by.value))
+            self._choices.addAction(action)
+        self.colours.setMenu(menu)
+        self.set_colours(ChipColours.PROBABILITY)
+
     def _refresh(self) -> None:
         read = self._read
         self.title.setText("Output" if read is None else "Earlier output")
@@ -97,9 +135,11 @@ class OutputBox(QWidget):
             self.tally.setText(f"read-only · {count(len(read.steps), 'token')} · {name_of(read)}")
             self.copy.show()
             return
-        chips, current = chips_of(self._view.trace)
+        chips, current = chips_of(self._view.trace, self._known)
         self.chips.show_chips(chips, current)
-        self.tally.setText(count(0 if current is None else current + 1, "token") if chips else "")
+        self.tally.setText(_tally(0 if current is None else current + 1, self._view) if chips else "")
+        for widget in (self.legend, self.colours):
+            widget.setVisible(bool(chips))
         self.copy.setVisible(bool(chips))
 
     def _on_chip(self, node_id: int) -> None:
@@ -114,6 +154,12 @@ class OutputBox(QWidget):
         else:
             return
         QGuiApplication.clipboard().setText(output.decode("utf-8", "replace"))
+
+
+def _tally(taken: int, view: DecodeView) -> str:
+    broken = view.position.broken_at if view.position is not None else None
+    off = "" if broken is None else f" · ✗ broken at {broken + 1}"
+    return count(taken, "token") + off
 
 
 def _shown(view: DecodeView) -> tuple[object, ...]:

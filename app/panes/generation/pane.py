@@ -15,16 +15,22 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QSplitter, QTabWidget, QVBoxLayout, QWidget
 
 from app import theme
+from app.models.wording import candidate_text
 from app.panes.generation.banner import Banner, Loading, Severity
 from app.panes.generation.candidate_table import CandidateTable
 from app.panes.generation.controls import Controls
 from app.panes.generation.headline import Headline
 from app.panes.generation.many_seeds import ManySeeds
 from app.panes.generation.output import OutputBox
+from app.panes.generation.processors_button import Processors
 from app.panes.generation.prompt_box import PromptBox
+from app.panes.generation.run_until_popover import RunUntilPopover
+from app.panes.generation.twin_page import TwinPage
 from app.panes.generation.why_panel import WhyPanel
 from app.workers.messages import DecodeView, LookupAnswer, ManyAnswer, WhyAnswer
-from engine.decoding.values import FormerBranch
+from engine.decoding.run_until import Goal, RunUntil
+from engine.decoding.values import Finish, FormerBranch
+from engine.diagnosis.verdict import Verdict
 
 if TYPE_CHECKING:
     from engine.automata.dfa import ByteDfa
@@ -44,6 +50,10 @@ class GenerationPane(QFrame):
         budget_edited(max tokens): end sooner or later.
         many_wanted(count), many_cancelled: many seeds in one go.
         loading_cancelled: the model on its way is not wanted any more.
+        token_forced(token id): take this token, whatever the grammar says.
+        until_wanted(RunUntil): run so far.
+        colours_chosen(what): colour the chips by something else.
+        twin_wanted, twin_cancelled: the unconstrained twin.
         span_wanted(Span): show this place of the grammar.
         banner_dismissed: the user closed the banner.
     """
@@ -62,6 +72,11 @@ class GenerationPane(QFrame):
     many_wanted = Signal(int)
     many_cancelled = Signal()
     loading_cancelled = Signal()
+    token_forced = Signal(int)
+    until_wanted = Signal(object)
+    colours_chosen = Signal(str)
+    twin_wanted = Signal()
+    twin_cancelled = Signal()
     span_wanted = Signal(object)
     banner_dismissed = Signal()
 
@@ -83,6 +98,9 @@ class GenerationPane(QFrame):
         self.candidates = CandidateTable()
         self.why = WhyPanel()
         self.many = ManySeeds()
+        self.twin = TwinPage()
+        self.run_until = RunUntilPopover(self)
+        self.processors = Processors(self)
         self.pages = QTabWidget(documentMode=True)
         self._build()
         self._connect()
@@ -101,12 +119,14 @@ class GenerationPane(QFrame):
         self.controls.set_can_go_back(view.trace.current is not None)
         self.controls.sampler.show_settings(view.sampler)
         self.controls.budget.show_budget(view.max_tokens)
+        self.processors.show_view(view)
         if not view.error:  # a prompt that was refused stays, to be mended
             self.prompt.show_prompt(view.prompt, view.prompt_tokens)
         self.prompt.set_can_chat(view.model is not None and view.model.has_chat)
         self._show_headline()
         if moved:
             self.why.hide()
+            self.twin.set_stale()
             self._name_states()
             self.candidates.show_position(view.position)
         if view.error or view.model is None:
@@ -133,9 +153,13 @@ class GenerationPane(QFrame):
         self.pages.setCurrentIndex(0)
         self.why.show_answer(answer, self.candidates.candidate(answer.token_id), self._source)
 
+    def show_assessment(self, verdict: Verdict) -> None:
+        """Say how far the end is from where the session stands, or why it ended."""
+        self.headline.show_assessment(verdict)
+
     def show_lookup(self, answer: LookupAnswer) -> None:
         """Show what a search found."""
-        self.candidates.show_found(answer.text, answer.candidates)
+        self.candidates.show_found(answer.text, answer.candidates, answer.verdicts)
 
     def show_many(self, answer: ManyAnswer) -> None:
         """Show the outcomes of many seeds so far."""
@@ -158,6 +182,12 @@ class GenerationPane(QFrame):
         self._has_noted = False
         self.banner.show_trouble(what, why, severity=severity, button=button, action=action)
 
+    def show_stop(self, why: str) -> None:
+        """Say why a run stopped by itself; the next step takes that back."""
+        if not self.banner.offers_a_way_on:
+            self._has_noted = True
+            self.banner.show_trouble(why, severity="hint")
+
     def show_loading(self, stage: str, done: int = 0, total: int | None = None) -> None:
         """Show how far a model is; an empty stage when it is there."""
         self.loading.show_progress(stage, done, total)
@@ -174,6 +204,9 @@ class GenerationPane(QFrame):
         self.candidates.set_can_take(not reason)
         position = self._view.position
         ended = position is not None and position.finish is not None
+        at_dead_end = position is not None and position.finish is Finish.DEAD_END
+        self.candidates.set_can_force(not reason or at_dead_end)
+        self.twin.set_refusal("" if ended else reason)
         self.many.set_refusal("" if ended else reason)
         if position is None:
             self.headline.show_text(reason or _why_nothing(self._view))
@@ -193,6 +226,14 @@ class GenerationPane(QFrame):
         if chosen is not None:
             self.why_wanted.emit(chosen.token_id)
 
+    def force_selected(self) -> None:
+        """Force the selected candidate, where the grammar does not allow it."""
+        chosen = self.candidates.chosen()
+        if chosen is None or chosen.allowed:
+            self.show_stop("Select a struck-through token first: only what the grammar does not allow can be forced")
+        else:
+            self.token_forced.emit(chosen.token_id)
+
     def commit_prompt(self) -> None:
         """Report a prompt that is still being typed, before a step is taken from outside of the pane."""
         self.prompt.commit()
@@ -210,6 +251,8 @@ class GenerationPane(QFrame):
         top.setSpacing(theme.SPACE_S)
         top.addWidget(self.prompt)
         top.addWidget(self.controls)
+        self.controls.add_setting(self.processors.button)
+        top.addWidget(self.processors.chip, 0, Qt.AlignmentFlag.AlignLeft)
         splitter = QSplitter(Qt.Orientation.Vertical)
         splitter.setChildrenCollapsible(False)
         splitter.addWidget(self.output)
@@ -234,6 +277,7 @@ class GenerationPane(QFrame):
         inner.addWidget(self.why)
         self.pages.addTab(following, "Next token")
         self.pages.addTab(self.many, "Many seeds")
+        self.pages.addTab(self.twin, "Without grammar")
         box = QWidget()
         layout = QVBoxLayout(box)
         layout.setContentsMargins(theme.SPACE_S, theme.SPACE_S, theme.SPACE_S, theme.SPACE_S)
@@ -249,10 +293,18 @@ class GenerationPane(QFrame):
         self.controls.run_toggled.connect(self._on_run)
         self.controls.sampler.edited.connect(self.sampler_edited)
         self.controls.budget.edited.connect(self.budget_edited)
+        self.processors.sampler_wanted.connect(self.controls.sampler.click)
+        self.processors.refused.connect(self.show_stop)
         self.prompt.edited.connect(self.prompt_edited)
         self.output.node_clicked.connect(self.node_clicked)
         self.candidates.token_taken.connect(self.token_taken)
         self.candidates.why_wanted.connect(self.why_wanted)
+        self.candidates.force_wanted.connect(self.token_forced)
+        self.candidates.until_wanted.connect(self._run_until_token)
+        self.output.colours_chosen.connect(self.colours_chosen)
+        self.run_until.wanted.connect(self.until_wanted)
+        self.twin.wanted.connect(self.twin_wanted)
+        self.twin.cancelled.connect(self.twin_cancelled)
         self.candidates.lookup_wanted.connect(self.lookup_wanted)
         self.why.span_wanted.connect(self.span_wanted)
         self.why.closed.connect(self.candidates.table.setFocus)
@@ -260,6 +312,11 @@ class GenerationPane(QFrame):
         self.many.cancelled.connect(self.many_cancelled)
         self.loading.cancelled.connect(self.loading_cancelled)
         self.banner.dismissed.connect(self.banner_dismissed)
+
+    def _run_until_token(self, token_id: int) -> None:
+        found = self.candidates.candidate(token_id)
+        label = f"“{candidate_text(found)}”" if found is not None else f"#{token_id}"
+        self.until_wanted.emit(RunUntil(Goal.TOKEN, token_id=token_id, label=label))
 
     def _on_step(self) -> None:
         self.commit_prompt()
@@ -276,7 +333,7 @@ class GenerationPane(QFrame):
         elif position.allowed == 0 and not position.output and self._drawn is not None and not self._drawn.states:
             self.headline.show_empty_language()
         else:
-            self.headline.show_position(position)
+            self.headline.show_position(position, self._view.dead_end)
 
     def _note(self, view: DecodeView) -> None:
         remark = view.error or view.note

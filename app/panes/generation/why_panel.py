@@ -1,4 +1,8 @@
-"""*Why not?*: what happened to a token, byte by byte, and where in the grammar."""
+"""*Why not?*: what happened to a token, byte by byte, and where in the grammar.
+
+A match may stand on several stacks of rules at once. Each is told by itself: how
+much of the token it read, what it wanted there, and by which rule.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +12,19 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from app import theme
-from app.models.wording import percent, shown, token_text
+from app.models.wording import count, percent, shown, token_text
 from app.panes.generation.buttons import close_button, tool_button
 from app.panes.generation.rich import code, prose, words
 from app.workers.messages import WhyAnswer
 from engine.automata.labels import label
 from engine.decoding.values import Candidate
-from engine.masking.explanation import Explanation, Reason
+from engine.masking.explanation import Explanation, Reason, StackVerdict
 from engine.source import Span
 
 Role = theme.Role
 _MOST_SPANS = 3
+_MOST_STACKS = 5
+_MOST_PROPERTIES = 4
 _EXPECTED_WIDTH = 60
 _EXCERPT = 28
 _EMPHASIS = "text-decoration: underline; font-weight: 600;"
@@ -92,11 +98,22 @@ class WhyPanel(QFrame):
             self._add_fact("Expected", _label(code(label(explanation.expected, _EXPECTED_WIDTH), Role.ALLOWED)))
         if explanation.spans:
             self._add_fact("In the grammar", self._span_buttons(explanation.spans))
-        self._prose.setText(prose(self._answer.prose))
-        self._prose.setVisible(bool(self._answer.prose))
+        read = explanation.stacks if self._removed_by is None else ()
+        if len(read) > 1 or any(stack.rules for stack in read):
+            self._show_stacks(explanation)
+        said = self._answer.prose
+        if self._removed_by is not None:
+            stage, why = self._removed_by
+            said = f"The grammar allows it; the stage {stage} removes it: {why}."
+        self._prose.setText(prose(said))
+        self._prose.setVisible(bool(said))
+
+    @property
+    def _removed_by(self) -> tuple[str, str] | None:
+        return self._answer.removed_by if self._answer else None
 
     def _title_html(self, explanation: Explanation) -> str:
-        allowed = explanation.allowed
+        allowed = explanation.allowed and self._removed_by is None
         name = self._candidate.name if self._candidate else ""
         text = token_text(explanation.token, name, self._answer.token_id if self._answer else 0)
         role = Role.TEXT if allowed else Role.FORBIDDEN
@@ -128,6 +145,39 @@ class WhyPanel(QFrame):
         text = shown(text.encode("utf-8", "replace")).replace("␣", " ")
         return text if len(text) <= _EXCERPT else text[: _EXCERPT - 1] + "…"
 
+    def _show_stacks(self, explanation: Explanation) -> None:
+        """A row for each stack of the match, those that went farthest first."""
+        token = explanation.token or b""
+        for index, stack in enumerate(explanation.stacks[:_MOST_STACKS]):
+            caption = "By stack" if len(explanation.stacks) > 1 else "By rule"
+            self._add_fact(caption if index == 0 else "", self._stack_row(stack, token))
+        more = len(explanation.stacks) - _MOST_STACKS
+        if more > 0:
+            self._add_fact("", _label(words(f"and {count(more, 'stack')} more", Role.MUTED)))
+
+    def _stack_row(self, stack: StackVerdict, token: bytes) -> QWidget:
+        row = QWidget()
+        layout = QHBoxLayout(row)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(theme.SPACE_XS)
+        if stack.rules:
+            name = stack.rules[0] or "/"
+            # An innermost rule says little by itself: the others stand in the tool tip.
+            tip = "Show this place in the grammar" + (f"\n{' in '.join(stack.rules)}" if len(stack.rules) > 1 else "")
+            layout.addWidget(self._place_button(name, tip, stack.spans))
+        elif stack.spans:
+            layout.addWidget(self._place_button(self._excerpt(stack.spans[0]), "Show this place", stack.spans))
+        layout.addWidget(_label(_stack_html(stack, token)), 1)
+        return row
+
+    def _place_button(self, text: str, tip: str, spans: tuple[Span, ...]) -> QWidget:
+        button = tool_button(text if len(text) <= _EXCERPT else text[: _EXCERPT - 1] + "…", tip, role="chip")
+        button.setFont(theme.mono_font())
+        button.setEnabled(bool(spans))
+        if spans:
+            button.clicked.connect(lambda _checked=False, span=spans[0]: self.span_wanted.emit(span))
+        return button
+
     def _add_fact(self, name: str, value: QWidget) -> None:
         row = self._facts.rowCount()
         caption = QLabel(name)
@@ -146,6 +196,25 @@ def _label(text: str) -> QLabel:
     made = QLabel(text, textFormat=Qt.TextFormat.RichText)
     made.setWordWrap(True)
     return made
+
+
+def _stack_html(stack: StackVerdict, token: bytes) -> str:
+    """What a stack read of a token, and what it wanted then."""
+    read = ""
+    if token and stack.offset:
+        read = code(shown(token[: stack.offset]), Role.ALLOWED) + words(" fits, then ", Role.MUTED)
+    elif token and stack.offset is None:
+        return words("reads all of it", Role.MUTED)
+    where = words(f" at byte {stack.offset + 1}", Role.MUTED) if token and stack.offset else ""
+    wanted = [code(label(stack.expected, _EXPECTED_WIDTH), Role.ALLOWED)] if stack.expected else []
+    wanted += [code(element, Role.ALLOWED) for element in stack.tokens]
+    if stack.accepting:
+        wanted.append(words("the end"))
+    joined = words(" or ", Role.MUTED).join(wanted)
+    names = ", ".join(stack.properties[:_MOST_PROPERTIES])
+    more = ", …" if len(stack.properties) > _MOST_PROPERTIES or (stack.other_properties and names) else ""
+    properties = words(f" (properties: {names}{more})", Role.MUTED) if names else ""
+    return f"{read}{words('expects ', Role.MUTED)}{joined or words('nothing')}{properties}{where}"
 
 
 def _dead_html(token: bytes, offset: int) -> str:

@@ -5,7 +5,9 @@ import pytest
 
 from app.document import DocumentError, DocumentFile, GrammarPart, ModelPart
 from app.document import file as document_file
+from engine.decoding.pipeline_settings import Afterwards, PipelineSettings, TableSettings, ZoneSettings
 from engine.decoding.values import Chat, FormerBranch, SamplerSettings, Step, Trace, TraceNode
+from engine.diagnosis.testing import ExpectedText
 
 
 def step(token_id, token):
@@ -26,7 +28,14 @@ FULL = DocumentFile(
         3,
         frozenset({2}),
     ),
-    test_strings=["é1", ""],
+    pipeline=PipelineSettings(
+        order=("suppress", "grammar"),
+        zones=ZoneSettings("</think>", then=Afterwards.AGAIN),
+        table=TableSettings(((1, 2, 1),)),
+        suppress=("e",),
+        bias=(("the", 1.5),),
+    ),
+    test_strings=(ExpectedText("é1"), ExpectedText("", accepts=False)),
     layout={"0": [1.0, 2.5]},
 )
 
@@ -46,6 +55,7 @@ def test_the_file_is_indented_json_with_a_version():
 def test_a_file_of_an_earlier_state_of_the_version_is_read():
     data = b'{"format": "turnstile", "version": 1, "grammar": {"notation": "regex", "text": "a"}}'
     assert document_file.decode(data, "a") == DocumentFile(grammar=GrammarPart("regex", "a"))
+    assert document_file.decode(data, "a").pipeline == PipelineSettings()
 
 
 @pytest.mark.parametrize(
@@ -57,6 +67,7 @@ def test_a_file_of_an_earlier_state_of_the_version_is_read():
         (b'{"version": 1}', "not a Turnstile document"),
         (b'{"format": "turnstile", "version": 99, "grammar": 7}', "later Turnstile"),
         (b'{"format": "turnstile", "version": 1, "grammar": 7}', "damaged"),
+        (b'{"format": "turnstile", "version": 1, "pipeline": {"order": ["magic"]}}', "no stage 'magic'"),
         (b'{"format": "turnstile", "version": 1, "trace": {"path": [4]}}', "damaged"),
         (b'{"format": "turnstile", "version": 1, "trace": {"current": 4}}', "damaged"),
         (b'{"format": "turnstile", "version": 1, "sampler": {"temperature": -1}}', "damaged"),
@@ -97,3 +108,9 @@ def test_a_document_can_be_read_by_others_and_keeps_its_rights(tmp_path):
     file.chmod(0o640)
     document_file.write(file, DocumentFile())
     assert file.stat().st_mode & 0o777 == 0o640
+
+
+def test_test_strings_of_older_files_should_be_accepted():
+    listed = b'["a", {"text": "b", "accepts": false}]'
+    old = document_file.decode(b'{"format": "turnstile", "version": 1, "test_strings": %s}' % listed, "old")
+    assert old.expected_texts == (ExpectedText("a"), ExpectedText("b", accepts=False))

@@ -7,6 +7,7 @@ import random
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -167,3 +168,44 @@ def overlaps(request: LayoutRequest, placed: Placement) -> list[tuple[int, int]]
             if bx - ax < (aw + bw) / 2 - 0.01 and abs(by - ay) < (ah + bh) / 2 - 0.01:
                 found.append((a, b))
     return found
+
+
+def test_a_method_is_used_where_it_is_chosen_and_serves() -> None:
+    chain = [(node, node + 1) for node in range(59)]
+    assert lay_out(replace(request_of(chain, count=60), method="dot")).method == "dot"
+    assert lay_out(replace(request_of(chain[:9], count=10), method="sugiyama")).method == "sugiyama"
+    assert lay_out(replace(request_of(chain[:9], count=10), method="layered")).method == "layered"
+    large = request_of([(node, node + 1) for node in range(layout.DOT_IF_ASKED)], count=layout.DOT_IF_ASKED + 1)
+    assert lay_out(replace(large, method="dot")).method == "sugiyama"
+
+
+@pytest.mark.parametrize("method", layout.METHODS)
+@pytest.mark.parametrize("name", ["chain", "there and back", "diamond with skips"])
+def test_downwards_is_the_same_drawing_turned(method: str, name: str) -> None:
+    request = replace(GRAPHS[name], method=method)
+    turned = replace(
+        request,
+        nodes=tuple((node, height, width) for node, width, height in request.nodes),
+        edges=tuple((source, target, height, width) for source, target, width, height in request.edges),
+    )
+    across, down = lay_out(turned), lay_out(replace(request, downwards=True))
+    assert down.positions == {node: (y, x) for node, (x, y) in across.positions.items()}
+    assert down.curves == {key: tuple((y, x) for x, y in chain) for key, chain in across.curves.items()}
+
+
+def test_boxes_are_turned_inside_and_stay_in_rows() -> None:
+    pairs = [(0, 1), (1, 2), (3, 4)]
+    groups = (layout.LayoutGroup((0, 1, 2), 0, 30.0, 12.0), layout.LayoutGroup((3, 4), 3, 30.0, 12.0))
+    answer = lay_out(replace(request_of(pairs, count=5), groups=groups, downwards=True))
+    assert answer.positions[0][1] < answer.positions[1][1] < answer.positions[2][1]
+    assert len(answer.boxes) == 2
+
+
+def test_what_was_drawn_before_stays_where_it_was() -> None:
+    before = lay_out(GRAPHS["chain"])
+    longer = lay_out(request_of([(node, node + 1) for node in range(10)], count=11))
+    moved = layout.steadied(longer, {node: (x + 100, y - 7) for node, (x, y) in before.positions.items()})
+    for node, (x, y) in before.positions.items():
+        assert moved.positions[node] == pytest.approx((x + 100, y - 7), abs=1.0)
+    assert len(moved.curves) == len(longer.curves)
+    assert layout.steadied(longer, {0: (5.0, 5.0)}) == longer  # too little in common

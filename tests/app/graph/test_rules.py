@@ -60,7 +60,8 @@ def test_small_rules_stand_side_by_side_as_one_graph() -> None:
 
 def test_many_states_are_drawn_as_an_overview() -> None:
     found = charts(f'root ::= "(" root ")" | x\nx ::= "a"{{{TOGETHER}}} | root')
-    assert found.together is None
+    assert not found.opens_together
+    assert found.together is not None  # on demand
     assert found.overview.names == ("root", "x")
     assert {(edge.source, edge.target) for edge in found.overview.dfa.edges} == {(0, 0), (0, 1), (1, 0)}
     assert found.overview.calls == {(0, 0): (0,), (0, 1): (1,), (1, 0): (0,)}

@@ -53,16 +53,16 @@ def test_the_scene_holds_all_that_is_drawn(qtbot: QtBot) -> None:
 def test_live_states_are_thicker_and_so_are_their_edges(qtbot: QtBot) -> None:
     scene, _, _ = drawn()
     scene.set_live({1, 77})
-    assert scene._live_bodies.pen().widthF() > scene._bodies[0].pen().widthF()
-    assert scene._next_lines.pen().widthF() > scene._lines[0].pen().widthF()
-    assert not scene._next_lines.path().isEmpty()
+    assert scene.lights.live_bodies.pen().widthF() > scene.resting.bodies[0].pen().widthF()
+    assert scene.lights.next_lines.pen().widthF() > scene.resting.lines[0].pen().widthF()
+    assert not scene.lights.next_lines.path().isEmpty()
     scene.set_live(())
-    assert scene._live_bodies.path().isEmpty()
+    assert scene.lights.live_bodies.path().isEmpty()
 
 
 def test_a_state_that_accepts_has_two_outlines(qtbot: QtBot) -> None:
     scene, _, _ = drawn()
-    single, double = scene._outlines([0]), scene._outlines([3])
+    single, double = scene.placed.outlines([0]), scene.placed.outlines([3])
     assert double.elementCount() == 2 * single.elementCount()
 
 
@@ -88,9 +88,11 @@ def test_a_label_is_found_where_it_is_written_while_it_is_shown(qtbot: QtBot) ->
 
 def test_a_large_drawing_is_drawn_in_slices(qtbot: QtBot) -> None:
     scene, _, request = drawn(400)
-    qtbot.waitUntil(lambda: sum(line.path().elementCount() > 0 for line in scene._lines) > 0)
-    qtbot.waitUntil(lambda: not scene._more.isActive())
-    moves = sum(line.path().elementAt(i).isMoveTo() for line in scene._lines for i in range(line.path().elementCount()))
+    qtbot.waitUntil(lambda: sum(line.path().elementCount() > 0 for line in scene.resting.lines) > 0)
+    qtbot.waitUntil(lambda: not scene.resting.is_drawing)
+    moves = sum(
+        line.path().elementAt(i).isMoveTo() for line in scene.resting.lines for i in range(line.path().elementCount())
+    )
     assert moves == len(request.edges) + 1  # and the entry
 
 
@@ -103,19 +105,19 @@ def test_another_drawing_replaces_everything(qtbot: QtBot) -> None:
     scene.show_picture(picture, request, lay_out(request))
     scene.reveal(EVERYTHING, 1.0)
     assert len(scene.items()) == before
-    assert scene._live_bodies.path().isEmpty()
-    assert scene._ring.path().isEmpty()
+    assert scene.lights.live_bodies.path().isEmpty()
+    assert scene.lights.ring.path().isEmpty()
 
 
 def test_greying_keeps_the_shapes(qtbot: QtBot) -> None:
     scene, _, _ = drawn()
     scene.set_live({1})
-    fresh = scene._live_bodies.pen().color()
+    fresh = scene.lights.live_bodies.pen().color()
     scene.set_stale(True)
-    assert scene._live_bodies.pen().color() != fresh
-    assert not scene._live_bodies.path().isEmpty()
+    assert scene.lights.live_bodies.pen().color() != fresh
+    assert not scene.lights.live_bodies.path().isEmpty()
     scene.set_stale(False)
-    assert scene._live_bodies.pen().color() == fresh
+    assert scene.lights.live_bodies.pen().color() == fresh
 
 
 def test_an_empty_automaton_is_drawn_as_nothing(qtbot: QtBot) -> None:
@@ -134,3 +136,37 @@ def test_an_empty_automaton_is_drawn_as_nothing(qtbot: QtBot) -> None:
 )
 def test_a_label_is_written_so_that_it_can_be_seen(label: str, text: str) -> None:
     assert written(label) == text
+
+
+def test_what_is_far_away_is_not_kept_once_there_is_much(qtbot: QtBot) -> None:
+    scene, _, request = drawn(700)
+    scene.reveal(EVERYTHING, 1.0)
+    assert scene._numbers.made == 700
+    box = scene.box(3)
+    assert box is not None
+    scene.reveal(box, 1.0)
+    assert scene._numbers.made < 10
+    scene.reveal(EVERYTHING, 1.0)
+    assert scene._labels.made == len(request.edges)
+
+
+def test_numbers_stand_under_labels_and_above_those_of_loops(qtbot: QtBot) -> None:
+    scene, _, _ = drawn()
+    scene.set_badges({(0, 1): "12 · 3%", (1, 1): "7", (2, 3): "", (8, 9): "no such edge"})
+    scene.reveal(EVERYTHING, 1.0)
+    badges, labels = scene._badges._captions, scene._labels._captions
+    assert set(badges) == {(0, 1), (1, 1)}
+    assert badges[0, 1].y > labels[0, 1].y
+    assert badges[1, 1].y < labels[1, 1].y
+    scene.set_badges({})
+    assert scene._badges.made == 0
+
+
+def test_lines_of_a_large_drawing_are_a_pixel_wide(qtbot: QtBot) -> None:
+    small, _, _ = drawn()
+    large, _, _ = drawn(300)
+    assert not small.resting.is_large
+    assert large.resting.is_large
+    assert {line.pen().isCosmetic() for line in large.resting.lines} == {True}
+    large.recolour()
+    assert {line.pen().isCosmetic() for line in large.resting.lines} == {True}

@@ -8,15 +8,19 @@ import pytest
 from decode_views import CANDIDATES, MODEL, candidate, position, step, trace, view
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QLabel, QToolButton
 
 from app import theme
 from app.models.candidates import Column
 from app.panes.generation import GenerationPane
 from app.workers.messages import DecodeView, LookupAnswer, ManyAnswer, WhyAnswer
 from engine.automata.dfa import ByteDfa, DfaEdge, DfaState
+from engine.compile import compile_grammar
 from engine.decoding.values import Chat, EosState, Finish, FormerBranch, SampleOutcome, SamplerSettings, Trace
+from engine.masking import Matcher
 from engine.masking.explanation import Explanation, Reason
 from engine.source import Span
+from engine.vocabulary import Vocabulary
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -220,6 +224,24 @@ def test_why_not_survives_a_view_that_changes_nothing(pane):
     pane.show_why(WHY)
     pane.show_view(replace(view(), sampler=SamplerSettings(seed=4)))
     assert pane.why.isVisible()
+
+
+def test_why_not_tells_each_stack_by_itself(qtbot, pane):
+    grammar = compile_grammar("gbnf", 'root ::= a | b | c\na ::= "true"\nb ::= "tra"\nc ::= [0-9]+\n')
+    vocabulary = Vocabulary([b"trx", b"true"], [])
+    explanation = Matcher(grammar, vocabulary).explain(0)
+    pane.set_source(grammar.source.text)
+    pane.show_why(WhyAnswer(0, explanation, "So it is."))
+    rows = [label.text() for label in pane.why.findChildren(QLabel) if "expects" in label.text() and label.isVisible()]
+    # Those that went farthest come first; the third never read a byte.
+    assert len(rows) == 3
+    assert ["fits, then" in row for row in rows] == [True, True, False]
+    assert ["at byte 3" in row for row in rows] == [True, True, False]
+    buttons = {button.text(): button for button in pane.why.findChildren(QToolButton) if button.isVisible()}
+    with qtbot.waitSignal(pane.span_wanted, timeout=1000) as wanted:
+        qtbot.mouseClick(buttons["c"], LEFT)
+    span = wanted.args[0]
+    assert grammar.source.text[span.start : span.end] == "[0-9]"
 
 
 def test_every_reason_can_be_shown(pane):

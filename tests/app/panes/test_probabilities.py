@@ -26,7 +26,7 @@ def test_it_draws_the_weightiest_tokens(qtbot, pane):
     pane.show_position(position())
     qtbot.waitUntil(lambda: pane.plot is not None, timeout=30_000)
     assert [c.token_id for c in pane.plot.rows] == [11, 10, 12, 13, 0]
-    assert pane.facts.text == "Mass removed 50.0% · Z 0.5 · KL 0.693 nats"
+    assert pane.facts.text == "Mass removed 50.0% · Z 0.5 · KL 0.693 nats · Entropy 1.50 → 0.75 nats"
 
 
 def test_it_draws_anew_and_clears(qtbot, pane):
@@ -48,7 +48,7 @@ def test_a_hidden_pane_imports_nothing(qtbot):
 
 def test_no_mass_at_all_is_an_infinite_divergence(pane):
     pane.show_position(position(z=0.0, kl=math.inf))
-    assert pane.facts.text == "Mass removed 100% · Z 0 · KL ∞"
+    assert pane.facts.text == "Mass removed 100% · Z 0 · KL ∞ · Entropy 1.50 → 0.75 nats"
 
 
 def test_there_are_at_most_so_many_bars():
@@ -70,3 +70,18 @@ def test_importing_the_panes_loads_neither_pyqtgraph_nor_what_runs_models():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_the_waterfall_tells_what_each_stage_took(pane, qtmodeltester):
+    pane.show_position(position())
+    model = pane.waterfall.model
+    qtmodeltester.check(model)
+    rows = [[model.index(row, column).data() for column in range(4)] for row in range(model.rowCount())]
+    assert rows == [
+        ["mask", "50.0%", "998 · 50.0%", "50.0%"],
+        ["temperature", "50.0%", "–", "10.0%"],
+        ["top-k", "37.5%", "1 · 25.0%", "25.0%"],
+    ]
+    assert not pane.waterfall.isHidden()
+    pane.show_position(None)
+    assert pane.waterfall.isHidden()

@@ -8,7 +8,7 @@ from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
 from app.models.wording import unmarked
-from app.panes.problems import HINT, MESSAGE, PLACE, SEVERITY, ProblemsModel, ProblemsPane
+from app.panes.problems import FIX, HINT, MESSAGE, PLACE, SEVERITY, ProblemsModel, ProblemsPane
 from engine.source import Diagnostic, Severity, SourceText, Span
 
 SOURCE = SourceText("ab\n(c")
@@ -86,3 +86,19 @@ def test_the_model_keeps_qts_rules(qtmodeltester: ModelTester) -> None:
 
 def test_code_in_a_message_stands_in_quotation_marks():
     assert unmarked("`a-z` or ``a`b`` may follow") == "“a-z” or “a`b” may follow"
+
+
+def test_a_fix_is_offered_and_asked_for(pane: ProblemsPane, qtbot: QtBot) -> None:
+    source = SourceText('root = "a"')
+    wrong = Diagnostic("gbnf-no-definition", Severity.ERROR, Span(5, 6), "`root` is followed by no `::=`")
+    pane.show_diagnostics((wrong, *FINDINGS), source)
+    row = next(row for row in range(3) if pane.model.finding(row) == wrong)
+    assert pane.model.index(row, FIX).data() == "Replace by “::=”"
+    assert [pane.model.index(other, FIX).data() for other in range(3) if other != row] == ["", ""]
+    place = pane.table.visualRect(pane.model.index(row, FIX)).center()
+    with qtbot.waitSignal(pane.fix_wanted) as told:
+        qtbot.mouseClick(pane.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert told.args == [wrong]
+    with qtbot.waitSignal(pane.fix_wanted) as told:
+        pane.fix_current()
+    assert told.args == [wrong]

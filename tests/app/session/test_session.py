@@ -7,6 +7,7 @@ from model_doubles import decode_handler
 from app.document import Autosave, Document, DocumentFile, GrammarPart, ModelPart
 from app.graph.layout import LayoutRequest
 from app.session import Groups, Session
+from app.workers.export_values import ExportTold
 from app.workers.messages import Back, StepOnce, Take
 from engine.decoding.values import Finish, SamplerSettings
 
@@ -26,8 +27,13 @@ def ready(session, qtbot):
     """A session with `a+b` and the letters, before its first step."""
     session.start()
     session.document.replace(DocumentFile(grammar=GrammarPart(text="a+b"), model=ModelPart("letters")))
-    qtbot.waitUntil(lambda: can_step(session) and all(group.pid for group in session.groups), timeout=20_000)
+    qtbot.waitUntil(lambda: can_step(session) and has_workers(session), timeout=20_000)
     return session
+
+
+def has_workers(session):
+    """Whether the processes run that every window has."""
+    return all(group.pid for group in (session.groups.compile, session.groups.decode, session.groups.layout))
 
 
 def can_step(session):
@@ -247,11 +253,13 @@ def test_a_model_that_loads_shows_progress_leaves_the_old_one_and_is_cancelled(r
 def test_restarting_the_workers_brings_everything_back(ready, qtbot):
     ready.decoding.ask(Take(A))
     qtbot.waitUntil(lambda: output(ready) == b"a")
-    before = [group.pid for group in ready.groups]
+    groups = ready.groups.compile, ready.groups.decode, ready.groups.layout
+    before = [group.pid for group in groups]
     ready.restart_workers()
     qtbot.waitUntil(lambda: output(ready) == b"a" and can_step(ready), timeout=20_000)
     assert all(pid is not None for pid in before)
     assert not set(before) & {group.pid for group in ready.groups}
+    assert ready.groups.judge.pid is None  # there are no test strings to judge
 
 
 def test_many_seeds(ready, qtbot):
@@ -275,10 +283,14 @@ def test_cancelled_seeds_say_that_no_more_will_come(ready, qtbot):
 
 def test_exports_come_from_the_last_good_grammar(ready, qtbot):
     with qtbot.waitSignal(ready.compiling.exported) as graph:
-        ready.compiling.export_graph("")
+        ready.compiling.export("dot", "", ExportTold(), 1)
     with qtbot.waitSignal(ready.decoding.exported) as index:
-        ready.decoding.export_index("")
-    assert graph.args[0].preview.startswith("digraph")
+        ready.decoding.export("json", "", ExportTold(), 2)
+    with qtbot.waitSignal(ready.compiling.exports_listed) as listed:
+        ready.compiling.list_exports(ExportTold(), has_model=True)
+    assert (graph.args[0].number, index.args[0].number) == (1, 2)
+    assert {"dot", "json", "vllm"} <= {entry.name for entry in listed.args[0].entries if not entry.refusal}
+    assert "digraph" in graph.args[0].preview
     assert "turnstile-token-index" in index.args[0].preview
 
 

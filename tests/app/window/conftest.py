@@ -16,6 +16,7 @@ from app.document import Autosave, Document, DocumentFile, GrammarPart, ModelPar
 from app.session import Groups, Session
 from app.settings import Settings
 from app.window.main_window import MainWindow
+from app.workers.decode import DecodeHandler
 
 LONGEST_STANDSTILL_MS = 50
 
@@ -23,12 +24,12 @@ LONGEST_STANDSTILL_MS = 50
 class Desk:
     """A window, and what a test waits for in it."""
 
-    def __init__(self, qtbot, tmp_path, qapp: QApplication) -> None:
+    def __init__(self, qtbot, tmp_path, qapp: QApplication, handler=decode_handler) -> None:
         self.qtbot = qtbot
         self.settings = Settings(tmp_path / "preferences.json")
         theme.apply(qapp, "light")
         self.document = Document(Autosave(tmp_path / "autosave"))
-        self.session = Session(self.document, Groups(decode_handler=decode_handler))
+        self.session = Session(self.document, Groups(decode_handler=handler))
         self.window = MainWindow(self.session, self.settings)
         self.panes = self.window.panes
         self.window.resize(1600, 1000)
@@ -60,6 +61,14 @@ class Desk:
 @pytest.fixture
 def desk(qtbot, tmp_path, qapp) -> Iterator[Desk]:
     desk = Desk(qtbot, tmp_path, qapp)
+    yield desk
+    desk.close()
+
+
+@pytest.fixture
+def real_desk(qtbot, tmp_path, qapp) -> Iterator[Desk]:
+    """A window with the models that are bundled."""
+    desk = Desk(qtbot, tmp_path, qapp, DecodeHandler)
     yield desk
     desk.close()
 

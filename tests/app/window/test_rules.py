@@ -18,7 +18,7 @@ def test_each_rule_is_drawn_and_a_step_moves_the_light(desk):
 
     def lit():
         scene = pane.view.scene()
-        return {pane._automaton.name(state) for state in scene._live} if scene.picture else set()
+        return {pane._automaton.name(state) for state in scene.lit.live} if scene.picture else set()
 
     desk.wait(lambda: not desk.session.step_refusal and lit() == {"term 0"})
     assert [title for title, _ in pane.view.scene().picture.groups] == ["root", "expr", "term"]
@@ -46,7 +46,7 @@ def test_a_schema_is_drawn_by_its_rules_and_a_step_moves_the_light(desk):
 
     def lit():
         scene = pane.view.scene()
-        return {scene.picture.labels[key] for key in scene._next} if scene.picture else set()
+        return {scene.picture.labels[key] for key in scene.lit.following} if scene.picture else set()
 
     desk.wait(lambda: not desk.session.step_refusal and lit() == {"“{”"})
     assert pane.levels.rule_box.currentText() == "One rule"
@@ -56,5 +56,5 @@ def test_a_schema_is_drawn_by_its_rules_and_a_step_moves_the_light(desk):
         desk.wait(lambda expected=expected: lit() == expected)
     desk.panes.editor.edit.setPlainText('{"uniqueItems": true}')
     desk.wait(lambda: "since /uniqueItems cannot be written as a grammar" in pane._size_banner.text)
-    assert not pane.levels.isVisible()
+    assert not pane.levels.rule_box.isVisible()
     desk.wait(lambda: pane.view.scene().picture.groups == ())

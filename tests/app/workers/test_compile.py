@@ -3,7 +3,8 @@ import pickle
 import pytest
 
 from app.workers.compile import CompileHandler
-from app.workers.messages import CompileRequest, ExportRequest, NeighbourhoodRequest
+from app.workers.export_values import ExportRequest, ExportTold, ListExports
+from app.workers.messages import CompileRequest, NeighbourhoodRequest, StandingRequest
 from engine.compile.options import CompileOptions
 from engine.source import CancelledError, CancelToken, Limits, Severity
 
@@ -61,14 +62,42 @@ def test_a_cancel_ends_a_compile():
 def test_the_graph_is_previewed_and_written(tmp_path):
     path = tmp_path / "a.dot"
     preview = handle(ExportRequest(request("a+"), "dot"))
-    written = handle(ExportRequest(request("a+"), "dot", str(path)))
-    assert preview.preview.startswith("digraph")
+    written = handle(ExportRequest(request("a+"), "dot", str(path), number=3))
+    assert "digraph" in preview.preview
+    assert (preview.checked, written.number) == ("", 3)
+    assert written.checked.startswith("Read back and checked")
     assert path.stat().st_size == written.size == preview.size
+
+
+def test_a_picture_is_previewed_small_and_a_folder_by_its_files():
+    shown = handle(ExportRequest(request("a{60}"), "svg"))
+    assert shown.picture.startswith(b"\x89PNG")
+    assert int.from_bytes(shown.picture[16:20]) <= 14 * 120 + 2
+    assert handle(ExportRequest(request("a{600}"), "png")).error == "States to draw: 601 exceeds the limit of 400"
+    folder = handle(ExportRequest(request("a+"), "requests", told=ExportTold(name="x", model="m")))
+    assert [file.path for file in folder.files][:2] == ["README.md", "llama-server.json"]
+    assert all(file.text for file in folder.files)
+
+
+def test_targets_are_listed_with_what_does_not_fit():
+    asked = CompileRequest(1, "gbnf", ARITHMETIC, CompileOptions())
+    listed = pickle.loads(pickle.dumps(handle(ListExports(asked, ExportTold(), has_model=True))))
+    found = {entry.name: entry for entry in listed.entries}
+    assert found["regex"].refusal == "its rules nest without bound; give a depth to cut them at"
+    assert found["vllm"].needs_model
+    assert not found["gbnf"].needs_model
+    deep = handle(ListExports(asked, ExportTold(depth=2), has_model=False))
+    assert {entry.name: bool(entry.refusal) for entry in deep.entries}["regex"] is False
+    assert all(entry.refusal for entry in deep.entries if entry.name in ("vllm", "transformers"))
 
 
 def test_an_export_that_cannot_be_written_says_so(tmp_path):
     answer = handle(ExportRequest(request("a+"), "dot", str(tmp_path / "no" / "a.dot")))
-    assert "cannot be written" in answer.error
+    assert "No such file or directory" in answer.error
+    assert (
+        handle(ExportRequest(request("a+"), "regex")).error
+        == "Regex does not fit this grammar: the grammar is a regex already"
+    )
 
 
 def test_an_unknown_request_is_a_bug():
@@ -177,7 +206,8 @@ def test_a_schema_is_drawn_by_its_rules_and_followed_through_its_white_space():
         ),
     ],
 )
-def test_a_schema_without_such_rules_says_why(text, reason):
+def test_a_schema_without_such_rules_says_why(text, reason, monkeypatch):
+    monkeypatch.setattr("app.workers.compile.DRAWING_SECONDS", 60.0)  # a busy machine is no reason
     handler = CompileHandler()
     asked = CompileRequest(1, "json_schema", text, CompileOptions())
     answer = handle(asked, handler)
@@ -208,3 +238,20 @@ def test_a_text_that_too_many_ways_lead_to_has_no_places(monkeypatch):
     assert handle(asked, handler).places is not None
     assert handle(NeighbourhoodRequest(asked, b"((((a"), handler).places is None
     assert handle(NeighbourhoodRequest(asked, b"("), handler).places is not None
+
+
+def test_a_large_pattern_comes_with_the_map_of_its_parts():
+    answer = handle(request(r"[A-Z]+: [0-9]{0,200}\n"))
+    assert answer.regions.names == ("[A-Z]+", ":␣", "[0-9]{0,200}", "\\n", "end")
+    assert pickle.loads(pickle.dumps(answer)).regions == answer.regions
+    assert handle(request("[A-Z]+: x")).regions is None
+
+
+def test_a_large_regular_grammar_of_rules_comes_whole_and_by_its_rules():
+    handler = CompileHandler()
+    asked = CompileRequest(1, "gbnf", 'root ::= "a" b{2,100}\nb ::= [0-9] "x"', CompileOptions())
+    answer = handle(asked, handler)
+    assert (answer.too_large, answer.regions, answer.rules.names) == ("", None, ("root", "b"))
+    assert len(answer.dfa.states) > 100
+    told = handle(StandingRequest(asked, b"a1"), handler)
+    assert {answer.rules.names[rule] for rule, _ in told.places.reading} == {"b"}

@@ -52,7 +52,7 @@ class Shown:
     def lit(self) -> set[str]:
         """The live states of what is drawn, by name."""
         assert self.pane._automaton is not None
-        return {self.pane._automaton.name(state) for state in self.scene._live}
+        return {self.pane._automaton.name(state) for state in self.scene.lit.live}
 
     def place(self, point: QPointF) -> QPoint:
         return self.pane.view.mapFromScene(point)
@@ -98,18 +98,24 @@ def test_what_the_whole_is_too_large_for_is_said_only_around_the_live_state(pane
     assert shown.scene.picture.groups == ()
     shown.write("((")
     assert pane.levels.live_button.isChecked()
-    assert shown.scene._live == {0}
+    assert shown.scene.lit.live == {0}
     qtbot.mouseClick(pane.levels.rules_button, Qt.MouseButton.LeftButton)
     assert shown.lit() == {"term 0"}
 
 
 def test_large_rules_are_drawn_as_an_overview_of_who_calls_whom(pane: AutomatonPane) -> None:
     shown = Shown(pane, LARGE)
-    assert pane.header.counts.whole == "4 rules · 4 calls"
-    assert set(shown.scene.picture.names.values()) == {"root", "expr", "term", "long"}
+    assert pane.header.counts.whole == "4 rules of 55 states · 4 calls"
+    assert set(shown.scene.picture.names.values()) == {
+        "root\n3 states",
+        "expr\n2 states",
+        "term\n4 states",
+        "long\n46 states",
+    }
+    assert shown.scene.picture.folded == {0, 1, 2, 3}
     assert shown.lit() == {"term", "long"}
-    assert shown.scene._next == {(0, 1), (1, 2), (2, 3)}  # the calls under way, and no other edge
-    assert pane.details.whole == "Rule term  ·  ● here  ·  calls expr, long"
+    assert shown.scene.lit.following == {(0, 1), (1, 2), (2, 3)}  # the calls under way, and no other edge
+    assert pane.details.whole == "Rule term  ·  ● here  ·  4 states  ·  calls expr, long"
 
 
 def test_a_double_click_opens_a_rule_and_backspace_goes_up(pane: AutomatonPane, qtbot: QtBot) -> None:
@@ -123,7 +129,7 @@ def test_a_double_click_opens_a_rule_and_backspace_goes_up(pane: AutomatonPane, 
     assert pane.levels.rule_box.currentText() == "expr"  # the call leads into the rule that is called
     qtbot.keyClick(pane.view, Qt.Key.Key_Backspace)
     assert pane.levels.rule_box.currentText() == "All 4 rules"
-    assert pane.header.counts.whole == "4 rules · 4 calls"
+    assert pane.header.counts.whole == "4 rules of 55 states · 4 calls"
 
 
 def test_keys_alone_open_a_rule_and_leave_it(pane: AutomatonPane, qtbot: QtBot) -> None:
@@ -192,7 +198,8 @@ def test_while_the_places_are_being_found_out_the_last_ones_stay_lit(pane: Autom
 def test_a_grammar_without_rules_has_no_levels(pane: AutomatonPane) -> None:
     shown = Shown(pane, SMALL)
     pane.show_dfa(compile_grammar("regex", "ab").materialise(), 2)
-    assert pane.levels.isHidden()
+    assert pane.levels.rule_box.isHidden()
+    assert pane.levels.rules_button.text() == "States"
     assert shown.scene.picture.groups == ()
     shown.show(SMALL, 3)
     assert pane.levels.isVisible()
@@ -205,10 +212,10 @@ def test_a_grammar_without_rules_has_no_levels(pane: AutomatonPane) -> None:
 
 def test_a_stale_drawing_of_rules_is_greyed(pane: AutomatonPane) -> None:
     shown = Shown(pane, SMALL)
-    fresh = shown.scene._live_frames.pen().color()
+    fresh = shown.scene.lights.frames.pen().color()
     pane.set_stale(True, "One error")
-    assert shown.scene._live_frames.pen().color() != fresh
-    assert {line.pen().style() for line in shown.scene._lines} == {
+    assert shown.scene.lights.frames.pen().color() != fresh
+    assert {line.pen().style() for line in shown.scene.resting.lines} == {
         Qt.PenStyle.SolidLine,
         Qt.PenStyle.CustomDashLine,
     }

@@ -114,7 +114,7 @@ def test_the_last_drawing_stays_until_the_new_one_is_laid_out(pane: AutomatonPan
     assert drawn_states(pane) == 4
     pane.show_layout(lay_out(later[-1]))
     assert drawn_states(pane) == 9
-    assert pane.view.scene()._live == {8}
+    assert pane.view.scene().lit.live == {8}
 
 
 def test_an_edit_that_changes_no_shape_asks_for_no_layout(pane: AutomatonPane, asked: list[LayoutRequest]) -> None:
@@ -143,7 +143,7 @@ def test_pointing_at_a_label_tells_the_spans_of_its_edge(
     label = lay_out(asked[0]).label_positions[0, 1]
     qtbot.mouseMove(pane.view.viewport(), pane.view.mapFromScene(QPointF(*label)))
     assert told == [(Span(0, 5),)]
-    assert pane.view.scene()._lit_edges == {(0, 1)}
+    assert pane.view.scene().lit.edges == {(0, 1)}
     assert pane.view.tip_of_edge((0, 1)) == "A-Z"
 
 
@@ -151,9 +151,9 @@ def test_a_place_in_the_text_lights_its_states_and_edges(pane: AutomatonPane, as
     pane.show_dfa(RECORD, 1)
     scene = pane.view.scene()
     pane.highlight_offset(2)
-    assert (scene._highlighted, scene._lit_edges) == ({0, 1}, {(0, 1), (1, 1)})
+    assert (scene.lit.highlighted, scene.lit.edges) == ({0, 1}, {(0, 1), (1, 1)})
     pane.highlight_offset(-1)
-    assert (scene._highlighted, scene._lit_edges) == (set(), set())
+    assert (scene.lit.highlighted, scene.lit.edges) == (set(), set())
 
 
 def test_a_click_selects_in_graph_and_table(pane: AutomatonPane, asked: list[LayoutRequest], qtbot: QtBot) -> None:
@@ -162,7 +162,7 @@ def test_a_click_selects_in_graph_and_table(pane: AutomatonPane, asked: list[Lay
     assert pane.table.currentIndex().row() == 3
     assert pane.details.whole.startswith("State 3  ·  ◎ accepts")
     qtbot.mouseClick(pane.view.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(3, 3))
-    assert pane.view.scene()._selected is None
+    assert pane.view.scene().lit.selected is None
 
 
 def test_the_graph_reads_as_a_table(pane: AutomatonPane, asked: list[LayoutRequest], qtbot: QtBot) -> None:
@@ -173,7 +173,7 @@ def test_the_graph_reads_as_a_table(pane: AutomatonPane, asked: list[LayoutReque
         pane.table.selectRow(2)
     assert told.args == [(Span(7, 8),)]
     qtbot.mouseClick(pane.header.graph_button, Qt.MouseButton.LeftButton)
-    assert pane.view.scene()._selected == 2
+    assert pane.view.scene().lit.selected == 2
 
 
 def test_a_drag_pans_and_is_no_click(pane: AutomatonPane, asked: list[LayoutRequest], qtbot: QtBot) -> None:
@@ -185,7 +185,7 @@ def test_a_drag_pans_and_is_no_click(pane: AutomatonPane, asked: list[LayoutRequ
         qtbot.mouseMove(port, start - QPoint(step, 0))
     qtbot.mouseRelease(port, Qt.MouseButton.LeftButton, pos=start - QPoint(90, 0))
     assert pane.view.horizontalScrollBar().value() != before
-    assert pane.view.scene()._selected is None
+    assert pane.view.scene().lit.selected is None
     assert not pane.view.is_at_home
 
 
@@ -228,7 +228,7 @@ def test_keys_and_buttons_zoom(pane: AutomatonPane, asked: list[LayoutRequest], 
 def test_live_states_are_lit_and_told(pane: AutomatonPane, asked: list[LayoutRequest]) -> None:
     pane.show_dfa(RECORD, 1, None, SOURCE)
     pane.set_live([2, 99])
-    assert pane.view.scene()._live == {2}
+    assert pane.view.scene().lit.live == {2}
     assert pane.details.whole.startswith("State 2  ·  ● here")
     assert pane.model.index(2, 1).data() == "● here"
     assert len(asked) == 1
@@ -243,7 +243,7 @@ def test_many_states_are_drawn_around_the_live_one(pane: AutomatonPane, asked: l
     assert len(asked) == 2  # what may come next is drawn already
     pane.set_live([52])
     assert len(asked) == 3
-    assert pane.view.scene()._live == {52}
+    assert pane.view.scene().lit.live == {52}
 
 
 def test_all_are_drawn_on_demand(pane: AutomatonPane, asked: list[LayoutRequest], qtbot: QtBot) -> None:

@@ -55,11 +55,11 @@ class Shown:
     def lit(self) -> set[str]:
         """The live states of what is drawn, by name."""
         assert self.pane._automaton is not None
-        return {self.pane._automaton.name(state) for state in self.scene._live}
+        return {self.pane._automaton.name(state) for state in self.scene.lit.live}
 
     def lit_labels(self) -> set[str]:
         """What is written on the edges that are lit."""
-        return {self.scene.picture.labels[key] for key in self.scene._next}
+        return {self.scene.picture.labels[key] for key in self.scene.lit.following}
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ def test_a_key_is_one_edge_that_is_lit_while_it_is_written(pane: AutomatonPane) 
     shown.write('{"si')
     assert shown.lit() == set()
     assert shown.lit_labels() == {'{"size":'}
-    assert [shown.scene._is_live_group(number) for number in range(3)] == [True, False, False]
+    assert [shown.scene.is_live_group(number) for number in range(3)] == [True, False, False]
     assert "● here" in pane.details.whole
     assert "reads" not in pane.details.whole  # the state stands where its whole rule does
     shown.write('{ "size" :\n 1')
@@ -103,17 +103,18 @@ def test_the_note_says_what_is_left_out_and_when_the_text_is(pane: AutomatonPane
     shown = Shown(pane)
     assert pane.levels.note.whole.startswith("Spelling is plain: ")
     assert pane.levels.note.whole.endswith("White space is left out.")
-    assert pane.levels.note.text() == "Drawn in the plain spelling, without white space"
+    assert pane.levels.note.text().startswith("Plain spelling")  # there is no room for all of it
     shown.write('{"size": 1e')
-    assert pane.levels.note.text() == "The text is spelled otherwise than drawn, so no state is lit."
+    assert pane.levels.note.text() == "The text is spelled otherwise"
+    assert pane.levels.note.whole.startswith("The text is spelled otherwise than drawn, so no state is lit.")
     assert (shown.lit(), shown.lit_labels()) == (set(), set())
     qtbot.mouseClick(pane.levels.live_button, Qt.MouseButton.LeftButton)
-    assert pane.levels.note.whole == ""
+    assert pane.levels.note.whole == "Around the live state"
     assert shown.lit()
     assert pane._size_banner.text == "JSON Schema: drawn around the live state"
     qtbot.mouseClick(pane.levels.rules_button, Qt.MouseButton.LeftButton)
     shown.write('{"size": 1')
-    assert pane.levels.note.text() == "Drawn in the plain spelling, without white space"
+    assert pane.levels.note.text().startswith("Plain spelling")  # there is no room for all of it
 
 
 def test_what_is_pointed_at_has_its_place_in_the_schema(pane: AutomatonPane, qtbot: QtBot) -> None:
@@ -127,7 +128,7 @@ def test_what_is_pointed_at_has_its_place_in_the_schema(pane: AutomatonPane, qtb
     qtbot.mouseMove(pane.view.viewport(), place)
     assert [TREE[span.start : span.end] for span in heard[-1]] == ['{"type": "array", "items": {"$ref": "#"}}']
     pane.highlight_offset(TREE.index('{"$ref"'))
-    assert shown.charts.firsts[1] in shown.scene._highlighted
+    assert shown.charts.firsts[1] in shown.scene.lit.highlighted
 
 
 def test_a_called_rule_opens_by_a_double_click(pane: AutomatonPane, qtbot: QtBot) -> None:

@@ -147,3 +147,20 @@ def test_the_strip_shows_the_latest_branches_and_a_menu_of_the_rest(qtbot):
     assert button.text() == "no prompt: z"
     strip.show_former((), "")
     assert strip.isHidden()
+
+
+def test_chips_that_are_known_are_those_that_would_be_made_anew():
+    known = []
+    shown = trace((b"a", b"b", b"c", b"d"))
+    others = [
+        shown,
+        Trace(shown.nodes, shown.path, 1),
+        Trace(shown.nodes, shown.path, 2, frozenset({1})),
+        Trace(shown.nodes, shown.path[:2], 1),
+        trace((b"a", b"x"), forced=(0,)),
+        Trace(),
+        shown,
+    ]
+    for one in others:
+        assert [chip.text for chip in chips_of(one, known)[0]] == [chip.text for chip in chips_of(one)[0]]
+        assert [(c.kind, c.ahead) for c in chips_of(one, known)[0]] == [(c.kind, c.ahead) for c in chips_of(one)[0]]

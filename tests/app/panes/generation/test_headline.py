@@ -1,9 +1,12 @@
 import pytest
 from decode_views import CANDIDATES, candidate, position
 
-from app.panes.generation.headline import headline_of, second_line_of
+from app.panes.generation.headline import assessment_of, headline_of, second_line_of
 from app.panes.generation.rich import prose
+from engine.compile import compile_grammar
 from engine.decoding.values import EosState, Finish
+from engine.diagnosis.replay import Whose, replay_ids
+from engine.vocabulary import Vocabulary
 
 
 def said(at):
@@ -62,3 +65,59 @@ def test_prose_holds_code_and_escapes_the_rest():
     assert "x&lt;y" in prose("<b> `x<y`")
     assert "&nbsp;```&nbsp;" in prose("not ```` ``` ```` here")
     assert prose("plain") == "plain"
+
+
+# --- a moment later: how far the end is, and why it ended ------------------------------------------------------------
+
+LETTERS = Vocabulary([bytes((byte,)) for byte in range(128)] + [b"ab", None], [129], {129: "<end>"})
+
+
+def assessed(pattern, ids, budget, *, finish=None, notation="regex"):
+    grammar = compile_grammar(notation, pattern)
+    found = replay_ids(grammar, ids, Whose(LETTERS), budget=budget, finish=finish or "")
+    at = position(output=found.data, finish=finish, accepting=found.is_complete)
+    return assessment_of(at, found)
+
+
+def test_how_far_the_end_is():
+    assert assessed("a{9}", b"aa", 20) == (
+        "Not complete: it may not end here · the shortest ending needs 7 tokens, 18 left",
+        False,
+    )
+
+
+def test_an_end_out_of_reach_is_a_worry():
+    text, worries = assessed("a{9}", b"aa", 5)
+    assert text.endswith("the shortest ending needs 7 tokens, 3 left")
+    assert worries
+
+
+def test_why_it_was_cut_off():
+    text, worries = assessed("a{9}", b"aaa", 3, finish=Finish.LENGTH)
+    assert text.startswith("Cut off at token 3: the shortest legal ending needed 6 more, the budget had 0.")
+    assert worries
+
+
+def test_why_it_stopped():
+    assert assessed("a+", [*b"aa", 129], 9, finish=Finish.STOP) == (
+        "It stopped because <end> was taken, which the grammar allows here",
+        False,
+    )
+    assert assessed("aa", b"aa", 9, finish=Finish.STOP)[0] == "It stopped because the grammar is satisfied"
+
+
+def test_circles_are_told_of():
+    text, worries = assessed('root ::= "a" [ ]* "b"', b"a" + b" " * 12, 50, notation="gbnf")
+    assert text.endswith("it goes in circles: the last 12 bytes repeat white space")
+    assert worries
+
+
+def test_a_dead_end_of_the_vocabulary():
+    assert "no tokens of this vocabulary complete it" in assessed("aé", b"a", 9)[0]
+
+
+def test_a_spelling_of_ones_own_is_told_of():
+    grammar = compile_grammar("regex", "[ab]+c")
+    found = replay_ids(grammar, list(b"ab"), Whose(LETTERS, lambda text: [128] if text == "ab" else []), budget=9)
+    text, _ = assessment_of(position(output=b"ab"), found)
+    assert text.endswith("the tokenizer itself would spell it otherwise from token 1 on")

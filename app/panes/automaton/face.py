@@ -1,0 +1,114 @@
+"""What the automaton pane looks like: its widgets, put together; what they do is the pane's."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+
+from app import theme
+from app.graph.minimap import Minimap
+from app.graph.scene import AutomatonScene
+from app.graph.view import GraphView
+from app.models.states import StatesModel
+from app.models.token_groups import TokenGroupsModel
+from app.panes.automaton.find_bar import FindBar
+from app.panes.automaton.labels import Banner, empty_page
+from app.panes.automaton.level_bar import LevelBar
+from app.panes.automaton.parts import AutomatonHeader, Footer, states_table, token_table
+from app.panes.automaton.stacks import StackPanel
+
+_EMPTY = "No automaton yet.\nIt is drawn here as soon as the grammar compiles."
+_LEGEND = (
+    "Halo: the match stands here.  Band: the way it took.  Dashed band: what a token would take.\n"
+    "Double line: may end.  Pile of cards: many states.  Dashed line: calls a rule.  +3: click for more."
+)
+_BODY_HEIGHT = 116
+
+
+class Face(QWidget):
+    """The bars, the drawing, the tables, the stacks and the map."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._scene = AutomatonScene()
+        self.view = GraphView(self._scene)
+        self._scene.setParent(self.view)  # so that no scroll bar outlives the drawing that it moves
+        self.footer = Footer(self.view)
+        self.details = self.footer.details
+        self.model, self.tokens_model = StatesModel(self), TokenGroupsModel(self)
+        self.table, self.tokens_table = states_table(self.model), token_table(self.tokens_model)
+        self.header = AutomatonHeader()
+        self.levels = LevelBar()
+        self.find_bar = FindBar()
+        self.stacks = StackPanel()
+        self.minimap = Minimap(self.view, self._scene)
+        self._stale_banner, self._size_banner, self.coverage_banner = Banner("warning"), Banner("hint"), Banner("hint")
+        self._empty = empty_page(_EMPTY)
+        self._map_is_offered = False
+        self.setFocusProxy(self.view)
+        self._pages = QStackedWidget()
+        for page in (self._empty, self.view, self.table, self.tokens_table):
+            self._pages.addWidget(page)
+        self._legend = empty_page(_LEGEND)
+        self._body = self._beside_the_stacks()
+        self._split = QSplitter(Qt.Orientation.Vertical)
+        self._split.setChildrenCollapsible(False)
+        self._split.addWidget(self._pages)
+        self._split.addWidget(self._body)
+        self._split.setStretchFactor(0, 1)
+        self._split.setSizes([600, _BODY_HEIGHT])
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        for widget in (self.header, self.levels, self.find_bar, self._stale_banner, self._size_banner):
+            layout.addWidget(widget)
+        layout.addWidget(self.coverage_banner)
+        layout.addWidget(self._split, 1)
+        layout.addWidget(self.footer)
+        self.footer.stacks_button.toggled.connect(lambda _on: self._show_body())
+        self.footer.map_button.toggled.connect(lambda _on: self._show_body())
+        self.footer.find_button.clicked.connect(self.find_bar.open_bar)
+        self.find_bar.closed.connect(self._leave_search)
+        theme.themes.changed.connect(self._scene.recolour)
+        self._show_body()
+
+    @property
+    def scene(self) -> AutomatonScene:
+        """The drawing."""
+        return self._scene
+
+    def say_empty(self, text: str) -> None:
+        """What stands where no drawing is; an empty text for what will be there."""
+        self._empty.setText(text or _EMPTY)
+
+    def count_stacks(self) -> None:
+        """Say on the button how many stacks there are."""
+        self.footer.stacks_button.count(self.stacks.count)
+
+    def offer_map(self, *, offered: bool) -> None:
+        """Open the map beside a large drawing, and close it beside a small one, unless the reader did otherwise."""
+        if offered != self._map_is_offered:
+            self._map_is_offered = offered
+            self.footer.map_button.setChecked(offered)
+
+    def _leave_search(self) -> None:
+        page = self._pages.currentWidget()
+        if page is not None:
+            page.setFocus()
+
+    def _beside_the_stacks(self) -> QWidget:
+        body = QWidget()
+        row = QHBoxLayout(body)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(1)
+        row.addWidget(self.stacks, 1)
+        row.addWidget(self._legend, 1)
+        row.addWidget(self.minimap)
+        return body
+
+    def _show_body(self) -> None:
+        has_stacks, has_map = self.footer.stacks_button.isChecked(), self.footer.map_button.isChecked()
+        self.stacks.setVisible(has_stacks)
+        self._legend.setVisible(not has_stacks)
+        self.minimap.setVisible(has_map)
+        self._body.setVisible(has_stacks or has_map)

@@ -1,0 +1,107 @@
+"""The bar to find something in the automaton with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit
+
+from app import theme
+from app.panes.automaton.finder import Hit
+from app.panes.automaton.labels import ElidedLabel
+from app.panes.automaton.parts import compact_button
+
+
+class FindBar(QFrame):
+    """A field, what was found, and which of it is shown; hidden until it is called for.
+
+    Signals:
+        searched: the text changed.
+        hit_wanted: a `Hit` to go to.
+        closed: the reader is done.
+    """
+
+    searched = Signal(str)
+    hit_wanted = Signal(object)
+    closed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setProperty("role", "bar")
+        self._hits: Sequence[Hit] = ()
+        self._at = -1
+        self.field = QLineEdit()
+        self.field.setAccessibleName("Find in the automaton")
+        self.field.setPlaceholderText('State, rule, byte or "text"')
+        self.field.setClearButtonEnabled(True)
+        self.field.installEventFilter(self)
+        self.says = ElidedLabel()
+        self.says.setContentsMargins(theme.SPACE_XS, 0, theme.SPACE_XS, 0)
+        self.previous_button = compact_button("↑", "The one before (Shift+Return)")
+        self.next_button = compact_button("↓", "The next one (Return)")
+        self.close_button = compact_button("✕", "Close (Esc)")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(theme.SPACE_M, theme.SPACE_XS, theme.SPACE_XS, theme.SPACE_XS)
+        row.setSpacing(theme.SPACE_XS)
+        row.addWidget(self.field, 2)
+        row.addWidget(self.says, 3)
+        for button, name in (
+            (self.previous_button, "Previous hit"),
+            (self.next_button, "Next hit"),
+            (self.close_button, "Close the search"),
+        ):
+            button.setAccessibleName(name)
+            row.addWidget(button)
+        self.hide()
+        self.field.textChanged.connect(self.searched)
+        self.next_button.clicked.connect(lambda: self._go(1))
+        self.previous_button.clicked.connect(lambda: self._go(-1))
+        self.close_button.clicked.connect(self.close_bar)
+
+    def open_bar(self) -> None:
+        """Show it, and let the reader type."""
+        self.show()
+        self.field.setFocus()
+        self.field.selectAll()
+        if self.field.text():
+            self.searched.emit(self.field.text())
+
+    def close_bar(self) -> None:
+        """Hide it."""
+        if not self.isHidden():
+            self.hide()
+            self.closed.emit()
+
+    def show_hits(self, hits: Sequence[Hit]) -> None:
+        """Take up what was found; the reader goes to it by Return."""
+        self._hits, self._at = hits, -1
+        for button in (self.previous_button, self.next_button):
+            button.setEnabled(bool(hits))
+        if not self.field.text():
+            self.says.say("")
+        elif not hits:
+            self.says.say("Nothing found")
+        else:
+            more = f" · {len(hits):,} found" if len(hits) > 1 else ""
+            self.says.say(f"{hits[0].says}{more}", hits[0].says)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Return goes to the next hit, with Shift to the one before; Esc closes."""
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+                self._go(-1 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1)
+                return True
+            if event.key() == Qt.Key.Key_Escape:
+                self.close_bar()
+                return True
+        return super().eventFilter(watched, event)
+
+    def _go(self, step: int) -> None:
+        if not self._hits:
+            return
+        self._at = (self._at + step) % len(self._hits) if self._at >= 0 or step > 0 else len(self._hits) - 1
+        hit = self._hits[self._at]
+        self.says.say(f"{hit.says} · {self._at + 1:,} of {len(self._hits):,}", hit.says)
+        self.hit_wanted.emit(hit)

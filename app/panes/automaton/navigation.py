@@ -1,0 +1,327 @@
+"""How one goes about in the automaton: pointing, choosing, opening, walking, finding, back and forward."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, Signal, SignalInstance
+from PySide6.QtWidgets import QApplication, QWidget
+
+from app.graph.layout import EdgeKey, LayoutAnswer
+from app.graph.saving import dot_of
+from app.graph.walking import towards
+from app.panes.automaton.drawing import Automaton, Drawing
+from app.panes.automaton.face import Face
+from app.panes.automaton.finder import Hit, find
+from app.panes.automaton.levels import Level, Levels
+from app.panes.automaton.views import HERE, History, View
+from engine.automata.rule_places import RulePlaces
+from engine.source import SourceText
+
+_NO_TEXT = "The language is empty: no text matches this grammar."
+_NOTHING_TOLD = "Point at a state to see where it stands in the grammar."
+
+
+class Navigation(Face):
+    """What the reader does; the pane draws what comes of it."""
+
+    state_hovered: Signal | SignalInstance
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._levels: Levels | None = None
+        self._automaton: Automaton | None = None
+        self._wanted: Drawing | None = None
+        self._drawn: Drawing | None = None
+        self._answer: LayoutAnswer | None = None
+        self._source: SourceText | None = None
+        self._states: frozenset[int] = frozenset()
+        self._places: RulePlaces | None = None
+        self._output = b""
+        self._token_ahead: bytes | None = None
+        self._live: frozenset[int] = frozenset()
+        self._waiting: frozenset[EdgeKey] = frozenset()
+        self._too_large = ""
+        self._selected: int | None = None
+        self._history = History()
+        self.view.tip_of_edge = self._tip_of_edge
+        self.view.pointed_at.connect(self._point_at)
+        self.view.state_clicked.connect(self._select)
+        self.view.stub_clicked.connect(self.open_stub)
+        self.view.opened.connect(self._open)
+        self.view.left.connect(self.go_up)
+        self.view.walked.connect(self._walk)
+        self.view.asked.connect(self._answer_key)
+        self.table.activated.connect(lambda index: self._open(index.row(), None, None))
+        self.table.selectionModel().currentRowChanged.connect(self._select_row)
+        self.levels.rule_wanted.connect(self._show_rule)
+        self.levels.level_wanted.connect(self.go_to_level)
+        self.levels.back_wanted.connect(self.go_back)
+        self.levels.forward_wanted.connect(self.go_forward)
+        self.find_bar.searched.connect(self._search)
+        self.find_bar.hit_wanted.connect(self._go_to_hit)
+        self.header.table_toggled.connect(self._show_page)
+        self.header.all_toggled.connect(self._draw_all)
+        self.header.bytes_toggled.connect(lambda on: self._redraw(replace(self._view, draws_bytes=on)))
+
+    @property
+    def _view(self) -> View:
+        """What the reader wants to see."""
+        return self._history.current
+
+    @property
+    def selected_state(self) -> tuple[str, int] | None:
+        """The selected state as breakpoints name it (see `Levels.state_name`); None where there is none to name."""
+        if self._levels is None or self._selected is None:
+            return None
+        return self._levels.state_name(self._view, self._selected)
+
+    def _redraw(self, view: View) -> None:
+        raise NotImplementedError
+
+    def _show_view(self) -> None:
+        raise NotImplementedError
+
+    # --- levels ------------------------------------------------------------------------------------------------------
+
+    def go_to_level(self, level: Level) -> None:
+        """Look from nearer or from farther away."""
+        if self._levels is None:
+            return
+        view = replace(self._view, tokens=None, centre=None, opened=())
+        if level is Level.MAP:
+            view = replace(view, follows=False, rule=None)
+        elif level is Level.PART:
+            view = replace(view, follows=bool(self._levels.names))
+        elif level is Level.TOKENS:
+            self.show_tokens_of(self._selected)
+            return
+        self._redraw(view)
+
+    def show_tokens_of(self, state: int | None) -> None:
+        """Show where the tokens of a state lead; of the live one where none is given, or where it has no number."""
+        if self._levels is None:
+            return
+        is_numbered = self._levels.rules is None and self._levels.is_whole and self._shows_part
+        known = state if is_numbered and state is not None and state not in self._states else HERE
+        self._redraw(replace(self._view, tokens=known))
+        self.levels.show_levels(
+            self._levels, self._view, back=self._history.can_go_back, forward=self._history.can_go_forward
+        )
+
+    def go_up(self) -> None:
+        """One level up: from tokens to states, from a part or a rule to the map."""
+        view = self._view
+        if view.tokens is not None:
+            self._redraw(replace(view, tokens=None))
+        elif view.centre is not None or view.opened:
+            self._redraw(replace(view, centre=None, opened=()))
+        elif view.follows:
+            self._redraw(replace(view, follows=False))
+        else:
+            self._show_rule(None)
+
+    def go_back(self) -> None:
+        """Show what was shown before."""
+        if self._history.can_go_back:
+            self._history.back()
+            self._show_view()
+
+    def go_forward(self) -> None:
+        """Show what one went back from."""
+        if self._history.can_go_forward:
+            self._history.forward()
+            self._show_view()
+
+    def open_stub(self, state: int) -> None:
+        """Draw what follows a state too."""
+        if self._drawn is None or state in self._drawn.automaton.dfa.boundary:
+            return
+        is_at_home = self.view.is_at_home
+        self._redraw(replace(self._view, opened=(*self._view.opened, state)))
+        self.view.is_at_home = is_at_home
+
+    def collapse(self) -> None:
+        """Take back what was opened; where nothing was, go up."""
+        if self._view.opened:
+            self._redraw(replace(self._view, opened=()))
+        else:
+            self.go_up()
+
+    def choose_layout(self, method: str, *, downwards: bool | None = None) -> None:
+        """Lay out by another method, or in another direction; an empty method is the best one."""
+        turned = self._view.downwards if downwards is None else downwards
+        self._history.amend(replace(self._view, method=method, downwards=turned))
+        self._show_view()
+
+    def turn(self) -> None:
+        """From left to right, or from top to bottom."""
+        self.choose_layout(self._view.method, downwards=not self._view.downwards)
+
+    def copy_dot(self) -> None:
+        """Put the drawn graph into the clipboard, in Graphviz' language."""
+        QApplication.clipboard().setText(dot_of(self._scene))
+
+    def _draw_all(self, on: bool) -> None:
+        self._redraw(replace(self._view, draws_all=on, rule=None, follows=False, centre=None, opened=(), tokens=None))
+
+    def _show_rule(self, rule: str | None) -> None:
+        """Open a rule or a region, or show all of them."""
+        if self._levels is None or not self._levels.names:
+            return
+        view = replace(self._view, rule=rule, follows=False, tokens=None, centre=None, opened=())
+        if rule is not None and self._levels.regions is not None:
+            view = replace(view, draws_all=False)
+        if view != self._view:
+            self._selected = None
+            self._redraw(view)
+            self.view.setFocus()
+
+    def _open(self, state: int | None, edge: EdgeKey | None, group: int | None) -> None:
+        """Open what something leads to: a rule, a region, the tokens of a state; else the selected state."""
+        if self._levels is None:
+            return
+        if state is None and edge is None and group is None:
+            state = self._selected
+        rule = self._levels.opens(self._view, state, edge, group)
+        if rule is not None:
+            self._show_rule(rule)
+        elif state is not None and self._shows_part:
+            self.show_tokens_of(state)
+
+    @property
+    def _shows_part(self) -> bool:
+        """Whether what is shown are states of the automaton over bytes."""
+        return self._levels is not None and self._automaton is self._levels.part
+
+    # --- finding and walking -----------------------------------------------------------------------------------------
+
+    def open_find(self) -> None:
+        """Let the reader type what to find."""
+        if self._levels is not None:
+            self.find_bar.open_bar()
+
+    def _search(self, text: str) -> None:
+        hits = find(self._levels, self._view, text) if self._levels is not None else ()
+        self.find_bar.show_hits(hits)
+        drawn = {hit.state for hit in hits if hit.state is not None and hit.in_part == self._shows_part}
+        self._scene.set_highlighted({state for state in drawn if state is not None})
+
+    def _go_to_hit(self, hit: Hit) -> None:
+        if hit.state is None:
+            self._show_rule(hit.rule)
+            return
+        if hit.in_part and not self._shows_part:
+            self._redraw(replace(self._view, centre=hit.state, tokens=None, opened=()))
+        elif self._scene.box(hit.state) is None:
+            self._redraw(replace(self._view, centre=hit.state, opened=()))
+        self._select(hit.state)
+        self.view.follow(hit.state)
+
+    def _walk(self, x: int, y: int) -> None:
+        """Go to the next state in a direction; the first key goes to where the match stands."""
+        if self._drawn is None or self._automaton is None:
+            return
+        state = self._selected
+        if state is None or self._scene.box(state) is None:
+            found = min(self._live, default=self._automaton.dfa.start)
+            state = found if found is not None and self._scene.box(found) is not None else None
+        else:
+            surroundings = self._automaton.surroundings(is_folded=self._drawn.is_folded)
+            state = towards(self._scene.placed.boxes, surroundings.neighbours(state), state, (x, y))
+        if state is not None:
+            self._select(state)
+            self.view.follow(state)
+
+    def _answer_key(self, what: str) -> None:
+        if what == "back":
+            self.go_back()
+        elif what == "forward":
+            self.go_forward()
+        elif what == "find":
+            self.open_find()
+        else:
+            self.go_to_level(Level.TOKENS)
+
+    # --- pointing and choosing ---------------------------------------------------------------------------------------
+
+    def _point_at(self, what: int | EdgeKey | None) -> None:
+        if self._drawn is None:
+            return
+        state = what if isinstance(what, int) else None
+        self._scene.set_hovered(state)
+        self._scene.set_highlighted((), (what,) if isinstance(what, tuple) else ())
+        self._tell(self._selected if state is None else state)
+        self.state_hovered.emit(self._drawn.spans(what))
+
+    def _tip_of_edge(self, key: EdgeKey) -> str:
+        """An edge's label in full, which may be too long to be written on it."""
+        return "" if self._drawn is None else self._drawn.label(key)
+
+    def _select(self, state: int) -> None:
+        self._selected = state if state >= 0 else None
+        self._scene.set_selected(self._selected)
+        self._tell(self._selected)
+        selection = self.table.selectionModel()
+        if self._selected is None:
+            selection.clear()
+        elif self.table.currentIndex().row() != self._selected:
+            flags = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
+            selection.setCurrentIndex(self.model.index(self._selected, 0), flags)
+
+    def _select_row(self, row: QModelIndex) -> None:
+        if not row.isValid() or row.row() == self._selected:
+            return
+        self._select(row.row())
+        if self._automaton is not None and self._pages.currentWidget() is self.table:
+            self.state_hovered.emit(self._automaton.dfa.states[row.row()].spans)
+
+    def _tell(self, state: int | None) -> None:
+        """Write the line of details: of a state, else of where the match stands."""
+        drawn = self._drawn
+        if state is None and self._live and self._is_current():
+            state = min(self._live)
+        if drawn is None or state is None or state >= len(drawn.automaton.dfa.states):
+            self.details.say(_NOTHING_TOLD if self._automaton is not None else "")
+            return
+        self.details.say(drawn.details(state, is_live=state in self._live))
+
+    def _is_current(self) -> bool:
+        return self._drawn is not None and self._drawn.automaton is self._automaton
+
+    def _follow(self) -> None:
+        around = self._around()
+        if around and self._selected not in around and self._view.centre is None:
+            self.view.follow(min(around))
+
+    def _around(self) -> frozenset[int]:
+        """The states that are drawn where the match stands."""
+        return frozenset() if self._automaton is None else self._automaton.around(self._live, self._view)
+
+    def _anchor(self) -> int | None:
+        """The state that the eye is on: the one that was looked for, else live, else selected, else the start."""
+        if self._view.centre is not None and self._shows_part:
+            return self._view.centre
+        drawn = self._scene.placed.boxes
+        if around := self._around() & drawn.keys():
+            return min(around)
+        if self._selected is not None:
+            return self._selected
+        start = None if self._automaton is None else self._automaton.dfa.start
+        return start if start in drawn else min((state for state in drawn if state >= 0), default=None)
+
+    def _show_page(self) -> None:
+        has_automaton = self._automaton is not None
+        self.header.set_enabled(has_automaton)
+        shows_tokens = self._levels is not None and self._levels.level(self._view) is Level.TOKENS
+        if self._automaton is not None and not self._automaton.dfa.states:
+            self.say_empty(_NO_TEXT)
+            self._pages.setCurrentWidget(self._empty)
+        elif not has_automaton or (self._drawn is None and not self.header.shows_table):
+            self._pages.setCurrentWidget(self._empty)
+        elif self.header.shows_table:
+            self._pages.setCurrentWidget(self.tokens_table if shows_tokens else self.table)
+        else:
+            self._pages.setCurrentWidget(self.view)
+        self.footer.show_zoom_buttons(self._pages.currentWidget() is self.view)
+        self._tell(self._selected)

@@ -1,0 +1,127 @@
+"""The live stacks: every way in which the match stands, and the rules that are open in each."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTreeWidget, QTreeWidgetItem
+
+from app import theme
+from app.workers.messages import OpenFrame, OpenStack, StandingAnswer
+from engine.source import SourceText
+
+_FRAMES = Qt.ItemDataRole.UserRole
+_SHOWN = 8  # of the names of a stack, in its line
+_LONGEST = 60
+
+
+class StackPanel(QTreeWidget):
+    """One line for each stack, the innermost rule first; below it, one for each rule that is open.
+
+    Signals:
+        picked: the frames that were chosen, innermost first; none where nothing is.
+        span_wanted: a place in the source to go to.
+    """
+
+    picked = Signal(tuple)
+    span_wanted = Signal(object)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._told: StandingAnswer | None = None
+        self._source: SourceText | None = None
+        self.setAccessibleName("Live stacks")
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setColumnCount(2)
+        self.setHeaderLabels(["Open, the innermost first", "Reads next"])
+        self.setRootIsDecorated(True)
+        self.setIndentation(theme.SPACE_L)
+        self.setUniformRowHeights(True)
+        self.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setMinimumHeight(self.fontMetrics().height() * 5)
+        self.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        self.header().setSectionResizeMode(1, QHeaderView.ResizeMode.Interactive)
+        self.header().setStretchLastSection(False)
+        self.header().resizeSection(1, 170)
+        self.header().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        self.itemSelectionChanged.connect(self._pick)
+        self.itemActivated.connect(lambda item, _column: self._go(item))
+
+    @property
+    def count(self) -> int:
+        """How many stacks there are, as far as they are counted."""
+        return 0 if self._told is None else len(self._told.stacks) + self._told.more
+
+    def show_standing(self, told: StandingAnswer | None, source: SourceText | None = None) -> None:
+        """Show other stacks; which one was chosen stays chosen while it is there."""
+        if self._told is not None and told is not None and told.stacks == self._told.stacks and source == self._source:
+            return
+        chosen, opened = self._names_of(self.currentItem()), self._opened()
+        self._told, self._source = told, source
+        was_blocked = self.blockSignals(True)
+        self.clear()
+        for stack in told.stacks if told is not None else ():
+            item = self._line(stack)
+            self.addTopLevelItem(item)
+            item.setExpanded(self._names_of(item) in opened)
+            if chosen and self._names_of(item) == chosen:
+                self.setCurrentItem(item)
+        if told is not None and told.more:
+            self._note(f"and {told.more:,} more at least")
+        if told is not None and not told.stacks:
+            self._note("Nothing may come next, and the text may not end here either")
+        self.blockSignals(was_blocked)
+        self._pick()
+
+    def _line(self, stack: OpenStack) -> QTreeWidgetItem:
+        names = [frame.name for frame in stack.frames]
+        if len(names) > _SHOWN:
+            names = [*names[: _SHOWN - 2], f"… {len(names) - _SHOWN + 1:,} …", names[-1]]
+        ends = ["the end"] if stack.may_end else []
+        item = QTreeWidgetItem(
+            [" ‹ ".join(names) or "at the end", " or ".join([*filter(None, [stack.expects]), *ends])]
+        )
+        item.setFont(1, theme.mono_font(-0.5))
+        item.setData(0, _FRAMES, stack.frames)
+        item.setToolTip(0, "\n".join(frame.name for frame in stack.frames))
+        item.setToolTip(1, item.text(1))
+        if len(stack.frames) > 1:
+            for number, frame in enumerate(stack.frames):
+                if stack.left_out and number == len(stack.frames) // 2:
+                    item.addChild(QTreeWidgetItem([f"… {stack.left_out:,} more …"]))
+                item.addChild(self._frame(frame))
+        return item
+
+    def _frame(self, frame: OpenFrame) -> QTreeWidgetItem:
+        texts = [" ".join(self._source.excerpt(span).split()) for span in frame.spans] if self._source else []
+        follows = " | ".join([*dict.fromkeys(texts), *(["the end of it"] if frame.may_end else [])])
+        item = QTreeWidgetItem([frame.name, follows[:_LONGEST]])
+        item.setFont(1, theme.mono_font(-0.5))
+        item.setData(0, _FRAMES, (frame,))
+        item.setToolTip(1, f"What may come next in it: {follows}")
+        return item
+
+    def _note(self, text: str) -> None:
+        item = QTreeWidgetItem([text])
+        item.setFlags(Qt.ItemFlag.NoItemFlags)
+        self.addTopLevelItem(item)
+        item.setFirstColumnSpanned(True)
+
+    def _pick(self) -> None:
+        items = self.selectedItems()
+        self.picked.emit(tuple(items[0].data(0, _FRAMES) or ()) if items else ())
+
+    def _go(self, item: QTreeWidgetItem) -> None:
+        frames: tuple[OpenFrame, ...] = item.data(0, _FRAMES) or ()
+        span = next((span for frame in frames for span in frame.spans), None)
+        if span is not None:
+            self.span_wanted.emit(span)
+
+    def _opened(self) -> set[tuple[str, ...]]:
+        items = (self.topLevelItem(row) for row in range(self.topLevelItemCount()))
+        return {self._names_of(item) for item in items if item is not None and item.isExpanded()}
+
+    def _names_of(self, item: QTreeWidgetItem | None) -> tuple[str, ...]:
+        frames: tuple[OpenFrame, ...] = (item.data(0, _FRAMES) or ()) if item is not None else ()
+        return tuple(frame.name for frame in frames)

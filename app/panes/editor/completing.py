@@ -1,0 +1,145 @@
+"""The list of what could stand at the cursor: opened by a key, and while typing where that helps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRect, QSize, Qt
+from PySide6.QtGui import QFontMetrics, QPainter, QStandardItem, QStandardItemModel
+from PySide6.QtWidgets import (
+    QCompleter,
+    QListView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+)
+
+from app import theme
+from app.panes.editor.code_edit import COLOURED_AT_MOST, CodeEdit
+from app.theme import Role
+from engine.notations.editing import Completion, Edit, Proposal, propose
+
+LONGEST_TEXT = 50_000  # code points; a longer text takes too long to be read at a key
+_ROWS = 9
+_WIDEST = 620
+_DETAIL = Qt.ItemDataRole.UserRole
+
+
+class Completer(QObject):
+    """Proposes what could stand at the cursor of an editor."""
+
+    def __init__(self, edit: CodeEdit) -> None:
+        super().__init__(edit)
+        self._edit = edit
+        self._shown: Completion | None = None
+        self._model = QStandardItemModel(self)
+        self._completer = QCompleter(self._model, self)
+        self._completer.setCompletionMode(QCompleter.CompletionMode.UnfilteredPopupCompletion)
+        self._completer.setMaxVisibleItems(_ROWS)
+        self._completer.setWidget(edit)
+        self.list = QListView()
+        self.list.setAccessibleName("Completions")
+        self.list.setUniformItemSizes(True)
+        self._completer.setPopup(self.list)
+        self.list.setItemDelegate(_Row(self.list))  # after `setPopup`, which sets one of its own
+        self.list.setProperty("role", "popup")
+        self._completer.activated.connect(self._take)
+        edit.typed.connect(self._on_typed)
+        edit.popup_is_open = self.list.isVisible
+
+    @property
+    def proposals(self) -> Sequence[Proposal]:
+        """What the list shows."""
+        return self._shown.proposals if self._shown is not None and self.list.isVisible() else ()
+
+    def open(self) -> None:
+        """Show what could stand at the cursor; where nothing is known, say so."""
+        if len(self._edit.text()) > LONGEST_TEXT:
+            self._edit.say(f"A text of more than {LONGEST_TEXT:,} characters is not completed")
+            return
+        found = self._find()
+        if found.proposals:
+            self._show(found)
+        else:
+            self.close()
+            self._edit.say("Nothing is known that could stand here")
+
+    def close(self) -> None:
+        """Hide the list."""
+        self.list.hide()
+
+    def _on_typed(self, typed: str) -> None:
+        is_open = self.list.isVisible()
+        if len(self._edit.text()) > COLOURED_AT_MOST:
+            return
+        if not is_open and not (typed.isalnum() or typed in {'"', "\\", "$", "#", "_", "-"}):
+            return
+        found = self._find()
+        if found.proposals and found.is_apt:
+            self._show(found)
+        elif is_open:
+            self.close()
+
+    def _find(self) -> Completion:
+        return propose(self._edit.notation, self._edit.text(), self._edit.caret)
+
+    def _show(self, found: Completion) -> None:
+        self._shown = found
+        self._model.clear()
+        metrics = QFontMetrics(self._edit.font())
+        small = QFontMetrics(theme.ui_font())
+        width = 0
+        for proposal in found.proposals:
+            item = QStandardItem(proposal.label)
+            item.setEditable(False)
+            item.setData(proposal.detail, _DETAIL)
+            item.setData(f"{proposal.label}, {proposal.detail}", Qt.ItemDataRole.AccessibleTextRole)
+            self._model.appendRow(item)
+            needs = metrics.horizontalAdvance(proposal.label) + small.horizontalAdvance(proposal.detail)
+            width = max(width, needs)
+        self.list.setFont(self._edit.font())
+        place = self._edit.cursorRect()
+        place.translate(self._edit.viewport().pos())
+        place.setLeft(place.left() - metrics.horizontalAdvance(found.typed) - theme.SPACE_S)
+        place.setWidth(min(width + 2 * theme.SPACE_L + theme.SPACE_L, _WIDEST))
+        self._completer.complete(place)
+        rows = min(len(found.proposals), _ROWS)
+        edges = 2 * self.list.frameWidth() + self.list.contentsMargins().top() + self.list.contentsMargins().bottom()
+        self.list.resize(self.list.width(), rows * self.list.sizeHintForRow(0) + max(edges, 2))
+        self.list.setCurrentIndex(self._completer.completionModel().index(0, 0))
+
+    def _take(self, label: str) -> None:
+        proposal = next((p for p in self._shown.proposals if p.label == label), None) if self._shown else None
+        if self._shown is None or proposal is None:
+            return
+        start = self._shown.span.start
+        caret = start + (len(proposal.text) if proposal.caret is None else proposal.caret)
+        self._edit.apply((Edit(self._shown.span, proposal.text),), caret)
+        if proposal.text.endswith((": ", '""')):  # a keyword whose value may be known, too
+            found = self._find()
+            if found.proposals:
+                self._show(found)
+
+
+class _Row(QStyledItemDelegate):
+    """A proposal on the left, what it is on the right."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        """All rows are of one height."""
+        return QSize(super().sizeHint(option, index).width(), option.fontMetrics.height() + theme.SPACE_S)
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        """Paint both; what does not fit of the right one is left out."""
+        super().paint(painter, option, index)
+        label = option.fontMetrics.horizontalAdvance(str(index.data()))
+        detail = str(index.data(_DETAIL) or "")
+        painter.save()
+        painter.setFont(theme.ui_font())
+        is_current = bool(option.state & QStyle.StateFlag.State_Selected)
+        painter.setPen(theme.colour(Role.TEXT if is_current else Role.MUTED))
+        box: QRect = option.rect.adjusted(label + theme.SPACE_L, 0, -theme.SPACE_S, 0)
+        shown = painter.fontMetrics().elidedText(detail, Qt.TextElideMode.ElideRight, box.width())
+        painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, shown)
+        painter.restore()

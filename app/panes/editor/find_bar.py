@@ -1,0 +1,219 @@
+"""The bar to find and replace in the grammar; hidden until it is called for."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QObject, QSize, Qt
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QLineEdit, QPushButton, QToolButton
+
+from app import theme
+from app.panes.editor.code_edit import CodeEdit
+from app.panes.editor.searching import MOST, occurrences
+from app.theme import Role
+from app.theme.icons import draw_icon
+from engine.notations.editing import Edit
+from engine.source import Span
+
+
+class FindBar(QFrame):
+    """Finds a text in an editor, and replaces it."""
+
+    def __init__(self, edit: CodeEdit) -> None:
+        super().__init__()
+        self._edit = edit
+        self._spans: tuple[Span, ...] = ()
+        self.setProperty("role", "bar")
+        self.field = self._field("Find", "Find in the grammar")
+        self.replacement = self._field("Replace by", "What to write instead")
+        self.says = QLabel()
+        self.says.setProperty("role", "muted")
+        self.says.setMinimumWidth(self.fontMetrics().horizontalAdvance("10,000 of 10,000"))
+        self.case_button = self._toggle("Aa", "Match case")
+        self.words_button = self._toggle("W", "Whole words only")
+        self.previous_button = self._button("ph.caret-up", "Previous (Shift+F3)")
+        self.next_button = self._button("ph.caret-down", "Next (F3)")
+        self.close_button = self._button("ph.x", "Close (Esc)")
+        self.replace_button = QPushButton("Replace")
+        self.replace_button.setToolTip("Replace this one, and go to the next (Return)")
+        self.all_button = QPushButton("Replace all")
+        self.all_button.setToolTip("Replace all of them, as one step of undo")
+        self._lay_out()
+        self.hide()
+        self.field.textChanged.connect(self._search)
+        self.case_button.toggled.connect(self._search)
+        self.words_button.toggled.connect(self._search)
+        self.next_button.clicked.connect(lambda: self.go(1))
+        self.previous_button.clicked.connect(lambda: self.go(-1))
+        self.close_button.clicked.connect(self.close_bar)
+        self.replace_button.clicked.connect(self.replace_one)
+        self.all_button.clicked.connect(self.replace_all)
+        edit.textChanged.connect(self._search_again)
+        theme.themes.changed.connect(self.recolour)
+        self.recolour()
+
+    def open_bar(self, *, replaces: bool = False) -> None:
+        """Show it, with what is selected as the text to find."""
+        selected = self._edit.text()[self._edit.selection.start : self._edit.selection.end]
+        for widget in (self.replacement, self.replace_button, self.all_button):
+            widget.setVisible(replaces)
+        self.show()
+        if selected and "\n" not in selected:
+            self.field.setText(selected)
+        self._search()
+        self.field.setFocus()
+        self.field.selectAll()
+
+    def close_bar(self) -> None:
+        """Hide it, and go on writing."""
+        if not self.isHidden():
+            self.hide()
+            self._spans = ()
+            self._edit.show_found(())
+            self._edit.setFocus()
+
+    def go(self, step: int) -> None:
+        """Go to the next place (1), or to the one before (-1), around the end."""
+        if self.isHidden() and self.field.text():
+            self._spans = self._find()
+        if not self._spans:
+            return
+        here = self._edit.selection
+        if step > 0:
+            later = [span for span in self._spans if span.start >= max(here.end, here.start + (here in self._spans))]
+            self._edit.select(later[0] if later else self._spans[0])
+        else:
+            sooner = [span for span in self._spans if span.end <= here.start]
+            self._edit.select(sooner[-1] if sooner else self._spans[-1])
+        self._tell()
+
+    def replace_one(self) -> None:
+        """Replace what is selected if it was found, then go to the next."""
+        here = self._edit.selection
+        if here in self._spans:
+            self._edit.apply((Edit(here, self.replacement.text()),))
+        self.go(1)
+
+    def replace_all(self) -> None:
+        """Replace all that was found, as one step of undo."""
+        count = len(self._spans)
+        self._edit.apply([Edit(span, self.replacement.text()) for span in self._spans])
+        if count:
+            self.says.setText(f"{count:,} replaced")
+
+    def recolour(self) -> None:
+        """Draw the icons in the present theme's colours."""
+        text, disabled = theme.colour(Role.TEXT).name(), theme.colour(Role.DISABLED).name()
+        for button in (self.previous_button, self.next_button, self.close_button):
+            button.setIcon(draw_icon(str(button.property("icon_name")), text, disabled))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Return goes on or replaces, Esc closes."""
+        if isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape:
+            if event.type() == QEvent.Type.ShortcutOverride:
+                event.accept()  # else it would be the window's Esc
+                return True
+            if event.type() == QEvent.Type.KeyPress:
+                self.close_bar()
+                return True
+        if (
+            isinstance(event, QKeyEvent)
+            and event.type() == QEvent.Type.KeyPress
+            and event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}
+        ):
+            if watched is self.replacement:
+                self.replace_one()
+            else:
+                self.go(-1 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1)
+            return True
+        return super().eventFilter(watched, event)
+
+    # --- searching ---------------------------------------------------------------------------------------------------
+
+    def _find(self) -> tuple[Span, ...]:
+        return occurrences(
+            self._edit.text(),
+            self.field.text(),
+            match_case=self.case_button.isChecked(),
+            whole_words=self.words_button.isChecked(),
+        )
+
+    def _search(self) -> None:
+        self._search_again()
+        here = self._edit.selection.start
+        ahead = [span for span in self._spans if span.start >= here]
+        if self._spans and not self.isHidden():
+            self._edit.select(ahead[0] if ahead else self._spans[0])
+        self._tell()
+
+    def _search_again(self) -> None:
+        if self.isHidden():
+            return
+        self._spans = self._find()
+        self._edit.show_found(self._spans)
+        self._tell()
+
+    def _tell(self) -> None:
+        here = self._edit.selection
+        count = f"{len(self._spans):,}" if len(self._spans) < MOST else f"{MOST:,} or more"
+        if not self.field.text():
+            self.says.setText("")
+        elif not self._spans:
+            self.says.setText("Nothing found")
+        elif here in self._spans:
+            self.says.setText(f"{self._spans.index(here) + 1:,} of {count}")
+        else:
+            self.says.setText(f"{count} found")
+        for button in (self.previous_button, self.next_button, self.replace_button, self.all_button):
+            button.setEnabled(bool(self._spans))
+
+    # --- building ----------------------------------------------------------------------------------------------------
+
+    def _lay_out(self) -> None:
+        buttons = QHBoxLayout()
+        buttons.setSpacing(theme.SPACE_XS)
+        for button in (
+            self.case_button,
+            self.words_button,
+            self.previous_button,
+            self.next_button,
+            self.close_button,
+        ):
+            buttons.addWidget(button)
+        replaces = QHBoxLayout()
+        replaces.setSpacing(theme.SPACE_XS)
+        replaces.addWidget(self.replace_button)
+        replaces.addWidget(self.all_button)
+        replaces.addStretch(1)
+        grid = QGridLayout(self)
+        grid.setContentsMargins(theme.SPACE_M, theme.SPACE_XS, theme.SPACE_XS, theme.SPACE_XS)
+        grid.setSpacing(theme.SPACE_XS)
+        grid.setColumnStretch(0, 1)
+        grid.addWidget(self.field, 0, 0)
+        grid.addWidget(self.says, 0, 1)
+        grid.addLayout(buttons, 0, 2)
+        grid.addWidget(self.replacement, 1, 0)
+        grid.addLayout(replaces, 1, 1, 1, 2)
+
+    def _field(self, placeholder: str, name: str) -> QLineEdit:
+        field = QLineEdit()
+        field.setPlaceholderText(placeholder)
+        field.setAccessibleName(name)
+        field.setMinimumWidth(80)
+        field.installEventFilter(self)
+        return field
+
+    def _toggle(self, text: str, tip: str) -> QToolButton:
+        button = QToolButton()
+        button.setText(text)
+        button.setCheckable(True)
+        button.setToolTip(tip)
+        button.setAccessibleName(tip)
+        return button
+
+    def _button(self, icon: str, tip: str) -> QToolButton:
+        button = QToolButton()
+        button.setIconSize(QSize(16, 16))
+        button.setProperty("icon_name", icon)
+        button.setToolTip(tip)
+        button.setAccessibleName(tip.split(" (", 1)[0])
+        return button

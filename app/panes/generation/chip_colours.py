@@ -1,0 +1,198 @@
+"""What the ground of a chip says: how probable its token was, who chose it, how surprising it was, how long it took.
+
+Whatever it says, the line under the chip says it too, by its length, so that no one
+has to tell two tints apart; a forced chip is framed and an illegal one struck through
+in every one of them. Each scale has one hue, from the chip's own ground to its full
+tint, and the two ends of it stand in the legend.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QWidget
+
+from app import theme
+from app.models.token_paint import mix
+from app.panes.generation.chip import Chip, ChipKind
+
+Role = theme.Role
+
+UNWANTED = 0.01  # below 1% the model did not want it
+_MOST_SURPRISING = 0.001
+_STEPS = 5  # of a legend
+_CELL = 15
+_BAR = 2.0
+
+
+class ChipColours(StrEnum):
+    """By what chips are coloured."""
+
+    PROBABILITY = "probability"
+    CHOICE = "choice"
+    SURPRISE = "surprise"
+    TIME = "time"
+
+
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    """How one of them looks.
+
+    Attributes:
+        title: what the switch calls it.
+        tip: what it tells, in a sentence.
+        ends: what stands at the ends of its legend.
+        fill: the tint of its far end.
+        line: the colour of the line under a chip.
+    """
+
+    title: str
+    tip: str
+    ends: tuple[str, str]
+    fill: Role
+    line: Role
+
+
+SCALES = {
+    ChipColours.PROBABILITY: _Scale(
+        "Probability",
+        "How probable the model held the token, before the mask; below 1% it did not want it",
+        ("0%", "100%"),
+        Role.ALLOWED_FILL,
+        Role.BAR_MASKED,
+    ),
+    ChipColours.CHOICE: _Scale(
+        "Forced or free",
+        "Whether the grammar left a choice, and who made it; the line is longer the more tokens were allowed",
+        ("forced", "free"),
+        Role.SELECTION,
+        Role.ACCENT,
+    ),
+    ChipColours.SURPRISE: _Scale(
+        "Surprise",
+        "How far the token was from what the model expected: 1 in so many",
+        ("1 in 1", "1 in 1,000"),
+        Role.LIVE_FILL,
+        Role.LIVE,
+    ),
+    ChipColours.TIME: _Scale(
+        "Time",
+        "How long the model and the mask took for the token, beside the slowest one of this output",
+        ("0 ms", "slowest"),
+        Role.HINT_FILL,
+        Role.HINT,
+    ),
+}
+_FIXED = {
+    ChipKind.ILLEGAL: (Role.ERROR_FILL, Role.ERROR),
+    ChipKind.PLAIN: (Role.RAISED, Role.TEXT),
+}
+_FORCED = Role.FORCED_FILL, Role.FORCED
+
+
+def share_of(chip: Chip, by: ChipColours, slowest_ms: float) -> float | None:
+    """How far along its scale a chip stands, 0 to 1; None where there is nothing to tell."""
+    if chip.kind is ChipKind.PLAIN:
+        return None
+    match by:
+        case ChipColours.CHOICE:
+            return min(1.0, math.log(max(1, chip.allowed)) / math.log(1000)) if chip.allowed else None
+        case ChipColours.TIME:
+            return chip.time_ms / slowest_ms if chip.time_ms is not None and slowest_ms > 0 else None
+        case _ if chip.p is None or chip.kind is ChipKind.REPLAYED:
+            return None
+        case ChipColours.PROBABILITY:
+            return min(max(chip.p, 0.0), 1.0)
+        case ChipColours.SURPRISE:
+            return min(1.0, math.log(max(chip.p, _MOST_SURPRISING)) / math.log(_MOST_SURPRISING))
+
+
+def colours_of(chip: Chip, by: ChipColours, share: float | None) -> tuple[QColor, QColor]:
+    """The ground and the text of a chip."""
+    if chip.kind in _FIXED:
+        fill, ink = _FIXED[chip.kind]
+        return theme.colour(fill), theme.colour(ink)
+    if chip.kind is ChipKind.FORCED and by in (ChipColours.PROBABILITY, ChipColours.CHOICE):
+        return theme.colour(_FORCED[0]), theme.colour(_FORCED[1])
+    text = theme.colour(Role.TEXT)
+    if share is None:
+        return theme.colour(Role.RAISED), text
+    if by is ChipColours.PROBABILITY and share < UNWANTED:
+        return theme.colour(Role.WARNING_FILL), text
+    return tint(by, share), text
+
+
+def tint(by: ChipColours, share: float) -> QColor:
+    """The ground at a place of a scale."""
+    return mix(theme.colour(Role.RAISED), theme.colour(SCALES[by].fill), 0.15 + 0.85 * share)
+
+
+def line_of(by: ChipColours, share: float) -> QColor:
+    """The colour of the line under a chip."""
+    unwanted = by is ChipColours.PROBABILITY and share < UNWANTED
+    return theme.colour(Role.WARNING if unwanted else SCALES[by].line)
+
+
+class Legend(QWidget):
+    """The two ends of a scale, and the way between them: a tint, and a line that grows."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._by = ChipColours.PROBABILITY
+        self.show_scale(self._by)
+        theme.themes.changed.connect(self.update)
+
+    def show_scale(self, by: ChipColours) -> None:
+        """Explain another scale."""
+        self._by = by
+        scale = SCALES[by]
+        self.setToolTip(f"{scale.title}: {scale.tip}")
+        self.setAccessibleName(f"Colours: {scale.title}, from {scale.ends[0]} to {scale.ends[1]}")
+        self.updateGeometry()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """The ends and the cells between them."""
+        metrics = QFontMetrics(theme.ui_font(-1.0))
+        ends = sum(metrics.horizontalAdvance(end) for end in SCALES[self._by].ends)
+        return QSize(ends + _STEPS * _CELL + 3 * theme.SPACE_XS, metrics.height() + 2)
+
+    def minimumSizeHint(self) -> QSize:
+        """It is shown whole."""
+        return self.sizeHint()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint it."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        font = theme.ui_font(-1.0)
+        painter.setFont(font)
+        metrics = QFontMetrics(font)
+        low, high = SCALES[self._by].ends
+        x = float(metrics.horizontalAdvance(low) + theme.SPACE_XS)
+        painter.setPen(theme.colour(Role.MUTED))
+        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, low)
+        height = float(min(self.height() - 2, 14))
+        top = (self.height() - height) / 2
+        for step in range(_STEPS):
+            share = step / (_STEPS - 1)
+            self._paint_cell(painter, QRectF(x, top, _CELL - 2, height), share, is_first=step == 0)
+            x += _CELL
+        rest = QRectF(x + theme.SPACE_XS - 2, 0, self.width() - x, self.height())
+        painter.setPen(theme.colour(Role.MUTED))
+        painter.drawText(rest, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, high)
+
+    def _paint_cell(self, painter: QPainter, box: QRectF, share: float, *, is_first: bool) -> None:
+        unwanted = is_first and self._by is ChipColours.PROBABILITY
+        forced = is_first and self._by is ChipColours.CHOICE
+        fill = Role.WARNING_FILL if unwanted else Role.FORCED_FILL
+        painter.setBrush(theme.colour(fill) if unwanted or forced else tint(self._by, share))
+        painter.setPen(QPen(theme.colour(Role.FORCED if forced else Role.BORDER), 1))
+        painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), 2, 2)
+        if not forced:
+            line = QRectF(box.left() + 2, box.bottom() - 3, max(2.0, share * (box.width() - 4)), _BAR)
+            painter.fillRect(line, theme.colour(Role.WARNING if unwanted else SCALES[self._by].line))

@@ -1,0 +1,343 @@
+"""The processors: all stages in their order beside the fields of one of them.
+
+Every change is in force at once, a moment after the last key, so that one can step
+beside the open dialog and watch. What cannot be read is told here and never sent;
+what does not fit the model is told by its process, and the stages stay as they were.
+
+Rejected: a popover. It closes with the first click beside it, and dragging a row out
+of one ends in the window below.
+"""
+
+from __future__ import annotations
+
+import re
+
+from PySide6.QtCore import QPoint, QSignalBlocker, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QHideEvent, QIcon, QKeySequence, QPixmap, QShortcut
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QDialog,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QListWidget,
+    QListWidgetItem,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import theme
+from app.panes.generation.buttons import push_button
+from app.panes.generation.processors_fields import SWITCHED, Fields, StageError
+from app.panes.generation.processors_text import STAGE_TEXTS, stage_facts
+from app.workers.messages import DecodeView, PipelineRefused
+from engine.decoding.pipeline_settings import PipelineSettings, StageName
+from engine.decoding.values import SamplerSettings
+
+_DELAY_MS = 250  # a typist's keys follow one another sooner
+_LIST_WIDTH = 248
+_SWITCH = 14  # pixels, as wide as a check box
+_ROW_HEIGHT = 23
+_SIZE = QSize(700, 490)
+_PREFIX = re.compile(r"^(static|pattern|table of|bias) ")  # the name before it says so
+
+
+class ProcessorsDialog(QDialog):
+    """Shows and edits a pipeline.
+
+    Signals:
+        edited(PipelineSettings): put these stages in place.
+        sampler_wanted: open the sampler.
+    """
+
+    edited = Signal(object)
+    sampler_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Processors")
+        self._in_force = PipelineSettings()
+        self._sent: list[PipelineSettings] = []
+        self._sampler = SamplerSettings()
+        self._pause = QTimer(self, singleShot=True, interval=_DELAY_MS)
+        self._pause.timeout.connect(self._send)
+        self.stages = QListWidget()
+        self.stages.setProperty("role", "field")
+        self.stages.setAccessibleName("Stages, first to last")
+        self.stages.setDragDropMode(QAbstractItemView.DragDropMode.InternalMove)
+        self.stages.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.stages.setFixedWidth(_LIST_WIDTH)
+        self.stages.setIconSize(QSize(_SWITCH, _SWITCH))
+        self.fields = Fields()
+        self.up = _plain_button("Up", "Move the stage up: it comes sooner (Alt+Up)")
+        self.down = _plain_button("Down", "Move the stage down: it comes later (Alt+Down)")
+        self.reset = _plain_button("Reset to defaults", "The grammar alone, and the usual order", role="link")
+        self.close_button = _plain_button("Close", "Close (Esc)")
+        self.message = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
+        self.message.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._trouble = QFrame()
+        self._trouble.setProperty("role", "banner")
+        self._trouble.setProperty("severity", "error")
+        self._build()
+        self._connect()
+        self._fill(self._in_force)
+
+    # --- values in ------------------------------------------------------------------------------------------------
+
+    def show_view(self, view: DecodeView) -> None:
+        """Show what is in force; what the user is typing stays."""
+        position = view.position
+        self.fields.show_effects(position.stages if position else (), position.budget if position else None)
+        if view.sampler != self._sampler:
+            self._sampler = view.sampler
+            self._say_stages()
+        is_ours = view.pipeline in self._sent
+        if view.pipeline != self._in_force or is_ours:
+            self._in_force = view.pipeline
+            if not is_ours:
+                self._pause.stop()
+                self._sent.clear()
+                self._fill(view.pipeline)
+            elif view.pipeline == self._sent[-1] and not self._pause.isActive():
+                self._sent.clear()
+                self._say("")
+        if view.pipeline_error:
+            self._say(view.pipeline_error)
+
+    def show_refusal(self, refused: PipelineRefused) -> None:
+        """Say why stages that were asked for are not in place."""
+        if self._sent and refused.settings == self._sent[-1] and not self._pause.isActive():
+            self._say(f"{refused.why[:1].upper()}{refused.why[1:]}. The processors stay as they were.")
+
+    def open_under(self, widget: QWidget) -> None:
+        """Open beside what it is about, where the screen has room."""
+        if not self.isVisible():
+            corner = widget.mapToGlobal(QPoint(widget.width() - self.width(), widget.height() + theme.SPACE_XS))
+            screen = widget.screen().availableGeometry()
+            x = min(max(corner.x(), screen.left()), screen.right() - self.width())
+            y = min(max(corner.y(), screen.top()), screen.bottom() - self.height())
+            self.move(x, y)
+        self.show()
+        self.raise_()
+        self.activateWindow()
+        self.stages.setFocus()
+
+    # --- what the user does ---------------------------------------------------------------------------------------
+
+    def move_stage(self, by: int) -> None:
+        """Move the selected stage up (-1) or down (1)."""
+        row = self.stages.currentRow()
+        if 0 <= row + by < self.stages.count():
+            blocker = QSignalBlocker(self.stages)
+            item = self.stages.takeItem(row)
+            self.stages.insertItem(row + by, item)
+            self.stages.setCurrentItem(item)
+            blocker.unblock()
+            self._on_moved()
+
+    def restore_defaults(self) -> None:
+        """The grammar alone, and the usual order."""
+        self.fields.clear()
+        self._fill(PipelineSettings())
+        self._send()
+
+    def select(self, stage: StageName) -> None:
+        """Show the fields of a stage."""
+        self.stages.setCurrentItem(self._item(stage))
+
+    def item_text(self, stage: StageName) -> str:
+        """What the list says of a stage."""
+        return self._item(stage).text()
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """The stages as they are listed."""
+        return tuple(self._stage(self.stages.item(row)) for row in range(self.stages.count()))
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """What was typed last is not lost."""
+        if self._pause.isActive():
+            self._send()
+        super().hideEvent(event)
+
+    # --- inside ---------------------------------------------------------------------------------------------------
+
+    def _build(self) -> None:
+        blank = QPixmap(self.stages.iconSize())
+        blank.fill(Qt.GlobalColor.transparent)
+        for stage in StageName:
+            item = QListWidgetItem(self.stages)
+            item.setSizeHint(QSize(0, _ROW_HEIGHT))
+            if stage not in SWITCHED:
+                item.setIcon(QIcon(blank))  # so that all names stand under one another
+            item.setData(Qt.ItemDataRole.UserRole, stage.value)
+            flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsDragEnabled
+            item.setFlags(flags | Qt.ItemFlag.ItemIsUserCheckable if stage in SWITCHED else flags)
+        hint = QLabel("From the model to the draw, top to bottom. Drag to reorder.")
+        hint.setProperty("role", "muted")
+        hint.setWordWrap(True)
+        moves = QHBoxLayout()
+        moves.setSpacing(theme.SPACE_XS)
+        moves.addWidget(self.up)
+        moves.addWidget(self.down)
+        moves.addStretch(1)
+        left = QVBoxLayout()
+        left.setSpacing(theme.SPACE_S)
+        hint.setFixedWidth(_LIST_WIDTH)
+        left.addWidget(hint)
+        left.addWidget(self.stages, 1)
+        left.addLayout(moves)
+        body = QHBoxLayout()
+        body.setSpacing(theme.SPACE_L)
+        body.addLayout(left)
+        body.addWidget(self.fields, 1)
+        inner = QHBoxLayout(self._trouble)
+        inner.setContentsMargins(theme.SPACE_M, theme.SPACE_S, theme.SPACE_M, theme.SPACE_S)
+        inner.addWidget(self.message, 1)
+        foot = QHBoxLayout()
+        foot.addWidget(self.reset)
+        foot.addStretch(1)
+        foot.addWidget(self.close_button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(theme.SPACE_L, theme.SPACE_M, theme.SPACE_L, theme.SPACE_M)
+        layout.setSpacing(theme.SPACE_M)
+        layout.addLayout(body, 1)
+        layout.addWidget(self._trouble)
+        layout.addLayout(foot)
+        self._trouble.hide()
+        self.resize(_SIZE)
+
+    def _connect(self) -> None:
+        self.stages.currentItemChanged.connect(lambda item, _old: self._on_selected(item))
+        self.stages.itemChanged.connect(self._on_switched)
+        self.stages.model().rowsMoved.connect(lambda *_: self._on_moved())
+        self.fields.edited.connect(self._on_edited)
+        self.fields.sampler_wanted.connect(self.sampler_wanted)
+        self.up.clicked.connect(lambda: self.move_stage(-1))
+        self.down.clicked.connect(lambda: self.move_stage(1))
+        self.reset.clicked.connect(self.restore_defaults)
+        self.close_button.clicked.connect(self.close)
+        theme.themes.changed.connect(self._say_stages)
+        for keys, by in (("Alt+Up", -1), ("Alt+Down", 1)):
+            QShortcut(QKeySequence(keys), self).activated.connect(lambda by=by: self.move_stage(by))
+
+    def _fill(self, settings: PipelineSettings) -> None:
+        blocker = QSignalBlocker(self.stages)
+        chosen = self.stages.currentItem()
+        items = {self._stage(item): item for item in self._take_items()}
+        for stage in settings.stages:
+            self.stages.addItem(items[stage])
+        self.fields.show_settings(settings)
+        facts = stage_facts(settings)
+        for stage in SWITCHED:
+            items[stage].setCheckState(Qt.CheckState.Checked if stage in facts else Qt.CheckState.Unchecked)
+        self.stages.setCurrentItem(chosen or self.stages.item(0))
+        blocker.unblock()
+        self._on_selected(self.stages.currentItem())
+        self._say_stages(settings)
+        self._say("")
+
+    def _take_items(self) -> list[QListWidgetItem]:
+        return [self.stages.takeItem(0) for _ in range(self.stages.count())]
+
+    def _settings(self) -> PipelineSettings:
+        checked = (self._item(stage).checkState() is Qt.CheckState.Checked for stage in SWITCHED)
+        on = frozenset(stage for stage, is_on in zip(SWITCHED, checked, strict=True) if is_on)
+        return self.fields.settings(self.order, on)
+
+    def _on_edited(self, name: str) -> None:
+        stage = StageName(name)
+        if stage in SWITCHED:
+            blocker = QSignalBlocker(self.stages)
+            self._item(stage).setCheckState(Qt.CheckState.Checked)  # whoever types into it wants it
+            blocker.unblock()
+        self._check()
+
+    def _on_switched(self, item: QListWidgetItem) -> None:
+        stage = self._stage(item)
+        self.stages.setCurrentItem(item)
+        if item.checkState() is Qt.CheckState.Checked:
+            self.fields.focus_stage(stage)
+        self._check()
+
+    def _on_moved(self) -> None:
+        self._on_selected(self.stages.currentItem())
+        self._check()
+
+    def _on_selected(self, item: QListWidgetItem | None) -> None:
+        if item is not None:
+            self.fields.show_stage(self._stage(item))
+        row = self.stages.currentRow()
+        self.up.setEnabled(row > 0)
+        self.down.setEnabled(0 <= row < self.stages.count() - 1)
+
+    def _check(self) -> None:
+        """Say at once what cannot be read; send the rest a moment later."""
+        try:
+            settings = self._settings()
+        except StageError as error:
+            self._pause.stop()
+            self._say(f"{STAGE_TEXTS[error.stage]}: {error}")
+            return
+        self._say("")
+        self._say_stages(settings)
+        self._pause.start()
+
+    def _send(self) -> None:
+        self._pause.stop()
+        try:
+            settings = self._settings()
+        except StageError as error:
+            self._say(f"{STAGE_TEXTS[error.stage]}: {error}")
+            return
+        if settings != (self._sent[-1] if self._sent else self._in_force):
+            self._sent.append(settings)
+            self.edited.emit(settings)
+
+    def _say(self, what: str) -> None:
+        self.message.setText(what)
+        self._trouble.setVisible(bool(what))
+
+    def _say_stages(self, settings: PipelineSettings | None = None) -> None:
+        """Put behind each name what the stage was told."""
+        facts = {**_sampler_facts(self._sampler), **stage_facts(settings or self._in_force)}
+        blocker = QSignalBlocker(self.stages)
+        for row in range(self.stages.count()):
+            item = self.stages.item(row)
+            stage = self._stage(item)
+            name, fact = STAGE_TEXTS[stage], facts.get(stage, "")
+            said = "" if stage is StageName.BUDGET else _PREFIX.sub("", fact)
+            item.setText(f"{name} · {said}" if said else name)
+            item.setToolTip(f"{name}: {fact or ('everywhere' if stage is StageName.GRAMMAR else 'off')}")
+            off = stage is not StageName.GRAMMAR and not fact
+            item.setForeground(theme.colour(theme.Role.MUTED if off else theme.Role.TEXT))
+        blocker.unblock()
+        self.stages.viewport().update()
+
+    def _item(self, stage: StageName) -> QListWidgetItem:
+        rows = (self.stages.item(row) for row in range(self.stages.count()))
+        return next(item for item in rows if self._stage(item) is stage)
+
+    @staticmethod
+    def _stage(item: QListWidgetItem) -> StageName:
+        return StageName(item.data(Qt.ItemDataRole.UserRole))
+
+
+def _sampler_facts(sampler: SamplerSettings) -> dict[StageName, str]:
+    greedy = sampler.temperature == 0
+    facts = {
+        StageName.PENALTY: f"{sampler.repetition_penalty:g}" if sampler.repetition_penalty != 1 else "",
+        StageName.TEMPERATURE: "greedy" if greedy else f"{sampler.temperature:g}" if sampler.temperature != 1 else "",
+        StageName.TOP_K: f"{sampler.top_k}" if sampler.top_k and not greedy else "",
+        StageName.TOP_P: f"{sampler.top_p:g}" if sampler.top_p < 1 and not greedy else "",
+        StageName.MIN_P: f"{sampler.min_p:g}" if sampler.min_p and not greedy else "",
+    }
+    return {stage: fact for stage, fact in facts.items() if fact}
+
+
+def _plain_button(text: str, tip: str, *, role: str = "") -> QPushButton:
+    """A button that Return in a field does not press."""
+    button = push_button(text, tip, role=role)
+    button.setAutoDefault(False)
+    return button

@@ -1,0 +1,382 @@
+"""The fields of the processors: a page for each stage, and what they say together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QFormLayout,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QSizePolicy,
+    QSpinBox,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import theme
+from app.models.wording import count, percent
+from app.panes.generation.buttons import push_button
+from app.panes.generation.processors_text import (
+    STAGE_TEXTS,
+    UnreadableError,
+    budget_line,
+    read,
+    read_bias,
+    read_suppressed,
+    read_table,
+    written,
+    written_bias,
+    written_suppressed,
+    written_table,
+)
+from engine.decoding.pipeline_settings import Afterwards, PipelineSettings, StageName, TableSettings, ZoneSettings
+from engine.decoding.values import BudgetState, StageEffect
+from engine.source import InvariantError
+
+SWITCHED = (
+    StageName.BUDGET,
+    StageName.STATIC,
+    StageName.PATTERN,
+    StageName.TABLE,
+    StageName.SUPPRESS,
+    StageName.BIAS,
+)
+"""The stages that have a switch; the grammar's is on where there is a grammar, the others are the sampler's."""
+
+_ABOUT = {
+    StageName.GRAMMAR: "What the grammar does not allow is removed. It can rule the whole output, or a part of it: "
+    "after a trigger text or a special token, say </think>, with free text before.",
+    StageName.BUDGET: "Only tokens are taken after which the grammar can still end within the budget, the end token "
+    "counted: the output is complete however long the model would go on.",
+    StageName.STATIC: "One class or text for each position, such as LOWER{5} NEWLINE. Classes: UPPER LOWER LETTER "
+    "DIGIT SPACE NEWLINE PUNCT ANY. Each counts tokens.",
+    StageName.PATTERN: 'Classes and texts in a row, each with ? * + {3} or {3,5}, such as UPPER+ ":" " " LOWER+ '
+    "NEWLINE. Classes: UPPER LOWER LETTER DIGIT SPACE NEWLINE PUNCT ANY.",
+    StageName.TABLE: "A token automaton: in each line a state, a token's number and the next state. States count "
+    "from 1. A token is found by its text in the search above the candidates.",
+    StageName.SUPPRESS: "Texts that are never written, whichever tokens would spell them; one in a line. #123 is "
+    "the token of that number; \\n \\t \\s stand for a new line, a tab and a blank.",
+    StageName.BIAS: "What is added to the logits of all tokens that hold a text; one in a line, such as: the = +2. "
+    "#123 is the token of that number.",
+}
+_HELD_BACK = {
+    True: "Whatever is held back could not end in time.",
+    False: "There are too many endings to search: some tokens are held back to be safe. "
+    "The output is complete all the same.",
+}
+_SAMPLERS = "Its value is the sampler's; here it can be moved before or behind other stages."
+_THEN = {
+    Afterwards.STOP: "the output ends",
+    Afterwards.FREE: "free text to the end",
+    Afterwards.AGAIN: "free text, and the grammar again after the next trigger",
+}
+
+
+class Fields(QStackedWidget):
+    """A page for each stage.
+
+    Signals:
+        edited(stage): the user changed a field of a stage, by its name.
+        sampler_wanted: open the sampler.
+    """
+
+    edited = Signal(str)
+    sampler_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._pages: dict[StageName, QWidget] = {}
+        self._effects: dict[StageName, QLabel] = {}
+        self.is_partial = QCheckBox("Only a part of the output")
+        self.after = _line("</think>", "Trigger text: the grammar begins behind it")
+        self.after_token = _line("name of a special token", "Trigger token: the grammar begins behind it")
+        self.until = _line("```", "Text that must follow what the grammar matches")
+        self.then = QComboBox()
+        for text in _THEN.values():
+            self.then.addItem(text)
+        self.then.setAccessibleName("What follows")
+        self.then.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.then.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.required = QCheckBox("An output without it is incomplete")
+        self.required.setChecked(True)
+        self.budget = QLabel(wordWrap=True)
+        self.static = _line("LOWER{5} NEWLINE", "Classes, one for each position")
+        self.pattern = _line('UPPER+ ":" " " LOWER+ NEWLINE', "Pattern")
+        self.table = _text("1 1 2\n2 2 3\n3 3 1", "Transitions")
+        self.initial = QSpinBox(minimum=1, maximum=10_000_000, value=1)
+        self.initial.setAccessibleName("Initial state")
+        self.suppress = _text("e", "Suppressed texts")
+        self.bias = _text("the = +2\n#50 = -1", "Biases")
+        self._build()
+        self._connect()
+        self.show_settings(PipelineSettings())
+
+    def show_stage(self, stage: StageName) -> None:
+        """Show the page of a stage."""
+        self.setCurrentWidget(self._pages[stage])
+
+    def focus_stage(self, stage: StageName) -> None:
+        """Bring the keys to the first field of a stage."""
+        fields = {
+            StageName.GRAMMAR: self.is_partial,
+            StageName.STATIC: self.static,
+            StageName.PATTERN: self.pattern,
+            StageName.TABLE: self.table,
+            StageName.SUPPRESS: self.suppress,
+            StageName.BIAS: self.bias,
+        }
+        if stage in fields:
+            fields[stage].setFocus()
+
+    def show_settings(self, settings: PipelineSettings) -> None:
+        """Fill the fields, silently; a stage that is off keeps what was typed, to be switched on again."""
+        blockers = [QSignalBlocker(field) for field in self._inputs()]
+        zones = settings.zones
+        self.is_partial.setChecked(zones is not None)
+        if zones is not None:
+            self.after.setText(written(zones.after))
+            self.after_token.setText(zones.after_token)
+            self.until.setText(written(zones.until))
+            self.then.setCurrentIndex(list(_THEN).index(Afterwards(zones.then)))
+            self.required.setChecked(zones.required)
+        if settings.static:
+            self.static.setText(settings.static)
+        if settings.pattern:
+            self.pattern.setText(settings.pattern)
+        if settings.table is not None:
+            self.table.setPlainText(written_table(settings.table))
+            self.initial.setValue(settings.table.initial)
+        if settings.suppress or settings.suppress_ids:
+            self.suppress.setPlainText(written_suppressed(settings))
+        if settings.bias:
+            self.bias.setPlainText(written_bias(settings))
+        for blocker in blockers:
+            blocker.unblock()
+        self._enable()
+
+    def clear(self) -> None:
+        """Forget what was typed."""
+        blockers = [QSignalBlocker(field) for field in self._inputs()]
+        for field in (self.after, self.after_token, self.until, self.static, self.pattern):
+            field.clear()
+        for text in (self.table, self.suppress, self.bias):
+            text.clear()
+        self.is_partial.setChecked(False)
+        self.then.setCurrentIndex(0)
+        self.required.setChecked(True)
+        self.initial.setValue(1)
+        for blocker in blockers:
+            blocker.unblock()
+        self._enable()
+
+    def show_effects(self, effects: tuple[StageEffect, ...], budget: BudgetState | None) -> None:
+        """Tell what each stage does at this step."""
+        by_name = {effect.name: effect for effect in effects}
+        for stage, label in self._effects.items():
+            label.setText(_effect(by_name.get(stage)) if effects else "")
+        self.budget.setText(
+            "" if budget is None else f"{budget_line(budget).capitalize()}. {_HELD_BACK[budget.is_exact]}"
+        )
+
+    def zones(self) -> ZoneSettings | None:
+        """Where the grammar rules.
+
+        Raises:
+            UnreadableError, InvariantError: what is wrong with what was typed.
+        """
+        if not self.is_partial.isChecked():
+            return None
+        return ZoneSettings(
+            after=read(self.after.text()),
+            after_token=self.after_token.text().strip(),
+            until=read(self.until.text()),
+            then=list(_THEN)[self.then.currentIndex()],
+            required=self.required.isChecked(),
+        )
+
+    def table_settings(self) -> TableSettings:
+        """The transitions; errors as `zones`."""
+        return read_table(_filled(self.table.toPlainText(), "transitions"), self.initial.value())
+
+    def settings(self, order: tuple[str, ...], on: frozenset[StageName]) -> PipelineSettings:
+        """What the fields say.
+
+        Args:
+            order: the stages, first to last.
+            on: those whose switch is on.
+
+        Raises:
+            StageError: what a stage was told cannot be read.
+        """
+        readers: tuple[tuple[StageName, Callable[[PipelineSettings], PipelineSettings]], ...] = (
+            (StageName.GRAMMAR, lambda so_far: replace(so_far, zones=self.zones())),
+            (StageName.BUDGET, lambda so_far: replace(so_far, budget=True)),
+            (StageName.STATIC, lambda so_far: replace(so_far, static=_filled(self.static.text(), "classes"))),
+            (StageName.PATTERN, lambda so_far: replace(so_far, pattern=_filled(self.pattern.text(), "a pattern"))),
+            (StageName.TABLE, lambda so_far: replace(so_far, table=self.table_settings())),
+            (StageName.SUPPRESS, self._with_suppressed),
+            (
+                StageName.BIAS,
+                lambda so_far: replace(so_far, bias=read_bias(_filled(self.bias.toPlainText(), "biases"))),
+            ),
+        )
+        settings = PipelineSettings(order=order)
+        for stage, reader in readers:
+            if stage in on or stage is StageName.GRAMMAR:
+                try:
+                    settings = reader(settings)
+                except (UnreadableError, InvariantError) as error:
+                    raise StageError(stage, str(error)) from None
+        return settings
+
+    def _with_suppressed(self, settings: PipelineSettings) -> PipelineSettings:
+        texts, ids = read_suppressed(_filled(self.suppress.toPlainText(), "texts"))
+        return replace(settings, suppress=texts, suppress_ids=ids)
+
+    # --- inside ---------------------------------------------------------------------------------------------------
+
+    def _inputs(self) -> tuple[QWidget, ...]:
+        zone = (self.is_partial, self.after, self.after_token, self.until, self.then, self.required)
+        return (*zone, self.static, self.pattern, self.table, self.initial, self.suppress, self.bias)
+
+    def _build(self) -> None:
+        zone = _form()
+        zone.addRow(self.is_partial)
+        zone.addRow("After the text", self.after)
+        zone.addRow("or the token", self.after_token)
+        zone.addRow("Closed by", self.until)
+        zone.addRow("Then", self.then)
+        zone.addRow(self.required)
+        table = _form()
+        table.addRow(self.table)
+        table.addRow("Initial state", self.initial)
+        contents: dict[StageName, QWidget | QFormLayout] = {
+            StageName.GRAMMAR: zone,
+            StageName.BUDGET: self.budget,
+            StageName.STATIC: self.static,
+            StageName.PATTERN: self.pattern,
+            StageName.TABLE: table,
+            StageName.SUPPRESS: self.suppress,
+            StageName.BIAS: self.bias,
+        }
+        for stage in StageName:
+            self._add_page(stage, contents.get(stage))
+
+    def _add_page(self, stage: StageName, content: QWidget | QFormLayout | None) -> None:
+        page = QWidget()
+        layout = QVBoxLayout(page)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(theme.SPACE_S)
+        title = QLabel(STAGE_TEXTS[stage])
+        title.setProperty("role", "heading")
+        about = QLabel(_ABOUT.get(stage, _SAMPLERS), wordWrap=True, textFormat=Qt.TextFormat.PlainText)
+        about.setProperty("role", "muted")
+        effect = QLabel(wordWrap=True)
+        effect.setProperty("role", "muted")
+        layout.addWidget(title)
+        layout.addWidget(about)
+        if isinstance(content, QFormLayout):
+            layout.addLayout(content)
+        elif content is not None:
+            layout.addWidget(content)
+        else:
+            sampler = push_button("Sampler…", "Change how tokens are drawn")
+            sampler.setAutoDefault(False)
+            sampler.clicked.connect(self.sampler_wanted)
+            layout.addWidget(sampler, 0, Qt.AlignmentFlag.AlignLeft)
+        layout.addStretch(1)
+        layout.addWidget(effect)
+        self._pages[stage], self._effects[stage] = page, effect
+        self.addWidget(page)
+
+    def _connect(self) -> None:
+        grammar = StageName.GRAMMAR
+        for line, stage in (
+            (self.after, grammar),
+            (self.after_token, grammar),
+            (self.until, grammar),
+            (self.static, StageName.STATIC),
+            (self.pattern, StageName.PATTERN),
+        ):
+            line.textEdited.connect(lambda _text, stage=stage: self.edited.emit(stage))
+        for text, stage in (
+            (self.table, StageName.TABLE),
+            (self.suppress, StageName.SUPPRESS),
+            (self.bias, StageName.BIAS),
+        ):
+            text.textChanged.connect(lambda stage=stage: self.edited.emit(stage))
+        self.initial.valueChanged.connect(lambda _value: self.edited.emit(StageName.TABLE))
+        self.then.activated.connect(lambda _index: self.edited.emit(grammar))
+        self.required.clicked.connect(lambda _on: self.edited.emit(grammar))
+        self.is_partial.clicked.connect(self._on_partial)
+
+    def _on_partial(self, is_partial: bool) -> None:
+        self._enable()
+        self.edited.emit(StageName.GRAMMAR)
+        if is_partial:
+            self.after.setFocus()
+
+    def _enable(self) -> None:
+        for field in (self.after, self.after_token, self.until, self.then, self.required):
+            field.setEnabled(self.is_partial.isChecked())
+
+
+class StageError(ValueError):
+    """What a stage was told cannot be read.
+
+    Attributes:
+        stage: which one.
+    """
+
+    def __init__(self, stage: StageName, why: str) -> None:
+        super().__init__(why)
+        self.stage = stage
+
+
+def _filled(typed: str, what: str) -> str:
+    if not typed.strip():
+        raise UnreadableError(f"type {what}, or switch it off")
+    return typed
+
+
+def _effect(effect: StageEffect | None) -> str:
+    if effect is None:
+        return "It is off at this step."
+    if effect.removed:
+        gone = f"{count(effect.removed, 'token')} with {percent(effect.mass)}"
+        return f"At this step it removes {gone}; {effect.left:,} are left."
+    return "At this step it removes nothing" + (f" and moves {percent(effect.moved)}." if effect.moved else ".")
+
+
+def _form() -> QFormLayout:
+    form = QFormLayout()
+    form.setHorizontalSpacing(theme.SPACE_M)
+    form.setVerticalSpacing(theme.SPACE_S)
+    form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
+    form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+    return form
+
+
+def _line(placeholder: str, name: str) -> QLineEdit:
+    line = QLineEdit(placeholderText=placeholder)
+    line.setAccessibleName(name)
+    line.setToolTip(name)
+    line.setFont(theme.mono_font())
+    return line
+
+
+def _text(placeholder: str, name: str) -> QPlainTextEdit:
+    text = QPlainTextEdit(placeholderText=placeholder)
+    text.setAccessibleName(name)
+    text.setProperty("role", "field")
+    text.setFont(theme.mono_font())
+    text.setTabChangesFocus(True)
+    text.setMinimumHeight(110)
+    return text

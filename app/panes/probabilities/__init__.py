@@ -1,0 +1,6 @@
+"""The redistribution pane: bars before and after the mask, and the sampler's waterfall."""
+
+from app.panes.probabilities.pane import ProbabilitiesPane
+from app.panes.probabilities.plot import MOST_BARS, axis_label, weightiest
+
+__all__ = ["MOST_BARS", "ProbabilitiesPane", "axis_label", "weightiest"]

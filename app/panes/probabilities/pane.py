@@ -1,0 +1,160 @@
+"""What the mask and the sampler did to the model's distribution.
+
+Pairs of bars show the tokens that matter most, and the numbers above them what bars
+cannot: how much mass went away, what was left (Z), how far the two distributions are
+apart (KL), and how undecided the model was before and is now. Under them the waterfall:
+what every stage of the sampler removed.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
+
+from app import theme
+from app.models.late_import import LateImport
+from app.models.token_paint import tabular
+from app.models.unhurried import Unhurried
+from app.models.wording import percent
+from app.panes.probabilities.plot import RedistributionPlot
+from app.panes.probabilities.waterfall import Waterfall
+
+if TYPE_CHECKING:
+    from engine.decoding.values import Position
+
+
+class ProbabilitiesPane(QFrame):
+    """Draws the redistribution of one position."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("role", "panel")
+        self.setAccessibleName("Redistribution")
+        self._position: Position | None = None
+        self._plot: RedistributionPlot | None = None
+        self._library = LateImport("pyqtgraph", self)
+        self._library.ready.connect(self._draw)
+        self._drawing = Unhurried(self._draw, self)
+        self.facts = _Facts()
+        self.waterfall = Waterfall()
+        self._empty = QLabel("What the mask does to the model's probabilities is drawn here with the next step.")
+        self._empty.setProperty("role", "muted")
+        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._empty.setWordWrap(True)
+        self._pages = QStackedWidget()
+        self._pages.addWidget(self._empty)
+        self._drawn = QWidget()
+        self._column = QVBoxLayout(self._drawn)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(theme.SPACE_M)
+        self._column.addWidget(self.waterfall)
+        self._column.addStretch(1)
+        scroll = QScrollArea()
+        scroll.setWidgetResizable(True)
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setWidget(self._drawn)
+        for ground in (scroll.viewport(), self._drawn):
+            ground.setAutoFillBackground(False)
+        self._pages.addWidget(scroll)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(theme.SPACE_S, theme.SPACE_S, theme.SPACE_S, theme.SPACE_S)
+        layout.setSpacing(theme.SPACE_S)
+        layout.addWidget(self.facts)
+        layout.addWidget(self._pages, 1)
+        theme.themes.changed.connect(self._draw_soon)
+        self.show_position(None)
+
+    def show_position(self, position: Position | None) -> None:
+        """Draw a position; None, or one without candidates, clears the pane."""
+        self._position = position if position is not None and position.candidates else None
+        self.facts.show_position(self._position)
+        self.waterfall.show_position(self._position)
+        if self._position is None:
+            self._pages.setCurrentIndex(0)
+        self._draw_soon()
+
+    @property
+    def plot(self) -> RedistributionPlot | None:
+        """The drawing, once there was something to draw."""
+        return self._plot
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Draw what came while the pane was hidden."""
+        super().showEvent(event)
+        self._draw_soon()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Draw anew in another font."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._draw_soon()
+
+    def _draw_soon(self) -> None:
+        if self.isVisible() and self._position is not None:
+            self._drawing.ask()
+
+    def _draw(self) -> None:
+        if self._position is None or not self.isVisible():
+            return
+        if not self._library.is_ready:
+            self._library.begin()
+            return
+        if self._plot is None:
+            self._plot = RedistributionPlot()
+            self._column.insertWidget(0, self._plot.widget)
+        self._plot.draw(self._position)
+        self._pages.setCurrentIndex(1)
+
+
+class _Facts(QWidget):
+    """Mass removed, Z, KL and entropy, as numbers with their names."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(theme.SPACE_L)
+        self._values: dict[str, QLabel] = {}
+        for name, tip in (
+            ("Mass removed", "The probability that the model gave to tokens that the grammar does not allow"),
+            ("Z", "The allowed mass: the probability that the model gave to the allowed tokens"),
+            ("KL", "How far the masked distribution is from the model's: −ln Z, in nats"),
+            ("Entropy", "How undecided the model is, before the mask and after it, in nats"),
+        ):
+            row.addLayout(self._fact(name, tip))
+        row.addStretch(1)
+
+    def show_position(self, position: Position | None) -> None:
+        """Show a position's numbers."""
+        self.setVisible(position is not None)
+        if position is None:
+            return
+        removed = max(0.0, 1.0 - position.z)
+        kl = "∞" if math.isinf(position.kl) else f"{position.kl:.3f} nats"
+        entropy = f"{position.entropy:.2f} → {position.entropy_masked:.2f} nats"
+        texts = {"Mass removed": percent(removed), "Z": f"{position.z:.4g}", "KL": kl, "Entropy": entropy}
+        for name, text in texts.items():
+            self._values[name].setText(text)
+            self._values[name].setFont(tabular(theme.ui_font(1.0)))
+
+    @property
+    def text(self) -> str:
+        """All numbers with their names."""
+        return " · ".join(f"{name} {value.text()}" for name, value in self._values.items())
+
+    def _fact(self, name: str, tip: str) -> QVBoxLayout:
+        caption, value = QLabel(name), QLabel()
+        caption.setProperty("role", "muted")
+        value.setProperty("role", "heading")
+        column = QVBoxLayout()
+        column.setSpacing(0)
+        for label in (caption, value):
+            label.setToolTip(tip)
+            column.addWidget(label)
+        self._values[name] = value
+        return column

@@ -1,0 +1,6 @@
+"""The timeline pane: every step of the shown path, in strips under one another."""
+
+from app.panes.timeline.pane import TimelinePane
+from app.panes.timeline.rows import ROWS, worst_of
+
+__all__ = ["ROWS", "TimelinePane", "worst_of"]

@@ -1,0 +1,175 @@
+"""The strips of a timeline, drawn by pyqtgraph.
+
+Strips are read against each other, so they share their steps, and each has its own
+scale, whose end is written at its side. Rejected: one plot with four axes, which nobody
+can read; and lines alone, for a single step is then a point that cannot be hit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import QEvent, QObject, QPointF, Qt, Signal
+from PySide6.QtGui import QColor, QMouseEvent
+from PySide6.QtWidgets import QFrame, QToolTip
+
+from app import theme
+from app.models.token_paint import mix
+from app.panes.timeline.rows import ROWS, Row, short
+from engine.decoding.values import Step
+
+Role = theme.Role
+_BARS_UP_TO = 400  # steps; more are thinner than a pixel, and drawn as a curve
+_SIDE = 128  # pixels at the left, for names and scales
+_LEAST_STRIP = 22  # pixels: where there is no room for four such strips, the last ones go
+_PALE = 0.35
+_NO_MAXIMUM = 16_777_215  # Qt's QWIDGETSIZE_MAX, which PySide does not export
+
+
+class Clicks(QObject):
+    """Which step the pointer is at, and which one was clicked.
+
+    Signals:
+        stepped(index): a step was clicked.
+    """
+
+    stepped = Signal(int)
+
+    def __init__(self, index_at: Callable[[QPointF], int], parent: QObject) -> None:
+        super().__init__(parent)
+        self._index_at = index_at
+        self.tip_of: Callable[[int], str] = lambda _index: ""
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Take clicks and the pointer's moves before the plot does."""
+        if not isinstance(event, QMouseEvent):
+            return False
+        if event.type() == QEvent.Type.MouseButtonRelease and event.button() is Qt.MouseButton.LeftButton:
+            self.stepped.emit(self._index_at(event.position()))
+            return True
+        if event.type() == QEvent.Type.MouseMove:
+            tip = self.tip_of(self._index_at(event.position()))
+            QToolTip.showText(event.globalPosition().toPoint(), tip)
+        return False
+
+
+class TimelinePlot:
+    """The strips, drawn by pyqtgraph."""
+
+    def __init__(self) -> None:
+        import pyqtgraph
+
+        self._library: Any = pyqtgraph
+        self.widget: Any = pyqtgraph.GraphicsLayoutWidget()
+        self.widget.setFrameShape(QFrame.Shape.NoFrame)
+        self.widget.setAccessibleName("Timeline of the steps")
+        self.widget.ci.setContentsMargins(0, 0, theme.SPACE_S, 0)
+        self.widget.ci.setSpacing(2)
+        self.tops: tuple[float, ...] = ()
+        self.shown = len(ROWS)
+        self._looks: dict[int, tuple[str, str, int]] = {}  # of each strip, how its side is drawn
+        self._items: list[Any] = []
+        for number, row in enumerate(ROWS):
+            item = self.widget.addPlot(row=number, col=0)
+            item.setMenuEnabled(False)
+            item.hideButtons()
+            item.setMouseEnabled(x=False, y=False)
+            item.hideAxis("bottom")
+            axis = item.getAxis("left")
+            axis.setWidth(_SIDE)
+            axis.setStyle(tickLength=0, tickTextOffset=theme.SPACE_XS)
+            item.setToolTip(row.tip)
+            self._items.append(item)
+        self.clicks = Clicks(self.index_at, self.widget)
+        self.widget.viewport().installEventFilter(self.clicks)
+        self.widget.viewport().setMouseTracking(True)
+
+    def index_at(self, place: QPointF) -> int:
+        """The step at a place of the widget; -1 beside them."""
+        view = self._items[0].getViewBox()
+        x = view.mapSceneToView(self.widget.mapToScene(place.toPoint())).x()
+        left = view.mapViewToScene(QPointF(-0.5, 0)).x()
+        return -1 if self.widget.mapToScene(place.toPoint()).x() < left else math.floor(x + 0.5)
+
+    def fit(self, height: int) -> None:
+        """Show as many strips as there is room for."""
+        self.shown = max(1, min(len(ROWS), height // _LEAST_STRIP))
+        for number, item in enumerate(self._items):
+            item.setVisible(number < self.shown)
+            self.widget.ci.layout.setRowMaximumHeight(number, _NO_MAXIMUM if number < self.shown else 0)
+
+    def draw(self, steps: tuple[Step, ...], current: int | None, worst: int | None, illegal: frozenset[int]) -> None:
+        """Draw steps."""
+        self.widget.setBackground(theme.colour(Role.PANEL))
+        last = -1 if current is None else current
+        tops = []
+        for number, (row, item) in enumerate(zip(ROWS[: self.shown], self._items, strict=False)):
+            item.clear()
+            values = [row.value(step) for step in steps]
+            top = row.height(max(row.least_top, *(value for value in values if value is not None), 0.0))
+            tops.append(top)
+            heights = [0.0 if value is None else row.height(value) / top for value in values]
+            self._mark_current(item, last)
+            self._draw_values(item, row, heights, last)
+            self._dress(number, item, row, top, len(steps))
+        self._mark(steps, worst, illegal)
+        self.tops = tuple(tops)
+
+    def _draw_values(self, item: Any, row: Row, heights: list[float], last: int) -> None:
+        colour = theme.colour(row.role)
+        pale = mix(theme.colour(Role.PANEL), colour, _PALE)
+        taken, ahead = range(last + 1), range(last + 1, len(heights))
+        for places, shade in ((taken, colour), (ahead, pale)):
+            if not places:
+                continue
+            values = [heights[place] for place in places]
+            if len(heights) > _BARS_UP_TO:
+                x = [place - 0.5 for place in places] + [places[-1] + 0.5]
+                curve = self._library.PlotCurveItem(
+                    x, values, stepMode="center", fillLevel=0, brush=shade, pen=None, skipFiniteCheck=True
+                )
+                item.addItem(curve)
+            else:
+                # A hair of a bar stays for the least of values, so that every step can be seen.
+                shown = [max(value, 0.03) for value in values]
+                item.addItem(self._bars(list(places), shown, shade))
+
+    def _bars(self, places: list[int], heights: list[float], colour: QColor) -> Any:
+        return self._library.BarGraphItem(x=places, y0=0, height=heights, width=0.8, pen=None, brush=colour)
+
+    def _mark_current(self, item: Any, last: int) -> None:
+        if last >= 0:
+            line = theme.colour(Role.SELECTION)
+            item.addItem(self._library.BarGraphItem(x=[last], y0=0, height=[1.3], width=1.0, pen=None, brush=line))
+
+    def _mark(self, steps: tuple[Step, ...], worst: int | None, illegal: frozenset[int]) -> None:
+        """Marks above the first strip: forced, illegal, and the worst one of all."""
+        forced = [index for index, step in enumerate(steps) if step.forced and index not in {*illegal, worst}]
+        for places, symbol, role in (
+            (forced, "t1", Role.FORCED),
+            (sorted(illegal), "x", Role.ERROR),
+            ([] if worst is None else [worst], "t", Role.WARNING),
+        ):
+            if places:
+                colour = theme.colour(role)
+                points = self._library.ScatterPlotItem(
+                    x=places, y=[1.17] * len(places), symbol=symbol, size=8, pen=None, brush=colour
+                )
+                self._items[0].addItem(points)
+
+    def _dress(self, number: int, item: Any, row: Row, top: float, steps: int) -> None:
+        """Write the scale, where it is another one than before: a side that is drawn anew costs as much as its bars."""
+        value = 10**top - 1 if row.is_logarithmic else top
+        # A few steps are not to fill the whole width: a bar is a step, and no wall.
+        look = theme.current().name, f"{row.name}   {short(row, value)}", max(steps, 24)
+        if self._looks.get(number) == look:
+            return
+        self._looks[number] = look
+        axis = item.getAxis("left")
+        axis.setTickFont(theme.ui_font(-1.5))
+        axis.setPen(theme.colour(Role.BORDER))
+        axis.setTextPen(theme.colour(Role.MUTED))
+        axis.setTicks([[(0.5, look[1])]])
+        item.getViewBox().setRange(xRange=(-0.5, look[2] - 0.5), yRange=(0, 1.3 if number == 0 else 1.05), padding=0)

@@ -1,0 +1,266 @@
+"""Runs that stop by themselves, breakpoints, and the unconstrained twin.
+
+A run is one step after another (see `decoding`); here is what is asked after each of
+them: whether its goal is reached, and whether it came to a breakpoint. What the worker
+knows of a step it tells with the view. Which states of the drawing were passed only
+the window knows; where the rules are drawn, that comes from the compile group, and the
+run waits for it, so that no breakpoint is run over.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+
+from app.document import Document
+from app.jobs import JobGroup
+from app.session.compiling import Compiling, Drawn
+from app.session.decoding import Decoding
+from app.session.ruled import ruled_text
+from app.workers.messages import (
+    BreakpointAnswer,
+    DecodeView,
+    FindBreakpoint,
+    StandingAnswer,
+    TwinAnswer,
+    WriteTwin,
+)
+from engine.automata.rule_places import RulePlaces
+from engine.decoding.breakpoints import Breakpoint, BreakpointKind, Passage, StateName, hits, toggled
+from engine.decoding.run_until import Goal, Progress, RunUntil, reached
+
+_UNTOLD = "Where the match stands in the drawn rules cannot be told, so no breakpoint on a state can be minded"
+_OF_OLDER = " (of an older text)"
+_BROKEN = "A token was forced against the grammar, which has no say from here on"
+
+
+class Debugging(QObject):
+    """Everything that makes a run stop.
+
+    Signals:
+        breakpoint_refused(why): there is nothing to break on at the place that was meant.
+        breakpoint_hit(Breakpoint): a run stopped at it.
+        twin_written(TwinAnswer): the twin so far.
+        twin_stopped(why): it will not be written to its end.
+    """
+
+    breakpoint_refused = Signal(str)
+    breakpoint_hit = Signal(object)
+    twin_written = Signal(object)
+    twin_stopped = Signal(str)
+
+    def __init__(
+        self, document: Document, group: JobGroup, compiling: Compiling, decoding: Decoding, parent: QObject
+    ) -> None:
+        super().__init__(parent)
+        self._document = document
+        self._group = group
+        self._compiling = compiling
+        self._decoding = decoding
+        self._until = RunUntil()
+        self._steps = 0
+        self._depth: int | None = None
+        self._places: tuple[bytes, RulePlaces | None] | None = None  # after an output
+        self._were: tuple[bytes, frozenset[StateName]] | None = None  # the states before a step
+        self._text: str | None = None  # of the grammar that compiled last
+        group.answered.connect(self._on_answer)
+        group.told.connect(self._on_answer)
+        group.cancelled.connect(lambda request: self._on_lost(request, "Cancelled"))
+        group.failed.connect(lambda request, _failed: self._on_lost(request, "Stopped"))
+        compiling.stood.connect(self._on_stood)
+        compiling.compiled.connect(self._on_compiled)
+        document.replaced.connect(self._forget)
+
+    # --- runs --------------------------------------------------------------------------------------------------------
+
+    def run_until(self, until: RunUntil | None = None) -> None:
+        """Step until a goal is reached or a breakpoint is met; without a goal, to the end."""
+        if self._decoding.is_running:
+            return
+        self._until, self._steps, self._depth = until or RunUntil(), 0, None
+        self._were = None
+        self._decoding.run(self._judge, watched=self._is_watched)
+
+    def step_over(self) -> None:
+        """Run until the rules that the next token opens are over."""
+        self.run_until(RunUntil(Goal.OVER))
+
+    def step_out(self) -> None:
+        """Run until the innermost rule is over."""
+        self.run_until(RunUntil(Goal.OUT))
+
+    def _is_watched(self) -> bool:
+        """Whether a step is to tell what it does to the rules."""
+        reads = (one.enabled and one.kind is not BreakpointKind.STATE for one in self.breakpoints)
+        return self._until.needs_passage or any(reads)
+
+    def _judge(self, view: DecodeView) -> str | None:
+        position = view.position
+        node = view.trace.nodes[view.trace.current] if view.trace.current is not None else None
+        if position is None or node is None:
+            return ""
+        states = self._states_passed(view)
+        if states is None:
+            return None
+        self._steps += 1
+        passage = view.passage
+        if self._depth is None and passage is not None:
+            self._depth = passage.depth_before
+        if self._until.needs_passage and passage is None:
+            return _BROKEN
+        now = Progress(self._steps, self._depth, node.step, position, passage, states)
+        for one in hits(self.breakpoints, passage or Passage(), states):
+            self.breakpoint_hit.emit(one)
+            return f"Breakpoint: the match came to {name_of(one)}"
+        if self._wants_states and self._places is not None and self._places[1] is None:
+            return _UNTOLD
+        return reached(self._until, now)
+
+    # --- states of the drawing ---------------------------------------------------------------------------------------
+
+    @property
+    def _state_names(self) -> set[StateName]:
+        wanted = {(one.name, one.state) for one in self.breakpoints if one.enabled and one.kind is BreakpointKind.STATE}
+        return wanted | ({(self._until.name, self._until.state)} if self._until.goal is Goal.STATE else set())
+
+    @property
+    def _wants_states(self) -> bool:
+        """Whether the places in the rules are to be found out."""
+        return any(rule for rule, _ in self._state_names)
+
+    def _states_passed(self, view: DecodeView) -> frozenset[StateName] | None:
+        """The states that the last step came to, as far as anybody asks; None while that is being found out."""
+        names, output = self._state_names, ruled_text(view)
+        if not names or output is None:
+            return frozenset()
+        came = self._passed_in_whole(view) if any(not rule for rule, _ in names) else frozenset()
+        if not self._wants_states:
+            return came
+        if self._places is None or self._places[0] != output:
+            self._compiling.tell_standing(output)
+            return None
+        return came | self._came_to_in_rules(output)
+
+    def _passed_in_whole(self, view: DecodeView) -> frozenset[StateName]:
+        """Those of the whole automaton, byte by byte."""
+        drawn = self._compiling.good
+        output = ruled_text(view)
+        if drawn is None or not drawn.is_whole or not output or view.trace.current is None:
+            return frozenset()
+        step = view.trace.nodes[view.trace.current].step
+        token = (step.token or b"") if not step.name else b""
+        if view.pipeline.zones is not None and token.endswith(output):
+            token = output  # what stands before closed the trigger
+        if not token or not output.endswith(token):
+            return frozenset()
+        state = drawn.dfa.run(output[: -len(token)])
+        came: set[StateName] = set()
+        for value in token:
+            before, state = state, None if state is None else drawn.dfa.run(bytes((value,)), state)
+            if state is not None and state != before:
+                came.add(("", state))
+        return frozenset(came)
+
+    def _came_to_in_rules(self, output: bytes) -> frozenset[StateName]:
+        """Those of the rules that are lit now and were not before the step."""
+        drawn = self._compiling.good
+        assert self._places is not None
+        places = self._places[1]
+        if drawn is None or drawn.rules is None or places is None:
+            return frozenset()
+        lit = frozenset((drawn.rules.names[rule], state) for rule, state in places.reading)
+        if self._were is not None and self._were[0] == output:
+            return lit  # asked once more about the same step
+        before = self._were[1] if self._were is not None else frozenset()
+        self._were = output, lit
+        return lit - before
+
+    def _on_stood(self, answer: StandingAnswer) -> None:
+        self._places = answer.output, answer.places
+        if ruled_text(self._decoding.view) == answer.output and self._wants_states:
+            self._decoding.go_on()
+
+    # --- breakpoints -------------------------------------------------------------------------------------------------
+
+    @property
+    def breakpoints(self) -> tuple[Breakpoint, ...]:
+        """All of them, those that are off included."""
+        return self._document.content.breakpoints
+
+    def toggle(self, one: Breakpoint) -> None:
+        """Set a breakpoint, or take it away."""
+        self._document.set_breakpoints(toggled(self.breakpoints, one))
+
+    def toggle_at(self, offset: int) -> None:
+        """Set a breakpoint on what stands at a place of the grammar, or take it away."""
+        self._group.submit(FindBreakpoint(offset))
+
+    def set_breakpoints(self, breakpoints: tuple[Breakpoint, ...]) -> None:
+        """Put others in their place."""
+        self._document.set_breakpoints(breakpoints)
+
+    def _forget(self) -> None:
+        self._text = self._places = self._were = None
+
+    def _on_compiled(self, drawn: Drawn) -> None:
+        """Switch off what another text has under other numbers: a state, and a place in a regular expression."""
+        text, self._text = drawn.request.text, drawn.request.text if self._text is None else self._text
+        if text == self._text:
+            return
+        self._text, self._places, self._were = text, None, None
+        self._document.set_breakpoints(tuple(_outdated(one) for one in self.breakpoints))
+
+    # --- the twin ----------------------------------------------------------------------------------------------------
+
+    @property
+    def is_writing_twin(self) -> bool:
+        """Whether the twin is being written; steps wait for it."""
+        return any(isinstance(request, WriteTwin) for request in self._group.pending)
+
+    def write_twin(self) -> None:
+        """Write what the model would have written without the grammar."""
+        self._decoding.pause()
+        self.cancel_twin()
+        self._group.submit(WriteTwin())
+
+    def cancel_twin(self) -> None:
+        """Keep what there is of it."""
+        self._group.cancel(lambda request: isinstance(request, WriteTwin))
+
+    # --- answers -----------------------------------------------------------------------------------------------------
+
+    def _on_answer(self, request: Any, answer: Any) -> None:
+        match answer:
+            case TwinAnswer():
+                self.twin_written.emit(answer)
+            case BreakpointAnswer(breakpoint=None):
+                self.breakpoint_refused.emit(answer.why_not)
+            case BreakpointAnswer(breakpoint=Breakpoint() as found):
+                self.toggle(found)
+            case DecodeView() if isinstance(request, WriteTwin | FindBreakpoint):
+                # The worker refused, and the sentence stands in the view.
+                (self.twin_stopped if isinstance(request, WriteTwin) else self.breakpoint_refused).emit(answer.error)
+
+    def _on_lost(self, request: Any, why: str) -> None:
+        if isinstance(request, WriteTwin) and not self.is_writing_twin:
+            self.twin_stopped.emit(why)
+
+
+def _outdated(one: Breakpoint) -> Breakpoint:
+    if one.kind is BreakpointKind.RULE or not one.enabled:
+        return one
+    label = name_of(one).removesuffix(_OF_OLDER)
+    return replace(one, enabled=False, label=label + _OF_OLDER)
+
+
+def name_of(one: Breakpoint) -> str:
+    """What a breakpoint is on, in words."""
+    match one.kind:
+        case BreakpointKind.RULE:
+            return f"{one.label or one.name}" if one.name.startswith("/") or not one.name else f"the rule {one.name}"
+        case BreakpointKind.STATE:
+            return one.label or (f"state {one.state} of {one.name}" if one.name else f"state {one.state}")
+        case BreakpointKind.PLACE:
+            return one.label or f"offset {one.offset}"

@@ -1,0 +1,75 @@
+"""The commands of the grammar editor: its part of the Edit menu, and the menu of its own."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QAbstractItemView, QApplication, QMenu, QWidget
+
+from app.actions import Actions
+from app.panes.editor import EditorPane
+from app.panes.problems import ProblemsPane
+
+_OWN = (
+    "edit.find",
+    "edit.replace",
+    "edit.complete",
+    "edit.fix",
+    "edit.definition",
+    "edit.references",
+    "edit.rename",
+    "edit.comment",
+    "edit.bracket",
+)
+
+
+class EditorCommands(QObject):
+    """Joins the commands and the pane."""
+
+    def __init__(self, commands: Actions, editor: EditorPane, problems: ProblemsPane, window: QWidget) -> None:
+        super().__init__(window)
+        self._editor = editor
+        self._problems = problems
+        bar, naming = editor.find_bar, editor.naming
+        commands.connect_to(
+            {
+                "edit.find": bar.open_bar,
+                "edit.replace": lambda: bar.open_bar(replaces=True),
+                "edit.find_next": lambda: bar.go(1),
+                "edit.find_previous": lambda: bar.go(-1),
+                "edit.complete": self._complete,
+                "edit.fix": self._fix,
+                "edit.definition": naming.go_to_definition,
+                "edit.references": naming.list_references,
+                "edit.rename": self._rename,
+                "edit.comment": editor.toggle_comment,
+                "edit.bracket": editor.go_to_bracket,
+            }
+        )
+        problems.fix_wanted.connect(editor.fixing.open_for)
+        menu = QMenu(window)
+        menu.setToolTipsVisible(True)
+        for command, action in commands:
+            if command.id in _OWN:
+                if command.separated and not menu.isEmpty():
+                    menu.addSeparator()
+                menu.addAction(action)
+        editor.set_menu(menu)
+
+    def _complete(self) -> None:
+        self._editor.edit.setFocus()
+        self._editor.completer.open()
+
+    def _fix(self) -> None:
+        """Repair what the keys are on: a row of the problems, or the place of the cursor."""
+        if QApplication.focusWidget() is self._problems.table:
+            self._problems.fix_current()
+        else:
+            self._editor.fixing.open()
+
+    def _rename(self) -> None:
+        """In a list, the key for renaming edits what is current there, as it does everywhere."""
+        focused = QApplication.focusWidget()
+        if isinstance(focused, QAbstractItemView) and focused.currentIndex().isValid():
+            focused.edit(focused.currentIndex())
+        else:
+            self._editor.naming.begin_rename()

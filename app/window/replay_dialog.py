@@ -1,0 +1,373 @@
+"""Check an output: paste what a model wrote, and read in one sentence what went wrong with it.
+
+It stays open beside the window, so that the grammar can be mended under it: every
+compile judges the output again.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QGuiApplication, QTextCharFormat, QTextCursor
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QComboBox,
+    QDialog,
+    QFileDialog,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPlainTextEdit,
+    QRadioButton,
+    QSpinBox,
+    QTextEdit,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import theme
+from app.models.wording import count, unmarked
+from app.panes.generation.chip_view import ChipView
+from app.panes.generation.rich import prose
+from app.theme import Role
+from app.theme.icons import draw_icon
+from app.window.replay_parts import chip, push_button, span_of, units
+from app.workers.replaying import ReplayAnswer, ReplayQuestion
+from engine.diagnosis.saved_traces import SavedTrace, read_saved_trace
+from engine.diagnosis.verdict import Outcome, Verdict
+from engine.diagnosis.written_ids import ids_of
+from engine.source import EngineError
+
+_DELAY_MS = 200
+_MOST_BUDGET = 1_000_000
+_LARGEST_FILE = 4_000_000  # bytes
+_TEACHING = "Paste what a model wrote: the verdict stands here. No model is asked."
+_FINISHES = (("Ended: not known", ""), ("Ended by the budget (length)", "length"), ("Ended by itself (stop)", "stop"))
+_LOOK = {
+    "allowed": ("ph.check-circle-fill", Role.ALLOWED),
+    "warning": ("ph.warning-fill", Role.WARNING),
+    "error": ("ph.x-circle-fill", Role.ERROR),
+    "hint": ("ph.info", Role.HINT),
+}
+_SEVERITIES = {Outcome.COMPLETE: "allowed", Outcome.CUT_OFF: "warning", Outcome.CIRCLES: "warning"}
+
+
+class ReplayDialog(QDialog):
+    """Asks about an output; `show_answer` takes what comes back.
+
+    Args:
+        title: the document's.
+        parent: the window.
+
+    Signals:
+        checked(ReplayQuestion): what is wrong with this output?
+        opened(token ids): put the output into the generation as a trace.
+        test_wanted(text): keep the output as a test string.
+        span_wanted(Span): show this place of the grammar.
+    """
+
+    checked = Signal(object)
+    opened = Signal(object)
+    test_wanted = Signal(str)
+    span_wanted = Signal(object)
+
+    def __init__(self, title: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._verdict: Verdict | None = None
+        self._question: ReplayQuestion | None = None
+        self._saved: SavedTrace | None = None  # what was read from a file, until it is typed in
+        self.setWindowTitle(f"Check an output – {title}")
+        self.resize(780, 640)
+        self._timer = QTimer(self, singleShot=True, interval=_DELAY_MS)
+        self._timer.timeout.connect(self.check_again)
+        self._build_verdict()
+        self._build_question()
+        self._build_tokens()
+        self._build_buttons()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(theme.SPACE_L, theme.SPACE_L, theme.SPACE_L, theme.SPACE_M)
+        layout.setSpacing(theme.SPACE_S)
+        layout.addWidget(self.banner)
+        layout.addWidget(self.notes)
+        layout.addLayout(self._options)
+        layout.addWidget(self.text, 2)
+        layout.addWidget(self.tokens_title)
+        frame = QFrame()
+        frame.setProperty("role", "card")
+        inner = QVBoxLayout(frame)
+        inner.setContentsMargins(theme.SPACE_XS, theme.SPACE_XS, theme.SPACE_XS, theme.SPACE_XS)
+        inner.addWidget(self.chips)
+        layout.addWidget(frame, 2)
+        layout.addLayout(self._buttons)
+        theme.themes.changed.connect(self._dress)
+        self._say(_TEACHING, "hint")
+        self._show_buttons()
+        self.text.setFocus()
+
+    # --- asking -------------------------------------------------------------------------------------------------------
+
+    def check_again(self, *_: object) -> None:
+        """Ask about the output as it stands; a late answer to an older question is not shown."""
+        self._timer.stop()
+        try:
+            self._question = self._asked()
+        except ValueError as error:
+            self._question = None
+            self._forget()
+            self._say(f"These are no token ids: {error}.", "error")
+            return
+        if self._question is None:
+            self._forget()
+            self._say(_TEACHING, "hint")
+        else:
+            self.checked.emit(self._question)
+
+    def _asked(self) -> ReplayQuestion | None:
+        text = self.text.toPlainText()
+        budget = self.budget.value() or None
+        finish = str(self.finish.currentData())
+        if self.as_ids.isChecked():
+            ids = ids_of(text)
+            return ReplayQuestion("", ids, None, budget, finish) if ids else None
+        if self._saved is not None:
+            return ReplayQuestion(text, None, self._saved, budget, finish or self._saved.finish)
+        return ReplayQuestion(text, None, None, budget, finish) if text else None
+
+    def show_answer(self, answer: ReplayAnswer) -> None:
+        """Show a verdict."""
+        if answer.question != self._question:
+            return
+        if answer.verdict is None:
+            self._forget()
+            self._say(answer.error, "error")
+            return
+        found = self._verdict = answer.verdict
+        self._say(found.sentence, _SEVERITIES.get(found.outcome, "error"))
+        self.notes.setText("<br>".join(f"• {prose(note)}" for note in found.notes))
+        self.notes.setVisible(bool(found.notes))
+        self._show_tokens(found, answer.tokens_of)
+        self._mark(found)
+        self._show_buttons()
+
+    # --- showing ------------------------------------------------------------------------------------------------------
+
+    def _forget(self) -> None:
+        self._verdict = None
+        self.notes.hide()
+        self.chips.show_chips((), None)
+        self.tokens_title.setText("Tokens")
+        self.text.setExtraSelections([])
+        self._show_buttons()
+
+    def _say(self, sentence: str, severity: str) -> None:
+        self._sentence, self._severity = sentence, severity
+        self.banner.setProperty("severity", severity)
+        self.banner.style().polish(self.banner)
+        name, role = _LOOK[severity]
+        icon = draw_icon(name, theme.colour(role).name(), theme.colour(Role.DISABLED).name())
+        self._icon.setPixmap(icon.pixmap(20, 20))
+        self.verdict.setText(prose(sentence))
+        self.verdict.setAccessibleName(unmarked(sentence))
+
+    @property
+    def sentence(self) -> str:
+        """The verdict as it reads."""
+        return unmarked(self._sentence)
+
+    def _show_tokens(self, found: Verdict, tokens_of: str) -> None:
+        self.chips.show_chips(tuple(chip(token, index) for index, token in enumerate(found.tokens)), None)
+        if found.tokens:
+            number = sum(1 for token in found.tokens if token.data)
+            self.tokens_title.setText(f"{count(number, 'token')}{f' of {tokens_of}' if tokens_of else ', as saved'}")
+        elif tokens_of and found.data and found.outcome is not Outcome.GRAMMAR_ERROR:
+            self.tokens_title.setText(f"Told in bytes: the vocabulary of {tokens_of} cannot spell this text")
+        else:
+            self.tokens_title.setText("Told in bytes: no model is loaded")
+        if found.failure is not None and found.failure.place.token is not None:
+            self.chips.reveal_chip(found.failure.place.token)
+
+    def _mark(self, found: Verdict) -> None:
+        """Mark the character that cannot stand, and make pale what follows."""
+        marks: list[QTextEdit.ExtraSelection] = []
+        dead = QTextCharFormat()
+        dead.setBackground(theme.colour(Role.ERROR_FILL))
+        dead.setForeground(theme.colour(Role.ERROR))
+        dead.setUnderlineStyle(QTextCharFormat.UnderlineStyle.WaveUnderline)
+        dead.setUnderlineColor(theme.colour(Role.ERROR))
+        if found.skipped is not None:
+            marks.append(self._selection(0, units(found.data[: found.skipped[0]]), dead))
+        if found.failure is not None and not self.as_ids.isChecked():
+            start = found.legal
+            while 0 < start < len(found.data) and 0x80 <= found.data[start] < 0xC0:
+                start -= 1  # a byte within a character: that one is marked
+            before = units(found.data[:start])
+            total = units(found.data)
+            beyond = QTextCharFormat()
+            beyond.setForeground(theme.colour(Role.MUTED))
+            marks += [self._selection(before, before + 1, dead), self._selection(before + 1, total, beyond)]
+            cursor = self.text.textCursor()
+            if not self.text.hasFocus():
+                cursor.setPosition(min(before, self.text.document().characterCount() - 1))
+                self.text.setTextCursor(cursor)
+        self.text.setExtraSelections(marks)
+
+    def _selection(self, first: int, last: int, look: QTextCharFormat) -> QTextEdit.ExtraSelection:
+        selection = QTextEdit.ExtraSelection()
+        end = self.text.document().characterCount() - 1
+        cursor = QTextCursor(self.text.document())
+        cursor.setPosition(min(first, end))
+        cursor.setPosition(min(last, end), QTextCursor.MoveMode.KeepAnchor)
+        selection.cursor = cursor
+        selection.format = look
+        return selection
+
+    def _show_buttons(self) -> None:
+        found = self._verdict
+        is_judged = found is not None and found.outcome is not Outcome.GRAMMAR_ERROR
+        tokens = found.tokens if found is not None else ()
+        self.open_button.setEnabled(is_judged and bool(tokens) and all(one.token_id is not None for one in tokens))
+        self.test_button.setEnabled(is_judged and not self.as_ids.isChecked())
+        self.copy_button.setEnabled(found is not None)
+        self.place_button.setEnabled(found is not None and bool(span_of(found)))
+
+    def _on_typed(self) -> None:
+        self._saved = None
+        self._timer.start()
+
+    def read_file(self, path: Path) -> None:
+        """Judge what a file holds: a saved trace with its tokens, or any text."""
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            self._say(f"{path.name} cannot be read: {error.strerror or error}.", "error")
+            return
+        if len(data) > _LARGEST_FILE:
+            self._say(f"{path.name} is too large: {len(data):,} bytes, of at most {_LARGEST_FILE:,}.", "error")
+            return
+        self.as_text.setChecked(True)
+        try:
+            saved = read_saved_trace(data, path.name)
+        except EngineError:
+            self.text.setPlainText(data.decode("utf-8", "replace").removesuffix("\n"))
+        else:
+            self.text.setPlainText(saved.text.decode("utf-8", "replace"))
+            self._saved = saved
+        self.check_again()
+
+    def _choose_file(self) -> None:
+        dialog = QFileDialog(self, "Check an output", filter="Outputs (*.txt *.json *.turnstile);;All files (*)")
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(lambda name: self.read_file(Path(name)))
+        dialog.open()
+
+    # --- what the buttons do ------------------------------------------------------------------------------------------
+
+    def _open(self) -> None:
+        if self._verdict is not None:
+            self.opened.emit(tuple(token.token_id for token in self._verdict.tokens))
+            self.accept()
+
+    def _copy(self) -> None:
+        if self._verdict is not None:
+            notes = (f"- {unmarked(note)}" for note in self._verdict.notes)
+            QGuiApplication.clipboard().setText("\n".join((self.sentence, *notes)))
+
+    def _show_place(self) -> None:
+        if self._verdict is not None and (spans := span_of(self._verdict)):
+            self.span_wanted.emit(spans[0])
+
+    def _keep(self) -> None:
+        self.test_wanted.emit(self.text.toPlainText())
+        self.test_button.setEnabled(False)
+
+    # --- building -----------------------------------------------------------------------------------------------------
+
+    def _build_verdict(self) -> None:
+        self.banner = QFrame()
+        self.banner.setProperty("role", "banner")
+        self._icon = QLabel()
+        self.verdict = QLabel(textFormat=Qt.TextFormat.RichText, wordWrap=True)
+        self.verdict.setFont(theme.ui_font(1.0))
+        self.verdict.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        row = QHBoxLayout(self.banner)
+        row.setContentsMargins(theme.SPACE_M, theme.SPACE_M, theme.SPACE_M, theme.SPACE_M)
+        row.setSpacing(theme.SPACE_S)
+        row.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self.verdict, 1)
+        self.notes = QLabel(textFormat=Qt.TextFormat.RichText, wordWrap=True)
+        self.notes.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.notes.hide()
+
+    def _build_question(self) -> None:
+        self.as_text = QRadioButton("Text")
+        self.as_text.setToolTip("The output is pasted as text")
+        self.as_ids = QRadioButton("Token ids")
+        self.as_ids.setToolTip("The output is pasted as token ids of the loaded model, such as [12, 7, 9]")
+        self.as_text.setChecked(True)
+        self._forms = QButtonGroup(self)
+        self.budget = QSpinBox()
+        self.budget.setRange(0, _MOST_BUDGET)
+        self.budget.setSpecialValueText("not known")
+        self.budget.setToolTip("How many tokens the generation might take (max_tokens)")
+        self.budget.setAccessibleName("Budget in tokens")
+        self.finish = QComboBox()
+        self.finish.setToolTip("Why the generation ended, as the server said (finish_reason)")
+        self.finish.setAccessibleName("Why the generation ended")
+        for text, value in _FINISHES:
+            self.finish.addItem(text, value)
+        self._options = QHBoxLayout()
+        self._options.setSpacing(theme.SPACE_M)
+        for button in (self.as_text, self.as_ids):
+            self._forms.addButton(button)
+            self._options.addWidget(button)
+            button.toggled.connect(lambda _checked: self._timer.start())
+        self.file_button = push_button(
+            "From a file…", "Read a text, a .turnstile document or a saved trace", self._choose_file
+        )
+        self.file_button.setProperty("role", "link")
+        self._options.addWidget(self.file_button)
+        self._options.addStretch()
+        self._options.addWidget(QLabel("Budget"))
+        self._options.addWidget(self.budget)
+        self._options.addWidget(self.finish)
+        self.text = QPlainTextEdit()
+        self.text.setProperty("role", "field")
+        self.text.setFont(theme.mono_font())
+        self.text.setPlaceholderText("The output, as the model wrote it")
+        self.text.setAccessibleName("Output")
+        self.text.setTabChangesFocus(True)
+        self.text.textChanged.connect(self._on_typed)
+        self.budget.valueChanged.connect(lambda _value: self._timer.start())
+        self.finish.currentIndexChanged.connect(lambda _index: self._timer.start())
+
+    def _build_tokens(self) -> None:
+        self.tokens_title = QLabel("Tokens")
+        self.tokens_title.setProperty("role", "muted")
+        self.chips = ChipView("The output as tokens, the first illegal one marked")
+        self.chips.setAccessibleName("Tokens of the output")
+
+    def _build_buttons(self) -> None:
+        self.place_button = push_button(
+            "Show in the grammar", "Show the place that the match stands at", self._show_place
+        )
+        self.test_button = push_button(
+            "Keep as a test", "Add the output to the test strings, to be accepted", self._keep
+        )
+        self.copy_button = push_button("Copy the verdict", "Copy the sentence and its notes", self._copy)
+        tip = "Step through it in the generation pane; the present trace stays as a branch"
+        self.open_button = push_button("Open as a trace", tip, self._open)
+        self.open_button.setProperty("role", "primary")
+        close = push_button("Close", "Close this dialog", self.reject)
+        self._buttons = QHBoxLayout()
+        for button in (self.place_button, self.test_button, self.copy_button):
+            self._buttons.addWidget(button)
+        self._buttons.addStretch()
+        self._buttons.addWidget(close)
+        self._buttons.addWidget(self.open_button)
+
+    def _dress(self) -> None:
+        self._say(self._sentence, self._severity)
+        if self._verdict is not None:
+            self._mark(self._verdict)

@@ -1,0 +1,61 @@
+"""What crosses to the process that judges test strings, and back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from app.workers.messages import CompileRequest
+from engine.diagnosis.testing import Coverage, Suggestion, SuggestionKind
+from engine.diagnosis.verdict import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeRequest:
+    """Judge texts, and say what of the grammar they use.
+
+    Attributes:
+        compiled: the grammar.
+        texts: the test strings.
+        counted: the indices of those that count for the coverage: what should be accepted.
+        traces: outputs of generations, which count too.
+    """
+
+    compiled: CompileRequest
+    texts: tuple[str, ...]
+    counted: tuple[int, ...] = ()
+    traces: tuple[bytes, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeAnswer:
+    """A verdict for each text, in their order; or one sentence that says why there is none.
+
+    Attributes:
+        revision: of the grammar.
+        texts: what was judged.
+    """
+
+    revision: int
+    texts: tuple[str, ...]
+    verdicts: tuple[Verdict, ...] = ()
+    coverage: Coverage = field(default_factory=Coverage)
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestRequest:
+    """Suggest texts of one kind that are not known yet; `seed` makes random ones differ."""
+
+    compiled: CompileRequest
+    kind: SuggestionKind
+    known: tuple[str, ...] = ()
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestAnswer:
+    """Suggestions; or one sentence that says why there are none."""
+
+    kind: SuggestionKind
+    suggestions: tuple[Suggestion, ...] = ()
+    error: str = ""

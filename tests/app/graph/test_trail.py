@@ -1,0 +1,62 @@
+"""The way a text takes, held against running it anew from the start each time."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.graph.folding import fold
+from app.graph.trail import Trail, between, edges_of, shortest_text
+from engine.automata.dfa import ByteDfa
+from engine.compile import compile_grammar
+
+DFA = compile_grammar("regex", "(?:ab|[a-c]+é|c{3})*x?").materialise()
+FOLD = fold(DFA)
+
+
+def anew(dfa: ByteDfa, text: bytes) -> list[int]:
+    """What a trail must say, without its memory."""
+    states = [0]
+    for byte in text:
+        after = dfa.step(states[-1], byte)
+        if after is None:
+            break
+        states.append(after)
+    return states
+
+
+@given(st.lists(st.binary(max_size=6) | st.text("abcéx", max_size=6).map(str.encode), max_size=8))
+def test_a_trail_remembers_only_what_is_still_so(texts: list[bytes]) -> None:
+    trail = Trail(DFA)
+    for text in texts:
+        assert list(trail.follow(text)) == anew(DFA, text)
+
+
+def test_edges_are_those_that_are_drawn() -> None:
+    states = anew(DFA, "abé".encode())
+    assert edges_of(states) == set(pairwise(states))
+    assert FOLD is not None
+    drawn = {(edge.source, edge.target) for edge in FOLD.edges}
+    assert edges_of(states, FOLD) <= drawn
+    assert len(edges_of(states, FOLD)) < len(edges_of(states))
+
+
+def test_steps_within_a_group_are_no_edges_between_groups() -> None:
+    assert between([0, 1, 2, 3, 2], [0, 0, 1, 2]) == {(0, 1), (1, 2), (2, 1)}
+
+
+def test_the_shortest_text_leads_to_each_state_and_none_is_shorter() -> None:
+    found = {state.id: shortest_text(DFA, state.id) for state in DFA.states}
+    distance = {0: 0}
+    ring = [0]
+    while ring:
+        following = {edge.target for edge in DFA.edges if edge.source in ring} - distance.keys()
+        distance |= dict.fromkeys(following, distance[ring[0]] + 1)
+        ring = list(following)
+    for state, text in found.items():
+        assert text is not None
+        assert DFA.run(text) == state
+        assert len(text) == distance[state]
+    assert shortest_text(ByteDfa(None, (), ()), 0) is None

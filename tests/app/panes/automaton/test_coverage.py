@@ -1,0 +1,167 @@
+"""What the tests use, on the drawing: rules, one rule, a whole automaton, regions; held against runs of the texts."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from PySide6.QtCore import Qt
+
+from app.graph.folding import fold
+from app.graph.layout import lay_out
+from app.graph.regions import regions_of
+from app.graph.rules import charts_of
+from app.panes.automaton import AutomatonPane
+from app.panes.automaton.levels import Level
+from engine.compile import compile_grammar
+from engine.diagnosis.coverage import coverage, one_rule, uses_of
+from engine.diagnosis.testing import Coverage
+from engine.source import Span
+
+RULES = 'root ::= a | b\na ::= "x" [0-9]\nb ::= "(" root ")"\n'
+
+
+@pytest.fixture
+def pane(qtbot) -> AutomatonPane:
+    pane = AutomatonPane()
+    qtbot.addWidget(pane)
+    pane.layout_wanted.connect(lambda request: pane.show_layout(lay_out(request)))
+    pane.resize(700, 500)
+    pane.show()
+    return pane
+
+
+def cover(automata, *texts: str) -> Coverage:
+    return coverage(automata, [uses_of(automata, text.encode()) for text in texts])
+
+
+def show_regex(pane: AutomatonPane, pattern: str, *texts: str):
+    grammar = compile_grammar("regex", pattern)
+    dfa = grammar.materialise(1000)
+    folded = fold(dfa)
+    regions = regions_of(dfa, folded, grammar.grammar.rules[0].node, grammar.source)
+    pane.show_dfa(dfa, 1, None, grammar.source, folded, None, regions)
+    pane.show_coverage(cover(one_rule(dfa, Span(0, len(pattern))), *texts), 1)
+    return dfa
+
+
+def show_rules(pane: AutomatonPane, text: str, *texts: str):
+    grammar = compile_grammar("gbnf", text)
+    automata = grammar.rule_automata()
+    charts = charts_of(automata)
+    pane.show_dfa(grammar.neighbourhood(b""), 1, None, grammar.source, None, charts)
+    pane.show_coverage(cover(automata, *texts), 1)
+    return charts
+
+
+def press(pane: AutomatonPane, qtbot) -> None:
+    qtbot.mouseClick(pane.footer.coverage_button, Qt.MouseButton.LeftButton)
+
+
+def passed(dfa, text: str) -> set[tuple[int, int]]:
+    """The stupid twin: run the text."""
+    states = [dfa.start]
+    for byte in text.encode():
+        states.append(dfa.step(states[-1], byte))
+    return set(pairwise(states))
+
+
+def test_nothing_is_told_until_it_is_asked_for(pane, qtbot):
+    dfa = show_regex(pane, "ab|cd", "ab")
+    assert not pane.scene.lit.used
+    assert not pane.scene.lit.unused
+    assert not pane.coverage_banner.isVisible()
+    press(pane, qtbot)
+    assert pane.scene.lit.used == passed(dfa, "ab")
+    assert pane.scene.lit.unused == passed(dfa, "cd")
+    assert pane.scene.lit.idle == {state for _, state in passed(dfa, "cd")} - {state for _, state in passed(dfa, "ab")}
+    assert "2 of 4 edges drawn" in pane.coverage_banner.text
+    assert not pane.scene.lights.unused.path().isEmpty()
+    press(pane, qtbot)
+    assert not pane.scene.lit.used
+    assert not pane.scene.lit.idle
+    assert not pane.coverage_banner.isVisible()
+
+
+@pytest.mark.parametrize("texts", [(), ("éb",), ("a", "éb"), ("a", "ü", "éb")])
+def test_characters_are_used_whole(pane, qtbot, texts):
+    dfa = show_regex(pane, "a|[é-ü]b?", *texts)
+    folded = fold(dfa)
+    press(pane, qtbot)
+    runs = [[dfa.start, *(target for _, target in way(dfa, text))] for text in texts]
+    outer = [[state for state in run if state not in folded.inner] for run in runs]
+    assert pane.scene.lit.used == {key for run in outer for key in pairwise(run)}
+    assert pane.scene.lit.used | pane.scene.lit.unused == {(edge.source, edge.target) for edge in folded.edges}
+    qtbot.mouseClick(pane.header.bytes_button, Qt.MouseButton.LeftButton)
+    assert pane.scene.lit.used == {key for text in texts for key in passed(dfa, text)}
+
+
+def way(dfa, text: str) -> list[tuple[int, int]]:
+    states = [dfa.start]
+    for byte in text.encode():
+        states.append(dfa.step(states[-1], byte))
+    return list(pairwise(states))
+
+
+def test_regions_are_used_where_one_of_their_states_is(pane, qtbot):
+    show_regex(pane, "[A-Z]+: ([0-9]{0,200}|x[a-f]{50})\n", "A: 12\n")
+    press(pane, qtbot)
+    names = [name.split("\n")[0] for name in pane.scene.picture.names.values()]
+    idle = {names[state] for state in pane.scene.lit.idle}
+    assert any("a-f" in name for name in idle)
+    assert not any("0-9" in name for name in idle)
+    assert pane.scene.lit.used
+    assert pane.scene.lit.unused
+
+
+def test_rules_side_by_side_and_one_by_one(pane, qtbot):
+    charts = show_rules(pane, RULES, "x1")
+    press(pane, qtbot)
+    root, first_of_b = charts.names.index("root"), charts.firsts[charts.names.index("b")]
+    used = {
+        charts.names[max(at for at, first in enumerate(charts.firsts) if first <= key[0])]
+        for key in pane.scene.lit.used
+    }
+    assert used == {"root", "a"}
+    assert first_of_b in pane.scene.lit.idle
+    assert charts.firsts[root] not in pane.scene.lit.idle
+    pane.levels.rule_wanted.emit("b")
+    assert not pane.scene.lit.used
+    assert pane.scene.lit.unused
+
+
+def test_a_map_of_rules_tells_which_calls_are_used(pane, qtbot):
+    charts = show_rules(pane, RULES.replace("a | b", "a | b | long") + 'long ::= "b"{45}\n', "(x1)")
+    press(pane, qtbot)
+    number = {name: at for at, name in enumerate(charts.names)}
+    assert not charts.opens_together
+    wanted = {(number["root"], number["a"]), (number["root"], number["b"]), (number["b"], number["root"])}
+    assert pane.scene.lit.used == wanted
+    assert {charts.names[state] for state in pane.scene.lit.idle} == {"long"}
+
+
+def test_where_it_cannot_be_told_a_sentence_says_why(pane, qtbot):
+    show_rules(pane, RULES, "x1")
+    press(pane, qtbot)
+    pane.go_to_level(Level.PART)
+    assert "surroundings" in pane.coverage_banner.text
+    assert not pane.scene.lit.unused
+    pane.go_to_level(Level.MAP)
+    pane.show_coverage(Coverage(reason="it has more than 4,000 states"), 1)
+    assert pane.coverage_banner.text == "Coverage is not told: it has more than 4,000 states."
+
+
+def test_another_grammar_waits_for_its_own_verdicts(pane, qtbot):
+    show_regex(pane, "ab|cd", "ab")
+    press(pane, qtbot)
+    grammar = compile_grammar("regex", "ab|cde")
+    dfa = grammar.materialise(100)
+    pane.show_dfa(dfa, 2, None, grammar.source)
+    assert not pane.scene.lit.used
+    assert "verdicts" in pane.coverage_banner.text
+    pane.show_coverage(cover(one_rule(dfa, Span(0, 6)), "cde"), 3)  # verdicts that come before their drawing
+    assert not pane.scene.lit.used
+    pane.show_dfa(dfa, 3, None, grammar.source)
+    assert pane.scene.lit.used == passed(dfa, "cde")
+    pane.clear()
+    assert not pane.coverage_banner.isVisible()

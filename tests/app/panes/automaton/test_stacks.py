@@ -1,0 +1,118 @@
+"""The live stacks: listed, picked, lit."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from app.graph.layout import lay_out
+from app.graph.rules import charts_of
+from app.panes.automaton import AutomatonPane
+from app.workers.messages import OpenFrame, OpenStack, StandingAnswer
+from app.workers.standing import standing
+from engine.automata.rule_match import RuleMatch
+from engine.compile import compile_grammar
+from engine.source import Span
+
+TEXT = 'root ::= expr "="\nexpr ::= term ("+" term)*\nterm ::= "a" | "(" expr ")"'
+GRAMMAR = compile_grammar("gbnf", TEXT)
+LEFT = Qt.MouseButton.LeftButton
+
+
+@pytest.fixture
+def pane(qtbot: QtBot) -> AutomatonPane:
+    pane = AutomatonPane()
+    qtbot.addWidget(pane)
+    pane.resize(700, 700)
+    pane.show()
+    qtbot.waitExposed(pane)
+    pane.layout_wanted.connect(lambda request: pane.show_layout(lay_out(request)))
+    automata = GRAMMAR.rule_automata()
+    pane.show_dfa(GRAMMAR.neighbourhood(b""), 1, None, GRAMMAR.source, None, charts_of(automata))
+    write(pane, b"(a")
+    return pane
+
+
+def write(pane: AutomatonPane, output: bytes) -> None:
+    """Another output: what is live, and then the stacks."""
+    pane.set_live([0], None, output)
+    stacks, more = standing(GRAMMAR, output)
+    places = RuleMatch(GRAMMAR.rule_automata()).places(output)
+    pane.show_standing(StandingAnswer(1, output, stacks, more, places))
+
+
+def lines(pane: AutomatonPane) -> list[tuple[str, str]]:
+    items = [pane.stacks.topLevelItem(row) for row in range(pane.stacks.topLevelItemCount())]
+    return [(item.text(0), item.text(1)) for item in items if item is not None]
+
+
+def test_stacks_are_listed_behind_a_button_that_counts_them(pane: AutomatonPane, qtbot: QtBot) -> None:
+    assert not pane.stacks.isVisible()
+    assert pane.footer.stacks_button.text() == "2"
+    qtbot.mouseClick(pane.footer.stacks_button, LEFT)
+    assert pane.stacks.isVisible()
+    assert sorted(lines(pane)) == [("expr ‹ term ‹ expr ‹ root", "+"), ("term ‹ expr ‹ root", ")")]
+
+
+def test_a_stack_that_is_picked_lights_its_rules_and_its_places(pane: AutomatonPane, qtbot: QtBot) -> None:
+    qtbot.mouseClick(pane.footer.stacks_button, LEFT)
+    told: list[tuple[Span, ...]] = []
+    pane.state_hovered.connect(told.append)
+    row = [text for text, _ in lines(pane)].index("term ‹ expr ‹ root")
+    item = pane.stacks.topLevelItem(row)
+    assert item is not None
+    qtbot.waitUntil(lambda: pane.stacks.viewport().height() > 2 * pane.stacks.visualItemRect(item).height())
+    place = pane.stacks.visualItemRect(item).center()
+    assert pane.stacks.itemAt(place) is item
+    qtbot.mouseClick(pane.stacks.viewport(), LEFT, pos=place)
+    assert {TEXT[span.start : span.end].strip('"') for span in told[-1]} == {")", "+", "="}
+    names = {pane._automaton.name(state) for state in pane.scene.lit.highlighted}  # type: ignore[union-attr]
+    assert names == {"term 3", "expr 1", "root 1"}
+    wanted: list[Span] = []
+    pane.span_wanted.connect(wanted.append)
+    qtbot.keyClick(pane.stacks, Qt.Key.Key_Return)
+    assert [TEXT[span.start : span.end].strip('"') for span in wanted] == [")"]
+
+
+def test_one_frame_of_a_stack_can_be_picked(pane: AutomatonPane, qtbot: QtBot) -> None:
+    qtbot.mouseClick(pane.footer.stacks_button, LEFT)
+    pane.stacks.setFocus()
+    qtbot.keyClick(pane.stacks, Qt.Key.Key_Home)
+    qtbot.keyClick(pane.stacks, Qt.Key.Key_Right)
+    qtbot.keyClick(pane.stacks, Qt.Key.Key_Down)
+    item = pane.stacks.currentItem()
+    assert item is not None
+    assert item.parent() is pane.stacks.topLevelItem(0)
+    assert len(pane.scene.lit.highlighted) == 1
+
+
+def test_where_the_rules_stand_comes_with_the_stacks(pane: AutomatonPane) -> None:
+    assert {pane._automaton.name(state) for state in pane.scene.lit.live} == {"expr 1", "term 3"}  # type: ignore[union-attr]
+    write(pane, b"(a)=")
+    assert lines(pane) == [("at the end", "the end")]
+
+
+def test_a_late_answer_moves_no_light(pane: AutomatonPane) -> None:
+    pane.set_live([0], None, b"(a)")
+    before = pane.scene.lit.live
+    pane.show_standing(StandingAnswer(1, b"(", (), 0, RuleMatch(GRAMMAR.rule_automata()).places(b"(")))
+    assert pane.scene.lit.live == before
+
+
+def test_a_deep_stack_is_said_shortly_and_listed_whole(pane: AutomatonPane) -> None:
+    frames = tuple(OpenFrame(f"r{number}", (Span(0, 4),), may_end=number == 1) for number in range(30))
+    pane.show_standing(StandingAnswer(1, b"", (OpenStack(frames, "x", left_out=5),), 7))
+    assert lines(pane)[0] == ("r0 ‹ r1 ‹ r2 ‹ r3 ‹ r4 ‹ r5 ‹ … 23 … ‹ r29", "x")
+    assert lines(pane)[1][0] == "and 7 more at least"
+    item = pane.stacks.topLevelItem(0)
+    assert item is not None
+    assert item.childCount() == 31
+    assert item.child(15).text(0) == "… 5 more …"
+    assert item.child(1).text(1) == "root | the end of it"
+    assert pane.footer.stacks_button.text() == "8"
+
+
+def test_what_cannot_go_on_is_said(pane: AutomatonPane) -> None:
+    pane.show_standing(StandingAnswer(1, b"zz", ()))
+    assert lines(pane)[0][0].startswith("Nothing may come next")

@@ -1,0 +1,211 @@
+"""Fixes, definitions, references, renaming, comments and the find bar, with real keys and a real pointer."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QMenu
+from pytestqt.qtbot import QtBot
+
+from app.panes.editor import EditorPane
+from app.panes.editor.searching import occurrences
+from engine import GrammarError, compile_grammar
+from engine.source import Span
+
+GRAMMAR = 'root ::= item ("," item)*\nitem ::= [a-z]\n'
+
+
+@pytest.fixture
+def pane(qtbot: QtBot) -> EditorPane:
+    pane = EditorPane()
+    qtbot.addWidget(pane)
+    pane.resize(600, 400)
+    pane.show()
+    qtbot.waitExposed(pane)
+    pane.edit.setFocus()
+    return pane
+
+
+def write(pane: EditorPane, notation: str, text: str) -> None:
+    """Show a text with the cursor at its `¦`, and what is wrong with it."""
+    pane.set_notation(notation)
+    at = text.index("¦")
+    text = text.replace("¦", "")
+    pane.set_text(text)
+    pane.edit.select(Span(at, at))
+    try:
+        pane.show_diagnostics(compile_grammar(notation, text).diagnostics)
+    except GrammarError as error:
+        pane.show_diagnostics(error.diagnostics)
+
+
+def menu(pane: EditorPane) -> QMenu:
+    return next(found for found in pane.edit.findChildren(QMenu) if found.isVisible())
+
+
+# --- fixes -----------------------------------------------------------------------------------------------------------
+
+
+def test_one_fix_is_done_at_once_and_undone_at_once(pane: EditorPane) -> None:
+    write(pane, "gbnf", 'ro¦ot = "a"')
+    pane.fixing.open()
+    assert pane.text() == 'root ::= "a"'
+    pane.edit.undo()
+    assert pane.text() == 'root = "a"'
+
+
+def test_of_several_fixes_one_is_chosen_by_keys(pane: EditorPane, qtbot: QtBot) -> None:
+    write(pane, "gbnf", "root ::= it¦m\nitem ::= [a]")
+    pane.fixing.open()
+    shown = menu(pane)
+    assert [action.text() for action in shown.actions()] == ["Replace by “item”", "Define the rule “itm”"]
+    qtbot.keyClick(shown, Qt.Key.Key_Down)
+    qtbot.keyClick(shown, Qt.Key.Key_Return)
+    assert pane.text() == 'root ::= itm\nitem ::= [a]\nitm ::= ""\n'
+    assert pane.text()[: pane.edit.caret].endswith('itm ::= "')  # to be written on
+
+
+def test_the_tip_tells_the_key(pane: EditorPane) -> None:
+    write(pane, "gbnf", "root ::= it¦m\nitem ::= [a]")
+    assert pane.edit.tip_at(10).endswith("Ctrl+.: Replace by “item” · Define the rule “itm”")
+
+
+def test_findings_of_an_older_text_are_not_fixed(pane: EditorPane, qtbot: QtBot) -> None:
+    write(pane, "gbnf", "root ::= itm¦\nitem ::= [a]")
+    qtbot.keyClicks(pane.edit, "x")
+    before = pane.text()
+    pane.fixing.open()
+    assert pane.text() == before
+    assert "Ctrl+." not in pane.edit.tip_at(10)
+
+
+# --- names -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_use_leads_to_its_definition_and_back(pane: EditorPane, qtbot: QtBot) -> None:
+    write(pane, "gbnf", GRAMMAR.replace("item", "it¦em", 1))
+    pane.naming.go_to_definition()
+    assert pane.edit.selection == Span(26, 30)
+    pane.naming.go_to_definition()  # from the definition, to its uses
+    shown = menu(pane)
+    texts = [action.text() for action in shown.actions() if action.text()]
+    assert texts[0] == "item: 2 uses"
+    assert [text.split("  ")[:2] for text in texts[1:]] == [["1:10", "used"], ["1:20", "used"], ["2:1", "defined"]]
+    qtbot.keyClick(shown, Qt.Key.Key_Down)
+    qtbot.keyClick(shown, Qt.Key.Key_Return)
+    assert pane.edit.selection == Span(19, 23)
+
+
+def test_a_click_with_ctrl_goes_there(pane: EditorPane, qtbot: QtBot) -> None:
+    write(pane, "json_schema", '{"$defs": {"a": {}},\n"$ref": "#/$defs/a"}¦')
+    place = pane.edit.place_of(pane.text().index("#/") + 1) + QPoint(2, 0)
+    control = Qt.KeyboardModifier.ControlModifier
+    qtbot.mouseClick(pane.edit.viewport(), Qt.MouseButton.LeftButton, control, place)
+    assert pane.edit.textCursor().selectedText() == '"a"'
+
+
+def test_a_rule_is_renamed_in_one_step(pane: EditorPane, qtbot: QtBot) -> None:
+    write(pane, "gbnf", GRAMMAR.replace("item", "it¦em", 1))
+    pane.naming.begin_rename()
+    field = pane.naming.box.field
+    assert field.text() == "item"
+    field.clear()
+    qtbot.keyClicks(field, "root")
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    assert pane.naming.box.isVisible()
+    assert pane.naming.box.says.text() == "There is a rule “root” already"
+    field.clear()
+    qtbot.keyClicks(field, "letter")
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    assert pane.text() == GRAMMAR.replace("item", "letter")
+    assert not pane.naming.box.isVisible()
+    pane.edit.undo()
+    assert pane.text() == GRAMMAR
+
+
+def test_escape_renames_nothing(pane: EditorPane, qtbot: QtBot) -> None:
+    write(pane, "gbnf", GRAMMAR.replace("item", "it¦em", 1))
+    pane.naming.begin_rename()
+    qtbot.keyClicks(pane.naming.box.field, "x")
+    qtbot.keyClick(pane.naming.box.field, Qt.Key.Key_Escape)
+    assert not pane.naming.box.isVisible()
+    assert pane.text() == GRAMMAR
+
+
+def test_the_first_rule_keeps_its_name(pane: EditorPane) -> None:
+    write(pane, "gbnf", "ro¦ot ::= [a]")
+    pane.naming.begin_rename()
+    assert not pane.naming.box.isVisible()
+
+
+# --- lines and brackets ----------------------------------------------------------------------------------------------
+
+
+def test_a_comment_is_toggled(pane: EditorPane) -> None:
+    write(pane, "gbnf", "root ::= [a]\n¦root ::= [b]")
+    pane.toggle_comment()
+    assert pane.text() == "root ::= [a]\n# root ::= [b]"
+    pane.toggle_comment()
+    assert pane.text() == "root ::= [a]\nroot ::= [b]"
+    write(pane, "json_schema", "{¦}")
+    pane.toggle_comment()
+    assert pane.text() == "{}"
+
+
+def test_the_cursor_goes_to_the_other_bracket(pane: EditorPane) -> None:
+    write(pane, "regex", "¦(a[)]b)")
+    pane.go_to_bracket()
+    assert pane.edit.caret == 6
+    pane.go_to_bracket()
+    assert pane.edit.caret == 0
+
+
+# --- find and replace ------------------------------------------------------------------------------------------------
+
+
+def test_places_are_found_around_the_end(pane: EditorPane, qtbot: QtBot) -> None:
+    write(pane, "gbnf", GRAMMAR + "¦")
+    bar = pane.find_bar
+    bar.open_bar()
+    qtbot.keyClicks(bar.field, "ITEM")
+    assert bar.says.text() == "1 of 3"
+    for expected in ("2 of 3", "3 of 3", "1 of 3"):
+        qtbot.keyClick(bar.field, Qt.Key.Key_Return)
+        assert bar.says.text() == expected
+    qtbot.keyClick(bar.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    assert bar.says.text() == "3 of 3"
+    qtbot.mouseClick(bar.case_button, Qt.MouseButton.LeftButton)
+    assert bar.says.text() == "Nothing found"
+    assert not bar.next_button.isEnabled()
+    qtbot.keyClick(bar.field, Qt.Key.Key_Escape)
+    assert bar.isHidden()
+    assert pane.edit.hasFocus()
+
+
+def test_one_is_replaced_then_all_in_one_step(pane: EditorPane, qtbot: QtBot) -> None:
+    write(pane, "gbnf", "¦" + GRAMMAR)
+    bar = pane.find_bar
+    bar.open_bar(replaces=True)
+    qtbot.keyClicks(bar.field, "item")
+    qtbot.keyClicks(bar.replacement, "it")
+    qtbot.keyClick(bar.replacement, Qt.Key.Key_Return)
+    assert pane.text() == GRAMMAR.replace("item", "it", 1)
+    qtbot.mouseClick(bar.all_button, Qt.MouseButton.LeftButton)
+    assert pane.text() == GRAMMAR.replace("item", "it")
+    assert bar.says.text() == "2 replaced"
+    pane.edit.undo()
+    assert pane.text() == GRAMMAR.replace("item", "it", 1)
+
+
+def test_what_is_selected_is_looked_for(pane: EditorPane) -> None:
+    write(pane, "gbnf", GRAMMAR + "¦")
+    pane.edit.select(Span(9, 13))
+    pane.find_bar.open_bar()
+    assert pane.find_bar.field.text() == "item"
+    assert pane.find_bar.says.text() == "1 of 3"
+
+
+def test_whole_words_know_a_rules_name() -> None:
+    assert occurrences("a a-b ab A", "a", match_case=True, whole_words=True) == (Span(0, 1),)
+    assert len(occurrences("a a-b ab A", "a", match_case=False, whole_words=False)) == 4
+    assert occurrences("a", "", match_case=True, whole_words=False) == ()

@@ -1,0 +1,214 @@
+from dataclasses import replace
+
+import pytest
+from decode_views import view
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+
+from app.panes.generation.processors_button import Processors
+from app.workers.messages import DecodeView, PipelineRefused
+from engine.decoding.pipeline_settings import (
+    DEFAULT_ORDER,
+    Afterwards,
+    PipelineSettings,
+    StageName,
+    TableSettings,
+    ZoneSettings,
+)
+
+FULL = PipelineSettings(
+    order=("suppress", *(name for name in DEFAULT_ORDER if name != "suppress")),
+    zones=ZoneSettings("</think>", "", "\n", Afterwards.AGAIN, required=False),
+    budget=True,
+    static="LOWER{2}",
+    pattern="UPPER+",
+    table=TableSettings(((1, 1, 1),), 1),
+    suppress=("e", " x"),
+    suppress_ids=(5,),
+    bias=(("the", 2.0),),
+)
+
+
+@pytest.fixture
+def processors(qtbot, qwidget):
+    return Processors(qwidget)
+
+
+@pytest.fixture
+def qwidget(qtbot):
+    from PySide6.QtWidgets import QHBoxLayout, QWidget
+
+    widget = QWidget()
+    QHBoxLayout(widget)
+    qtbot.addWidget(widget)
+    widget.show()
+    return widget
+
+
+@pytest.fixture
+def dialog(qtbot, processors, qwidget):
+    qwidget.layout().addWidget(processors.button)
+    QTest.mouseClick(processors.button, Qt.MouseButton.LeftButton)
+    qtbot.waitExposed(processors.dialog)
+    return processors.dialog
+
+
+def switch(dialog, stage):
+    """Click the check box of a stage."""
+    box = dialog.stages.visualItemRect(next(dialog.stages.item(i) for i, s in enumerate(dialog.order) if s == stage))
+    QTest.mouseClick(dialog.stages.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(box.left() + 16, box.center().y()))
+
+
+def choose(dialog, stage):
+    box = dialog.stages.visualItemRect(next(dialog.stages.item(i) for i, s in enumerate(dialog.order) if s == stage))
+    at = QPoint(box.right() - 30, box.center().y())
+    QTest.mouseClick(dialog.stages.viewport(), Qt.MouseButton.LeftButton, pos=at)
+
+
+def tick(box):
+    QTest.mouseClick(box, Qt.MouseButton.LeftButton, pos=QPoint(8, box.height() // 2))
+
+
+def test_the_chip_says_what_is_on_and_hides_where_nothing_is(processors):
+    processors.show_view(DecodeView())
+    assert not processors.chip.text()
+    processors.show_view(replace(view(), pipeline=PipelineSettings(budget=True, suppress=("e",))))
+    assert processors.chip.text() == "within budget · no e"
+    assert "within budget · no e" in processors.chip.accessibleName()
+    processors.show_view(replace(view(), pipeline_error="They do not fit"))
+    assert processors.chip.text().startswith("!")
+    assert processors.chip.toolTip() == "They do not fit"
+
+
+def test_settings_go_through_the_fields_unchanged(qtbot, processors, dialog):
+    processors.show_view(replace(view(), pipeline=FULL))
+    assert dialog.order == FULL.order
+    QTest.mouseClick(dialog.down, Qt.MouseButton.LeftButton)
+    with qtbot.waitSignal(processors.edited) as moved:
+        pass
+    assert replace(moved.args[0], order=FULL.order) == FULL
+
+
+def test_a_trigger_is_typed(qtbot, processors, dialog):
+    tick(dialog.fields.is_partial)
+    assert dialog.fields.after.hasFocus()
+    with qtbot.waitSignal(processors.edited) as edited:
+        QTest.keyClicks(dialog.fields.after, "</think>")
+    assert edited.args == [PipelineSettings(zones=ZoneSettings(after="</think>"))]
+    assert dialog.item_text(StageName.GRAMMAR) == "Grammar · after </think>"
+
+
+def test_a_switch_turns_a_stage_on(qtbot, processors, dialog):
+    with qtbot.waitSignal(processors.edited) as edited:
+        switch(dialog, "budget")
+    assert edited.args == [PipelineSettings(budget=True)]
+    with qtbot.waitSignal(processors.edited) as edited:
+        switch(dialog, "budget")
+    assert edited.args == [PipelineSettings()]
+
+
+def test_typing_into_a_stage_turns_it_on_and_its_switch_keeps_the_text(qtbot, processors, dialog):
+    choose(dialog, "suppress")
+    with qtbot.waitSignal(processors.edited) as edited:
+        QTest.keyClicks(dialog.fields.suppress, "e")
+    assert edited.args == [PipelineSettings(suppress=("e",))]
+    with qtbot.waitSignal(processors.edited) as edited:
+        switch(dialog, "suppress")
+    assert edited.args == [PipelineSettings()]
+    with qtbot.waitSignal(processors.edited) as edited:
+        switch(dialog, "suppress")
+    assert edited.args == [PipelineSettings(suppress=("e",))]
+
+
+def test_stages_move_by_keys_and_by_buttons(qtbot, processors, dialog):
+    choose(dialog, "budget")
+    dialog.stages.setFocus()
+    with qtbot.waitSignal(processors.edited) as edited:
+        QTest.keyClick(dialog.stages, Qt.Key.Key_Up, Qt.KeyboardModifier.AltModifier)
+    assert edited.args[0].order[:2] == ("budget", "grammar")
+    assert not dialog.up.isEnabled()
+    with qtbot.waitSignal(processors.edited) as edited:
+        QTest.mouseClick(dialog.down, Qt.MouseButton.LeftButton)
+    assert edited.args[0].order == DEFAULT_ORDER
+
+
+def test_a_dragged_stage_is_reported(qtbot, processors, dialog):
+    model = dialog.stages.model()
+    root = dialog.stages.rootIndex()
+    with qtbot.waitSignal(processors.edited) as edited:
+        assert model.moveRow(root, 5, root, 0)  # what the list does with a drop
+    assert edited.args[0].order[:2] == ("suppress", "grammar")
+
+
+def test_what_cannot_be_read_is_said_at_once_and_not_sent(qtbot, processors, dialog):
+    choose(dialog, "bias")
+    with qtbot.assertNotEmitted(processors.edited, wait=400):
+        QTest.keyClicks(dialog.fields.bias, "the +2")
+    assert dialog.message.isVisible()
+    assert dialog.message.text().startswith("Bias: line 1")
+    dialog.fields.bias.clear()
+    assert "switch it off" in dialog.message.text()
+    with qtbot.waitSignal(processors.edited):
+        QTest.keyClicks(dialog.fields.bias, "the = +2")
+    assert not dialog.message.isVisible()
+
+
+def test_a_grammar_that_comes_again_needs_a_trigger(processors, dialog):
+    tick(dialog.fields.is_partial)
+    dialog.fields.then.setFocus()
+    QTest.keyClick(dialog.fields.then, Qt.Key.Key_End)
+    assert dialog.fields.then.currentIndex() == 2
+    dialog.fields.then.activated.emit(2)
+    assert dialog.message.text().startswith("Grammar: a grammar that comes again needs a trigger")
+
+
+def test_a_refusal_is_told_and_what_was_typed_stays(qtbot, processors, dialog):
+    choose(dialog, "pattern")
+    with qtbot.waitSignal(processors.edited) as edited:
+        QTest.keyClicks(dialog.fields.pattern, "UPER")
+    processors.show_refusal(PipelineRefused(edited.args[0], "UPER is no class"))
+    assert dialog.message.text() == "UPER is no class. The processors stay as they were."
+    processors.show_view(view())  # a step in between
+    assert dialog.fields.pattern.text() == "UPER"
+    assert dialog.message.isVisible()
+
+
+def test_the_answer_to_an_older_edit_does_not_overwrite_a_newer_one(qtbot, processors, dialog):
+    choose(dialog, "pattern")
+    with qtbot.waitSignal(processors.edited) as first:
+        QTest.keyClicks(dialog.fields.pattern, "UPPER")
+    with qtbot.waitSignal(processors.edited) as second:
+        QTest.keyClicks(dialog.fields.pattern, "+")
+    processors.show_view(replace(view(), pipeline=first.args[0]))
+    assert dialog.fields.pattern.text() == "UPPER+"
+    processors.show_view(replace(view(), pipeline=second.args[0]))
+    assert dialog.fields.pattern.text() == "UPPER+"
+
+
+def test_reset_goes_back_to_the_grammar_alone(qtbot, processors, dialog):
+    processors.show_view(replace(view(), pipeline=FULL))
+    with qtbot.waitSignal(processors.edited) as edited:
+        QTest.mouseClick(dialog.reset, Qt.MouseButton.LeftButton)
+    assert edited.args == [PipelineSettings()]
+    assert dialog.order == DEFAULT_ORDER
+    assert not dialog.fields.pattern.text()
+
+
+def test_what_was_typed_last_is_sent_when_the_dialog_closes(qtbot, processors, dialog):
+    choose(dialog, "suppress")
+    QTest.keyClicks(dialog.fields.suppress, "x")
+    with qtbot.waitSignal(processors.edited, timeout=100) as edited:
+        QTest.keyClick(dialog, Qt.Key.Key_Escape)
+    assert edited.args[0].suppress == ("x",)
+    assert not dialog.isVisible()
+
+
+def test_every_field_and_button_has_a_name(dialog):
+    from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit, QPlainTextEdit
+
+    for kind in (QLineEdit, QPlainTextEdit, QComboBox):
+        for field in dialog.findChildren(kind):
+            if not field.objectName().startswith("qt_"):
+                assert field.accessibleName(), field
+    for button in dialog.findChildren(QAbstractButton):
+        assert button.text() or button.accessibleName()

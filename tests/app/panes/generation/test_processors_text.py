@@ -1,0 +1,78 @@
+import pytest
+
+from app.panes.generation.processors_text import (
+    UnreadableError,
+    budget_line,
+    read,
+    read_bias,
+    read_suppressed,
+    read_table,
+    summary,
+    written,
+    written_bias,
+    written_suppressed,
+    written_table,
+)
+from engine.decoding.pipeline_settings import Afterwards, PipelineSettings, StageName, TableSettings, ZoneSettings
+from engine.decoding.values import BudgetState
+
+TEXTS = ["e", " ", "  a b ", "\n", "a\tb\r", "\\n", "#12", "\\#1", "</think>", "é\\", " #"]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_text_is_read_as_it_was_written(text):
+    assert read(written(text)) == text
+    assert written(text) == written(text).strip(" ")
+
+
+def test_texts_and_tokens_are_told_apart():
+    settings = PipelineSettings(suppress=tuple(TEXTS), suppress_ids=(0, 12))
+    assert read_suppressed(written_suppressed(settings)) == (settings.suppress, settings.suppress_ids)
+    assert read_suppressed("e\n\n  #7 \n") == (("e",), (7,))
+
+
+def test_biases_are_read_as_they_were_written():
+    settings = PipelineSettings(bias=(("the", 2.0), (" a=b ", -1.5), ("#50", 0.25)))
+    assert read_bias(written_bias(settings)) == settings.bias
+
+
+def test_a_table_is_read_as_it_was_written():
+    table = TableSettings(((1, 1, 2), (2, 2, 3), (3, 0, 1)), initial=2)
+    assert read_table(written_table(table), 2) == table
+    assert read_table("1, #42, 2", 1).transitions == ((1, 42, 2),)
+
+
+@pytest.mark.parametrize(
+    ("reader", "typed", "says"),
+    [
+        (read, "a\\q", r"\q is no escape"),
+        (read, "a\\", "no escape"),
+        (read_suppressed, "a\n\\x", "line 2"),
+        (read_bias, "the +2", "line 1"),
+        (read_bias, "the = much", "line 1"),
+        (read_bias, "a = 1\n = 2", "line 2"),
+        (read_bias, "a = 1\na = 2", "line 2: a has a bias already"),
+        (read_bias, "\\#5 = 1", "the token of that number"),
+        (lambda typed: read_table(typed, 1), "1 2 3\n1 x 2", "line 2"),
+    ],
+)
+def test_what_cannot_be_read_is_told_with_its_place(reader, typed, says):
+    with pytest.raises(UnreadableError) as caught:
+        reader(typed)
+    assert says in str(caught.value)
+
+
+def test_the_summary_says_what_is_on_in_the_order_of_the_stages():
+    assert summary(PipelineSettings()) == ""
+    on = PipelineSettings(zones=ZoneSettings(after="</think>"), budget=True, suppress=("e",))
+    assert summary(on) == "after </think> · within budget · no e"
+    zones = ZoneSettings(after_token="<think>", until="\n", then=Afterwards.AGAIN)
+    turned = PipelineSettings(order=(StageName.SUPPRESS,), zones=zones, suppress=("e",), bias=(("the", 2.0),))
+    assert summary(turned) == "no e · after <think>, until \\n, again · bias the +2 · own order"
+
+
+def test_the_budget_says_whether_it_is_exact():
+    assert budget_line(BudgetState(9, 4, 4, is_exact=True)) == "exact: 9 left, the shortest ending takes 4"
+    assert budget_line(BudgetState(9, 4, 8, is_exact=False)) == "a safe bound: 9 left, the shortest ending takes 4 to 8"
+    assert "at least 4" in budget_line(BudgetState(9, 4, None, is_exact=False))
+    assert "no tokens" in budget_line(BudgetState(9, None, None, is_exact=True))

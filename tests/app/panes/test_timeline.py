@@ -1,0 +1,134 @@
+"""The timeline, by mouse and keys."""
+
+from dataclasses import replace
+
+import pytest
+from decode_views import step, trace
+from PySide6.QtCore import QPointF, Qt
+
+from app.panes.timeline import ROWS, TimelinePane, worst_of
+from engine.decoding.values import REPLAYED, Trace, TraceNode
+
+LEFT = Qt.MouseButton.LeftButton
+ZS = (0.9, 0.2, 0.001, 1.0, 0.5)
+
+
+def path(current=None, **changes) -> Trace:
+    shown = trace(tuple(bytes((97 + i,)) for i in range(len(ZS))), current=current, forced=(3,))
+    nodes = tuple(
+        TraceNode(
+            node.id, node.parent, replace(node.step, z=z, entropy=1.0 + node.id, mask_us=10.0 * node.id, **changes)
+        )
+        for node, z in zip(shown.nodes, ZS, strict=True)
+    )
+    return replace(shown, nodes=nodes)
+
+
+@pytest.fixture
+def pane(qtbot):
+    pane = TimelinePane()
+    qtbot.addWidget(pane)
+    pane.resize(900, 180)
+    pane.show()
+    return pane
+
+
+@pytest.fixture
+def drawn(qtbot, pane):
+    pane.show_trace(path(current=2))
+    qtbot.waitUntil(lambda: pane.plot is not None and bool(pane.plot.tops), timeout=30_000)
+    return pane
+
+
+def place_of(pane, index):
+    plot = pane.plot
+    view = plot._items[0].getViewBox()
+    scene = view.mapViewToScene(QPointF(index, 0.5))
+    return plot.widget.mapFromScene(scene)
+
+
+def test_it_starts_empty_and_imports_nothing(pane):
+    assert pane.plot is None
+    assert pane.worst.isHidden()
+    assert pane.facts.text() == ""
+
+
+def test_a_hidden_one_draws_nothing(qtbot):
+    pane = TimelinePane()
+    qtbot.addWidget(pane)
+    pane.show_trace(path())
+    qtbot.wait(50)
+    assert pane.plot is None
+
+
+def test_it_says_what_was_worst(drawn):
+    assert drawn.facts.text() == "5 steps · 1 forced (▲) · worst (▼) is step 3, c: Z 0.10%"
+    assert drawn.accessibleDescription() == drawn.facts.text()
+    assert worst_of(()) is None
+
+
+def test_a_click_goes_to_a_step(qtbot, drawn):
+    with qtbot.waitSignal(drawn.node_clicked, timeout=1000) as clicked:
+        qtbot.mouseClick(drawn.plot.widget.viewport(), LEFT, pos=place_of(drawn, 1))
+    assert clicked.args == [1]
+
+
+def test_a_click_beside_the_steps_goes_nowhere(qtbot, drawn):
+    with qtbot.assertNotEmitted(drawn.node_clicked):
+        qtbot.mouseClick(drawn.plot.widget.viewport(), LEFT, pos=place_of(drawn, 20))
+        qtbot.mouseClick(drawn.plot.widget.viewport(), LEFT, pos=place_of(drawn, -2))
+
+
+def test_the_button_goes_to_the_worst_step(qtbot, drawn):
+    with qtbot.waitSignal(drawn.node_clicked, timeout=1000) as clicked:
+        qtbot.mouseClick(drawn.worst, LEFT)
+    assert clicked.args == [2]
+
+
+@pytest.mark.parametrize(
+    ("key", "to"),
+    [(Qt.Key.Key_Left, 1), (Qt.Key.Key_Right, 3), (Qt.Key.Key_Home, 0), (Qt.Key.Key_End, 4)],
+)
+def test_keys_go_along_the_steps(qtbot, drawn, key, to):
+    with qtbot.waitSignal(drawn.node_clicked, timeout=1000) as gone:
+        qtbot.keyClick(drawn, key)
+    assert gone.args == [to]
+
+
+def test_w_goes_to_the_worst(qtbot, drawn):
+    drawn.show_trace(path(current=0))
+    with qtbot.waitSignal(drawn.node_clicked, timeout=1000) as gone:
+        qtbot.keyClick(drawn, Qt.Key.Key_W)
+    assert gone.args == [2]
+
+
+def test_every_strip_is_scaled_to_its_own_end(drawn):
+    assert drawn.plot.tops[0] == 1.0
+    assert drawn.plot.tops[1] == 5.0
+    assert len(drawn.plot.tops) == len(ROWS)
+
+
+def test_little_room_takes_fewer_strips(qtbot, drawn):
+    drawn.resize(900, 80)
+    qtbot.waitUntil(lambda: drawn.plot.shown < len(ROWS), timeout=2000)
+    assert drawn.plot.shown >= 1
+
+
+def test_a_pasted_output_has_no_mass_to_be_worst(qtbot, pane):
+    pane.show_trace(path(chosen_by=REPLAYED))
+    assert worst_of(tuple(node.step for node in path(chosen_by=REPLAYED).nodes)) is None
+    assert not pane.worst.isEnabled()
+    qtbot.waitUntil(lambda: pane.plot is not None, timeout=30_000)
+
+
+def test_it_clears(drawn):
+    drawn.show_trace(trace(()))
+    assert drawn.worst.isHidden()
+    assert drawn.facts.text() == ""
+
+
+def test_old_steps_without_times_are_drawn(qtbot, pane):
+    pane.show_trace(trace((b"a", b"b")))
+    qtbot.waitUntil(lambda: pane.plot is not None and bool(pane.plot.tops), timeout=30_000)
+    assert "entropy" not in pane._tip(0).lower()
+    assert step(b"a").entropy is None

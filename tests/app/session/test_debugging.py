@@ -1,0 +1,175 @@
+"""Runs that stop by themselves, with real workers."""
+
+import re
+
+import pytest
+from model_doubles import decode_handler
+
+from app.document import Autosave, Document, DocumentFile, GrammarPart, ModelPart
+from app.session import Groups, Session
+from app.workers.messages import Force, Restart, Take
+from engine.decoding.breakpoints import Breakpoint, BreakpointKind
+from engine.decoding.run_until import Goal, RunUntil
+from engine.decoding.values import Finish
+
+A, B = ord("a") - 0x20, ord("b") - 0x20
+GBNF = 'root ::= "(" word ")" tail\nword ::= [ab]{3} more\nmore ::= "c" [x]\ntail ::= "z" [yz]*\n'
+
+
+@pytest.fixture
+def session(qtbot, tmp_path):
+    session = Session(Document(Autosave(tmp_path / "autosave")), Groups(decode_handler=decode_handler))
+    session.start()
+    yield session
+    session.close()
+
+
+@pytest.fixture
+def opened(session, qtbot):
+    def open_(text, notation="gbnf", **more):
+        grammar = GrammarPart(text=text, notation=notation)
+        session.document.replace(DocumentFile(grammar=grammar, model=ModelPart("letters"), **more))
+        qtbot.waitUntil(lambda: session.step_refusal == "", timeout=20_000)
+        return session
+
+    return open_
+
+
+def output(session):
+    position = session.decoding.view.position
+    return position.output.decode() if position else None
+
+
+def run(session, qtbot, until=None):
+    """Run, and why it stopped; empty at the end of the generation."""
+    ended = []
+    heard = session.decoding.run_ended.connect(ended.append)
+    session.debugging.run_until(until)
+    qtbot.waitUntil(lambda: not session.decoding.is_running, timeout=20_000)
+    session.decoding.run_ended.disconnect(heard)
+    return ended[0] if ended else ""
+
+
+def take(session, qtbot, text):
+    for letter in text:
+        before = output(session)
+        session.decoding.ask(Take(ord(letter) - 0x20))
+        qtbot.waitUntil(lambda before=before, letter=letter: output(session) == before + letter)
+
+
+def test_a_run_stops_at_a_rule_and_goes_on_from_there(opened, qtbot):
+    session = opened(GBNF, breakpoints=(Breakpoint(BreakpointKind.RULE, "more", label="more"),))
+    assert run(session, qtbot) == "Breakpoint: the match came to the rule more"
+    assert output(session).endswith("c")
+    session.debugging.toggle(Breakpoint(BreakpointKind.RULE, "tail"))
+    assert "tail" in run(session, qtbot)
+    assert output(session).endswith("x)z")
+    assert [one.name for one in session.document.content.breakpoints] == ["more", "tail"]
+    assert session.document.is_modified
+
+
+def test_one_that_is_switched_off_stops_nothing(opened, qtbot):
+    off = Breakpoint(BreakpointKind.RULE, "more", enabled=False)
+    session = opened(GBNF, breakpoints=(off,))
+    assert run(session, qtbot, RunUntil(Goal.RULE_EXIT, "word")) == "The rule word is over"
+
+
+def test_over_and_out(opened, qtbot):
+    session = opened(GBNF)
+    take(session, qtbot, "(")
+    assert run(session, qtbot, RunUntil(Goal.OVER)).startswith("Stepped over")
+    assert output(session).endswith("cx")
+    session.decoding.ask(Restart())
+    qtbot.waitUntil(lambda: output(session) == "")
+    take(session, qtbot, "(a")
+    assert run(session, qtbot, RunUntil(Goal.OUT)).startswith("Stepped out of")
+    assert output(session).endswith("cx")
+
+
+def test_a_place_in_a_regular_expression(opened, qtbot):
+    session = opened("[ab]{5}x[yz]{2}", "regex")
+    session.debugging.toggle_at(7)
+    qtbot.waitUntil(lambda: bool(session.debugging.breakpoints))
+    assert "x" in run(session, qtbot)
+    assert len(output(session)) == 6
+    session.debugging.toggle_at(7)
+    qtbot.waitUntil(lambda: not session.debugging.breakpoints)
+
+
+def test_a_state_of_the_whole_automaton(opened, qtbot):
+    session = opened("[ab]{5}x[yz]{2}", "regex")
+    state = session.compiling.good.dfa.run(b"aaa")
+    why = run(session, qtbot, RunUntil(Goal.STATE, state=state, label="the middle"))
+    assert (why, len(output(session))) == ("The match came to the middle", 3)
+    session.debugging.toggle(Breakpoint(BreakpointKind.STATE, state=session.compiling.good.dfa.run(b"aaaaa")))
+    assert run(session, qtbot).startswith("Breakpoint")
+    assert len(output(session)) == 5
+
+
+def test_a_state_of_a_rule_waits_until_the_places_are_known(opened, qtbot):
+    session = opened('root ::= "(" root ")" | "[" root "]" | num\nnum ::= [0-9]{3}\n')
+    rules = session.compiling.good.rules
+    assert rules is not None
+    middle = rules.rules[rules.names.index("num")].dfa.run(b"1")
+    why = run(session, qtbot, RunUntil(Goal.STATE, "num", state=middle))
+    assert why
+    assert re.fullmatch(r"[(\[]*[0-9]", output(session))
+
+
+def test_the_end_and_a_count(opened, qtbot):
+    session = opened("[ab]{9}", "regex")
+    assert run(session, qtbot, RunUntil(Goal.TOKENS, count=4)) == "4 tokens were taken"
+    assert run(session, qtbot) == ""
+    assert session.decoding.view.position.finish is Finish.STOP or session.decoding.view.position.accepting
+
+
+def test_nothing_is_over_where_the_grammar_has_no_say(opened, qtbot):
+    session = opened(GBNF)
+    session.decoding.ask(Force(B))
+    qtbot.waitUntil(lambda: output(session) == "b")
+    assert "forced" in run(session, qtbot, RunUntil(Goal.OUT))
+
+
+def test_where_nothing_is_read_there_is_no_breakpoint(opened, qtbot):
+    session = opened("(?x)a  # nothing\n", "regex")
+    with qtbot.waitSignal(session.debugging.breakpoint_refused) as refused:
+        session.debugging.toggle_at(10)
+    assert "nothing is read" in refused.args[0]
+
+
+def test_the_twin_is_written_and_can_be_cancelled(opened, qtbot):
+    session = opened("[ab]{6}", "regex")
+    answers = []
+    session.debugging.twin_written.connect(answers.append)
+    session.debugging.write_twin()
+    qtbot.waitUntil(lambda: bool(answers) and answers[-1].twin.finish is not None, timeout=20_000)
+    session.decoding.set_max_tokens(100_000)
+    with qtbot.waitSignal(session.debugging.twin_stopped, timeout=20_000) as stopped:
+        session.debugging.write_twin()
+        session.debugging.cancel_twin()
+    assert stopped.args == ["Cancelled"]
+    assert not session.debugging.is_writing_twin
+
+
+def test_an_edit_switches_off_what_has_other_numbers_now(opened, qtbot):
+    rule = Breakpoint(BreakpointKind.RULE, "root")
+    state = Breakpoint(BreakpointKind.STATE, state=2, label="state 2")
+    session = opened("[ab]{5}x", "regex", breakpoints=(rule, state))
+    assert session.debugging.breakpoints == (rule, state)
+    session.document.set_text("[ab]{4}x")
+    qtbot.waitUntil(lambda: session.debugging.breakpoints != (rule, state), timeout=20_000)
+    kept, outdated = session.debugging.breakpoints
+    assert kept == rule
+    assert (outdated.enabled, outdated.label) == (False, "state 2 (of an older text)")
+
+
+def test_a_part_of_a_schema(opened, qtbot):
+    schema = '{"type": "array", "items": {"enum": [1, 2]}, "minItems": 3, "maxItems": 3}'
+    session = opened(schema, "json_schema")
+    session.debugging.toggle_at(schema.index("enum"))
+    qtbot.waitUntil(lambda: bool(session.debugging.breakpoints))
+    assert session.debugging.breakpoints[0].name == "/items"
+    for items in (1, 2):
+        assert run(session, qtbot) == "Breakpoint: the match came to /items"
+        assert len(re.findall("[12]", output(session))) == items
+    assert run(session, qtbot, RunUntil(Goal.RULE_EXIT, "/items")) == "The rule /items is over"

@@ -1,0 +1,120 @@
+"""The automaton pane in a whole window: regions, rules, stacks, tokens and commands, with real workers."""
+
+from __future__ import annotations
+
+from model_doubles import LETTERS
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QApplication
+
+from app.document import DocumentFile, GrammarPart, ModelPart
+from app.workers.messages import Take
+
+COUNTER = r"[A-Z]+: [0-9]{0,200}\n"
+REGULAR = 'root ::= name ": " digits\nname ::= [A-Z]{3}\ndigits ::= [0-9]{1,80}'
+
+
+def take(desk, text):
+    for char in text:
+        desk.session.decoding.ask(Take(LETTERS.index(char.encode())))
+    desk.wait(lambda: desk.output == text.encode())
+
+
+def open_gbnf(desk, text):
+    desk.session.start()
+    document = DocumentFile(grammar=GrammarPart(notation="gbnf", text=text), model=ModelPart("letters"))
+    desk.document.replace(document)
+    desk.wait(lambda: not desk.session.step_refusal)
+
+
+def test_a_counter_is_one_box_that_lights_up_when_the_match_is_in_it(desk):
+    desk.open(COUNTER)
+    pane = desk.panes.automaton
+    desk.wait(lambda: pane.scene.lit.live == {0})
+    assert [name.split("\n")[0] for name in pane.scene.picture.names.values()][2] == "[0-9]{0,200}"
+    take(desk, "A: 1")
+    desk.wait(lambda: pane.scene.lit.live == {2})
+    assert pane.scene.lit.path == {(0, 1), (1, 2)}
+    desk.window.commands["automaton.live"].trigger()
+    assert pane.levels.note.whole == "Around the live state"
+    desk.wait(lambda: not pane.scene.picture.names)  # states have numbers, regions have names
+    (live,) = pane.scene.lit.live
+    key = next(key for key in pane.scene.placed.curves if key[0] == live and pane.scene.picture.labels[key] == "0-9")
+    desk.wait(lambda: key in pane.scene._badges._captions)
+    assert pane.scene._badges._captions[key].text.startswith("10 · ")
+
+
+def test_a_regular_grammar_of_many_states_opens_on_its_rules_and_the_light_follows(desk):
+    open_gbnf(desk, REGULAR)
+    pane = desk.panes.automaton
+    desk.wait(lambda: pane.header.counts.whole.startswith("3 rules of "))
+    desk.wait(lambda: pane.scene.lit.live == {1})
+    take(desk, "ABC: 7")
+    desk.wait(lambda: 2 in pane.scene.lit.live and 1 not in pane.scene.lit.live)
+    assert (0, 2) in pane.scene.lit.following  # the call under way
+    desk.qtbot.mouseClick(pane.footer.stacks_button, Qt.MouseButton.LeftButton)
+    desk.wait(lambda: pane.stacks.topLevelItem(0).text(0).startswith("digits"))
+
+
+def test_the_tokens_of_the_live_state_are_drawn_and_followed(desk):
+    desk.open("(ab|cd)*e")
+    pane = desk.panes.automaton
+    desk.window.commands["automaton.tokens"].trigger()
+    desk.wait(lambda: any("token" in label for label in pane.scene.picture.labels.values()))
+    assert pane.levels.note.whole == "Tokens of the live state: 4 allowed"
+    assert any("ab" in label for label in pane.scene.picture.labels.values())
+    take(desk, "c")
+    desk.wait(lambda: pane.levels.note.whole.endswith(": 1 allowed"))
+    desk.window.commands["automaton.up"].trigger()
+    desk.wait(lambda: pane.scene.picture.excerpt.states == (0, 1, 2, 3))
+
+
+def test_a_candidate_under_the_pointer_outlines_its_way(desk):
+    desk.open("(ab|cd)*e")
+    pane, table = desk.panes.automaton, desk.panes.generation.candidates.table
+    desk.wait(lambda: pane.scene.lit.live == {0} and table.candidates.rowCount() > 3)
+    row = next(row for row in range(table.candidates.rowCount()) if table.candidates.candidate(row).token == b"ab")
+    table.choose(row)
+    place = table.visualRect(table.candidates.index(row, 1)).center()
+    desk.qtbot.mouseMove(table.viewport(), place)
+    assert len(pane.scene.lit.ahead) == 2
+    assert pane.scene.lit.arrival == {0}
+    desk.qtbot.mouseMove(desk.panes.editor.edit.viewport(), QPoint(3, 3))
+    QApplication.sendPostedEvents()
+    table.pointed_at.emit(None)
+    assert pane.scene.lit.ahead == set()
+
+
+def test_every_command_of_the_menu_does_something_and_none_breaks(desk, tmp_path):
+    desk.open(COUNTER)
+    pane, commands = desk.panes.automaton, desk.window.commands
+    desk.wait(lambda: pane.scene.picture is not None)
+    own = [command.id for command, _ in commands if command.menu == "Automaton"]
+    assert len(pane.header.more_button.menu().actions()) >= len(own)
+    for command_id in own:
+        if command_id != "automaton.save":  # it opens a dialog
+            commands[command_id].trigger()
+            commands[command_id].trigger()
+    desk.wait(lambda: pane._wanted is None)
+    assert QApplication.clipboard().text().startswith("digraph automaton")
+    commands["automaton.stacks"].trigger()
+    assert pane.footer.stacks_button.isChecked() == commands["automaton.stacks"].isChecked()
+    desk.window.automaton_commands.save_to(tmp_path / "a.svg")
+    assert (tmp_path / "a.svg").stat().st_size > 500
+    alarms = []
+    desk.session.alarmed.connect(alarms.append)
+    desk.window.automaton_commands.save_to(tmp_path / "no" / "a.svg")
+    assert "cannot be written" in alarms[0].text
+
+
+def test_the_ways_to_leave_the_table_and_come_back(desk):
+    desk.open("abc")
+    pane, action = desk.panes.automaton, desk.window.commands["automaton.table"]
+    desk.wait(pane.view.isVisible)
+    action.trigger()
+    assert pane.table.isVisible()
+    assert action.isChecked()
+    desk.qtbot.mouseClick(pane.header.graph_button, Qt.MouseButton.LeftButton)
+    assert not action.isChecked()
+    action.trigger()
+    action.trigger()
+    assert pane.view.isVisible()

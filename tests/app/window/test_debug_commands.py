@@ -1,0 +1,243 @@
+"""Runs that stop, breakpoints, force, twin and timeline in a whole window, by mouse and keys."""
+
+import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+
+from app.document import DocumentFile, GrammarPart, ModelPart
+from app.models.candidates import Column
+from engine.decoding.breakpoints import BreakpointKind
+from engine.decoding.run_until import Goal
+from engine.decoding.values import FORCE, Finish
+
+LEFT = Qt.MouseButton.LeftButton
+CONTROL, SHIFT, ALT = (
+    Qt.KeyboardModifier.ControlModifier,
+    Qt.KeyboardModifier.ShiftModifier,
+    Qt.KeyboardModifier.AltModifier,
+)
+GBNF = 'root ::= "(" word ")" tail\nword ::= [ab]{3} more\nmore ::= "c" [x]\ntail ::= "z" [yz]{5}\n'
+
+
+@pytest.fixture
+def rules(desk):
+    """A window with a grammar of rules, before the first step."""
+    desk.session.start()
+    grammar = GrammarPart(notation="gbnf", text=GBNF)
+    desk.document.replace(DocumentFile(grammar=grammar, model=ModelPart("letters")))
+    desk.wait(lambda: not desk.session.step_refusal)
+    desk.window.activateWindow()
+    return desk
+
+
+def press(desk, key, modifiers=Qt.KeyboardModifier.NoModifier):
+    desk.qtbot.keyClick(desk.window.focusWidget() or desk.window, key, modifiers)
+
+
+def put_cursor(desk, offset):
+    edit = desk.panes.editor.edit
+    edit.setFocus()
+    cursor = edit.textCursor()
+    cursor.setPosition(offset)
+    edit.setTextCursor(cursor)
+
+
+def ended(desk):
+    desk.wait(lambda: not desk.session.decoding.is_running)
+    return desk.panes.generation.banner.what.text()
+
+
+def test_a_breakpoint_at_the_cursor_stops_a_run_and_is_listed(rules):
+    desk, commands = rules, rules.window.debug_commands
+    put_cursor(desk, GBNF.index("more ::="))
+    press(desk, Qt.Key.Key_F9)
+    desk.wait(lambda: bool(desk.document.content.breakpoints))
+    assert commands.breakpoints.model.rows[0].name == "more"
+    press(desk, Qt.Key.Key_F5)
+    assert ended(desk) == "Breakpoint: the match came to the rule more"
+    assert desk.output.endswith(b"c")
+    assert commands.breakpoints.table.currentIndex().row() == 0
+    press(desk, Qt.Key.Key_F5)  # and on to the end, past it
+    ended(desk)
+    assert desk.session.decoding.view.position.accepting
+    desk.panes.editor.edit.setFocus()
+    press(desk, Qt.Key.Key_F9)
+    desk.wait(lambda: not desk.document.content.breakpoints)
+
+
+def test_a_click_on_a_lines_number_sets_and_removes_one(rules):
+    edit = rules.panes.editor.edit
+    line = edit.cursorRect(edit.textCursor()).height() * 2 + 6  # the third
+    assert edit.margin.line_at(QPoint(5, line)) == 2
+    rules.qtbot.mouseClick(edit.margin, LEFT, pos=QPoint(20, line))
+    rules.wait(lambda: [one.name for one in rules.document.content.breakpoints] == ["more"])
+    assert edit.margin._breakpoints == {2: True}
+    rules.window.debug_commands.breakpoints.table.selectRow(0)
+    rules.qtbot.keyClick(rules.window.debug_commands.breakpoints.table, Qt.Key.Key_Space)
+    assert edit.margin._breakpoints == {2: False}
+    edit.setFocus()
+    cursor = edit.textCursor()
+    cursor.setPosition(0)
+    edit.setTextCursor(cursor)
+    rules.qtbot.keyClick(edit, Qt.Key.Key_Return)
+    assert edit.margin._breakpoints == {3: False}
+    rules.wait(lambda: not rules.session.step_refusal)
+    rules.qtbot.mouseClick(edit.margin, LEFT, pos=QPoint(20, edit.cursorRect(edit.textCursor()).height() * 3 + 6))
+    rules.wait(lambda: not rules.document.content.breakpoints)
+
+
+def test_a_breakpoint_is_saved_and_shown_again(rules, tmp_path):
+    put_cursor(rules, GBNF.index("tail ::="))
+    press(rules, Qt.Key.Key_F9)
+    rules.wait(lambda: bool(rules.document.content.breakpoints))
+    rules.document.save(tmp_path / "a.turnstile")
+    rules.open("a")
+    assert not rules.window.debug_commands.breakpoints.model.rows
+    rules.document.open(tmp_path / "a.turnstile")
+    assert rules.window.debug_commands.breakpoints.model.rows[0].name == "tail"
+
+
+def test_over_and_out_by_key(rules):
+    press(rules, Qt.Key.Key_F11)
+    rules.wait(lambda: rules.output == b"(")
+    press(rules, Qt.Key.Key_F10)
+    assert ended(rules).startswith("Stepped over")
+    assert rules.output.endswith(b"cx")
+    press(rules, Qt.Key.Key_F11)
+    rules.wait(lambda: rules.output.endswith(b")"))
+    press(rules, Qt.Key.Key_F11)
+    rules.wait(lambda: rules.output.endswith(b"z"))
+    press(rules, Qt.Key.Key_F11, SHIFT)
+    ended(rules)
+    assert rules.session.decoding.view.position.accepting
+
+
+def test_run_until_by_its_popover(rules):
+    press(rules, Qt.Key.Key_F5, CONTROL)
+    popover = rules.panes.generation.run_until
+    assert popover.isVisible()
+    assert popover.rule.findText("more") >= 0
+    popover.count.setValue(2)
+    rules.qtbot.mouseClick(popover.run, LEFT)
+    assert ended(rules) == "2 tokens were taken"
+    assert len(rules.session.decoding.view.trace.path) == 2
+
+
+def test_the_button_opens_the_popover_too(rules):
+    rules.qtbot.mouseClick(rules.window.toolbar.until_button, LEFT)
+    popover = rules.panes.generation.run_until
+    popover.choices[Goal.EOS_LEGAL].click()
+    rules.qtbot.keyClick(popover, Qt.Key.Key_Return)
+    assert ended(rules) == "The text may end here" or rules.session.decoding.view.position.finish is Finish.STOP
+
+
+def test_the_selected_state_of_the_automaton(desk):
+    desk.open("[ab]{5}x")
+    automaton = desk.panes.automaton
+    state = desk.session.compiling.good.dfa.run(b"aaa")
+    desk.wait(automaton.view.isVisible)
+    automaton.view.setFocus()
+    automaton.view.state_clicked.emit(state)
+    press(desk, Qt.Key.Key_F9)
+    (one,) = desk.document.content.breakpoints
+    assert (one.kind, one.name, one.state) == (BreakpointKind.STATE, "", state)
+    press(desk, Qt.Key.Key_F5)
+    assert ended(desk) == f"Breakpoint: the match came to state {state}"
+    assert len(desk.output) == 3
+
+
+def test_forcing_an_illegal_token(rules):
+    table = rules.panes.generation.candidates.table
+    token_id = next(c.token_id for c in rules.session.decoding.view.position.candidates if not c.allowed and c.token)
+    table.setFocus()
+    table.choose(table.candidates.row_of(token_id))
+    press(rules, Qt.Key.Key_Return, SHIFT)
+    rules.wait(lambda: rules.session.decoding.view.position.broken_at == 0)
+    view = rules.session.decoding.view
+    assert view.trace.nodes[0].step.chosen_by == FORCE
+    assert "forced against the grammar" in rules.panes.generation.banner.what.text()
+    assert "broken at 1" in rules.panes.generation.output.tally.text()
+    rules.window.commands["run.step"].trigger()
+    rules.wait(lambda: rules.session.decoding.view.position.index == 2)
+    rules.window.commands["run.restart"].trigger()
+    rules.wait(lambda: rules.session.decoding.view.position.broken_at is None)
+
+
+def test_nothing_selected_cannot_be_forced(rules):
+    rules.panes.generation.candidates.table.clearSelection()
+    rules.window.commands["run.force"].trigger()
+    assert "struck-through" in rules.panes.generation.banner.what.text()
+
+
+def test_a_candidates_menu_runs_until_its_token(rules):
+    table = rules.panes.generation.candidates.table
+    allowed = next(c for c in rules.session.decoding.view.position.candidates if c.allowed)
+    menu = table.menu_of(allowed)
+    texts = [action.text().partition("\t")[0] for action in menu.actions() if action.text()]
+    assert texts[:4] == ["Take it", "Why?", "Run until it is taken", "Force it"]
+    assert [action.isEnabled() for action in menu.actions() if action.text()][:4] == [True, True, True, False]
+    menu.actions()[2].trigger()
+    assert ended(rules).endswith("was taken")
+    assert rules.output == b"("
+    menu.deleteLater()
+
+
+def test_a_look_up_says_why_not(rules):
+    candidates = rules.panes.generation.candidates
+    candidates.search.setFocus()
+    rules.qtbot.keyClicks(candidates.search, "q")
+    rules.wait(lambda: candidates.verdict.isVisible() and bool(candidates.verdict.text()))
+    assert candidates.verdict.text() == "✗ q stops at “q”: expected “(”"
+    table = candidates.table
+    box = table.visualRect(table.candidates.index(0, Column.TOKEN))
+    rules.qtbot.mouseMove(table.viewport(), box.center())
+
+
+def test_the_twin_is_written_and_compared(rules):
+    rules.window.commands["run.step"].trigger()
+    rules.wait(lambda: rules.output == b"(")
+    press(rules, Qt.Key.Key_T, CONTROL | SHIFT)
+    twin = rules.panes.generation.twin
+    rules.wait(lambda: twin.write.text() == "Write it anew")
+    assert "part at step 1" in twin.verdict.text() or "alike" in twin.verdict.text()
+    rules.window.commands["run.step"].trigger()
+    rules.wait(lambda: len(rules.output) > 1)
+    assert "changed since" in twin.verdict.text()
+
+
+def test_the_timeline_by_click_and_key(rules):
+    rules.window.commands["run.run"].trigger()
+    ended(rules)
+    rules.wait(lambda: not rules.session.decoding.is_running)
+    timeline = rules.window.debug_commands.timeline
+    press(rules, Qt.Key.Key_7, CONTROL)
+    rules.wait(lambda: timeline.plot is not None and bool(timeline.plot.tops))
+    plot = timeline.plot
+    scene = plot._items[0].getViewBox().mapViewToScene(QPointF(1, 0.5))
+    rules.qtbot.mouseClick(plot.widget.viewport(), LEFT, pos=plot.widget.mapFromScene(scene))
+    rules.wait(lambda: rules.session.decoding.view.position.index == 2)
+    press(rules, Qt.Key.Key_Left)
+    rules.wait(lambda: rules.session.decoding.view.position.index == 1)
+    rules.window.commands["run.worst"].trigger()
+    rules.wait(lambda: timeline.current is not None)
+
+
+def test_the_chips_colours_are_chosen_by_key_and_kept(rules):
+    press(rules, Qt.Key.Key_3, CONTROL | ALT)
+    assert rules.panes.generation.output.colours.text().startswith("Surprise")
+    assert rules.window.commands["view.chips_surprise"].isChecked()
+    assert not rules.window.commands["view.chips_probability"].isChecked()
+    assert rules.settings.preferences.chip_colours == "surprise"
+
+
+def test_an_edit_leaves_the_timeline_open(rules):
+    press(rules, Qt.Key.Key_7, CONTROL)
+    assert rules.window.arrangement.bottom_is_open
+    rules.panes.editor.edit.setFocus()
+    rules.qtbot.keyClicks(rules.panes.editor.edit, "(")
+    rules.wait(lambda: not rules.panes.problems.is_empty)
+    rules.window._fold_bottom()
+    assert rules.window.arrangement.bottom.currentWidget() is rules.window.debug_commands.timeline
+    rules.qtbot.keyClick(rules.panes.editor.edit, Qt.Key.Key_Backspace)
+    rules.wait(lambda: rules.panes.problems.is_empty)
+    rules.window._fold_bottom()
+    assert rules.window.arrangement.bottom_is_open

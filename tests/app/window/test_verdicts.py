@@ -1,0 +1,282 @@
+"""Stories about outputs that went wrong, told through a whole window by keys and clicks."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLineEdit, QToolButton
+
+from app.document import DocumentFile, GrammarPart, ModelPart
+from app.panes.generation.chip import ChipKind
+from app.panes.tests.model import Column
+from app.window.replay_dialog import ReplayDialog
+from engine.decoding.values import REPLAYED
+from engine.diagnosis.testing import ExpectedText
+from engine.diagnosis.verdict import Outcome
+
+SCHEMA = """{"type": "object", "properties": {"name": {"type": "string"}, "age": {"type": "integer"}},
+"required": ["name", "age"], "additionalProperties": false}"""
+CONTROL, LEFT = Qt.KeyboardModifier.ControlModifier, Qt.MouseButton.LeftButton
+
+
+def open_schema(desk, text=SCHEMA):
+    desk.session.start()
+    desk.document.replace(DocumentFile(grammar=GrammarPart("json_schema", text), model=ModelPart("letters")))
+    desk.wait(lambda: not desk.session.step_refusal)
+
+
+def open_dialog(desk) -> ReplayDialog:
+    QTest.keyClick(desk.window, Qt.Key.Key_K, CONTROL)
+    return desk.window.findChild(ReplayDialog)
+
+
+def paste(desk, dialog, text):
+    QGuiApplication.clipboard().setText(text)
+    dialog.text.selectAll()
+    QTest.keyClick(dialog.text, Qt.Key.Key_V, CONTROL)
+    desk.wait(lambda: dialog._verdict is not None and dialog._verdict.data == text.encode())
+
+
+def type_over(edit, text):
+    edit.selectAll()
+    QTest.keyClicks(edit, text)
+
+
+# --- the verdict -----------------------------------------------------------------------------------------------------
+
+
+def test_a_failing_grammar_and_its_output_get_one_sentence(desk):
+    open_schema(desk)
+    dialog = open_dialog(desk)
+    assert dialog.sentence.startswith("Paste what a model wrote")
+    dialog.budget.setValue(20)
+    paste(desk, dialog, '{"name": "Ada", "')
+    assert dialog.sentence == "Cut off at token 17: the shortest legal ending needed 7 more, the budget had 3."
+    assert dialog.notes.isVisible()
+    assert "could not be finished in time" in dialog.notes.text()
+    dialog.finish.setCurrentIndex(1)
+    desk.wait(lambda: dialog._question.finish == "length" and dialog._verdict is not None)
+
+
+def test_the_grammar_is_mended_under_the_dialog(desk):
+    open_schema(desk)
+    dialog = open_dialog(desk)
+    paste(desk, dialog, '{"name": "Ada"}')
+    assert dialog.sentence.endswith("closes the object too early, the property “age” is still missing.")
+    assert dialog.chips.isVisible()
+    QTest.mouseClick(dialog.place_button, LEFT)
+    assert desk.panes.editor.edit.textCursor().position() > 0
+    desk.panes.editor.edit.setPlainText(SCHEMA.replace('["name", "age"]', '["name"]'))
+    desk.wait(lambda: dialog.sentence.startswith("Complete"))
+    desk.panes.editor.edit.setPlainText("{")
+    desk.wait(lambda: dialog.sentence.startswith("The grammar does not compile"))
+    assert not dialog.open_button.isEnabled()
+
+
+def test_an_output_is_opened_as_a_trace_and_stepped_through(desk):
+    open_schema(desk)
+    QTest.keyClick(desk.window, Qt.Key.Key_Return, CONTROL)
+    desk.wait(lambda: desk.output == b"{")
+    dialog = open_dialog(desk)
+    paste(desk, dialog, '{"name": 3}')
+    assert dialog._verdict.failure.place.token == 9
+    QTest.mouseClick(dialog.open_button, LEFT)
+    desk.wait(lambda: desk.output == b'{"name": ')
+    trace = desk.session.decoding.view.trace
+    assert {node.step.chosen_by for node in trace.nodes} == {REPLAYED}
+    chips = desk.panes.generation.output.chips._chips
+    assert chips[9].kind is ChipKind.ILLEGAL
+    assert {chip.p for chip in chips} == {None}
+    assert chips[10].ahead
+    # What was there before can still be read, and Back and Step work as ever.
+    desk.wait(lambda: len(desk.document.content.former) == 1)
+    QTest.mouseClick(desk.window.toolbar.findChild(QToolButton, "button:run.back"), LEFT)
+    desk.wait(lambda: desk.output == b'{"name":')
+    QTest.mouseClick(desk.window.toolbar.step_button, LEFT)
+    desk.wait(lambda: desk.output is not None and len(desk.output) > 8)
+
+
+def test_ids_are_pasted_too(desk):
+    open_schema(desk)
+    dialog = open_dialog(desk)
+    QTest.mouseClick(dialog.as_ids, LEFT)
+    ids = ", ".join(str(byte - 0x20) for byte in b'{"nam')
+    type_over(dialog.text, f"[{ids}]")
+    desk.wait(lambda: dialog._verdict is not None)
+    assert dialog._verdict.outcome is Outcome.CUT_OFF
+    type_over(dialog.text, "one, two")
+    desk.wait(lambda: dialog.sentence.startswith("These are no token ids"))
+    type_over(dialog.text, "12 5000")
+    desk.wait(lambda: "Token 2 is #5000" in dialog.sentence)
+
+
+def test_an_output_is_kept_as_a_test(desk):
+    open_schema(desk)
+    dialog = open_dialog(desk)
+    paste(desk, dialog, '{"name": 3}')
+    QTest.mouseClick(dialog.test_button, LEFT)
+    assert desk.document.content.expected_texts == (ExpectedText('{"name": 3}'),)
+    QTest.mouseClick(dialog.copy_button, LEFT)
+    assert QGuiApplication.clipboard().text().startswith("Illegal at line 1, column 10")
+
+
+def test_the_dialog_needs_no_model(desk):
+    desk.session.start()
+    desk.document.replace(DocumentFile(grammar=GrammarPart(text="[0-9]{4}")))
+    desk.wait(lambda: desk.session.compiling.good is not None)
+    dialog = open_dialog(desk)
+    paste(desk, dialog, "20x")
+    assert dialog.sentence.startswith("Illegal at line 1, column 3 (byte 2): “x” cannot stand")
+    assert dialog.tokens_title.text() == "Told in bytes: no model is loaded"
+    assert not dialog.open_button.isEnabled()
+
+
+# --- test strings ----------------------------------------------------------------------------------------------------
+
+
+def test_test_strings_are_judged_while_one_types_the_grammar(desk):
+    desk.open("a+b")
+    tests = desk.panes.tests
+    assert desk.session.groups.judge.pid is None
+    QTest.keyClick(desk.window, Qt.Key.Key_T, CONTROL)
+    line = tests.table.findChild(QLineEdit)
+    QTest.keyClicks(line, "aac")
+    QTest.keyClick(line, Qt.Key.Key_Return)
+    desk.wait(lambda: tests.model.rowCount() == 1 and tests.model.passes(0) is False)
+    assert desk.window.arrangement.bottom.tabText(1) == "Tests (1 failing)"
+    assert tests.model.index(0, Column.VERDICT).data() == "Refused at byte 2: expected “a” or “b”"
+    desk.panes.editor.edit.setPlainText("a+[bc]")
+    desk.wait(lambda: tests.model.passes(0) is True)
+    assert desk.window.arrangement.bottom.tabText(1) == "Tests (1 ✓)"
+    desk.panes.editor.edit.setPlainText("a+[bc")
+    desk.wait(lambda: "these are verdicts on the last one that compiled" in tests.summary.text())
+    tests.table.setFocus()
+    desk.window.commands["edit.undo"].trigger()
+    assert desk.document.content.expected_texts == (ExpectedText(""),)
+    assert desk.document.is_modified
+
+
+def test_a_click_on_a_verdict_selects_the_rule(desk):
+    desk.session.start()
+    grammar = 'root ::= year "-01"\nyear ::= [0-9]+\n'
+    strings = (ExpectedText("20x"),)
+    desk.document.replace(
+        DocumentFile(grammar=GrammarPart("gbnf", grammar), model=ModelPart("letters"), test_strings=strings)
+    )
+    tests = desk.panes.tests
+    desk.window.commands["view.tests"].trigger()
+    desk.wait(lambda: tests.model.passes(0) is False)
+    box = tests.table.visualRect(tests.model.index(0, Column.VERDICT))
+    QTest.mouseClick(tests.table.viewport(), LEFT, pos=box.center())
+    assert desk.panes.editor.edit.textCursor().selectedText() in ('"-01"', "-", "[0-9]", "-01")
+
+
+def test_suggestions_and_coverage(desk):
+    desk.session.start()
+    grammar = 'root ::= a | b\na ::= "x" [0-9]+\nb ::= "y"\n'
+    desk.document.replace(
+        DocumentFile(grammar=GrammarPart("gbnf", grammar), model=ModelPart("letters"), test_strings=("y",))
+    )
+    tests = desk.panes.tests
+    desk.wait(lambda: tests.model.rowCount() == 1 and tests.model.passes(0) is True)
+    assert "2 of 3 rules" in tests.summary.text()
+    desk.window.commands["tests.rules"].trigger()
+    desk.wait(lambda: bool(tests.suggestions.suggestions))
+    QTest.mouseClick(tests.suggestions.add_all, LEFT)
+    desk.wait(lambda: "3 of 3 rules and" in tests.summary.text())
+    assert tests.coverage.entries.count() == 0
+    desk.window.commands["tests.near"].trigger()
+    desk.wait(lambda: any(not one.accepts for one in tests.suggestions.suggestions))
+
+
+# --- why it stopped --------------------------------------------------------------------------------------------------
+
+
+def test_the_headline_says_how_far_the_end_is_and_why_it_stopped(desk):
+    desk.open("ab{0,2}cdx")
+    headline = desk.panes.generation.headline
+    desk.session.decoding.set_max_tokens(3)
+    desk.wait(lambda: "the shortest ending needs 4 tokens, 3 left" in headline.text)
+    for _ in range(3):
+        QTest.keyClick(desk.window, Qt.Key.Key_Return, CONTROL)
+        count = desk.session.decoding.view.position.index
+        desk.wait(lambda count=count: desk.session.decoding.view.position.index > count)
+    desk.wait(lambda: "Cut off at token 3" in headline.text)
+    assert "the budget had 0" in headline.text
+
+
+def test_an_end_is_told_of_too(desk):
+    desk.open("a")
+    headline = desk.panes.generation.headline
+    desk.window.commands["run.run"].trigger()
+    desk.wait(lambda: "It stopped because <end> was taken" in headline.text)
+
+
+# --- a grammar edited mid-trace --------------------------------------------------------------------------------------
+
+
+def test_a_grammar_edited_mid_trace(desk):
+    desk.open("aaabbb|aaac+")
+    for expected in (b"a", b"aa", b"aaa"):
+        QTest.keyClick(desk.window, Qt.Key.Key_Return, CONTROL)
+        desk.wait(lambda expected=expected: (desk.output or b"").startswith(expected))
+    desk.wait(lambda: desk.output is not None)
+    before = desk.output
+    taken = len(desk.session.decoding.view.trace.path)
+    # A broken grammar disables Step and says why; Back and inspection work.
+    desk.panes.editor.edit.setPlainText("aa(")
+    desk.wait(lambda: "mend it to go on" in desk.session.step_refusal)
+    step = desk.window.commands["run.step"]
+    assert not step.isEnabled()
+    assert "The grammar has an error" in step.toolTip()
+    assert "mend it to go on" in desk.panes.generation.headline.text
+    QTest.keyClick(desk.window, Qt.Key.Key_Return, CONTROL | Qt.KeyboardModifier.ShiftModifier)
+    desk.wait(lambda: len(desk.output or b"") < len(before))
+    last = desk.session.decoding.view.trace.path[-1]
+    desk.panes.generation.output.chips.chip_clicked.emit(last)
+    desk.wait(lambda: desk.output == before)
+    # A grammar that allows a part of it keeps that part; the rest stays, marked.
+    desk.panes.editor.edit.setPlainText("aax+")
+    desk.wait(lambda: desk.output == b"aa" and not desk.session.step_refusal)
+    view = desk.session.decoding.view
+    assert len(view.trace.path) == taken
+    chips = desk.panes.generation.output.chips._chips
+    kinds = [chip.kind for chip in chips]
+    illegal = kinds.index(ChipKind.ILLEGAL)
+    assert kinds.count(ChipKind.ILLEGAL) == 1
+    assert all(chip.ahead for chip in chips[illegal:])
+    assert "the rest stays as a branch" in view.note
+    # The tail is a branch: another step goes its own way, and the old one is still listed.
+    QTest.keyClick(desk.window, Qt.Key.Key_Return, CONTROL)
+    desk.wait(lambda: (desk.output or b"").startswith(b"aax"))
+    assert len(desk.session.decoding.view.trace.nodes) == taken + 1
+    # And a grammar that allows the old one again lets it be stood on again.
+    desk.panes.editor.edit.setPlainText("aaabbb|aaac+|aax+")
+    desk.wait(lambda: not desk.session.decoding.view.trace.illegal and not desk.session.step_refusal)
+    desk.panes.generation.output.chips.chip_clicked.emit(last)
+    desk.wait(lambda: desk.output == before)
+
+
+@pytest.mark.parametrize("command", ["tests.check", "tests.add", "tests.paste", "tests.failure", "view.tests"])
+def test_every_command_can_be_triggered_at_any_time(desk, command):
+    desk.window.commands[command].trigger()
+
+
+def test_a_saved_trace_is_read_from_a_file(desk, tmp_path):
+    desk.open("a+b")
+    desk.window.commands["run.run"].trigger()
+    desk.wait(lambda: desk.session.decoding.view.position.finish is not None)
+    file = tmp_path / "saved.turnstile"
+    desk.wait(lambda: desk.document.content.trace == desk.session.decoding.view.trace)
+    desk.document.save(file)
+    dialog = open_dialog(desk)
+    dialog.read_file(file)
+    desk.wait(lambda: dialog._verdict is not None)
+    assert dialog._verdict.is_complete
+    assert dialog._verdict.tokens[-1].name == "<end>"
+    assert dialog.tokens_title.text().endswith("of Letters")
+    (tmp_path / "plain.txt").write_text("aax\n")
+    dialog.read_file(tmp_path / "plain.txt")
+    desk.wait(lambda: dialog.sentence.startswith("Illegal at line 1, column 3"))
+    dialog.read_file(tmp_path / "missing.txt")
+    assert dialog.sentence.startswith("missing.txt cannot be read")

@@ -1,0 +1,122 @@
+"""The judge group's handler, without any process."""
+
+import pytest
+
+from app.workers.judge_messages import JudgeRequest, SuggestRequest
+from app.workers.judging import JudgeHandler, passed
+from app.workers.messages import CompileRequest
+from engine.compile import CompileOptions, compile_grammar
+from engine.diagnosis.testing import SuggestionKind
+from engine.diagnosis.verdict import Outcome
+from engine.source import CancelledError, CancelToken
+
+GRAMMARS = {
+    "gbnf": 'root ::= a | b\na ::= "x" [0-9]+\nb ::= "y"\n',
+    "regex": "x[0-9]+|y",
+    "json_schema": '{"type": "object", "properties": {"a": {"enum": ["x", "y"]}}, "required": ["a"]}',
+}
+TEXTS = {"gbnf": ("y", "x"), "regex": ("y", "x"), "json_schema": ('{ "a": "x" }', '{"a"')}
+
+
+@pytest.fixture
+def handler():
+    return JudgeHandler()
+
+
+def compiled(notation, text=None, revision=3):
+    return CompileRequest(revision, notation, GRAMMARS[notation] if text is None else text, CompileOptions())
+
+
+def judge(handler, request, texts, counted=(0,), traces=()):
+    return handler.handle(JudgeRequest(request, texts, counted, traces), CancelToken(), lambda _value: None)
+
+
+def suggest(handler, request, kind, known=()):
+    return handler.handle(SuggestRequest(request, kind, known), CancelToken(), lambda _value: None)
+
+
+@pytest.mark.parametrize("notation", GRAMMARS)
+def test_texts_are_judged_and_counted(handler, notation):
+    answer = judge(handler, compiled(notation), TEXTS[notation])
+    assert answer.error == ""
+    assert [verdict.outcome for verdict in answer.verdicts] == [Outcome.COMPLETE, Outcome.CUT_OFF]
+    assert (answer.revision, answer.coverage.followed, answer.coverage.reason) == (3, 1, "")
+    assert 0 < answer.coverage.covered_edges < answer.coverage.total_edges == len(answer.coverage.edges)
+
+
+def test_an_output_counts_too(handler):
+    alone = judge(handler, compiled("gbnf"), ("y",))
+    with_trace = judge(handler, compiled("gbnf"), ("y",), traces=(b"x",))
+    assert with_trace.coverage.covered_rules == 3
+    assert alone.coverage.covered_rules == 2
+
+
+def test_what_is_known_is_not_judged_again(handler, monkeypatch):
+    first = judge(handler, compiled("gbnf"), ("y",))
+    monkeypatch.setattr("engine.diagnosis.replay.replay_text", None)
+    monkeypatch.setattr("engine.diagnosis.coverage.uses_of", None)
+    assert judge(handler, compiled("gbnf"), ("y", "y")).verdicts == first.verdicts * 2
+
+
+def test_a_broken_grammar_has_no_verdicts(handler):
+    answer = judge(handler, compiled("regex", "(a"), ("a",))
+    assert (answer.verdicts, answer.error) == ((), "The grammar does not compile")
+    assert suggest(handler, compiled("regex", "(a"), SuggestionKind.SHORTEST).error.startswith("The grammar does not")
+
+
+def test_a_grammar_that_names_tokens_says_so(handler):
+    answer = judge(handler, compiled("gbnf", "root ::= <think> [a-z]+"), ("a",))
+    assert answer.error.startswith("This grammar names tokens")
+    assert suggest(handler, compiled("gbnf", "root ::= <think>"), SuggestionKind.RANDOM).suggestions == ()
+
+
+def test_lone_surrogates_match_nothing(handler):
+    answer = judge(handler, compiled("regex", "."), ("\ud800",))
+    assert not answer.verdicts[0].is_complete
+
+
+@pytest.mark.parametrize("notation", GRAMMARS)
+@pytest.mark.parametrize("kind", list(SuggestionKind))
+def test_suggestions_of_every_kind(handler, notation, kind):
+    answer = suggest(handler, compiled(notation), kind, TEXTS[notation][:1])
+    assert answer.suggestions or answer.error
+    known = judge(handler, compiled(notation), tuple(one.text for one in answer.suggestions), counted=())
+    assert [verdict.is_complete for verdict in known.verdicts] == [one.accepts for one in answer.suggestions]
+    assert not {one.text for one in answer.suggestions} & set(TEXTS[notation][:1])
+
+
+def test_a_cancel_ends_the_work(handler):
+    cancel = CancelToken()
+    cancel.cancel()
+    with pytest.raises(CancelledError):
+        handler.handle(JudgeRequest(compiled("gbnf"), ("y",)), cancel, lambda _value: None)
+
+
+def test_coverage_that_cannot_be_told_says_why(handler):
+    answer = judge(handler, compiled("regex", "(?=.*x.{12}).*[0-9]{30,900}"), ("1",), counted=())
+    assert answer.coverage.reason in ("it has more than 4,000 states", "its rules take too long to be drawn up")
+
+
+def test_of_very_many_edges_some_unused_ones_are_told(handler, monkeypatch):
+    monkeypatch.setattr("app.workers.judging.MOST_EDGES", 3)
+    monkeypatch.setattr("app.workers.judging.MOST_LISTED", 2)
+    covered = judge(handler, compiled("regex", "abcdef|xyz"), ("xyz",)).coverage
+    assert (covered.total_edges, covered.covered_edges) == (9, 3)
+    assert [edge.covered for edge in covered.edges] == [False, False]
+
+
+def test_what_texts_use_of_a_whole_automaton_is_told_beside_its_rules(handler):
+    request = compiled("gbnf")
+    answer = judge(handler, request, ("x12", "y", "x"), (0, 2), traces=(b"y",))
+    dfa = compile_grammar("gbnf", GRAMMARS["gbnf"]).materialise(100)
+    assert answer.coverage.whole == passed(dfa, b"x12") | passed(dfa, b"y")  # "x" is no whole text
+    assert judge(handler, compiled("regex"), ("y",)).coverage.whole is None  # its edges tell it
+    recursive = compiled("gbnf", 'root ::= "(" root ")" | "a"')
+    assert judge(handler, recursive, ("a",)).coverage.whole is None
+
+
+def test_an_automaton_is_passed_as_far_as_a_text_goes():
+    dfa = compile_grammar("regex", "ab").materialise(10)
+    assert len(passed(dfa, b"ab")) == 2
+    assert passed(dfa, b"ax") == passed(dfa, b"a") == {(dfa.start, dfa.step(dfa.start, ord("a")))}
+    assert passed(dfa, b"") == frozenset()

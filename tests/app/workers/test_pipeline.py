@@ -1,0 +1,210 @@
+"""The stages between the model and the draw, as the decode group answers about them."""
+
+import pickle
+
+import pytest
+from model_doubles import EOS, decode_handler
+
+from app.workers.decode import DecodeHandler
+from app.workers.messages import (
+    Begin,
+    CompileRequest,
+    Force,
+    Lookup,
+    OpenModel,
+    PipelineRefused,
+    RestoreTrace,
+    SampleMany,
+    SetBudget,
+    SetGrammar,
+    SetPipeline,
+    StepOnce,
+    Take,
+    TokensRequest,
+    Why,
+)
+from app.workers.replaying import AssessOutput, OpenOutput, ReplayOutput, ReplayQuestion
+from engine.compile.options import CompileOptions
+from engine.decoding.pipeline_settings import Afterwards, PipelineSettings, TableSettings, ZoneSettings
+from engine.decoding.values import Finish, SamplerSettings
+from engine.models.uniform import UniformSource
+from engine.source import CancelToken
+from engine.vocabulary import Vocabulary
+
+A, B, E = (ord(char) - 0x20 for char in "abe")
+
+
+class Worker:
+    """A handler; every request and answer is pickled on the way."""
+
+    def __init__(self, handler=None):
+        self.handler = handler or decode_handler()
+        self.told = []
+
+    def __call__(self, request):
+        assert pickle.loads(pickle.dumps(request)) == request
+        return pickle.loads(pickle.dumps(self.handler.handle(request, CancelToken(), self.told.append)))
+
+    def write(self, text):
+        for char in text:
+            view = self(Take(ord(char) - 0x20))
+        return view
+
+
+def grammar(text, revision=1):
+    return SetGrammar(revision, "regex", text, CompileOptions())
+
+
+@pytest.fixture
+def worker():
+    worker = Worker()
+    worker(OpenModel("letters"))
+    worker(grammar("[a-z]+"))
+    return worker
+
+
+def test_stages_are_put_in_place_and_come_back_with_the_view(worker):
+    settings = PipelineSettings(suppress=("e",))
+    view = worker(SetPipeline(settings))
+    assert (view.pipeline, view.error) == (settings, "")
+    assert not next(c for c in view.position.candidates if c.token_id == E).allowed
+    assert worker(StepOnce()).pipeline == settings
+
+
+def test_stages_that_cut_the_output_short_say_so_and_keep_the_rest(worker):
+    worker.write("abe")
+    view = worker(SetPipeline(PipelineSettings(suppress=("e",))))
+    assert view.position.output == b"ab"
+    assert "2 of 3 steps" in view.note
+    assert worker(SetPipeline(PipelineSettings())).position.output == b"abe"
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        (PipelineSettings(pattern="UPER"), "UPER is no class"),
+        (PipelineSettings(static="LOWER+"), "fixed positions"),
+        (PipelineSettings(suppress_ids=(100_000,)), "outside the vocabulary"),
+        (PipelineSettings(table=TableSettings(((1, 1, 2), (1, 1, 3)))), "two states"),
+        (PipelineSettings(zones=ZoneSettings(after_token="<think>")), "<think>"),
+    ],
+)
+def test_stages_that_do_not_fit_are_refused_and_nothing_changes(worker, settings, says):
+    before = worker(SetPipeline(PipelineSettings(budget=True)))
+    refused = worker(SetPipeline(settings))
+    assert isinstance(refused, PipelineRefused)
+    assert refused.settings == settings
+    assert says in refused.why
+    assert worker(StepOnce()).pipeline == before.pipeline
+
+
+def test_why_names_the_stage_that_removes_a_token(worker):
+    worker(SetPipeline(PipelineSettings(suppress=("e",))))
+    for request in (Why(E), Take(E)):
+        answer = worker(request)
+        assert answer.removed_by == ("suppress", "it holds `e`")
+    assert worker(Why(A)).removed_by is None
+    assert worker(Why(EOS)).removed_by is None  # that is the grammar's own no
+    assert "suppress" in worker(Lookup('"e"')).verdicts[0]
+    assert "forced against the processors" in worker(Force(E)).note
+
+
+def test_a_dead_end_says_which_stage_is_empty(worker):
+    worker(SetPipeline(PipelineSettings(pattern="DIGIT+")))
+    view = worker(StepOnce())
+    assert view.position.finish is Finish.DEAD_END
+    assert "`pattern`" in view.dead_end
+
+
+def test_a_document_brings_its_stages_and_a_new_process_gets_them():
+    settings = PipelineSettings(zones=ZoneSettings(after="#"), budget=True)
+    first = Worker()
+    first(OpenModel("letters"))
+    first(grammar("[a-z]+"))
+    first(Begin("", SamplerSettings(), 9, settings))
+    trace = first.write("1#ab").trace
+    second = Worker()
+    second(Begin("", SamplerSettings(), 9, settings))
+    second(OpenModel("letters"))
+    second(grammar("[a-z]+"))
+    view = second(RestoreTrace(trace))
+    assert (view.position.output, view.position.grammar_text) == (b"1#ab", b"ab")
+    assert view.pipeline == settings
+    assert not view.trace.illegal
+
+
+def test_stages_of_a_document_that_do_not_fit_stop_every_step_until_they_change(worker):
+    for settings in (PipelineSettings(suppress_ids=(999,)), PipelineSettings(zones=ZoneSettings(after_token="<no>"))):
+        view = worker(Begin("", SamplerSettings(), 9, settings))
+        assert view.position is None
+        assert view.pipeline == settings
+        assert view.error == view.pipeline_error
+        assert "do not fit" in view.pipeline_error
+        assert worker(StepOnce()).error == view.pipeline_error
+        mended = worker(SetPipeline(PipelineSettings()))
+        assert not mended.error
+        assert mended.position is not None
+
+
+def test_zones_may_not_fit_only_once_there_is_a_grammar():
+    worker = Worker()
+    worker(Begin("", SamplerSettings(), 9, PipelineSettings(zones=ZoneSettings(after_token="<no>"))))
+    worker(OpenModel("letters"))
+    view = worker(grammar("a"))
+    assert "<no>" in view.pipeline_error
+    assert view.grammar_revision == 1
+    assert worker(SetPipeline(PipelineSettings())).position.allowed == 1
+
+
+def test_another_model_may_have_what_the_first_lacked():
+    vocabularies = {
+        "plain": Vocabulary([b"a", None], [1], {1: "<end>"}),
+        "thinking": Vocabulary([b"a", None, None], [1], {1: "<end>", 2: "<think>"}),
+    }
+    worker = Worker(DecodeHandler(lambda spec, _cancel: UniformSource(spec, vocabularies[spec])))
+    worker(grammar("a"))
+    worker(Begin("", SamplerSettings(), 9, PipelineSettings(zones=ZoneSettings(after_token="<think>"))))
+    assert worker(OpenModel("plain")).pipeline_error
+    view = worker(OpenModel("thinking"))
+    assert not view.error
+    assert worker(Take(2)).position.parts == ("grammar",)
+
+
+def test_what_draws_the_grammar_is_told_what_the_grammar_read(worker):
+    worker(SetPipeline(PipelineSettings(zones=ZoneSettings(after="#", then=Afterwards.AGAIN))))
+    free = worker(TokensRequest(1))
+    assert free.total == 0  # the grammar has no say there
+    worker.write("ab#c")
+    assert worker(TokensRequest(1)).total == 28  # the letters, `ab` and an end
+    assert worker(TokensRequest(1, b"c")).total == 28
+    verdict = worker(AssessOutput()).verdict
+    assert verdict.is_complete
+
+
+def test_a_run_through_zones_tells_passages_of_the_grammar_alone():
+    worker = Worker()
+    worker(OpenModel("letters"))
+    worker(SetGrammar(1, "gbnf", 'root ::= "x" item\nitem ::= "y"', CompileOptions()))
+    worker(SetPipeline(PipelineSettings(zones=ZoneSettings(after="#"), pattern='"a#xy"')))
+    passages = [worker(StepOnce(watched=True)).passage for _ in "a#xy"]
+    assert passages[0] is None
+    assert passages[3] is not None
+    assert "item" in {*passages[2].entered, *passages[3].left}
+
+
+def test_many_seeds_run_through_the_stages(worker):
+    worker(SetBudget(6))
+    worker(SetPipeline(PipelineSettings(suppress=("e",), budget=True)))
+    answer = worker(SampleMany(5))
+    assert all(outcome.matches and "e" not in outcome.text for outcome in answer.outcomes)
+
+
+def test_an_output_that_is_checked_may_think_first(worker):
+    worker(SetPipeline(PipelineSettings(zones=ZoneSettings(after="#"))))
+    for revision in (1, 2):  # the grammar in force, and one that was edited since
+        compiled = CompileRequest(revision, "regex", "[a-z]+", CompileOptions())
+        for text, is_complete in (("So: 1#ab", True), ("So: 1#a1", False), ("ab", False)):
+            verdict = worker(ReplayOutput(compiled, ReplayQuestion(text))).verdict
+            assert verdict.is_complete == is_complete, text
+    view = worker(OpenOutput((A, ord("#") - 0x20, A)))
+    assert (view.position.grammar_text, view.trace.illegal) == (b"a", frozenset())

@@ -1,0 +1,74 @@
+"""Outputs that are pasted, in the decode group's handler."""
+
+import pytest
+from model_doubles import EOS, decode_handler
+
+from app.workers.messages import Back, Begin, CompileRequest, OpenModel, SetGrammar, StepOnce
+from app.workers.replaying import AssessOutput, OpenOutput, ReplayOutput, ReplayQuestion
+from engine.compile import CompileOptions
+from engine.decoding.values import REPLAYED, SamplerSettings
+from engine.diagnosis.verdict import Outcome
+from engine.source import CancelToken
+
+A, B, X = (ord(letter) - 0x20 for letter in "abx")
+
+
+@pytest.fixture
+def handler():
+    handler = decode_handler()
+    ask(handler, SetGrammar(1, "regex", "a+b", CompileOptions()))
+    ask(handler, OpenModel("letters"))
+    return handler
+
+
+def ask(handler, request):
+    return handler.handle(request, CancelToken(), lambda _value: None)
+
+
+def question(text="", ids=None, grammar="a+b", revision=1, **more):
+    compiled = CompileRequest(revision, "regex", grammar, CompileOptions())
+    return ReplayOutput(compiled, ReplayQuestion(text, ids, **more))
+
+
+def test_a_text_is_judged_in_the_model_s_tokens(handler):
+    answer = ask(handler, question("aax", budget=4))
+    assert (answer.verdict.outcome, answer.verdict.failure.place.token) == (Outcome.ILLEGAL, 2)
+    assert [token.token_id for token in answer.verdict.tokens] == [A, A, X]
+    assert answer.tokens_of == "Letters"
+
+
+def test_the_grammar_is_the_one_in_the_editor(handler):
+    assert ask(handler, question("aax", grammar="a+x", revision=2)).verdict.is_complete
+    broken = ask(handler, question("aax", grammar="(a", revision=3))
+    assert broken.verdict.outcome is Outcome.GRAMMAR_ERROR
+
+
+def test_ids_need_a_model():
+    handler = decode_handler()
+    assert ask(handler, question(ids=(A,))).error.startswith("Token ids need a model")
+    assert ask(handler, question("ab")).verdict.is_complete
+
+
+def test_ids_that_are_not_there_are_told_of(handler):
+    assert ask(handler, question(ids=(A, 9_999))).error.startswith("Token 2 is #9999")
+
+
+def test_an_output_becomes_a_trace_and_the_old_one_stays_to_be_read(handler):
+    ask(handler, StepOnce())
+    view = ask(handler, OpenOutput((A, A, X, B)))
+    assert view.position.output == b"aa"
+    assert [node.step.chosen_by for node in view.trace.nodes] == [REPLAYED] * 4
+    assert len(view.trace.illegal) == 1
+    assert len(view.former.steps) == 1
+    assert ask(handler, Back()).position.output == b"a"
+
+
+def test_the_output_so_far_is_assessed(handler):
+    ask(handler, Begin("", SamplerSettings(), 3))
+    ask(handler, OpenOutput((A, A)))
+    answer = ask(handler, AssessOutput())
+    assert (answer.count, answer.verdict.ending.least_tokens, answer.verdict.ending.left) == (2, 1, 1)
+    ask(handler, OpenOutput((A, B, EOS)))
+    assert ask(handler, AssessOutput()).verdict.is_complete
+    ask(handler, SetGrammar(2, "regex", "a$b", CompileOptions()))
+    assert ask(handler, AssessOutput()) is None

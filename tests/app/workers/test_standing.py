@@ -1,0 +1,88 @@
+"""The stacks of a match, as the window lists them."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.workers.compile import CompileHandler
+from app.workers.messages import CompileRequest, StandingAnswer, StandingRequest
+from engine.compile.options import CompileOptions
+from engine.source import CancelToken, SourceText
+
+ARITHMETIC = 'root ::= expr "="\nexpr ::= term ("+" term)*\nterm ::= "a" | "(" expr ")" | w\nw ::= [0-9]+'
+SCHEMA = '{"properties": {"a": {"items": {"properties": {"b": {"type": "integer"}}}}}}'
+
+
+def standing(notation: str, text: str, output: bytes) -> StandingAnswer:
+    handler = CompileHandler()
+    compiled = CompileRequest(3, notation, text, CompileOptions())
+    handler.handle(compiled, CancelToken(), lambda _value: None)
+    answer = handler.handle(StandingRequest(compiled, output), CancelToken(), lambda _value: None)
+    assert isinstance(answer, StandingAnswer)
+    assert (answer.revision, answer.output) == (3, output)
+    return answer
+
+
+def test_each_stack_is_listed_the_innermost_rule_first() -> None:
+    answer = standing("gbnf", ARITHMETIC, b"(1")
+    told = {(tuple(frame.name for frame in stack.frames), stack.expects) for stack in answer.stacks}
+    assert told == {
+        (("w", "expr", "term", "expr", "root"), "0-9"),
+        (("expr", "term", "expr", "root"), "+"),
+        (("term", "expr", "root"), ")"),
+    }
+    assert answer.places is not None
+    assert answer.places.reading
+    source = SourceText(ARITHMETIC)
+    innermost = next(stack for stack in answer.stacks if stack.expects == "0-9").frames
+    assert source.excerpt(innermost[0].spans[0]) == "[0-9]"
+    assert source.excerpt(innermost[2].spans[0]) == ")"
+
+
+def test_a_place_in_a_schema_has_the_schemas_around_it() -> None:
+    answer = standing("json_schema", SCHEMA, b'{"a": [{"b": 1')
+    (stack,) = answer.stacks
+    assert [frame.name for frame in stack.frames][1:] == [
+        "#/properties/a/items/properties/b",
+        "#/properties/a/items",
+        "#/properties/a",
+        "#",
+    ]
+    assert all(SCHEMA[frame.spans[0].start] == "{" for frame in stack.frames[1:])
+
+
+def test_keywords_that_hold_schemas_are_no_schemas() -> None:
+    answer = standing(
+        "json_schema",
+        '{"properties": {"properties": {"properties": {"x": {"type": "null"}}}}}',
+        b'{"properties": {"x": ',
+    )
+    names = [frame.name for frame in answer.stacks[0].frames]
+    assert "#/properties/properties" in names
+    assert "#/properties" not in names
+    assert "#/properties/properties/properties" not in names
+
+
+def test_of_a_pattern_each_piece_that_may_come_next_is_a_place() -> None:
+    answer = standing("regex", "[A-Z]+: x", b"A")
+    assert [(stack.frames[0].name, stack.expects, stack.may_end) for stack in answer.stacks] == [
+        ("[A-Z]", "A-Z", False),
+        (":", ":", False),
+    ]
+
+
+def test_where_the_text_may_end_is_told() -> None:
+    answer = standing("regex", "ab?", b"a")
+    assert any(stack.may_end for stack in answer.stacks)
+
+
+@pytest.mark.parametrize("notation", ["regex", "gbnf"])
+def test_an_output_that_is_none_of_the_grammars_has_no_stacks(notation: str) -> None:
+    text = "ab" if notation == "regex" else 'root ::= "ab"'
+    assert standing(notation, text, b"x").stacks == ()
+
+
+def test_more_stacks_than_are_listed_are_counted() -> None:
+    answer = standing("regex", "|".join(f"[a-z]{{{count}}}" for count in range(30, 60)), b"")
+    assert len(answer.stacks) == 20
+    assert answer.more >= 1
