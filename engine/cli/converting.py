@@ -105,8 +105,9 @@ def _print(artifact: Artifact) -> None:
     except UnicodeDecodeError:
         sys.stdout.flush()
         sys.stdout.buffer.write(artifact.content)
+        sys.stdout.flush()
         return
-    print(text, end="")
+    print(text, end="", flush=True)  # a reader that is gone is found out before it is told what was compared
 
 
 def listed(job: ExportJob | None) -> list[dict[str, object]]:
