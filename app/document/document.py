@@ -15,7 +15,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from app.document import file
 from app.document.autosave import Autosave, Saved
 from app.document.file import DocumentFile, GrammarPart, ModelPart
-from engine.decoding.breakpoints import Breakpoint
+from engine.decoding.debugging.breakpoints import Breakpoint
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import Chat, FormerBranch, SamplerSettings, Trace
 from engine.diagnosis.testing import ExpectedText

@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from app.settings import write_atomically
-from engine.decoding.breakpoints import Breakpoint
+from engine.decoding.debugging.breakpoints import Breakpoint
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import DEFAULT_MAX_TOKENS, Chat, FormerBranch, SamplerSettings, Trace
 from engine.diagnosis.testing import ExpectedText

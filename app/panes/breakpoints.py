@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
-from engine.decoding.breakpoints import Breakpoint, BreakpointKind
+from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind
 
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()

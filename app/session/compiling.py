@@ -14,17 +14,17 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from app.document import Document
 from app.graph.layout import LayoutRequest
 from app.jobs import JobGroup
-from app.workers.export_values import ExportAnswer, ExportList, ExportRequest, ExportTold, ListExports
-from app.workers.layout import PlainLayoutRequest
-from app.workers.messages import (
+from app.workers.compile_messages import (
     CompileAnswer,
     CompileRequest,
-    Failed,
     NeighbourhoodAnswer,
     NeighbourhoodRequest,
     StandingAnswer,
     StandingRequest,
 )
+from app.workers.export_values import ExportAnswer, ExportList, ExportRequest, ExportTold, ListExports
+from app.workers.layout import PlainLayoutRequest
+from app.workers.messages import Failed
 from engine.compile.options import CompileOptions
 from engine.source import Severity, SourceText
 

@@ -19,17 +19,11 @@ from app.jobs import JobGroup
 from app.session.compiling import Compiling, Drawn
 from app.session.decoding import Decoding
 from app.session.ruled import ruled_text
-from app.workers.messages import (
-    BreakpointAnswer,
-    DecodeView,
-    FindBreakpoint,
-    StandingAnswer,
-    TwinAnswer,
-    WriteTwin,
-)
+from app.workers.compile_messages import StandingAnswer
+from app.workers.decode_messages import BreakpointAnswer, DecodeView, FindBreakpoint, TwinAnswer, WriteTwin
 from engine.automata.rule_places import RulePlaces
-from engine.decoding.breakpoints import Breakpoint, BreakpointKind, Passage, StateName, hits, toggled
-from engine.decoding.run_until import Goal, Progress, RunUntil, reached
+from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind, Passage, StateName, hits, toggled
+from engine.decoding.debugging.run_until import Goal, Progress, RunUntil, reached
 
 _UNTOLD = "Where the match stands in the drawn rules cannot be told, so no breakpoint on a state can be minded"
 _OF_OLDER = " (of an older text)"

@@ -20,13 +20,11 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from app.document import Document, DocumentFile, ModelPart
 from app.jobs import JobGroup
 from app.session.compiling import Drawn
-from app.workers.export_values import ExportAnswer, ExportRequest, ExportTold
-from app.workers.messages import (
+from app.workers.compile_messages import CompileRequest
+from app.workers.decode_messages import (
     Back,
     Begin,
-    CompileRequest,
     DecodeView,
-    Failed,
     Force,
     GoTo,
     LookupAnswer,
@@ -47,6 +45,8 @@ from app.workers.messages import (
     TokensRequest,
     WhyAnswer,
 )
+from app.workers.export_values import ExportAnswer, ExportRequest, ExportTold
+from app.workers.messages import Failed
 from app.workers.replaying import AssessAnswer, AssessOutput, OpenOutput, ReplayAnswer, ReplayOutput, ReplayQuestion
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import Chat, FormerBranch, SamplerSettings, Trace

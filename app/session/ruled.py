@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.workers.messages import DecodeView
+from app.workers.decode_messages import DecodeView
 
 
 def ruled_text(view: DecodeView) -> bytes | None:

@@ -21,18 +21,10 @@ from app.session.decoding import Decoding
 from app.session.groups import Groups
 from app.session.judging import Judging
 from app.session.ruled import ruled_text
+from app.workers.compile_messages import CompileRequest
+from app.workers.decode_messages import DecodeView, OpenModel, RestoreTrace, SampleMany, SetGrammar, WriteTwin
 from app.workers.export_values import ExportRequest
-from app.workers.messages import (
-    CompileRequest,
-    DecodeView,
-    Failed,
-    OpenModel,
-    Progress,
-    RestoreTrace,
-    SampleMany,
-    SetGrammar,
-    WriteTwin,
-)
+from app.workers.messages import Failed, Progress
 from engine.decoding.values import Finish, Position
 
 _PATIENCE_MS = 400  # a compile that takes no longer goes unmentioned, or the status bar would flicker at every key

@@ -17,9 +17,9 @@ from app.panes.timeline import TimelinePane
 from app.session import Drawn, Session
 from app.settings import Settings
 from app.window.panes import Panes
-from app.workers.messages import DecodeView, Force, GoTo
-from engine.decoding.breakpoints import Breakpoint, BreakpointKind
-from engine.decoding.run_until import RunUntil
+from app.workers.decode_messages import DecodeView, Force, GoTo
+from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind
+from engine.decoding.debugging.run_until import RunUntil
 from engine.decoding.values import Finish
 from engine.source import Span
 

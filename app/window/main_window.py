@@ -30,7 +30,7 @@ from app.window.processor_commands import ProcessorCommands
 from app.window.replay_dialog import ReplayDialog
 from app.window.status import StatusLine
 from app.window.toolbar import Toolbar
-from app.workers.messages import Back, Restart
+from app.workers.decode_messages import Back, Restart
 from engine.diagnosis.testing import SuggestionKind
 from engine.source import Diagnostic
 

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFileDialog, QInputDialog, QMenu, QWidget
 from app.session import Session
 from app.settings import Settings
 from app.window.toolbar import Toolbar
-from app.workers.messages import DecodeView
+from app.workers.decode_messages import DecodeView
 
 
 class ModelMenu(QObject):

@@ -16,8 +16,9 @@ from app.panes.probabilities import ProbabilitiesPane
 from app.panes.problems import ProblemsPane
 from app.panes.tests import StringTestsPane
 from app.session import Drawn, Session, ruled_text, view_of
+from app.workers.compile_messages import StandingAnswer
+from app.workers.decode_messages import Back, DecodeView, GoTo, Lookup, Restart, Take, Why
 from app.workers.judge_messages import JudgeAnswer
-from app.workers.messages import Back, DecodeView, GoTo, Lookup, Restart, StandingAnswer, Take, Why
 from engine.automata.rule_places import RulePlaces
 from engine.diagnosis.testing import Coverage
 from engine.source import Diagnostic, SourceText

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLabel, QProgressBar, QStatusBar, QToolButton
 from app import theme
 from app.actions.build import icon
 from app.session import Drawn
-from app.workers.messages import DecodeView
+from app.workers.decode_messages import DecodeView
 from engine.decoding.values import EosState, Position
 from engine.diagnosis import byte_prose
 

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any
 from app.graph.folding import fold
 from app.graph.regions import FOLDED_BEYOND, regions_of
 from app.graph.rules import RuleCharts, charts_of
-from app.workers.export_values import ExportRequest, ListExports
-from app.workers.exporting import export, list_exports
-from app.workers.messages import (
+from app.workers.compile_messages import (
     CompileAnswer,
     CompileRequest,
     NeighbourhoodAnswer,
@@ -18,6 +16,8 @@ from app.workers.messages import (
     StandingAnswer,
     StandingRequest,
 )
+from app.workers.export_values import ExportRequest, ListExports
+from app.workers.exporting import export, list_exports
 from engine.source import CancelToken, Diagnostic, GrammarError, LimitExceededError, Severity, Span
 
 if TYPE_CHECKING:

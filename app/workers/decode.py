@@ -25,9 +25,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from app.workers.export_values import ExportAnswer, ExportRequest
-from app.workers.exporting import export, sentence
-from app.workers.messages import (
+from app.workers.decode_messages import (
     Back,
     Begin,
     DecodeView,
@@ -40,7 +38,6 @@ from app.workers.messages import (
     ModelSummary,
     OpenModel,
     PipelineRefused,
-    Progress,
     Restart,
     RestoreTrace,
     SampleMany,
@@ -56,6 +53,9 @@ from app.workers.messages import (
     WhyAnswer,
     WriteTwin,
 )
+from app.workers.export_values import ExportAnswer, ExportRequest
+from app.workers.exporting import export, sentence
+from app.workers.messages import Progress
 from app.workers.replaying import AssessOutput, OpenOutput, ReplayOutput, assess_output, replay_output
 from app.workers.token_view import tokens_at
 from app.workers.watching import MOST_VERDICTS, Watcher, breakpoint_for, force, twins_of, verdict_on
@@ -308,7 +308,7 @@ class DecodeHandler:
 
     def _open_output(self, session: DecodeSession, ids: tuple[int, ...]) -> DecodeView:
         """Put an output that was pasted in the place of the trace, which is kept as a branch to be read."""
-        from engine.decoding.pasted import pasted_trace
+        from engine.decoding.session.pasted import pasted_trace
 
         trace = pasted_trace(ids, session.language, session.model.vocabulary)
         former = self._shown_branch()

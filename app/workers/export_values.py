@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from app.workers.messages import CompileRequest
+    from app.workers.compile_messages import CompileRequest
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from app.workers.messages import CompileRequest
+from app.workers.compile_messages import CompileRequest
 from engine.diagnosis.testing import Coverage, Suggestion, SuggestionKind
 from engine.diagnosis.verdict import Verdict
 

@@ -12,9 +12,9 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from app.workers.compile_messages import CompileRequest
 from app.workers.exporting import sentence
 from app.workers.judge_messages import JudgeAnswer, JudgeRequest, SuggestAnswer, SuggestRequest
-from app.workers.messages import CompileRequest
 from engine.diagnosis.testing import Coverage, Suggestion, SuggestionKind
 from engine.diagnosis.verdict import Outcome, Verdict
 from engine.source import CancelToken, EngineError, GrammarError, LimitExceededError, Span

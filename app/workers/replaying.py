@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from app.workers.compile_messages import CompileRequest
 from app.workers.exporting import sentence
-from app.workers.messages import CompileRequest
 from engine.decoding.values import Finish
 from engine.diagnosis.saved_traces import SavedTrace
 from engine.diagnosis.verdict import Verdict
@@ -137,7 +137,7 @@ def replay_output(
 
 def _with_zones(grammar: CompiledGrammar, session: DecodeSession | None) -> CompiledGrammar:
     """What a whole output must match: the grammar, in the zones of the session where it has any."""
-    from engine.decoding.zones import Zone, zoned
+    from engine.decoding.constraints.zones import Zone, zoned
 
     zones = None if session is None else session.pipeline.zones
     if session is None or zones is None:

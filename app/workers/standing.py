@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from app.workers.messages import OpenFrame, OpenStack
+from app.workers.compile_messages import OpenFrame, OpenStack
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.workers.messages import TokensAnswer, TokensRequest, TokensTo
+from app.workers.decode_messages import TokensAnswer, TokensRequest, TokensTo
 
 if TYPE_CHECKING:
     from engine.decoding.session import DecodeSession

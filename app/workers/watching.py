@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from app.workers.messages import BreakpointAnswer, TwinAnswer
+from app.workers.decode_messages import BreakpointAnswer, TwinAnswer
 from engine.masking.explanation import Explanation, Reason
 from engine.source import CancelToken, EngineError
 
 if TYPE_CHECKING:
     from engine.compile import CompiledGrammar
-    from engine.decoding.breakpoints import Passage
-    from engine.decoding.passage import Passages
+    from engine.decoding.debugging.breakpoints import Passage
+    from engine.decoding.debugging.passage import Passages
     from engine.decoding.session import DecodeSession
 
 TOLD_EVERY = 4  # steps of a twin: the window need not draw each
@@ -34,7 +34,7 @@ class Watcher:
         Raises:
             LimitExceededError: the text can be read in so many ways that they are not followed.
         """
-        from engine.decoding.passage import Passages
+        from engine.decoding.debugging.passage import Passages
 
         grammar = session.grammar
         if grammar is None or session.position().broken_at is not None:
@@ -50,7 +50,7 @@ class Watcher:
 
 def breakpoint_for(grammar: CompiledGrammar | None, offset: int) -> BreakpointAnswer:
     """What a breakpoint at a place would be on."""
-    from engine.decoding.break_places import breakpoint_at
+    from engine.decoding.debugging.break_places import breakpoint_at
 
     if grammar is None:
         return BreakpointAnswer(None, "no grammar has compiled yet")
@@ -60,7 +60,7 @@ def breakpoint_for(grammar: CompiledGrammar | None, offset: int) -> BreakpointAn
 
 def twins_of(session: DecodeSession, cancel: CancelToken) -> Iterator[TwinAnswer]:
     """The twin of what is generated, as it grows; the last one is whole."""
-    from engine.decoding.twin import twin
+    from engine.decoding.debugging.twin import twin
 
     if session.grammar is None:
         raise EngineError("no grammar has compiled yet")

@@ -49,6 +49,7 @@ from engine.decoding.values import (
 )
 
 if TYPE_CHECKING:
+    from engine.decoding.constraints.zones import Zone, zoned
     from engine.decoding.processors import (
         Bias,
         Context,
@@ -68,7 +69,6 @@ if TYPE_CHECKING:
         compile_pattern,
         token_set,
     )
-    from engine.decoding.zones import Zone, zoned
 
 _PROCESSORS = (
     "Bias",
@@ -91,8 +91,8 @@ _PROCESSORS = (
 )
 _HOME_OF = {
     **dict.fromkeys(_PROCESSORS, "engine.decoding.processors"),
-    "Zone": "engine.decoding.zones",
-    "zoned": "engine.decoding.zones",
+    "Zone": "engine.decoding.constraints.zones",
+    "zoned": "engine.decoding.constraints.zones",
 }
 
 __all__ = [

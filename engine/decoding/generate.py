@@ -11,7 +11,8 @@ from dataclasses import replace
 
 from engine.compile import CompiledGrammar
 from engine.decoding.pipeline_settings import PipelineSettings
-from engine.decoding.session import KEPT_LOGITS, DecodeSession
+from engine.decoding.session import DecodeSession
+from engine.decoding.session.session import KEPT_LOGITS
 from engine.decoding.values import (
     DEFAULT_MAX_TOKENS,
     Chat,

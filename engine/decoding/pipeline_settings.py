@@ -44,7 +44,7 @@ class Afterwards(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ZoneSettings:
-    """Where the grammar rules the output, if not everywhere; see `engine.decoding.zones`.
+    """Where the grammar rules the output, if not everywhere; see `engine.decoding.constraints.zones`.
 
     Attributes:
         after: the text behind which it begins; a special token of that very name begins it too.

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 HEAVY = ("torch", "transformers", "numba", "pygraphviz", "fast_sugiyama", "networkx", "regex")
+MESSAGES = ("messages", "compile_messages", "decode_messages", "export_values", "judge_messages")
 QT = ("PySide6", "shiboken6", "pyqtgraph", "qtawesome")
 
 
@@ -20,7 +21,7 @@ QT = ("PySide6", "shiboken6", "pyqtgraph", "qtawesome")
         ("engine.cli.main", (*HEAVY, *QT, "app")),
         ("app.main", HEAVY),
         ("app.window.main_window", (*HEAVY, "numpy", "qtpy")),
-        ("app.workers.messages", (*HEAVY, *QT, "numpy")),
+        *((f"app.workers.{name}", (*HEAVY, *QT, "numpy")) for name in MESSAGES),
     ],
 )
 def test_an_import_stays_light(module, unwanted):

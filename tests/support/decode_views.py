@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.workers.messages import DecodeView, ModelSummary
+from app.workers.decode_messages import DecodeView, ModelSummary
 from engine.decoding.values import Candidate, EosState, Finish, Position, StageEffect, Step, Trace, TraceNode
 
 MODEL = ModelSummary("A model", "model", 1000, True, True, 512, "", "")

@@ -27,7 +27,8 @@ from app.panes.automaton.navigation import Navigation
 from app.panes.automaton.token_watch import TokenWatch
 from app.panes.automaton.used import Used
 from app.panes.automaton.views import HERE, History, View
-from app.workers.messages import OpenFrame, StandingAnswer, TokensAnswer
+from app.workers.compile_messages import OpenFrame, StandingAnswer
+from app.workers.decode_messages import TokensAnswer
 from engine.automata.dfa import ByteDfa, DfaEdge
 from engine.automata.rule_places import RulePlaces
 from engine.diagnosis.testing import Coverage

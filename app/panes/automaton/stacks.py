@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTreeWidget, QTreeWidgetItem
 
 from app import theme
-from app.workers.messages import OpenFrame, OpenStack, StandingAnswer
+from app.workers.compile_messages import OpenFrame, OpenStack, StandingAnswer
 from engine.source import SourceText
 
 _FRAMES = Qt.ItemDataRole.UserRole

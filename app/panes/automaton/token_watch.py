@@ -16,7 +16,7 @@ from app.panes.automaton.drawing import Drawing
 from app.panes.automaton.levels import Level, Levels
 from app.panes.automaton.tokens import counted_briefly, token_map
 from app.panes.automaton.views import HERE, View
-from app.workers.messages import TokensAnswer, TokensRequest
+from app.workers.decode_messages import TokensAnswer, TokensRequest
 
 
 class TokenWatch:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from app.graph.chart import Chart
 from app.graph.layout import EdgeKey
 from app.models.wording import percent
-from app.workers.messages import TokensAnswer, TokensTo
+from app.workers.decode_messages import TokensAnswer, TokensTo
 from engine.automata.dfa import ByteDfa, DfaEdge, DfaState
 
 MOST_PLACES = 24

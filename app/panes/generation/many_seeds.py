@@ -22,7 +22,7 @@ from app.models.outcome_delegate import OutcomeDelegate
 from app.models.outcomes import OUTCOME_ROLE, OutcomeColumn, OutcomeModel, summary
 from app.models.token_paint import tabular
 from app.panes.generation.buttons import push_button
-from app.workers.messages import ManyAnswer
+from app.workers.decode_messages import ManyAnswer
 from engine.decoding.values import SampleOutcome
 
 _USUAL = 100

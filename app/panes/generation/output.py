@@ -18,7 +18,7 @@ from app.panes.generation.chip import Known, chips_of, former_chips
 from app.panes.generation.chip_colours import SCALES, ChipColours, Legend
 from app.panes.generation.chip_view import ChipView
 from app.panes.generation.elided import ElidedLabel
-from app.workers.messages import DecodeView
+from app.workers.decode_messages import DecodeView
 from engine.decoding.values import FormerBranch
 
 _NOT_READY = "The output stands here once there is a model and a grammar."

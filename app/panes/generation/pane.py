@@ -27,8 +27,8 @@ from app.panes.generation.prompt_box import PromptBox
 from app.panes.generation.run_until_popover import RunUntilPopover
 from app.panes.generation.twin_page import TwinPage
 from app.panes.generation.why_panel import WhyPanel
-from app.workers.messages import DecodeView, LookupAnswer, ManyAnswer, WhyAnswer
-from engine.decoding.run_until import Goal, RunUntil
+from app.workers.decode_messages import DecodeView, LookupAnswer, ManyAnswer, WhyAnswer
+from engine.decoding.debugging.run_until import Goal, RunUntil
 from engine.decoding.values import Finish, FormerBranch
 from engine.diagnosis.verdict import Verdict
 

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QWidget
 from app.panes.generation.buttons import tool_button
 from app.panes.generation.processors_dialog import ProcessorsDialog
 from app.panes.generation.processors_text import summary
-from app.workers.messages import DecodeView, PipelineRefused
+from app.workers.decode_messages import DecodeView, PipelineRefused
 
 _LONGEST = 56
 

@@ -31,7 +31,7 @@ from app import theme
 from app.panes.generation.buttons import push_button
 from app.panes.generation.processors_fields import SWITCHED, Fields, StageError
 from app.panes.generation.processors_text import STAGE_TEXTS, stage_facts
-from app.workers.messages import DecodeView, PipelineRefused
+from app.workers.decode_messages import DecodeView, PipelineRefused
 from engine.decoding.pipeline_settings import PipelineSettings, StageName
 from engine.decoding.values import SamplerSettings
 

@@ -21,8 +21,8 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.panes.generation.buttons import push_button
-from engine.decoding.breakpoints import StateName
-from engine.decoding.run_until import Goal, RunUntil
+from engine.decoding.debugging.breakpoints import StateName
+from engine.decoding.debugging.run_until import Goal, RunUntil
 
 _FIELD_WIDTH = 190
 _NO_STATE = "select one in the automaton"

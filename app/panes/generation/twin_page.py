@@ -15,7 +15,7 @@ from app.panes.generation.buttons import push_button
 from app.panes.generation.chip import former_chips
 from app.panes.generation.chip_view import ChipView
 from app.panes.generation.elided import ElidedLabel
-from app.workers.messages import TwinAnswer
+from app.workers.decode_messages import TwinAnswer
 from engine.decoding.values import FORCE, Finish, FormerBranch, Step, Twin
 
 _EMPTY = "See what the model would have written without the grammar: same prompt, same sampler, same seed."

@@ -15,7 +15,7 @@ from app import theme
 from app.models.wording import count, percent, shown, token_text
 from app.panes.generation.buttons import close_button, tool_button
 from app.panes.generation.rich import code, prose, words
-from app.workers.messages import WhyAnswer
+from app.workers.decode_messages import WhyAnswer
 from engine.automata.labels import label
 from engine.decoding.values import Candidate
 from engine.masking.explanation import Explanation, Reason, StackVerdict

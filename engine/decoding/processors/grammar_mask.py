@@ -5,7 +5,7 @@ by all matchers of a grammar and a vocabulary, and nothing that a mask depends o
 ever changes in them, so a row costs a look-up and a copy.
 
 An end token may come exactly where the grammar accepts. A grammar that begins
-after a trigger, or comes several times, is made by `engine.decoding.zones` and
+after a trigger, or comes several times, is made by `engine.decoding.constraints.zones` and
 runs here like any other.
 
     >>> from engine import Vocabulary, compile_grammar

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from app.panes.breakpoints import ON, WHAT, BreakpointsPane
-from engine.decoding.breakpoints import Breakpoint, BreakpointKind
+from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind
 
 LEFT = Qt.MouseButton.LeftButton
 RULE = Breakpoint(BreakpointKind.RULE, "value", label="value", offset=12)

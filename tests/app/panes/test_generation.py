@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QLabel, QToolButton
 from app import theme
 from app.models.candidates import Column
 from app.panes.generation import GenerationPane
-from app.workers.messages import DecodeView, LookupAnswer, ManyAnswer, WhyAnswer
+from app.workers.decode_messages import DecodeView, LookupAnswer, ManyAnswer, WhyAnswer
 from engine.automata.dfa import ByteDfa, DfaEdge, DfaState
 from engine.compile import compile_grammar
 from engine.decoding.values import Chat, EosState, Finish, FormerBranch, SampleOutcome, SamplerSettings, Trace

@@ -7,9 +7,9 @@ from model_doubles import decode_handler
 
 from app.document import Autosave, Document, DocumentFile, GrammarPart, ModelPart
 from app.session import Groups, Session
-from app.workers.messages import Force, Restart, Take
-from engine.decoding.breakpoints import Breakpoint, BreakpointKind
-from engine.decoding.run_until import Goal, RunUntil
+from app.workers.decode_messages import Force, Restart, Take
+from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind
+from engine.decoding.debugging.run_until import Goal, RunUntil
 from engine.decoding.values import Finish
 
 A, B = ord("a") - 0x20, ord("b") - 0x20

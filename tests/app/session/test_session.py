@@ -7,8 +7,8 @@ from model_doubles import decode_handler
 from app.document import Autosave, Document, DocumentFile, GrammarPart, ModelPart
 from app.graph.layout import LayoutRequest
 from app.session import Groups, Session
+from app.workers.decode_messages import Back, StepOnce, Take
 from app.workers.export_values import ExportTold
-from app.workers.messages import Back, StepOnce, Take
 from engine.decoding.values import Finish, SamplerSettings
 
 A, B = ord("a") - 0x20, ord("b") - 0x20

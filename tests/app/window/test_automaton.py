@@ -7,7 +7,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication
 
 from app.document import DocumentFile, GrammarPart, ModelPart
-from app.workers.messages import Take
+from app.workers.decode_messages import Take
 
 COUNTER = r"[A-Z]+: [0-9]{0,200}\n"
 REGULAR = 'root ::= name ": " digits\nname ::= [A-Z]{3}\ndigits ::= [0-9]{1,80}'

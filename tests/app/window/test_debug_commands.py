@@ -5,8 +5,8 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 
 from app.document import DocumentFile, GrammarPart, ModelPart
 from app.models.candidates import Column
-from engine.decoding.breakpoints import BreakpointKind
-from engine.decoding.run_until import Goal
+from engine.decoding.debugging.breakpoints import BreakpointKind
+from engine.decoding.debugging.run_until import Goal
 from engine.decoding.values import FORCE, Finish
 
 LEFT = Qt.MouseButton.LeftButton

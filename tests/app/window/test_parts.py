@@ -12,7 +12,8 @@ from app.session import Alarm, Drawn
 from app.window.banner import BannerStack
 from app.window.status import StatusLine
 from app.window.trouble import tell_uncaught
-from app.workers.messages import CompileRequest, DecodeView
+from app.workers.compile_messages import CompileRequest
+from app.workers.decode_messages import DecodeView
 from engine.compile import CompileOptions, compile_grammar
 from engine.decoding.values import EosState, Finish, Position
 

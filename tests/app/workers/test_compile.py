@@ -3,8 +3,8 @@ import pickle
 import pytest
 
 from app.workers.compile import CompileHandler
+from app.workers.compile_messages import CompileRequest, NeighbourhoodRequest, StandingRequest
 from app.workers.export_values import ExportRequest, ExportTold, ListExports
-from app.workers.messages import CompileRequest, NeighbourhoodRequest, StandingRequest
 from engine.compile.options import CompileOptions
 from engine.source import CancelledError, CancelToken, Limits, Severity
 

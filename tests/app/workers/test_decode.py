@@ -4,11 +4,10 @@ from dataclasses import replace
 import pytest
 from model_doubles import EOS, decode_handler
 
-from app.workers.messages import (
+from app.workers.compile_messages import CompileRequest
+from app.workers.decode_messages import (
     Back,
     Begin,
-    CompileRequest,
-    ExportRequest,
     GoTo,
     Lookup,
     OpenModel,
@@ -23,6 +22,7 @@ from app.workers.messages import (
     Take,
     Why,
 )
+from app.workers.export_values import ExportRequest
 from engine.compile.options import CompileOptions
 from engine.decoding.values import Chat, EosState, Finish, SamplerSettings
 from engine.masking.explanation import Reason

@@ -2,9 +2,9 @@
 
 import pytest
 
+from app.workers.compile_messages import CompileRequest
 from app.workers.judge_messages import JudgeRequest, SuggestRequest
 from app.workers.judging import JudgeHandler, passed
-from app.workers.messages import CompileRequest
 from engine.compile import CompileOptions, compile_grammar
 from engine.diagnosis.testing import SuggestionKind
 from engine.diagnosis.verdict import Outcome

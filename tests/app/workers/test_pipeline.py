@@ -5,10 +5,10 @@ import pickle
 import pytest
 from model_doubles import EOS, decode_handler
 
+from app.workers.compile_messages import CompileRequest
 from app.workers.decode import DecodeHandler
-from app.workers.messages import (
+from app.workers.decode_messages import (
     Begin,
-    CompileRequest,
     Force,
     Lookup,
     OpenModel,

@@ -3,7 +3,8 @@
 import pytest
 from model_doubles import EOS, decode_handler
 
-from app.workers.messages import Back, Begin, CompileRequest, OpenModel, SetGrammar, StepOnce
+from app.workers.compile_messages import CompileRequest
+from app.workers.decode_messages import Back, Begin, OpenModel, SetGrammar, StepOnce
 from app.workers.replaying import AssessOutput, OpenOutput, ReplayOutput, ReplayQuestion
 from engine.compile import CompileOptions
 from engine.decoding.values import REPLAYED, SamplerSettings

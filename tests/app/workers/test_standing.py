@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.workers.compile import CompileHandler
-from app.workers.messages import CompileRequest, StandingAnswer, StandingRequest
+from app.workers.compile_messages import CompileRequest, StandingAnswer, StandingRequest
 from engine.compile.options import CompileOptions
 from engine.source import CancelToken, SourceText
 

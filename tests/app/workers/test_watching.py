@@ -5,7 +5,7 @@ import pickle
 import pytest
 from model_doubles import EOS, decode_handler
 
-from app.workers.messages import (
+from app.workers.decode_messages import (
     Back,
     BreakpointAnswer,
     FindBreakpoint,
@@ -18,7 +18,7 @@ from app.workers.messages import (
     WriteTwin,
 )
 from engine.compile.options import CompileOptions
-from engine.decoding.breakpoints import BreakpointKind
+from engine.decoding.debugging.breakpoints import BreakpointKind
 from engine.decoding.values import FORCE, Finish
 from engine.source import CancelledError, CancelToken
 

@@ -9,7 +9,7 @@ import pytest
 
 MODULES = [
     "engine.decoding",
-    "engine.decoding.zones",
+    "engine.decoding.constraints.zones",
     "engine.decoding.processors.budget",
     "engine.decoding.processors.character_classes",
     "engine.decoding.processors.dfa_table",

@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 from app.graph.layout import lay_out
 from app.graph.rules import charts_of
 from app.panes.automaton import AutomatonPane
-from app.workers.messages import OpenFrame, OpenStack, StandingAnswer
+from app.workers.compile_messages import OpenFrame, OpenStack, StandingAnswer
 from app.workers.standing import standing
 from engine.automata.rule_match import RuleMatch
 from engine.compile import compile_grammar

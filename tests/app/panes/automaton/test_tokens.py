@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from app.graph.layout import LayoutRequest, lay_out
 from app.panes.automaton import AutomatonPane
-from app.workers.messages import TokensAnswer, TokensRequest, TokensTo
+from app.workers.decode_messages import TokensAnswer, TokensRequest, TokensTo
 from engine.automata.rule_places import RulePlaces
 from engine.compile import compile_grammar
 

@@ -6,7 +6,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
 from app.panes.generation.processors_button import Processors
-from app.workers.messages import DecodeView, PipelineRefused
+from app.workers.decode_messages import DecodeView, PipelineRefused
 from engine.decoding.pipeline_settings import (
     DEFAULT_ORDER,
     Afterwards,

@@ -2,7 +2,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from app.panes.generation.run_until_popover import RunUntilPopover
-from engine.decoding.run_until import Goal, RunUntil
+from engine.decoding.debugging.run_until import Goal, RunUntil
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from decode_views import step
 from PySide6.QtCore import Qt
 
 from app.panes.generation.twin_page import TwinPage, verdict_of
-from app.workers.messages import TwinAnswer
+from app.workers.decode_messages import TwinAnswer
 from engine.decoding.values import Favourite, Finish, Twin
 
 LEFT = Qt.MouseButton.LeftButton

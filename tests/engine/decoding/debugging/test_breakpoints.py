@@ -1,6 +1,6 @@
 import pytest
 
-from engine.decoding.breakpoints import Breakpoint, BreakpointKind, Passage, hits, toggled
+from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind, Passage, hits, toggled
 from engine.source import Span
 
 NUM = Breakpoint(BreakpointKind.RULE, "num")

@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from engine.automata.completion import legible
 from engine.compile import CompiledGrammar
-from engine.decoding.token_graph import TokenGraph
+from engine.decoding.budget.token_graph import TokenGraph
 from engine.masking.token_steps import TokenSteps
 from engine.source import LimitExceededError
 from engine.vocabulary import Vocabulary

@@ -32,8 +32,8 @@ from engine.automata.json.runtime import JsonAutomaton
 from engine.automata.rule_match import RuleMatch
 from engine.automata.runtime import DEAD, Runtime
 from engine.compile import CompiledGrammar
-from engine.decoding.breakpoints import Passage
-from engine.decoding.json_places import JsonScanner, Path, SchemaPlaces
+from engine.decoding.debugging.breakpoints import Passage
+from engine.decoding.debugging.json_places import JsonScanner, Path, SchemaPlaces
 from engine.source import LimitExceededError, Span
 
 MOST_STATES = 4_000

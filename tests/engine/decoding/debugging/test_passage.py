@@ -8,8 +8,8 @@ import json
 import pytest
 
 from engine.compile import compile_grammar
-from engine.decoding.breakpoints import Passage
-from engine.decoding.passage import Passages
+from engine.decoding.debugging.breakpoints import Passage
+from engine.decoding.debugging.passage import Passages
 from engine.source import Span
 
 SUMS = compile_grammar(

@@ -12,7 +12,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 
-from engine.decoding.breakpoints import Passage, StateName
+from engine.decoding.debugging.breakpoints import Passage, StateName
 from engine.decoding.values import EosState, Position, Step
 from engine.source import InvariantError
 from engine.vocabulary.visible import visible

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from random_model import RandomModel
 
 from engine import Matcher, Vocabulary, compile_grammar
+from engine.decoding.constraints.triggers import Triggers
+from engine.decoding.constraints.zones import Zone, zoned
 from engine.decoding.errors import DeadEndError
 from engine.decoding.generate import generate
 from engine.decoding.pipeline_settings import Afterwards, PipelineSettings, ZoneSettings
 from engine.decoding.session import DecodeSession
-from engine.decoding.triggers import Triggers
 from engine.decoding.values import Finish, SamplerSettings
-from engine.decoding.zones import Zone, zoned
 from engine.source import InvariantError
 from engine.vocabulary import VocabularyError
 

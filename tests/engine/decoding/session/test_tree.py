@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.decoding.tree import StepTree
+from engine.decoding.session.tree import StepTree
 from engine.decoding.values import Step, Trace, TraceNode
 from engine.source import InvariantError
 

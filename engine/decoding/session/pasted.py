@@ -12,8 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from engine.compile import CompiledGrammar
-from engine.decoding.candidates import token_bytes
-from engine.decoding.constraint import constraint_for
+from engine.decoding.constraints.constraint import constraint_for
+from engine.decoding.sampling.candidates import token_bytes
 from engine.decoding.values import REPLAYED, Step, Trace, TraceNode
 from engine.source import EngineError
 from engine.vocabulary import Vocabulary

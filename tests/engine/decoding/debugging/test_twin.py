@@ -2,8 +2,8 @@ import pytest
 from random_model import RandomModel
 
 from engine.compile import compile_grammar
+from engine.decoding.debugging.twin import diverges_at, twin
 from engine.decoding.session import DecodeSession
-from engine.decoding.twin import diverges_at, twin
 from engine.decoding.values import Finish, SamplerSettings
 from engine.source import CancelledError, CancelToken
 

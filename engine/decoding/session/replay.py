@@ -14,9 +14,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.decoding.constraint import Constraint
-from engine.decoding.sampler import Decision, decide
-from engine.decoding.tree import StepTree
+from engine.decoding.constraints.constraint import Constraint
+from engine.decoding.sampling.sampler import Decision, decide
+from engine.decoding.session.tree import StepTree
 from engine.decoding.values import FORCE, SamplerSettings, Step
 
 KnownLogits = Callable[[int | None], NDArray[np.floating] | None]

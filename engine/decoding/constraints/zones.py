@@ -30,8 +30,8 @@ from engine.automata.distance import Alphabet, Completion, Properties, Remaining
 from engine.automata.runtime import DEAD
 from engine.automata.table import LazyTable
 from engine.compile import CompiledGrammar
+from engine.decoding.constraints.triggers import Triggers
 from engine.decoding.pipeline_settings import Afterwards
-from engine.decoding.triggers import Triggers
 from engine.grammar import TokenSet
 from engine.source import CancelToken, InvariantError, Limits, Span
 from engine.vocabulary import Vocabulary, VocabularyError

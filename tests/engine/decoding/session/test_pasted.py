@@ -1,8 +1,8 @@
 import pytest
 
 from engine.compile import compile_grammar
-from engine.decoding.pasted import pasted_trace
 from engine.decoding.session import DecodeSession
+from engine.decoding.session.pasted import pasted_trace
 from engine.decoding.values import REPLAYED
 from engine.models.uniform import UniformSource
 from engine.source import EngineError

@@ -8,7 +8,7 @@ have no names, on the place itself, where something is read.
 from __future__ import annotations
 
 from engine.compile import CompiledGrammar
-from engine.decoding.breakpoints import Breakpoint, BreakpointKind
+from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind
 from engine.grammar import Chars, Grammar, Reference, TokenSet
 from engine.grammar.nodes import parts
 from engine.notations.json_schema.text import Json, read_json

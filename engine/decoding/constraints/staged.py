@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.compile import CompiledGrammar
-from engine.decoding.constraint import Constraint, constraint_for
+from engine.decoding.constraints.constraint import Constraint, constraint_for
+from engine.decoding.constraints.zones import Part, Zone, ZonedAutomaton, zoned
 from engine.decoding.errors import DeadEndError, EmptyMaskError
 from engine.decoding.pipeline_settings import PipelineSettings, StageName
 from engine.decoding.processors import Bias, DfaTable, StaticMask, Suppress, compile_pattern, mask, shapes
@@ -27,7 +28,6 @@ from engine.decoding.processors.masker import ENDED, Ended, Machine
 from engine.decoding.processors.pattern import fixed_sets
 from engine.decoding.processors.shaping import Shape
 from engine.decoding.values import BudgetState, SamplerSettings
-from engine.decoding.zones import Part, Zone, ZonedAutomaton, zoned
 from engine.masking.explanation import Explanation
 from engine.vocabulary import Vocabulary
 

@@ -15,16 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.compile import CompiledGrammar
-from engine.decoding import candidates
-from engine.decoding.constraint import Constraint
+from engine.decoding.constraints.constraint import Constraint
+from engine.decoding.constraints.staged import StagePlan
 from engine.decoding.errors import DeadEndError, FinishedError, NotAllowedError, RemovedError
-from engine.decoding.memo import Memo
-from engine.decoding.pasted import unasked_step
 from engine.decoding.pipeline_settings import PipelineSettings
-from engine.decoding.replay import KnownLogits, replay
-from engine.decoding.sampler import Decision, decide
-from engine.decoding.staged import StagePlan
-from engine.decoding.tree import StepTree
+from engine.decoding.sampling import candidates
+from engine.decoding.sampling.sampler import Decision, decide
+from engine.decoding.sampling.waterfall import entropy, waterfall
+from engine.decoding.session.memo import Memo
+from engine.decoding.session.pasted import unasked_step
+from engine.decoding.session.replay import KnownLogits, replay
+from engine.decoding.session.tree import StepTree
 from engine.decoding.values import (
     DEFAULT_MAX_TOKENS,
     FORCE,
@@ -39,7 +40,6 @@ from engine.decoding.values import (
     StopRule,
     Trace,
 )
-from engine.decoding.waterfall import entropy, waterfall
 from engine.masking.explanation import Explanation
 from engine.models import LogitSource
 from engine.source import EngineError, InvariantError

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from engine.decoding.json_places import JsonScanner, SchemaPlaces
+from engine.decoding.debugging.json_places import JsonScanner, SchemaPlaces
 
 
 def paths(text: str):

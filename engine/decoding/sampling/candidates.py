@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.decoding.processors import Logits
-from engine.decoding.sampler import Decision
+from engine.decoding.sampling.sampler import Decision
 from engine.decoding.values import Candidate, Favourite
 from engine.vocabulary import Vocabulary
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.decoding.sampler import decide
+from engine.decoding.sampling.sampler import decide
 from engine.decoding.values import SamplerSettings
 from engine.source import InvariantError
 

@@ -1,0 +1,123 @@
+"""What crosses to the process that compiles, and back: the automaton, a part of it, and where a match stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from app.graph.folding import Fold
+    from app.graph.regions import Regions
+    from app.graph.rules import RuleCharts
+    from engine.automata.dfa import ByteDfa
+    from engine.automata.rule_places import RulePlaces
+    from engine.compile.options import CompileOptions
+    from engine.source import Diagnostic, Span
+
+
+@dataclass(frozen=True, slots=True)
+class CompileRequest:
+    """Compile a text and draw up its automaton."""
+
+    revision: int
+    notation: str
+    text: str
+    options: CompileOptions
+
+
+@dataclass(frozen=True, slots=True)
+class CompileAnswer:
+    """What a text compiled to.
+
+    Attributes:
+        diagnostics: every finding; the compile failed where one is an error.
+        dfa: the minimal automaton, or its start's neighbourhood where the whole is too large; None on failure.
+        too_large: why the automaton is not whole; empty where it is.
+        compile_ms: the time of the compile and the drawing-up together.
+        fold: the automaton over characters; None where that is no other.
+        rules: where the automaton is not whole, those of its rules; None where it has none, or too large ones.
+        places: where the empty text stands in the rules.
+        regions: a large automaton of a pattern folded by the parts of the text; None where it is small, or has rules.
+    """
+
+    revision: int
+    diagnostics: tuple[Diagnostic, ...]
+    dfa: ByteDfa | None
+    too_large: str
+    compile_ms: float
+    fold: Fold | None = None
+    rules: RuleCharts | None = None
+    places: RulePlaces | None = None
+    regions: Regions | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NeighbourhoodRequest:
+    """Draw up the surroundings of the configuration that `output` leads to, for an automaton too large to draw."""
+
+    compiled: CompileRequest
+    output: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class NeighbourhoodAnswer:
+    """The part of an automaton around where the match stands, which is its start; and where it stands in its rules.
+
+    Attributes:
+        places: None where the rules are not drawn, or too many ways lead there.
+    """
+
+    revision: int
+    dfa: ByteDfa
+    fold: Fold | None = None
+    places: RulePlaces | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StandingRequest:
+    """Say on which stacks the match stands that `output` leads to."""
+
+    compiled: CompileRequest
+    output: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class OpenFrame:
+    """A rule that is open, or a place in a schema.
+
+    Attributes:
+        spans: what may come next in it, once what is above it is over.
+        may_end: whether it may be over then itself.
+    """
+
+    name: str
+    spans: tuple[Span, ...]
+    may_end: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OpenStack:
+    """One of the stacks that a match stands on.
+
+    Attributes:
+        frames: what is open, the innermost first.
+        expects: what it could read next, for a person.
+        may_end: whether the text may end here.
+        left_out: how many frames in the middle are not listed.
+    """
+
+    frames: tuple[OpenFrame, ...]
+    expects: str
+    may_end: bool = False
+    left_out: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class StandingAnswer:
+    """The stacks of a match, how many more there are at least, and where it stands in the drawn rules."""
+
+    revision: int
+    output: bytes
+    stacks: tuple[OpenStack, ...]
+    more: int = 0
+    places: RulePlaces | None = None

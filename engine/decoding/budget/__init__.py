@@ -1,0 +1,1 @@
+"""How many tokens an ending needs, before it is written."""
