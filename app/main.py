@@ -89,6 +89,7 @@ def _application() -> QApplication:
     from PySide6.QtGui import QIcon
     from PySide6.QtWidgets import QApplication
 
+    from app.jobs import GarbageCollector
     from app.window.icon import icon_path
 
     app = QApplication(sys.argv[:1])
@@ -96,6 +97,7 @@ def _application() -> QApplication:
     app.setApplicationDisplayName("Turnstile")
     app.setDesktopFileName("turnstile")
     app.setWindowIcon(QIcon(str(icon_path())))
+    GarbageCollector(app)
     return app
 
 
@@ -111,7 +113,8 @@ def _window(app: QApplication, options: argparse.Namespace, stack: ExitStack) ->
     if options.screenshot is not None:  # a picture is of a first start, whatever this home remembers
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="turnstile-")))
     settings = Settings(scratch / "preferences.json" if scratch else None)
-    theme.apply(app, options.theme or settings.preferences.theme)
+    chosen = options.theme or settings.preferences.theme
+    theme.prepare(app, chosen)
     app.styleHints().colorSchemeChanged.connect(lambda _scheme: theme.apply(app, settings.preferences.theme))
     document = Document(Autosave(scratch / "autosave" if scratch else None), app)
     window = MainWindow(Session(document, Groups(app), app), settings)

@@ -58,6 +58,11 @@ class Settings:
         self._path = path or platformdirs.user_config_path(APPLICATION) / "preferences.json"
         self.preferences = self._read()
 
+    @property
+    def session_path(self) -> Path:
+        """Where the work is kept that was open last."""
+        return self._path.with_name("session.json")
+
     def change(self, **changes: Any) -> None:
         """Change preferences by name and write them."""
         self.preferences = msgspec.structs.replace(self.preferences, **changes)
@@ -68,6 +73,12 @@ class Settings:
         name = str(path)
         others = [other for other in self.preferences.recent if other != name]
         self.change(recent=[name, *others][:RECENT_FILES])
+
+    def forget_file(self, path: Path) -> None:
+        """Take a document that cannot be opened any more out of the recent ones."""
+        left = [name for name in self.preferences.recent if name != str(path)]
+        if left != self.preferences.recent:
+            self.change(recent=left)
 
     def _read(self) -> Preferences:
         try:

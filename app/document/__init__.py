@@ -2,10 +2,11 @@
 
 from app.document.autosave import Autosave, Saved
 from app.document.document import Document
-from app.document.file import SUFFIX, DocumentError, DocumentFile, GrammarPart, ModelPart
+from app.document.file import SUFFIX, AutomatonPart, DocumentError, DocumentFile, GrammarPart, ModelPart
 
 __all__ = [
     "SUFFIX",
+    "AutomatonPart",
     "Autosave",
     "Document",
     "DocumentError",

@@ -4,7 +4,8 @@ Every window writes to a file of its own in the user's state folder, beside a lo
 that names its process. A clean end removes both. A file whose lock belongs to
 nobody alive is work that a crash left behind: the next start takes it over.
 
-Writing happens in a thread, because a disk may take longer than a frame.
+Writing happens in a thread, because a disk may take longer than a frame. The encoder holds the interpreter all the
+while, so it is spared the candidates that steps keep: after a crash, the model is asked for them again.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import time
 import uuid
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -23,6 +25,7 @@ from PySide6.QtCore import QLockFile
 
 from app.document.file import DocumentError, DocumentFile, decode
 from app.settings import APPLICATION, write_atomically
+from engine.decoding.values import Step, TraceNode
 from engine.source import InvariantError
 
 _log = logging.getLogger(__name__)
@@ -50,7 +53,10 @@ class Autosave:
         self._has_failed = False
         self._folder = folder or platformdirs.user_state_path(APPLICATION) / "autosave"
         self._name = uuid.uuid4().hex
-        self._lock: QLockFile | None = None
+        # Made and kept by the GUI's thread; the writer's only calls it. An object of Qt's that one thread makes or
+        # drops, while another is within Qt, is what the bindings cannot be trusted with.
+        self._lock = self._lock_of(self._folder / f"{self._name}{_SUFFIX}")
+        self._is_locked = False
         self._is_closed = False
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="autosave")
 
@@ -109,10 +115,9 @@ class Autosave:
         file = self._folder / f"{self._name}{_SUFFIX}"
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            if self._lock is None:
-                self._lock = self._lock_of(file)
-                self._lock.tryLock(0)
-            write_atomically(file, msgspec.json.encode(saved))
+            if not self._is_locked:
+                self._is_locked = self._lock.tryLock(0)
+            write_atomically(file, msgspec.json.encode(msgspec.structs.replace(saved, document=_light(saved.document))))
         except OSError as error:
             if not self._has_failed:
                 _log.warning("autosave cannot write to %s: %s", self._folder, error)
@@ -126,6 +131,21 @@ class Autosave:
     def _remove(self) -> None:
         with contextlib.suppress(OSError):
             (self._folder / f"{self._name}{_SUFFIX}").unlink(missing_ok=True)
-        if self._lock is not None:
+        if self._is_locked:
             self._lock.unlock()
-            self._lock = None
+            self._is_locked = False
+
+
+def _light(document: DocumentFile) -> DocumentFile:
+    """A document whose steps keep no candidates but the favourites that they show."""
+    trace = replace(document.trace, nodes=tuple(map(_light_node, document.trace.nodes)))
+    former = tuple(replace(branch, steps=tuple(map(_light_step, branch.steps))) for branch in document.former)
+    return msgspec.structs.replace(document, trace=trace, former=former)
+
+
+def _light_node(node: TraceNode) -> TraceNode:
+    return TraceNode(node.id, node.parent, _light_step(node.step))
+
+
+def _light_step(step: Step) -> Step:
+    return step if step.kept is None else replace(step, kept=None)

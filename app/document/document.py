@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.document import file
 from app.document.autosave import Autosave, Saved
-from app.document.file import DocumentFile, GrammarPart, ModelPart
+from app.document.file import AutomatonPart, DocumentFile, GrammarPart, ModelPart
 from engine.decoding.debugging.breakpoints import Breakpoint
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import Chat, FormerBranch, SamplerSettings, Trace
@@ -84,11 +84,10 @@ class Document(QObject):
             self._change(grammar=msgspec.structs.replace(grammar, text=text))
             self._touch_grammar()
 
-    def set_reading(self, reading: GrammarPart) -> None:
-        """Read the same text in another notation, or with other options; the text of `reading` does not count."""
-        reading = msgspec.structs.replace(reading, text=self._content.grammar.text)
-        if reading != self._content.grammar:
-            self._change(grammar=reading)
+    def set_grammar(self, grammar: GrammarPart) -> None:
+        """Take over a text in another notation, or read with other options; an edit like any other."""
+        if grammar != self._content.grammar:
+            self._change(grammar=grammar)
             self._touch_grammar()
 
     def set_prompt(self, prompt: str | Chat) -> None:
@@ -132,6 +131,11 @@ class Document(QObject):
         """Note which model the trace is of."""
         if model != self._content.model:
             self._change(model=model)
+
+    def set_automaton(self, automaton: AutomatonPart) -> None:
+        """Note what is seen of the automaton; looking at something is no edit."""
+        if automaton != self._content.automaton:
+            self._change(automaton=automaton)
 
     def set_trace(self, trace: Trace) -> None:
         """Note where the session stands."""

@@ -22,7 +22,7 @@ from engine.source import InvariantError
 FORMAT = "turnstile"
 VERSION = 1
 SUFFIX = ".turnstile"
-SIZE_LIMIT = 32 * 1024 * 1024  # bytes; a trace of 10,000 steps takes a tenth of it
+SIZE_LIMIT = 128 * 1024 * 1024  # bytes; a trace of 10,000 steps takes a third of it
 
 
 Whitespace = Literal["compact", "one-space", "flexible", "any"]
@@ -46,6 +46,18 @@ class ModelPart(msgspec.Struct, frozen=True):
     vocabulary_fingerprint: str = ""
 
 
+class AutomatonPart(msgspec.Struct, frozen=True):
+    """What was seen of the automaton, as far as it outlives an edit: names do, numbers of states do not."""
+
+    rule: str | None = None  # or the region that was open; None for the map
+    follows: bool = False  # the surroundings of the live state
+    tokens: bool = False  # where the live state's tokens lead
+    draws_all: bool = False
+    draws_bytes: bool = False
+    method: Literal["", "dot", "sugiyama", "layered"] = ""  # of the layout; empty for the best one
+    downwards: bool = False
+
+
 class DocumentFile(msgspec.Struct, frozen=True):
     """The content of a document."""
 
@@ -62,7 +74,7 @@ class DocumentFile(msgspec.Struct, frozen=True):
     former: tuple[FormerBranch, ...] = ()  # of other prompts and models, the latest first
     test_strings: tuple[ExpectedText | str, ...] = ()  # a mere string should be accepted: files from before 0.2
     breakpoints: tuple[Breakpoint, ...] = ()
-    layout: dict[str, list[float]] = {}  # node name to x, y: positions that the user gave
+    automaton: AutomatonPart = AutomatonPart()
 
     @property
     def expected_texts(self) -> tuple[ExpectedText, ...]:
@@ -103,14 +115,18 @@ def decode(data: bytes, name: str) -> DocumentFile:
         )
     try:
         document = msgspec.json.decode(data, type=DocumentFile)
-        _check(document.trace)
+        check(document.trace)
     except (msgspec.MsgspecError, InvariantError, ValueError) as error:
         raise DocumentError(f"{name} is damaged: {error}. Nothing was changed; restore a copy of it.") from None
     return document
 
 
-def _check(trace: Trace) -> None:
-    """Refuse a trace that contradicts itself: everything later trusts it."""
+def check(trace: Trace) -> None:
+    """Refuse a trace that contradicts itself: everything later trusts it.
+
+    Raises:
+        InvariantError: it does.
+    """
     known: set[int | None] = {None}
     for node in trace.nodes:
         if node.parent not in known or node.id in known:

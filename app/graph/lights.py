@@ -5,7 +5,8 @@ thousand. Every colour has a second cue: a live state has a thick outline and a
 halo, the edges that leave it are thicker, the way taken is a broad band under
 its lines, what a token would take is a broad dashed band, a selected state has
 a dashed ring. Where the coverage is shown, what the tests use has a broad band,
-and what they do not use is dotted.
+and what they do not use is dotted. A breakpoint is a dot at the upper left of its
+state, an empty one where it is switched off.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from app.theme import Role
 _MANY_EDGES = 16
 _REACH = 6.0
 _HALO = 4.5
+_DOT = 5.0  # the radius of a breakpoint
 _BAND = 7.0
 _USED = 11.0  # wider than the way of the match, so that both can be seen where they lie on each other
 
@@ -44,6 +46,7 @@ class Lit:
         highlighted, edges: the states and edges that belong to what is pointed at.
         used, unused: the edges that the tests use, and those that they do not.
         idle: the states that the tests do not pass.
+        stops, resting_stops: the states with a breakpoint, and with one that is switched off.
         hovered: the state under the pointer.
         selected: the state that was chosen.
     """
@@ -59,6 +62,8 @@ class Lit:
     used: frozenset[EdgeKey] = frozenset()
     unused: frozenset[EdgeKey] = frozenset()
     idle: frozenset[int] = frozenset()
+    stops: frozenset[int] = frozenset()
+    resting_stops: frozenset[int] = frozenset()
     hovered: int | None = None
     selected: int | None = None
 
@@ -77,6 +82,7 @@ class Lights:
         self._call_ground, self.next_calls = layer(scene, 10.5), layer(scene, 11)
         self.lit_lines, self.lit_heads = layer(scene, 13), layer(scene, 14)
         self.lit, self.halo, self.live_bodies = layer(scene, 31), layer(scene, 32), layer(scene, 33)
+        self.stops, self.resting_stops = layer(scene, 36), layer(scene, 36)
         self.arrival, self.pointed, self.ring = layer(scene, 34), layer(scene, 34), layer(scene, 35)
 
     def show(self, placed: Placed, lit: Lit) -> None:
@@ -109,6 +115,8 @@ class Lights:
         self.arrival.setPath(placed.rings(sorted(lit.arrival), _HALO))
         pointed = {*(lit.highlighted & lit.live), *([] if lit.hovered is None else [lit.hovered])}
         self.pointed.setPath(placed.rings(sorted(pointed)))
+        self.stops.setPath(placed.dots(sorted(lit.stops), _DOT))
+        self.resting_stops.setPath(placed.dots(sorted(lit.resting_stops), _DOT))
         self.ring.setPath(placed.rings([] if lit.selected is None else [lit.selected], _REACH))
 
     def recolour(self, *, is_stale: bool) -> None:
@@ -136,6 +144,9 @@ class Lights:
         self.arrival.setPen(pen(Role.ACCENT, 2.2, Qt.PenStyle.CustomDashLine))
         self.pointed.setPen(pen(Role.ACCENT, 2.2))
         self.ring.setPen(pen(Role.ACCENT, 1.6, Qt.PenStyle.DashLine))
+        for item, ground_of in ((self.stops, Role.FORBIDDEN), (self.resting_stops, Role.PANEL)):
+            item.setPen(pen(Role.FORBIDDEN, 1.6))
+            item.setBrush(theme.colour(ground_of))
         self.frames.setPen(pen(live, 1.6))
         self.frames.setBrush(theme.colour(Role.PANEL))
 

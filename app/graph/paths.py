@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from functools import cache
 
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QPainterPath, QPolygonF
@@ -19,6 +20,8 @@ _ENTRY_LENGTH = 26.0
 _INSET = 3.5
 _CORNER = 8.0
 _BEHIND = 3.5
+_PIECES, _LONG_PIECES = 6, 16
+_LONG = 300.0  # from one end of a curve to the other
 
 
 def curves(chains: Iterable[Sequence[Point]]) -> QPainterPath:
@@ -32,6 +35,28 @@ def curves(chains: Iterable[Sequence[Point]]) -> QPainterPath:
         dx, dy = _direction(chain)
         # Half a head short, so that a thick line does not look out beside the tip.
         path.cubicTo(*c1, *c2, end[0] - dx * _HEAD_LENGTH / 2, end[1] - dy * _HEAD_LENGTH / 2)
+    return path
+
+
+def polylines(chains: Iterable[Sequence[Point]]) -> QPainterPath:
+    """The same, each curve as a few straight pieces.
+
+    Qt takes a curve apart anew in every frame, into more pieces than an eye tells from these: of thousands of them,
+    that is a third of the frame.
+    """
+    path = QPainterPath()
+    for chain in chains:
+        x, y = chain[0]
+        path.moveTo(x, y)
+        dx, dy = _direction(chain)
+        end = chain[-1][0] - dx * _HEAD_LENGTH / 2, chain[-1][1] - dy * _HEAD_LENGTH / 2
+        for index in range(1, len(chain), 3):
+            (x1, y1), (x2, y2) = chain[index], chain[index + 1]
+            x3, y3 = chain[index + 2] if index + 3 < len(chain) else end
+            is_long = abs(x3 - x) + abs(y3 - y) > _LONG
+            for a, b, c, d in _shares(_LONG_PIECES if is_long else _PIECES):
+                path.lineTo(a * x + b * x1 + c * x2 + d * x3, a * y + b * y1 + c * y2 + d * y3)
+            x, y = x3, y3
     return path
 
 
@@ -97,6 +122,13 @@ def piles(boxes: Iterable[QRectF]) -> QPainterPath:
 def inner_frames(boxes: Iterable[QRectF], inset: float = _INSET) -> QPainterPath:
     """The second outline of cards that accept."""
     return frames(box.adjusted(inset, inset, -inset, -inset) for box in boxes)
+
+
+@cache
+def _shares(pieces: int) -> tuple[tuple[float, float, float, float], ...]:
+    """The shares of the four points of a Bezier curve in where each of its pieces ends."""
+    ends = (n / pieces for n in range(1, pieces + 1))
+    return tuple(((1 - t) ** 3, 3 * (1 - t) ** 2 * t, 3 * (1 - t) * t**2, t**3) for t in ends)
 
 
 def _add_head(path: QPainterPath, tip: Point, direction: Point, scale: float) -> None:

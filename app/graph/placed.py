@@ -15,6 +15,8 @@ from app.graph.picture import Picture
 
 Chain: TypeAlias = tuple[Point, ...]
 
+_ROUND = 0.29  # from the corner of a circle's box to its outline, as a share of the radius
+
 
 @dataclass(frozen=True, slots=True)
 class Placed:
@@ -56,6 +58,15 @@ class Placed:
         members = list(states)
         path = paths.pills(_grown(self.boxes[state], by) for state in members if state not in self.picture.folded)
         path.addPath(paths.frames(_grown(self.boxes[state], by) for state in members if state in self.picture.folded))
+        return path
+
+    def dots(self, states: Iterable[int], radius: float) -> QPainterPath:
+        """A dot at the upper left of each of some states, on its outline."""
+        path = QPainterPath()
+        for state in states:
+            box = self.boxes[state]
+            inset = 0 if state in self.picture.folded else _ROUND * box.height() / 2
+            path.addEllipse(QPointF(box.left() + inset, box.top() + inset), radius, radius)
         return path
 
     def chains(self, edges: Iterable[EdgeKey]) -> list[Chain]:

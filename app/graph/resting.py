@@ -105,7 +105,7 @@ class Resting(QObject):
         clock = QElapsedTimer()
         clock.start()
         for tile in self._rest_of_edges:
-            self._draw_edges(paths.curves(tile), paths.heads(tile))
+            self._draw_edges((paths.polylines if self.is_large else paths.curves)(tile), paths.heads(tile))
             if budget_ms is not None and clock.elapsed() >= budget_ms:
                 self._more.start()
                 return

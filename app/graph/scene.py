@@ -140,6 +140,12 @@ class AutomatonScene(QGraphicsScene):
         idle = frozenset(state for state in self._placed.boxes if state >= 0).difference(states)
         self._light(used=own & frozenset(edges), unused=own.difference(edges), idle=idle)
 
+    def set_stops(self, states: Mapping[int, bool]) -> None:
+        """Mark the states with a breakpoint; the value says whether it is switched on."""
+        drawn = self._drawn_states(states)
+        stops = frozenset(state for state in drawn if states[state])
+        self._light(stops=stops, resting_stops=drawn - stops)
+
     def set_hovered(self, state: int | None) -> None:
         """Light the state under the pointer."""
         self._light(hovered=state if state in self._placed.boxes else None)

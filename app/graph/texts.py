@@ -65,7 +65,7 @@ def fold_texts(dfa: ByteDfa, fold: Fold | None, kept: Collection[EdgeKey]) -> Fo
         if states:
             texts[key].append("".join(_shown(part, characters.get((part.source, part.target), ())) for part in run))
         ranges = () if states else edge.ranges
-        found[key] = _joined(found.get(key), DfaEdge(*key, ranges, edge.spans))
+        found[key] = joined(found.get(key), DfaEdge(*key, ranges, edge.spans))
     return Fold(
         (frozenset() if fold is None else fold.inner) | passed,
         tuple(found[key] for key in sorted(found)),
@@ -79,7 +79,7 @@ def _shown(edge: DfaEdge, points: CodePoints) -> str:
     return label_of(edge.ranges, points, _WIDTH)
 
 
-def _joined(first: DfaEdge | None, second: DfaEdge) -> DfaEdge:
+def joined(first: DfaEdge | None, second: DfaEdge) -> DfaEdge:
     """Two edges between the same states: at most one of them is taken by anything but a text."""
     if first is None:
         return second

@@ -282,7 +282,9 @@ class GraphView(QGraphicsView):
         return QPointF(box.center().x() + self.viewport().width() / self.zoom / 5, box.center().y())
 
     def _zoom_that_fits(self) -> float:
-        rect, port = self._drawing.home_rect(), self.viewport().rect()
+        # Of the room without scroll bars: reckoned with the room that they leave, a scene that reaches beyond home
+        # could bring a bar, fit without it, lose it, fit again with it, and so on for ever.
+        rect, port = self._drawing.home_rect(), self.maximumViewportSize()
         if rect.isEmpty() or port.isEmpty():
             return 1.0
         # A pixel less, or rounding would bring the scroll bars, which take the room that made it fit.

@@ -160,7 +160,8 @@ class JobGroup(QObject):
             return
         self.restart()
         if not job.cancelled:
-            self.failed.emit(job.request, Failed(f"stopped after {self._policy.limit_ms} ms", ""))
+            took = f"{type(job.request).__name__} took longer than {self._policy.limit_ms} ms in process {self.name}"
+            self.failed.emit(job.request, Failed(f"stopped after {self._policy.limit_ms} ms", took))
         self.changed.emit()
 
     def _finish(self, job: _Job, value: Any) -> None:

@@ -28,6 +28,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from app.workers.loop import Handler, serve
+from app.workers.protocol import Submit
 
 _CONTEXT = multiprocessing.get_context("spawn")  # the same on every platform, and never forks a Qt process
 
@@ -115,7 +116,7 @@ class _Incarnation:
     def _write(self) -> None:
         while (message := self._outbox.get()) is not None:
             try:
-                self._ours.send(message)
+                self._ours.send(message.sealed() if isinstance(message, Submit) else message)
             except (OSError, ValueError):
                 return  # the reader notices the same death and tells
 

@@ -12,7 +12,7 @@ newcomer never meets a struck-through token.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from enum import IntEnum
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
@@ -21,7 +21,6 @@ from app.models.wording import candidate_text, change_column, percent, percent_c
 from engine.decoding.values import Candidate
 
 NOTHING = "–"
-CANDIDATE_ROLE = Qt.ItemDataRole.UserRole
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
 
@@ -74,7 +73,8 @@ class CandidateModel(QAbstractTableModel):
         self._rows: list[Candidate] = []
         self._peak = 0.0
         self._allowed_only = False
-        self._states: Mapping[int, str] = {}
+        self._name_state: Callable[[Candidate], str | None] = _no_state
+        self._states: dict[int, str] = {}  # of the rows that were asked about, by token id
         self._sorting = (Column.PROBABILITY, Qt.SortOrder.DescendingOrder)
 
     def show_candidates(self, candidates: Iterable[Candidate], peak: float | None = None) -> None:
@@ -85,6 +85,7 @@ class CandidateModel(QAbstractTableModel):
             peak: the probability that fills a bar; by default the largest one among `candidates`.
         """
         self.beginResetModel()
+        self._states = {}
         self._all = tuple(candidates)
         self._peak = peak if peak is not None else peak_of(self._all)
         self._arrange()
@@ -99,9 +100,9 @@ class CandidateModel(QAbstractTableModel):
         self._arrange()
         self.endResetModel()
 
-    def set_states(self, states: Mapping[int, str]) -> None:
-        """Name the drawn states that tokens lead to, by token id."""
-        self._states = states
+    def set_states(self, name_state: Callable[[Candidate], str | None] | None) -> None:
+        """Name the drawn states that candidates lead to; only the rows that are seen are asked about."""
+        self._name_state, self._states = name_state or _no_state, {}
         if self._rows:
             self.dataChanged.emit(self.index(0, Column.STATE), self.index(len(self._rows) - 1, Column.STATE))
 
@@ -133,10 +134,10 @@ class CandidateModel(QAbstractTableModel):
         return 0 if parent.isValid() else len(Column)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """The text of a cell, for eyes and for screen readers, and the candidate itself for the delegate."""
+        """The text of a cell, for screen readers; what eyes see is painted by the view."""
         candidate = self.candidate(index.row()) if index.isValid() else None
-        if candidate is None or role == CANDIDATE_ROLE:  # what every cell asks for at every paint comes first
-            return candidate
+        if candidate is None:
+            return None
         match role:
             case Qt.ItemDataRole.DisplayRole:
                 return self._text(candidate, Column(index.column()))
@@ -188,17 +189,27 @@ class CandidateModel(QAbstractTableModel):
             case Column.CHANGE:
                 return change_column(candidate.p, candidate.p_masked)
             case Column.STATE:
-                return self._state(candidate)
+                return self.state_text(candidate)
 
-    def _state(self, candidate: Candidate) -> str:
+    def state_text(self, candidate: Candidate) -> str:
+        """The name of the drawn state that a candidate leads to."""
         if not candidate.allowed:
             return NOTHING
-        return "end" if candidate.is_eos else self._states.get(candidate.token_id, "…")
+        if candidate.is_eos:
+            return "end"
+        name = self._states.get(candidate.token_id)
+        if name is None:
+            name = self._states[candidate.token_id] = self._name_state(candidate) or "…"
+        return name
 
     def _arrange(self) -> None:
         column, order = self._sorting
         rows = (c for c in self._all if c.allowed or not self._allowed_only)
         self._rows = sorted(rows, key=_KEYS[column], reverse=order is Qt.SortOrder.DescendingOrder)
+
+
+def _no_state(_candidate: Candidate) -> None:
+    """No automaton is drawn."""
 
 
 def peak_of(candidates: Iterable[Candidate]) -> float:

@@ -6,7 +6,7 @@ automata that no drawing serves. Texts are made when a row is shown.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
@@ -15,15 +15,17 @@ from app.graph.picture import written
 from engine.automata.dfa import ByteDfa, DfaEdge
 from engine.source import SourceText, Span
 
-_COLUMNS = ("State", "Here", "Accepts", "Leads to", "Reads")
-STATE, HERE, ACCEPTS, LEADS_TO, READS = range(len(_COLUMNS))
+_COLUMNS = ("State", "Here", "Accepts", "Leads to", "Reads", "Marks")
+STATE, HERE, ACCEPTS, LEADS_TO, READS, MARKS = range(len(_COLUMNS))
 _EDGES_SHOWN = 40
+_TOLD_ONE_BY_ONE = 8
 _HELP = (
     "The state's number in the automaton",
     "Whether the match stands here now",
     "Whether the text may end here",
-    "Each byte class and the state that it leads to",
+    "Each byte class and the state that it leads to; of a live state also its tokens, and what the model gives them",
     "What the grammar may read next, in its own words",
+    "Breakpoints; and where the coverage is shown, whether a test string or an output comes here",
 )
 
 Index = QModelIndex | QPersistentModelIndex
@@ -41,6 +43,9 @@ class StatesModel(QAbstractTableModel):
         self._name: Callable[[int], str] = str
         self._source: SourceText | None = None
         self._live: frozenset[int] = frozenset()
+        self._stops: Mapping[int, bool] = {}
+        self._used: frozenset[int] | None = None
+        self._tokens: Mapping[tuple[int, int], str] = {}
 
     def show_dfa(
         self,
@@ -54,15 +59,39 @@ class StatesModel(QAbstractTableModel):
         self._dfa, self._label, self._source, self._live = dfa, label, source, frozenset()
         self._name = name
         self._edges = None
+        self._stops, self._used, self._tokens = {}, None, {}
         self.endResetModel()
 
     def set_live(self, states: Collection[int]) -> None:
         """Mark the states where the match stands."""
         changed = self._live ^ frozenset(states)
         self._live = frozenset(states)
-        for state in changed:
-            if state < self.rowCount():
-                self.dataChanged.emit(self.index(state, STATE), self.index(state, READS))
+        self._tell(changed)
+
+    def set_stops(self, states: Mapping[int, bool]) -> None:
+        """Mark the states with a breakpoint; the value says whether it is switched on."""
+        changed = dict(states).items() ^ dict(self._stops).items()
+        self._stops = states
+        self._tell({state for state, _ in changed})
+
+    def set_used(self, states: frozenset[int] | None) -> None:
+        """Mark the states that the tests use, and the others; None for neither."""
+        if states != self._used:
+            self._used = states
+            self._tell(range(self.rowCount()))
+
+    def set_tokens(self, texts: Mapping[tuple[int, int], str]) -> None:
+        """Say of edges which tokens take them."""
+        changed = {source for source, _ in (*texts, *self._tokens)}
+        self._tokens = texts
+        self._tell(changed)
+
+    def _tell(self, states: Collection[int]) -> None:
+        """Have views ask about states anew; about many in one go."""
+        rows = sorted(state for state in states if 0 <= state < self.rowCount())
+        spans = [(rows[0], rows[-1])] if len(rows) > _TOLD_ONE_BY_ONE else [(row, row) for row in rows]
+        for first, last in spans:
+            self.dataChanged.emit(self.index(first, STATE), self.index(last, MARKS))
 
     def rowCount(self, parent: Index = _ROOT) -> int:
         """One row for each state."""
@@ -97,9 +126,19 @@ class StatesModel(QAbstractTableModel):
             return "● here" if state in self._live else ""
         if column == ACCEPTS:
             return "◎ accepts" if self._dfa.states[state].accepting else ""
+        if column == MARKS:
+            return self._marks(state)
         if column == LEADS_TO:
             return self._leads_to(state)
         return excerpts(self._dfa.states[state].spans, self._source)
+
+    def _marks(self, state: int) -> str:
+        marks = []
+        if state in self._stops:
+            marks.append("◉ breakpoint" if self._stops[state] else "○ breakpoint, off")
+        if self._used is not None:
+            marks.append("✓ used" if state in self._used else "✗ not used")
+        return " · ".join(marks)
 
     def _leads_to(self, state: int) -> str:
         assert self._dfa is not None
@@ -108,13 +147,17 @@ class StatesModel(QAbstractTableModel):
             for edge in self._dfa.edges:
                 self._edges[edge.source].append(edge)
         edges = self._edges[state]
-        said = ((" ".join(map(written, self._label(edge).split("\n"))), edge.target) for edge in edges[:_EDGES_SHOWN])
-        parts = [f"{label} → {self._name(target)}".strip() for label, target in said]
+        parts = [self._edge_text(edge) for edge in edges[:_EDGES_SHOWN]]
         if len(edges) > _EDGES_SHOWN:
             parts.append(f"and {len(edges) - _EDGES_SHOWN:,} more")
         if state in self._dfa.boundary:
             parts.append("…")
         return " ,  ".join(parts)
+
+    def _edge_text(self, edge: DfaEdge) -> str:
+        label = " ".join(map(written, self._label(edge).split("\n")))
+        tokens = self._tokens.get((edge.source, edge.target), "")
+        return f"{label} → {self._name(edge.target)}".strip() + (f" ({tokens})" if tokens else "")
 
 
 def excerpts(spans: Collection[Span], source: SourceText | None, limit: int = 6) -> str:

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
+from app.models.passing_on import pass_keys_on
 from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind
 
 Index = QModelIndex | QPersistentModelIndex
@@ -148,7 +149,7 @@ class BreakpointsPane(QFrame):
         layout.setSpacing(theme.SPACE_XS)
         layout.addLayout(bar)
         layout.addWidget(self._pages, 1)
-        self.setFocusProxy(self.table)
+        pass_keys_on(self, self.table, self.add)
         self._connect()
         self.show_breakpoints(())
 

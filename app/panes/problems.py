@@ -10,6 +10,7 @@ from PySide6.QtGui import QFontMetrics, QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QLabel, QStackedWidget, QTableView, QVBoxLayout, QWidget
 
 from app import theme
+from app.models.passing_on import pass_keys_on
 from app.models.wording import unmarked
 from app.theme import Role
 from app.theme.icons import draw_icon
@@ -92,7 +93,8 @@ class ProblemsModel(QAbstractTableModel):
 
     def _fix(self, row: int) -> str:
         offered = self.fixes(row)
-        return unmarked(offered[0].title) + (" …" if len(offered) > 1 else "") if offered else ""
+        others = f" (or {len(offered) - 1} more)" if len(offered) > 1 else ""
+        return unmarked(offered[0].title) + others if offered else ""
 
     def _text(self, finding: Diagnostic, column: int) -> str:
         if column == SEVERITY:
@@ -121,7 +123,7 @@ class ProblemsPane(QWidget):
         self.table.setModel(self.model)
         self._set_columns()
         self._nothing = QLabel(_NOTHING)
-        self._nothing.setProperty("role", "muted")
+        self._nothing.setProperty("role", "empty")
         self._nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._stack = QStackedWidget()
         self._stack.addWidget(self._nothing)
@@ -129,7 +131,7 @@ class ProblemsPane(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._stack)
-        self.setFocusProxy(self.table)
+        pass_keys_on(self, self.table)
         self.table.clicked.connect(self._click)
         self.table.entered_by_key.connect(self._activate)
         theme.themes.changed.connect(self.table.viewport().update)
@@ -143,6 +145,12 @@ class ProblemsPane(QWidget):
     def is_empty(self) -> bool:
         """Whether there is no problem."""
         return self.model.rowCount() == 0
+
+    @property
+    def is_pressing(self) -> bool:
+        """Whether there is an error or a warning, not hints alone."""
+        rows = range(self.model.rowCount())
+        return any(self.model.finding(row).severity is not Severity.HINT for row in rows)
 
     def go_to_next(self) -> None:
         """Go to the finding after the current one, or to the first."""

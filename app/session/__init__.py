@@ -4,7 +4,9 @@ Panes listen to the signals here; nobody but the session talks to the workers.
 """
 
 from app.session.alarm import Alarm
+from app.session.coalescing import Coalescing
 from app.session.compiling import Compiling, Drawn
+from app.session.converting import Converting
 from app.session.debugging import Debugging
 from app.session.decoding import Decoding, view_of
 from app.session.groups import Groups
@@ -14,7 +16,9 @@ from app.session.session import Session
 
 __all__ = [
     "Alarm",
+    "Coalescing",
     "Compiling",
+    "Converting",
     "Debugging",
     "Decoding",
     "Drawn",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import platform
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -28,3 +29,16 @@ class Alarm:
     button: str = ""
     action: Callable[[], object] | None = None
     severity: Literal["error", "warning", "hint"] = "error"
+
+
+def post_mortem(process: str, cause: str, lost: Sequence[object]) -> str:
+    """What is known of a process that died, for a report: what it was asked for, and what it ran on.
+
+    Texts that the user wrote may be long, and private: a request is told by its kind alone.
+    """
+    kinds = [type(request).__name__ for request in lost]
+    asked = ", ".join(dict.fromkeys(kinds)) or "nothing"
+    system = f"{platform.system()} {platform.release()} {platform.machine()}"
+    return (
+        f"process: {process}\nended by: {cause}\nunder way: {asked}\non: Python {platform.python_version()}, {system}"
+    )

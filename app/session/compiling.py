@@ -17,6 +17,11 @@ from app.jobs import JobGroup
 from app.workers.compile_messages import (
     CompileAnswer,
     CompileRequest,
+    DescribeAnswer,
+    DescribeRequest,
+    Diagnosed,
+    FormatAnswer,
+    FormatRequest,
     NeighbourhoodAnswer,
     NeighbourhoodRequest,
     StandingAnswer,
@@ -35,7 +40,7 @@ if TYPE_CHECKING:
     from engine.automata.dfa import ByteDfa
     from engine.automata.rule_places import RulePlaces
 
-DEBOUNCE_MS = 80  # a quick typist's keys follow one another sooner; with the compile, a tenth of a second passes
+DEBOUNCE_MS = 10  # what one key changes in several edits is one compile; a later key cancels the compile of an earlier
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +85,8 @@ class Compiling(QObject):
         stale_changed(is stale, reason): whether the drawing is of an older text.
         laid_out(LayoutAnswer): positions for the drawing.
         stood(StandingAnswer): on which stacks the match stands.
+        described(Description, text): the last good text in words.
+        formatted(FormatAnswer, text): what formatting would change in a text, or why it would not.
         exports_listed(ExportList): which targets fit the grammar.
         exported(ExportAnswer): an export is ready.
         failed(Failed): a job hit a bug.
@@ -91,6 +98,8 @@ class Compiling(QObject):
     stale_changed = Signal(bool, str)
     laid_out = Signal(object)
     stood = Signal(object)
+    described = Signal(object, str)
+    formatted = Signal(object, str)
     exports_listed = Signal(object)
     exported = Signal(object)
     failed = Signal(object)
@@ -102,11 +111,14 @@ class Compiling(QObject):
         self._layout = layout_group
         self._good: Drawn | None = None
         self._stale = ""
+        self._describes = False
+        self._diagnosed = -1  # the revision whose findings were told
         self._timer = QTimer(self, singleShot=True, interval=DEBOUNCE_MS)
         self._timer.timeout.connect(self.compile_now)
         document.changed.connect(lambda _revision: self._timer.start())
         document.replaced.connect(self._forget)
         compile_group.answered.connect(self._on_answer)
+        compile_group.told.connect(self._on_told)
         compile_group.failed.connect(lambda _request, failed: self.failed.emit(failed))
         layout_group.answered.connect(lambda _request, answer: self.laid_out.emit(answer))
         layout_group.failed.connect(self._on_layout_failed)
@@ -124,6 +136,7 @@ class Compiling(QObject):
     def compile_now(self) -> None:
         """Compile the text as it stands, without waiting for more keys."""
         self._timer.stop()
+        self._compile.cancel(lambda request: isinstance(request, DescribeRequest))  # of a text that is no more
         self._compile.submit(self.request())
 
     def request(self) -> CompileRequest:
@@ -147,6 +160,20 @@ class Compiling(QObject):
         """Ask on which stacks the match stands after `output`; a later question takes the place of an earlier one."""
         if self._good is not None:
             self._compile.submit(StandingRequest(self._good.request, output))
+
+    def format_text(self) -> None:
+        """Ask what formatting would change in the text as it stands."""
+        grammar = self._document.content.grammar
+        self._compile.submit(FormatRequest(grammar.notation, grammar.text, grammar.dialect))
+
+    def describe(self, *, is_wanted: bool) -> None:
+        """Say the grammar in words from now on, whenever it compiles, or no longer."""
+        self._describes = is_wanted
+        self._describe()
+
+    def _describe(self) -> None:
+        if self._describes and self._good is not None:
+            self._compile.submit(DescribeRequest(self._good.request))
 
     def lay_out(self, request: LayoutRequest) -> None:
         """Ask for positions."""
@@ -187,13 +214,28 @@ class Compiling(QObject):
             case StandingAnswer():
                 if self._good is not None and answer.revision == self._good.request.revision:
                     self.stood.emit(answer)
+            case FormatAnswer():
+                self.formatted.emit(answer, request.text)
+            case DescribeAnswer():
+                if self._good is not None and answer.revision == self._good.request.revision:
+                    self.described.emit(answer.description, request.compiled.text)
             case ExportList():
                 self.exports_listed.emit(answer)
             case ExportAnswer():
                 self.exported.emit(answer)
 
+    def _on_told(self, request: Any, value: Any) -> None:
+        if isinstance(value, Diagnosed) and value.revision == self._document.revision:
+            self._tell_findings(request, value)
+
+    def _tell_findings(self, request: CompileRequest, found: Diagnosed | CompileAnswer) -> None:
+        """Tell the findings about a text, once."""
+        if self._diagnosed != found.revision:
+            self._diagnosed = found.revision
+            self.diagnosed.emit(found.diagnostics, SourceText(request.text))
+
     def _take(self, request: CompileRequest, answer: CompileAnswer) -> None:
-        self.diagnosed.emit(answer.diagnostics, SourceText(request.text))
+        self._tell_findings(request, answer)
         if answer.dfa is None:
             errors = sum(diagnostic.severity is Severity.ERROR for diagnostic in answer.diagnostics)
             self._set_stale("The grammar has an error" if errors == 1 else f"The grammar has {errors} errors")
@@ -203,6 +245,7 @@ class Compiling(QObject):
         self._set_stale("")
         self.compiled.emit(self._good)
         self.drawn.emit(self._good)
+        self._describe()
 
     def _set_stale(self, reason: str) -> None:
         if reason != self._stale:

@@ -75,7 +75,7 @@ class Debugging(QObject):
             return
         self._until, self._steps, self._depth = until or RunUntil(), 0, None
         self._were = None
-        self._decoding.run(self._judge, watched=self._is_watched)
+        self._decoding.run(self._judge, watched=self._is_watched, one_by_one=self._goes_one_by_one)
 
     def step_over(self) -> None:
         """Run until the rules that the next token opens are over."""
@@ -89,6 +89,10 @@ class Debugging(QObject):
         """Whether a step is to tell what it does to the rules."""
         reads = (one.enabled and one.kind is not BreakpointKind.STATE for one in self.breakpoints)
         return self._until.needs_passage or any(reads)
+
+    def _goes_one_by_one(self) -> bool:
+        """Whether something may stop the run within a forced run."""
+        return self._until.goal is not Goal.END or any(one.enabled for one in self.breakpoints)
 
     def _judge(self, view: DecodeView) -> str | None:
         position = view.position

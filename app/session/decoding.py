@@ -13,21 +13,22 @@ is the document's from then on: the worker forgets it.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TypeAlias
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from app.document import Document, DocumentFile, ModelPart
 from app.jobs import JobGroup
 from app.session.compiling import Drawn
-from app.workers.compile_messages import CompileRequest
+from app.session.questions import Questions
+from app.session.sharing import share_request
 from app.workers.decode_messages import (
     Back,
     Begin,
     DecodeView,
     Force,
     GoTo,
-    LookupAnswer,
     ManyAnswer,
     OpenModel,
     PipelineRefused,
@@ -41,31 +42,21 @@ from app.workers.decode_messages import (
     SetSampler,
     StepOnce,
     Take,
-    TokensAnswer,
-    TokensRequest,
-    WhyAnswer,
 )
-from app.workers.export_values import ExportAnswer, ExportRequest, ExportTold
 from app.workers.messages import Failed
-from app.workers.replaying import AssessAnswer, AssessOutput, OpenOutput, ReplayAnswer, ReplayOutput, ReplayQuestion
+from app.workers.replaying import OpenOutput
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import Chat, FormerBranch, SamplerSettings, Trace
 
-_ASSESS_DELAY_MS = 150  # whoever steps faster does not read how far the end is
 Judge: TypeAlias = Callable[[DecodeView], str | None]
 """After a step of a run: why it stops there; empty where it goes on, None where that is still to be found out."""
 
 
-class Decoding(QObject):
+class Decoding(Questions):
     """Sends decode requests and keeps the last view.
 
-    Signals:
+    Signals, besides those of `Questions`:
         viewed(DecodeView): what the generation panes show.
-        replayed(ReplayAnswer): what is wrong with an output that was asked about.
-        assessed(AssessAnswer): how far the end is, a moment after a step, and why the output ended.
-        explained(WhyAnswer), found(LookupAnswer), sampled(ManyAnswer), exported(ExportAnswer): answers.
-        tokens_told(TokensAnswer): which tokens may come at a state of the drawing.
-        sampling_stopped(why): the many seeds end before their last answer.
         running_changed(is running): Run began or ended.
         run_ended(why): a run stopped by itself, at its goal or at a breakpoint.
         model_opened(): the model that was asked for serves now.
@@ -76,14 +67,6 @@ class Decoding(QObject):
     """
 
     viewed = Signal(object)
-    explained = Signal(object)
-    found = Signal(object)
-    replayed = Signal(object)
-    assessed = Signal(object)
-    sampled = Signal(object)
-    tokens_told = Signal(object)
-    sampling_stopped = Signal(str)
-    exported = Signal(object)
     running_changed = Signal(bool)
     run_ended = Signal(str)
     model_opened = Signal()
@@ -93,30 +76,20 @@ class Decoding(QObject):
     failed = Signal(object)
 
     def __init__(self, document: Document, group: JobGroup, parent: QObject) -> None:
-        super().__init__(parent)
-        self._document = document
-        self._group = group
-        self._view = DecodeView()
+        super().__init__(document, group, parent)
         self._spec = ""
-        self._drawn: Drawn | None = None
         self._grammar: SetGrammar | None = None
         self._to_restore: RestoreTrace | None = None
         self._opening_steps = 0
         self._running = False
         self._judge: Judge = _to_the_end
         self._watched: Callable[[], bool] = bool
-        self._assessment = QTimer(self, singleShot=True, interval=_ASSESS_DELAY_MS)
-        self._assessment.timeout.connect(self._assess)
+        self._one_by_one: Callable[[], bool] = bool
         group.answered.connect(self._on_answer)
         group.told.connect(self._on_told)
         group.failed.connect(self._on_failed)
         group.cancelled.connect(self._on_cancelled)
         document.replaced.connect(self._take_document)
-
-    @property
-    def view(self) -> DecodeView:
-        """What the worker said last."""
-        return self._view
 
     @property
     def is_running(self) -> bool:
@@ -142,11 +115,6 @@ class Decoding(QObject):
     def has_grammar(self) -> bool:
         """Whether the last view is of the grammar that compiled last."""
         return self._grammar is None or self._view.grammar_revision == self._grammar.revision
-
-    @property
-    def is_sampling(self) -> bool:
-        """Whether many seeds are being generated; other requests wait for them."""
-        return any(isinstance(request, SampleMany) for request in self._group.pending)
 
     def open_model(self, spec: str) -> None:
         """Load a model; one that was on its way is given up."""
@@ -205,17 +173,24 @@ class Decoding(QObject):
         if not any(isinstance(request, StepOnce) for request in self._group.pending):
             self._put_aside()
             self._end_assessment()
-            self._group.submit(StepOnce(self._running and self._watched()))
+            self._group.submit(StepOnce(self._running and self._watched(), self._running and self._one_by_one()))
 
-    def run(self, judge: Judge | None = None, *, watched: Callable[[], bool] = bool) -> None:
+    def run(
+        self,
+        judge: Judge | None = None,
+        *,
+        watched: Callable[[], bool] = bool,
+        one_by_one: Callable[[], bool] = bool,
+    ) -> None:
         """Step until the end, until `pause`, or until something says so.
 
         Args:
             judge: asked after every step.
             watched: asked before every step, whether its view is to tell what it does to the rules.
+            one_by_one: asked before every step, whether forced runs are taken token by token, so that none is missed.
         """
         if not self._running:
-            self._judge, self._watched = judge or _to_the_end, watched
+            self._judge, self._watched, self._one_by_one = judge or _to_the_end, watched, one_by_one
             self._running = True
             self.running_changed.emit(True)
             self.step()
@@ -231,61 +206,27 @@ class Decoding(QObject):
             self._running = False
             self.running_changed.emit(False)
 
-    def tell_tokens(self, request: TokensRequest) -> None:
-        """Ask which tokens may come at a place; what was asked before and is not answered yet is given up."""
-        self._group.cancel(lambda older: isinstance(older, TokensRequest))
-        self._group.submit(request)
-
-    def replay(self, compiled: CompileRequest, question: ReplayQuestion) -> None:
-        """Ask what is wrong with an output; an older question that waits is given up."""
-        self._group.cancel(lambda request: isinstance(request, ReplayOutput))
-        self._group.submit(ReplayOutput(compiled, question))
-
     def open_output(self, ids: tuple[int, ...]) -> None:
         """Stand behind an output as if it had been generated; the trace is kept as a branch to be read."""
         self.ask(OpenOutput(ids))
-
-    def _assess(self) -> None:
-        """Ask how far the end is, unless something else goes on; whatever is asked for next takes its place."""
-        if self._view.position is None or self._running:
-            return
-        if self._group.pending:
-            self._assessment.start()  # what it waits for may bring another view, and then this one is not asked about
-        else:
-            self._group.submit(AssessOutput())
-
-    def _end_assessment(self) -> None:
-        """Nothing waits for a search that nobody is going to read."""
-        self._assessment.stop()
-        self._group.cancel(lambda request: isinstance(request, AssessOutput))
 
     def step_when_ready(self, count: int) -> None:
         """Take some steps as soon as there is a model and a grammar: the first run's greeting."""
         self._opening_steps = count
 
     def sample_many(self, count: int) -> None:
-        """Generate many outputs, seeded upwards from the sampler's seed."""
+        """Generate many outputs, seeded upwards from the sampler's seed; a run ends before."""
         self.pause()
-        self._group.cancel(lambda request: isinstance(request, SampleMany))
-        self._group.submit(SampleMany(count, self._document.content.sampler.seed))
+        super().sample_many(count)
 
     def cancel_grammar(self) -> None:
         """Give up reading a grammar; the worker keeps the one before, and no step is possible until another edit."""
         self._group.cancel(lambda request: isinstance(request, SetGrammar))
 
-    def cancel_sampling(self) -> None:
-        """Keep the outcomes so far."""
-        self._group.cancel(lambda request: isinstance(request, SampleMany))
-
-    def export(self, target: str, path: str, told: ExportTold, number: int) -> None:
-        """Ask for an export over the model's vocabulary; without a path, for how it would look."""
-        if (drawn := self._drawn) is not None:
-            self.cancel_export()
-            self._group.submit(ExportRequest(drawn.request, target, path, told, number))
-
-    def cancel_export(self) -> None:
-        """Give up the export that is under way."""
-        self._group.cancel(lambda request: isinstance(request, ExportRequest))
+    def share(self, path: str) -> None:
+        """Ask for a web page that replays the trace, its branches and the former ones."""
+        is_own = self._to_restore is None and self._view.model is not None
+        self._group.submit(share_request(path, self._document, is_own=is_own))
 
     def revive(self) -> None:
         """Tell a new process everything that the dead one knew."""
@@ -305,6 +246,9 @@ class Decoding(QObject):
         self._to_restore = restore_request(content.trace)
         self._opening_steps = 0
         self._grammar = None
+        self._end_assessment()
+        self._view = replace(view_of(content), model=self._view.model)  # nothing of the former one stays to be read
+        self.viewed.emit(self._view)
         self._begin()
         if content.model.spec and content.model.spec != self._spec:
             self.open_model(content.model.spec)
@@ -317,26 +261,13 @@ class Decoding(QObject):
         match answer:
             case DecodeView():
                 self._show(request, answer)
-            case WhyAnswer():
-                self.explained.emit(answer)
-            case LookupAnswer():
-                self.found.emit(answer)
-            case ReplayAnswer():
-                self.replayed.emit(answer)
             case PipelineRefused():
                 self.pipeline_refused.emit(answer)
-            case AssessAnswer():
-                if answer.at == self._view.trace.current:
-                    self.assessed.emit(answer)
-            case TokensAnswer():
-                self.tokens_told.emit(answer)
-            case ManyAnswer():
-                self.sampled.emit(answer)
-            case ExportAnswer():
-                self.exported.emit(answer)
+            case _:
+                self._tell(answer)
 
     def _show(self, request: Any, view: DecodeView) -> None:
-        self._view = view
+        self._view = view = self._of_this_document(view)
         if isinstance(request, OpenModel) and view.model is not None and view.model.spec == request.spec:
             made_with = self._document.content.model.spec
             if made_with not in ("", request.spec):
@@ -360,6 +291,10 @@ class Decoding(QObject):
         if request.spec == self._spec:
             self._spec = view.model.spec if view.model else ""
         self.model_failed.emit(request.spec, view.error)
+
+    def _of_this_document(self, view: DecodeView) -> DecodeView:
+        """What a view shows of this document: until its own grammar compiles, the worker holds the former one's."""
+        return view if self._grammar is not None else replace(view, position=None, dead_end="")
 
     @property
     def _another_document_waits(self) -> bool:
@@ -427,6 +362,9 @@ class Decoding(QObject):
     def _on_told(self, _request: Any, value: Any) -> None:
         if isinstance(value, ManyAnswer):
             self.sampled.emit(value)
+        if isinstance(value, DecodeView):  # what a step kept, until the model has answered
+            self._view = self._of_this_document(value)
+            self.viewed.emit(self._view)
 
     def _on_failed(self, request: Any, failed: Failed) -> None:
         self.pause()

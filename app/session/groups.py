@@ -7,10 +7,8 @@ from collections.abc import Callable, Iterator
 from PySide6.QtCore import QObject
 
 from app.jobs import JobGroup, Policy
-from app.workers.compile import CompileHandler
-from app.workers.decode import DecodeHandler
-from app.workers.judging import JudgeHandler
-from app.workers.layout import LayoutHandler
+from app.workers.handlers import compile_handler, judge_handler, layout_handler
+from app.workers.handlers import decode_handler as usual_decode_handler
 from app.workers.loop import Handler
 
 _GRACE_MS = 200
@@ -21,13 +19,15 @@ _LAYOUT_LIMIT_MS = 1_500  # then the plain layout serves
 class Groups(QObject):
     """Job groups by name. `decode_handler` makes what the decode process runs; tests give it other models."""
 
-    def __init__(self, parent: QObject | None = None, *, decode_handler: Callable[[], Handler] = DecodeHandler) -> None:
+    def __init__(
+        self, parent: QObject | None = None, *, decode_handler: Callable[[], Handler] = usual_decode_handler
+    ) -> None:
         super().__init__(parent)
-        self.compile = JobGroup("compile", CompileHandler, Policy(exclusive=True, grace_ms=_GRACE_MS), self)
+        self.compile = JobGroup("compile", compile_handler, Policy(exclusive=True, grace_ms=_GRACE_MS), self)
         self.decode = JobGroup("decode", decode_handler, Policy(exclusive=False, grace_ms=_DECODE_GRACE_MS), self)
-        self.judge = JobGroup("judge", JudgeHandler, Policy(exclusive=True, grace_ms=_GRACE_MS), self)
+        self.judge = JobGroup("judge", judge_handler, Policy(exclusive=True, grace_ms=_GRACE_MS), self)
         self.layout = JobGroup(
-            "layout", LayoutHandler, Policy(exclusive=True, grace_ms=_GRACE_MS, limit_ms=_LAYOUT_LIMIT_MS), self
+            "layout", layout_handler, Policy(exclusive=True, grace_ms=_GRACE_MS, limit_ms=_LAYOUT_LIMIT_MS), self
         )
 
     def __iter__(self) -> Iterator[JobGroup]:

@@ -14,17 +14,21 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from app.document import Document
 from app.jobs import JobGroup
 from app.models.wording import unmarked
-from app.session.alarm import Alarm
+from app.session.alarm import Alarm, post_mortem
+from app.session.coalescing import Coalescing
 from app.session.compiling import Compiling, Drawn
+from app.session.converting import Converting
 from app.session.debugging import Debugging
 from app.session.decoding import Decoding
 from app.session.groups import Groups
 from app.session.judging import Judging
 from app.session.ruled import ruled_text
+from app.workers.coalescence_messages import CompareSpellings, ListIndex, MeasureStrategies
 from app.workers.compile_messages import CompileRequest
 from app.workers.decode_messages import DecodeView, OpenModel, RestoreTrace, SampleMany, SetGrammar, WriteTwin
 from app.workers.export_values import ExportRequest
 from app.workers.messages import Failed, Progress
+from app.workers.sharing import ShareTrace
 from engine.decoding.values import Finish, Position
 
 _PATIENCE_MS = 400  # a compile that takes no longer goes unmentioned, or the status bar would flicker at every key
@@ -55,8 +59,11 @@ class Session(QObject):
         self.compiling = Compiling(document, groups.compile, groups.layout, self)
         self.decoding = Decoding(document, groups.decode, self)
         self.debugging = Debugging(document, groups.decode, self.compiling, self.decoding, self)
+        self.coalescing = Coalescing(groups.decode, self)
         self.judging = Judging(document, groups.judge, self.compiling, self.decoding, self)
+        self.converting = Converting(groups.judge, self.compiling, self)
         self._progress: dict[type, Progress] = {}
+        self._activity: tuple[str, int, int | None] = ("", 0, None)
         self._patience = QTimer(self, singleShot=True, interval=_PATIENCE_MS)
         self._patience.timeout.connect(self._update_activity)
         self._is_compiling = False
@@ -114,7 +121,8 @@ class Session(QObject):
         self.compiling.cancel()
         if self._is_reading_for_long:
             self.decoding.cancel_grammar()
-        waited_for = OpenModel | SampleMany | WriteTwin | RestoreTrace | ExportRequest
+        self.coalescing.cancel_all()
+        waited_for = OpenModel | SampleMany | WriteTwin | RestoreTrace | ExportRequest | ShareTrace
         for group in (self.groups.decode, self.groups.compile):
             group.cancel(lambda request: isinstance(request, waited_for))
 
@@ -128,6 +136,7 @@ class Session(QObject):
         self.compiling.compile_now()
         self.decoding.revive()
         self.judging.revive()
+        self.converting.revive()
 
     def _refusal_at_end(self, view: DecodeView, position: Position) -> str:
         match position.finish:
@@ -187,8 +196,12 @@ class Session(QObject):
             (OpenModel, "Loading {}"),
             (SampleMany, "Sampling"),
             (WriteTwin, "Writing without the grammar"),
+            (MeasureStrategies, "Measuring strategies"),
+            (CompareSpellings, "Comparing spellings"),
+            (ListIndex, "Listing tokens"),
             (RestoreTrace, "Replaying the trace"),
             (ExportRequest, "Exporting"),
+            (ShareTrace, "Sharing"),
             (CompileRequest, "Compiling"),
             (SetGrammar, "Compiling for the model"),
         ):
@@ -199,9 +212,15 @@ class Session(QObject):
             progress = self._progress.get(kind, Progress("", 0, None))
             name = text.format(request.spec) if isinstance(request, OpenModel) else text
             stage = f"{name} · {progress.what}" if progress.what and progress.what != name else name
-            self.activity_changed.emit(stage, progress.done, progress.total)
+            self._tell_activity(stage, progress.done, progress.total)
             return
-        self.activity_changed.emit("", 0, None)
+        self._tell_activity("", 0, None)
+
+    def _tell_activity(self, text: str, done: int, total: int | None) -> None:
+        """Tell what goes on, where it is not what was told last: every step asks, and hardly one changes it."""
+        if (text, done, total) != self._activity:
+            self._activity = (text, done, total)
+            self.activity_changed.emit(text, done, total)
 
     def _on_model_failed(self, spec: str, sentence: str) -> None:
         served = self.decoding.view.model
@@ -227,19 +246,20 @@ class Session(QObject):
     def _on_failed(self, failed: Failed) -> None:
         self.alarmed.emit(Alarm("window", f"Turnstile met a bug of its own: {failed.summary}", failed.traceback))
 
-    def _on_died(self, group: JobGroup, exit_code: int, _lost: Any, restarted: bool) -> None:
+    def _on_died(self, group: JobGroup, exit_code: int, lost: Any, restarted: bool) -> None:
         name = f"{_PROCESS_NAMES[group.name]} process"
+        details = post_mortem(group.name, _cause(exit_code), lost)
         if restarted:
             text = f"{name} stopped ({_cause(exit_code)}) and was restarted."
             self._revive(group)
-            self.alarmed.emit(Alarm("window", text, severity="warning"))
+            self.alarmed.emit(Alarm("window", text, details, severity="warning"))
         else:
             if group is self.groups.decode:
                 self._decode_is_gone = True
                 self.decoding.pause()
                 self.step_allowed_changed.emit(self.step_refusal)
             text = f"{name} stopped again ({_cause(exit_code)}). What it did last may be the reason."
-            self.alarmed.emit(Alarm("window", text, button="Restart", action=lambda: self._restart(group)))
+            self.alarmed.emit(Alarm("window", text, details, button="Restart", action=lambda: self._restart(group)))
 
     def _restart(self, group: JobGroup) -> None:
         group.restart()
@@ -251,6 +271,7 @@ class Session(QObject):
             self.decoding.revive()
         elif group is self.groups.judge:
             self.judging.revive()
+            self.converting.revive()
         else:
             self.compiling.compile_now()
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPalette
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
 from app.theme.roles import DARK, LIGHT, THEMES, Role, Theme, ThemeName
 from app.theme.style_sheet import SPACE_L, SPACE_M, SPACE_S, SPACE_XS, style_sheet
@@ -31,13 +31,16 @@ __all__ = [
     "apply",
     "colour",
     "current",
+    "dress",
     "mono_font",
+    "prepare",
     "system_theme",
     "themes",
     "ui_font",
 ]
 
 _MONO_FAMILIES = ("JetBrains Mono", "Cascadia Mono", "SF Mono", "Menlo", "Consolas", "DejaVu Sans Mono", "monospace")
+_IS_DRESSED = "isDressed"  # a property of windows that wear the sheet by themselves
 
 
 class Themes(QObject):
@@ -68,15 +71,41 @@ def system_theme() -> ThemeName:
     return "dark" if QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark else "light"
 
 
+def prepare(app: QApplication, name: str) -> None:
+    """Give an application a theme's style, palette and font; its windows dress themselves once they are built."""
+    themes.current = THEMES[system_theme() if name == "system" else name]
+    if app.styleSheet():
+        app.setStyleSheet("")
+    app.setStyle("Fusion")  # the native styles ignore parts of a palette, each a different part
+    app.setPalette(_palette(themes.current))
+    app.setFont(ui_font())
+
+
+def dress(window: QWidget) -> None:
+    """Have a window wear the style sheet from now on, in every theme that comes, with all that it holds and opens.
+
+    A popup that Qt takes away from its parent must be dressed by itself. An application's own sheet looks the same and
+    takes five times as long, for it dresses all widgets one by one. And what is built under a sheet is dressed again
+    with every parent that it gets: so a window is built first.
+    """
+    window.setProperty(_IS_DRESSED, True)
+    window.setStyleSheet(style_sheet(themes.current))
+
+
 def apply(app: QApplication, name: str) -> None:
-    """Dress the application in a theme: `"light"`, `"dark"` or `"system"`."""
+    """Dress all windows in a theme: `"light"`, `"dark"` or `"system"`; where there is none yet, whatever is shown."""
     theme = THEMES[system_theme() if name == "system" else name]
     themes.current = theme
-    if not app.styleSheet():  # once: it dresses every widget anew, as the sheet does after it
-        app.setStyle("Fusion")  # the native styles ignore parts of a palette, each a different part
+    dressed = [widget for widget in app.topLevelWidgets() if widget.property(_IS_DRESSED)]
+    windows = [widget for widget in dressed if widget.windowType() != Qt.WindowType.Popup]
+    if not windows and not app.styleSheet():  # once: a style dresses every widget anew, as the sheet does after it
+        app.setStyle("Fusion")
     app.setPalette(_palette(theme))
     app.setFont(ui_font())
-    app.setStyleSheet(style_sheet(theme))
+    for widget in dressed:
+        widget.setStyleSheet(style_sheet(theme))
+    if not windows or app.styleSheet():
+        app.setStyleSheet(style_sheet(theme))
     themes.changed.emit()
 
 

@@ -115,7 +115,7 @@ LIGHT = Theme(
             Role.HINT_FILL: "#e2effa",
             Role.HOVER: "#e4eafb",
             Role.SELECTION: "#cbd8fb",
-            Role.BAR_MODEL: "#8b96ab",
+            Role.BAR_MODEL: "#7c879d",
             Role.BAR_MASKED: "#2f8f68",
             Role.GRID: "#e6e9ef",
             Role.SYNTAX_LITERAL: "#1a1e27",

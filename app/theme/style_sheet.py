@@ -5,7 +5,7 @@ styled here, so that both themes reach them:
 
 * `QLabel[role="title" | "heading" | "muted" | "empty" | "code"]`
 * `QPushButton[role="primary" | "link" | "flat"]`
-* `QFrame[role="panel" | "bar" | "card" | "banner"]`; a banner also has
+* `QFrame[role="panel" | "bar" | "card" | "tour" | "banner"]`; a banner also has
   `severity="error" | "warning" | "hint" | "allowed"`
 * `QListView[role="popup"]`, a list over other things
 * `QToolButton[role="chip" | "former" | "fold" | "outlined" | "primary"]`
@@ -40,6 +40,7 @@ QToolButton:pressed, QToolButton:checked { background: {selection}; }
 QToolButton:disabled { color: {disabled}; }
 QToolButton:focus { border-color: {accent}; }
 QToolButton::menu-indicator { image: none; width: 0; }
+QToolButton#qt_toolbar_ext_button { padding: 4px 0; min-width: 20px; }
 QToolButton[role="primary"] { background: {accent}; color: {on-accent}; font-weight: 600; }
 QToolButton[role="primary"]:hover { border-color: {text}; }
 QToolButton[role="primary"]:focus { border: 2px solid {text}; padding: 4px 8px; }
@@ -79,6 +80,7 @@ QLabel[role="empty"] { color: {muted}; background: {panel}; }
 QFrame[role="panel"] { background: {panel}; border: none; }
 QFrame[role="bar"] { background: {raised}; border: none; border-bottom: 1px solid {border}; min-height: 38px; }
 QFrame[role="card"] { background: {raised}; border: 1px solid {border}; border-radius: 6px; }
+QFrame[role="tour"] { background: {panel}; border: 1px solid {accent}; border-radius: 8px; }
 QFrame[role="banner"] QToolButton { padding: 2px; }
 QFrame[role="banner"] { border: none; border-left: 3px solid {hint}; background: {hint-fill}; }
 QFrame[role="banner"][severity="error"] { border-left-color: {error}; background: {error-fill}; }
@@ -91,6 +93,9 @@ QPlainTextEdit, QTextEdit, QTextBrowser, QAbstractItemView, QGraphicsView { bord
 QGraphicsView { background: {panel}; }
 QLineEdit, QSpinBox, QDoubleSpinBox, QComboBox { border: 1px solid {border}; border-radius: 6px; padding: 4px 8px; }
 QSpinBox, QDoubleSpinBox { padding-right: 0px; }
+QLineEdit:disabled, QSpinBox:disabled, QDoubleSpinBox:disabled, QComboBox:disabled {
+  color: {disabled}; background: {raised}; }
+QLabel:disabled, QCheckBox:disabled, QRadioButton:disabled { color: {disabled}; }
 QLineEdit:focus, QSpinBox:focus, QDoubleSpinBox:focus, QComboBox:focus { border-color: {accent}; }
 QPlainTextEdit[role="field"] { border: 1px solid {border}; border-radius: 6px; padding: 2px 4px; }
 QPlainTextEdit[role="field"]:focus { border-color: {accent}; }
@@ -98,6 +103,11 @@ QListWidget[role="field"] { border: 1px solid {border}; border-radius: 6px; padd
 QScrollArea[role="field"] { background: {raised}; border: 1px solid {border}; border-radius: 6px; }
 QListView[role="popup"] { border: 1px solid {border}; background: {panel}; }
 QListWidget[role="field"]:focus { border-color: {accent}; }
+QRadioButton::indicator { width: 12px; height: 12px; border-radius: 7px; }
+QRadioButton::indicator:unchecked { border: 1px solid {muted}; background: {raised}; }
+QRadioButton::indicator:checked { border: 4px solid {accent}; background: {on-accent}; width: 6px; height: 6px; }
+QRadioButton::indicator:focus { border-color: {text}; }
+QRadioButton::indicator:disabled { border-color: {disabled}; }
 QCheckBox::indicator:unchecked, QListWidget[role="field"]::indicator:unchecked {
   border: 1px solid {muted}; border-radius: 3px; background: {panel}; }
 QComboBox::drop-down { border: none; width: 20px; }

@@ -12,10 +12,14 @@ from PySide6.QtCore import QByteArray, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSplitter, QTabWidget, QVBoxLayout, QWidget
 
+from app.models.late_pages import Built, Late, LateTabs
+from app.models.passing_on import passes_keys_on
+
 NARROW_BELOW = 1400
 _WIDE_SHARES = (28, 36, 36)
 _BOTTOM_HEIGHT, _LOW_BOTTOM_HEIGHT = 210, 160  # of the bottom tabs, in a high window and in a low one
 _HIGH_FROM = 800
+_ROOMY_SHARE = 0.4  # of the height, for a page with two tables side by side
 _LEAST_PAGE = 64  # of a bottom tab, so that a row of it can be read
 _NO_MAXIMUM = 16_777_215  # Qt's QWIDGETSIZE_MAX, which PySide does not export
 
@@ -42,9 +46,9 @@ class Arrangement(QWidget):
         self._tabs.setDocumentMode(True)
         self._across = QSplitter(Qt.Orientation.Horizontal)
         self._across.setChildrenCollapsible(False)
-        self.bottom = QTabWidget()
-        self.bottom.setDocumentMode(True)
+        self.bottom = LateTabs()
         self.bottom.tabBarClicked.connect(self._on_tab_clicked)
+        self.bottom.currentChanged.connect(lambda _index: self._size_bottom())
         self._down = QSplitter(Qt.Orientation.Vertical)
         self._down.setChildrenCollapsible(False)
         self._down.addWidget(self._across)
@@ -68,9 +72,12 @@ class Arrangement(QWidget):
         """Whether the bottom tabs show a page."""
         return self._bottom_is_open
 
-    def add_bottom(self, page: QWidget, title: str) -> None:
+    def add_bottom(self, page: Built | Late[Built], title: str) -> None:
         """Add a tab underneath."""
-        self.bottom.addTab(page, title)
+        if isinstance(page, Late):
+            self.bottom.add_late(page, title)
+        else:
+            self.bottom.addTab(page, title)
 
     def set_bottom_title(self, page: QWidget, title: str) -> None:
         """Rename a tab underneath."""
@@ -100,7 +107,9 @@ class Arrangement(QWidget):
             if isinstance(page_of, QTabWidget):
                 page_of.setCurrentWidget(inner)
             inner = tabs
-        target = pane.focusProxy() or next((w for w in pane.findChildren(QWidget) if _takes_keys(w)), pane)
+        target = pane
+        if not passes_keys_on(pane):
+            target = next((w for w in pane.findChildren(QWidget) if _takes_keys(w)), pane)
         target.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def save(self) -> dict[str, bytes]:
@@ -149,6 +158,9 @@ class Arrangement(QWidget):
             self.bottom.setMinimumHeight(folded)
             self.bottom.setMaximumHeight(folded)
         default = _BOTTOM_HEIGHT if self.height() >= _HIGH_FROM else _LOW_BOTTOM_HEIGHT
+        page = self.bottom.currentWidget()
+        if page is not None and page.property("roomy"):
+            default = max(default, round(self.height() * _ROOMY_SHARE))
         height = (self._bottom_height or default) if self._bottom_is_open else folded
         self._down.setSizes([max(self._down.height() - height, 0), height])
 

@@ -50,6 +50,7 @@ class AutomatonCommands(QObject):
         for name, button in (
             ("all", header.all_button),
             ("bytes", header.bytes_button),
+            ("merge", header.merge_button),
             ("stacks", footer.stacks_button),
             ("coverage", footer.coverage_button),
             ("minimap", footer.map_button),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -49,10 +50,11 @@ class AlarmBanner(QFrame):
         outer.addLayout(row)
         if alarm.details:
             outer.addWidget(self._add_details(row))
-        if alarm.button:
-            button = QPushButton(alarm.button)
-            button.clicked.connect(self._act)
-            row.addWidget(button)
+        self.button = QPushButton(alarm.button)
+        if not alarm.button:
+            self.button.hide()
+        self.button.clicked.connect(self._act)
+        row.addWidget(self.button)
         self.close_button = QToolButton()
         self.close_button.setToolTip("Dismiss")
         self.close_button.setAccessibleName("Dismiss")
@@ -80,6 +82,8 @@ class AlarmBanner(QFrame):
     def _add_details(self, row: QHBoxLayout) -> QWidget:
         details = QPlainTextEdit(self.alarm.details)
         details.setReadOnly(True)
+        details.setAccessibleName("Details")
+        details.setTabChangesFocus(True)
         details.setFont(theme.mono_font())
         details.setMaximumHeight(180)
         details.hide()
@@ -88,7 +92,15 @@ class AlarmBanner(QFrame):
         toggle.setCheckable(True)
         toggle.toggled.connect(details.setVisible)
         row.addWidget(toggle)
+        self.copy_button = QPushButton("Copy details")
+        self.copy_button.setProperty("role", "flat")
+        self.copy_button.setToolTip("Copy what happened, to report it")
+        self.copy_button.clicked.connect(self._copy)
+        row.addWidget(self.copy_button)
         return details
+
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText(f"{self.alarm.text}\n\n{self.alarm.details}")
 
 
 class BannerStack(QWidget):

@@ -7,21 +7,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
 from app.actions import Actions
-from app.panes.breakpoints import BreakpointsPane
-from app.panes.timeline import TimelinePane
+from app.models.late_pages import Late
+from app.models.schema_parts import schema_parts
 from app.session import Drawn, Session
 from app.settings import Settings
 from app.window.panes import Panes
-from app.workers.decode_messages import DecodeView, Force, GoTo
+from app.workers.decode_messages import DecodeView, Force, GoTo, TwinAnswer
 from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind
 from engine.decoding.debugging.run_until import RunUntil
 from engine.decoding.values import Finish
 from engine.source import Span
+
+if TYPE_CHECKING:
+    from app.panes.breakpoints import BreakpointsPane
+    from app.panes.timeline import TimelinePane
 
 _CHIPS = "view.chips_"
 _RUNS = ("run.until", "run.over", "run.out")
@@ -33,6 +38,7 @@ class DebugCommands(QObject):
 
     Attributes:
         until_button: what *Run until…* opens under.
+        late_timeline, late_breakpoints: the two panes, built with their first showing.
     """
 
     def __init__(self, commands: Actions, panes: Panes, session: Session, settings: Settings, window: QWidget) -> None:
@@ -43,8 +49,11 @@ class DebugCommands(QObject):
         self._settings = settings
         self._window = window
         self.until_button: QWidget = window
-        self.timeline = TimelinePane()
-        self.breakpoints = BreakpointsPane()
+        self.late_timeline = Late(self._make_timeline)
+        self.late_breakpoints = Late(self._make_breakpoints)
+        self._rules: tuple[str, ...] = ()  # that a run may be told to leave
+        self._schema = ""  # whose parts stand for rules
+        self._no_rules = ""  # why there are none
         self._connect_commands()
         self._wire()
         self._colour_chips(settings.preferences.chip_colours)
@@ -58,7 +67,7 @@ class DebugCommands(QObject):
                 "run.out": lambda: self._run(debugging.step_out),
                 "run.breakpoint": self.toggle_breakpoint,
                 "run.force": generation.force_selected,
-                "run.worst": self.timeline.go_to_worst,
+                "run.worst": self._go_to_worst,
                 "run.twin": self._write_twin,
             }
         )
@@ -67,9 +76,37 @@ class DebugCommands(QObject):
                 by = command.id.removeprefix(_CHIPS)
                 action.triggered.connect(lambda _on, by=by: self._colour_chips(by))
 
+    @property
+    def timeline(self) -> TimelinePane:
+        """What every step was like."""
+        return self.late_timeline.get()
+
+    @property
+    def breakpoints(self) -> BreakpointsPane:
+        """The list of breakpoints."""
+        return self.late_breakpoints.get()
+
+    def _make_timeline(self) -> TimelinePane:
+        from app.panes.timeline import TimelinePane
+
+        timeline = TimelinePane()
+        timeline.show_trace(self._session.decoding.view.trace)
+        timeline.node_clicked.connect(lambda node_id: self._session.decoding.ask(GoTo(node_id)))
+        return timeline
+
+    def _make_breakpoints(self) -> BreakpointsPane:
+        from app.panes.breakpoints import BreakpointsPane
+
+        breakpoints = BreakpointsPane()
+        breakpoints.show_breakpoints(self._session.debugging.breakpoints)
+        breakpoints.changed.connect(self._session.debugging.set_breakpoints)
+        breakpoints.activated.connect(self._go_to_breakpoint)
+        breakpoints.add_wanted.connect(self._break_at_cursor)
+        return breakpoints
+
     def _wire(self) -> None:
         session, debugging, decoding = self._session, self._session.debugging, self._session.decoding
-        generation, breakpoints = self._panes.generation, self.breakpoints
+        generation = self._panes.generation
         decoding.viewed.connect(self._show_view)
         decoding.run_ended.connect(generation.show_stop)
         generation.token_forced.connect(lambda token_id: decoding.ask(Force(token_id)))
@@ -77,19 +114,15 @@ class DebugCommands(QObject):
         generation.colours_chosen.connect(self._colour_chips)
         generation.twin_wanted.connect(self._write_twin)
         generation.twin_cancelled.connect(debugging.cancel_twin)
-        debugging.twin_written.connect(generation.twin.show_twin)
-        debugging.twin_stopped.connect(generation.twin.stop)
+        debugging.twin_written.connect(self._show_twin)
+        debugging.twin_stopped.connect(self._stop_twin)
         debugging.breakpoint_refused.connect(generation.show_stop)
-        debugging.breakpoint_hit.connect(breakpoints.show_hit)
+        debugging.breakpoint_hit.connect(self._show_hit)
         session.document.breakpoints_changed.connect(self._show_breakpoints)
         session.document.replaced.connect(self._take_document)
         session.document.changed.connect(lambda _revision: self._mark_editor())
         self._panes.editor.breakpoint_wanted.connect(debugging.toggle_at)
         session.compiling.compiled.connect(self._offer_rules)
-        breakpoints.changed.connect(debugging.set_breakpoints)
-        breakpoints.activated.connect(self._go_to_breakpoint)
-        breakpoints.add_wanted.connect(self._break_at_cursor)
-        self.timeline.node_clicked.connect(lambda node_id: decoding.ask(GoTo(node_id)))
 
     # --- showing -----------------------------------------------------------------------------------------------------
 
@@ -107,16 +140,29 @@ class DebugCommands(QObject):
         self._commands["run.twin"].setEnabled(not refusal or ended)
 
     def _show_view(self, view: DecodeView) -> None:
-        self.timeline.show_trace(view.trace)
+        if self.late_timeline.built is not None:
+            self.late_timeline.built.show_trace(view.trace)
+
+    def _show_twin(self, answer: TwinAnswer) -> None:
+        self._panes.generation.twin.show_twin(answer)
+
+    def _stop_twin(self, why: str) -> None:
+        if (twin := self._panes.generation.late_twin.built) is not None:
+            twin.stop(why)
+
+    def _show_hit(self, one: Breakpoint) -> None:
+        self.breakpoints.show_hit(one)
 
     def _show_breakpoints(self) -> None:
-        self.breakpoints.show_breakpoints(self._session.debugging.breakpoints)
+        if self.late_breakpoints.built is not None:
+            self.late_breakpoints.built.show_breakpoints(self._session.debugging.breakpoints)
         self._mark_editor()
 
     def _mark_editor(self) -> None:
         """Mark the lines that have a breakpoint."""
         breakpoints = self._session.debugging.breakpoints
         places = ((self._place_of(one), one.enabled) for one in breakpoints)
+        self._panes.automaton.show_breakpoints(breakpoints)
         self._panes.editor.show_breakpoints((offset, is_on) for offset, is_on in places if offset >= 0)
 
     def _place_of(self, one: Breakpoint) -> int:
@@ -127,12 +173,15 @@ class DebugCommands(QObject):
         return next((found.start(1) for found in _RULE.finditer(text) if found[1] == one.name), one.offset)
 
     def _take_document(self) -> None:
-        self._panes.generation.twin.show_twin(None)
+        if (twin := self._panes.generation.late_twin.built) is not None:
+            twin.show_twin(None)
         self._show_breakpoints()
 
     def _offer_rules(self, drawn: Drawn) -> None:
-        names = _RULE.findall(drawn.request.text) if drawn.request.notation == "gbnf" else ()
-        self._panes.generation.run_until.show_rules(tuple(dict.fromkeys(names)))
+        text, notation = drawn.request.text, drawn.request.notation
+        self._schema = text if notation == "json_schema" else ""
+        self._rules = tuple(dict.fromkeys(_RULE.findall(text))) if notation == "gbnf" else ()
+        self._no_rules = "A regular expression has no rules" if notation == "regex" else ""
 
     def _colour_chips(self, by: str) -> None:
         self._panes.generation.output.set_colours(by)
@@ -144,11 +193,16 @@ class DebugCommands(QObject):
 
     # --- runs --------------------------------------------------------------------------------------------------------
 
+    def _go_to_worst(self) -> None:
+        self.timeline.go_to_worst()
+
     def _ask_until(self) -> None:
         state = self._panes.automaton.selected_state
         named = state is not None and state[1] >= 0
-        self._panes.generation.run_until.show_state(state if named else None, _state_label(state) if named else "")
-        self._panes.generation.run_until.open_under(self.until_button)
+        popover = self._panes.generation.run_until
+        popover.show_rules(schema_parts(self._schema) if self._schema else self._rules, self._no_rules)
+        popover.show_state(state if named else None, _state_label(state) if named else "")
+        popover.open_under(self.until_button)
 
     def _run_until(self, until: RunUntil) -> None:
         self._run(lambda: self._session.debugging.run_until(until))

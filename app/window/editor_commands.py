@@ -18,7 +18,12 @@ _OWN = (
     "edit.references",
     "edit.rename",
     "edit.comment",
+    "edit.format",
     "edit.bracket",
+    "edit.convert",
+    "view.explanation",
+    "view.reference",
+    "view.gbnf",
 )
 
 

@@ -148,6 +148,7 @@ class Options(QWidget):
         for text, value in _SPELLINGS:
             self.spelling.addItem(text, value)
         self.recursion = QSpinBox()
+        self.recursion.lineEdit().setTextMargins(theme.SPACE_XS, 0, theme.SPACE_XS, 0)
         self.recursion.setRange(0, _DEEPEST)
         self.recursion.setSpecialValueText("not cut")
         self.recursion.setMinimumWidth(110)
@@ -274,6 +275,7 @@ class _Picture(QScrollArea):
 
     def __init__(self) -> None:
         super().__init__()
+        self.setAccessibleName("Picture of what is written")
         self._pixmap = QPixmap()
         self._is_fitted = True
         self.label = QLabel()

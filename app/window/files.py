@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import msgspec
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox, QWidget
 
-from app.document import SUFFIX, DocumentError, DocumentFile, ModelPart
+from app.document import SUFFIX, DocumentError, DocumentFile, ModelPart, grammar_file, last
 from app.document.gallery import Example, examples
 from app.session import Alarm, Session
 from app.settings import Settings
-from app.window.gallery_dialog import GalleryDialog
+
+if TYPE_CHECKING:
+    from app.window.gallery_dialog import GalleryDialog
 
 _FILTER = f"Turnstile documents (*{SUFFIX})"
+_OPENED = f"Documents and grammars ({' '.join(f'*{suffix}' for suffix in (SUFFIX, *grammar_file.NOTATIONS))});;All (*)"
 _OPENING_STEPS = 3
 
 
@@ -29,13 +34,16 @@ class Files(QObject):
         self._window = window
 
     def begin(self, path: Path | None) -> None:
-        """Show the first document: what a crash left behind, the file that was asked for, or the first example."""
+        """Show the first document.
+
+        It is what a crash left behind, or the file that was asked for, or what was open last, or the first example.
+        """
         saved = self._document.recover()
         if saved is not None:
             clock = datetime.fromtimestamp(saved.saved_at).astimezone().strftime("%H:%M")
             text = f"Turnstile did not end cleanly. This is your work as of {clock}; save it to keep it."
             self._session.alarmed.emit(Alarm("window", text, severity="warning"))
-        elif path is None or not self.open(path):
+        elif not (self.open(path) if path is not None else self._resume()):
             self._document.replace(examples()[0].document())
             self._session.decoding.step_when_ready(_OPENING_STEPS)
 
@@ -48,22 +56,60 @@ class Files(QObject):
     def open_chosen(self) -> None:
         """Ask for a file and open it."""
         if self.may_leave():
-            path, _ = QFileDialog.getOpenFileName(self._window, "Open", self._folder(), _FILTER)
+            path, _ = QFileDialog.getOpenFileName(self._window, "Open", self._folder(), _OPENED)
             if path:
                 self.open(Path(path))
 
     def open(self, path: Path) -> bool:
-        """Open a file; a failure is told and costs nothing."""
+        """Open a document, or a grammar as a new one; a failure is told and costs nothing."""
         try:
-            self._document.open(path)
+            if grammar_file.is_document(path):
+                self._document.open(path)
+            else:
+                document = grammar_file.read(path)
+                model = ModelPart(spec=self._session.decoding.spec or self._settings.preferences.model)
+                self._document.replace(msgspec.structs.replace(document, model=model))
         except DocumentError as error:
             self._session.alarmed.emit(Alarm("window", str(error)))
+            if not path.exists():
+                self._settings.forget_file(path)
             return False
         self._settings.remember_file(path)
         return True
 
+    def open_dropped(self, path: Path) -> None:
+        """Open a file that was dropped on the window, in the place of the document."""
+        if self.may_leave():
+            self.open(path)
+
+    def keep_for_next_time(self) -> None:
+        """Keep what is open, but for changes that were thrown away."""
+        document = self._document
+        if document.revision:  # else the window was closed before it showed anything
+            last.keep(self._settings.session_path, document.path, None if document.is_modified else document.content)
+
+    def _resume(self) -> bool:
+        """Show what was open last; whether there was something."""
+        found = last.read(self._settings.session_path)
+        if found is None:
+            return False
+        path = Path(found.path) if found.path else None
+        if path is not None and not path.exists():
+            text = f"{path.name} is not where it was. This is how you left it; save it to keep it."
+            if found.document is not None:
+                self._session.alarmed.emit(Alarm("window", text, severity="warning"))
+                self._document.replace(found.document, modified=True)
+            return found.document is not None
+        if path is not None and (found.document is None or path.stat().st_mtime > found.saved_at):
+            return self.open(path)
+        if found.document is not None:
+            self._document.replace(found.document, path)
+        return found.document is not None
+
     def open_gallery(self) -> GalleryDialog:
         """Open the gallery; what is chosen there takes the place of the document."""
+        from app.window.gallery_dialog import GalleryDialog
+
         dialog = GalleryDialog(self._window)
         dialog.opened.connect(self._begin_with)
         dialog.finished.connect(dialog.deleteLater)

@@ -19,16 +19,13 @@ from PySide6.QtWidgets import (
 from app import theme
 from app.document.gallery import NOTATIONS, Example
 from app.models.wording import count, in_line
-from app.panes.editor.gbnf import tokenise_gbnf
 from app.panes.editor.highlighter import Highlighter
-from app.panes.editor.regex import tokenise_regex
-from app.panes.editor.schema import tokenise_json
-from app.panes.editor.tokens import Tokeniser, plain
+from app.panes.editor.notations import TOKENISERS
+from app.panes.editor.tokens import plain
 
 COUNT = Qt.ItemDataRole.UserRole
 _ROW = 28
 _LEAST_TESTS, _MOST_TESTS = 3, 6  # rows of the list of tests that are seen
-_TOKENISERS: dict[str, Tokeniser] = {"regex": tokenise_regex, "gbnf": tokenise_gbnf, "json_schema": tokenise_json}
 _Index = QModelIndex | QPersistentModelIndex
 
 
@@ -98,7 +95,7 @@ class ExampleView(QWidget):
         self.description.setText(example.description)
         # Without the text the new colours would be laid over the old one first.
         self.source.setPlainText("")
-        self._highlighter.set_tokeniser(_TOKENISERS[example.notation])
+        self._highlighter.set_tokeniser(TOKENISERS[example.notation])
         self.source.setPlainText(example.source.rstrip("\n"))
         prompt = in_line(example.prompt.encode())
         self.prompt.setText(f"Prompt: {prompt}" if prompt else "No prompt")

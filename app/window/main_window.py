@@ -3,36 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, QEvent, Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QCloseEvent, QKeySequence
+from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QMessageBox, QPlainTextEdit, QVBoxLayout, QWidget
 
 from app import theme
 from app.actions import Actions
-from app.panes.tests import StringTestsPane
 from app.session import Alarm, Session
 from app.settings import Settings
+from app.window.announcing import Announcing
 from app.window.arrangement import Arrangement
 from app.window.automaton_commands import AutomatonCommands
 from app.window.banner import BannerStack
+from app.window.coalescence_commands import CoalescenceCommands
 from app.window.debug_commands import DebugCommands
+from app.window.drops import Drops
 from app.window.editor_commands import EditorCommands
-from app.window.export_dialog import ExportDialog
 from app.window.files import Files
 from app.window.model_menu import ModelMenu
 from app.window.notation_menu import NotationMenu
-from app.window.palette import CommandPalette
 from app.window.panes import Panes
 from app.window.processor_commands import ProcessorCommands
-from app.window.replay_dialog import ReplayDialog
+from app.window.sharing import Sharing
 from app.window.status import StatusLine
 from app.window.toolbar import Toolbar
+from app.window.tour import Tour
 from app.workers.decode_messages import Back, Restart
 from engine.diagnosis.testing import SuggestionKind
 from engine.source import Diagnostic
+
+if TYPE_CHECKING:
+    from app.panes.tests import StringTestsPane
+    from app.window.export_dialog import ExportDialog
+    from app.window.replay_dialog import ReplayDialog
 
 _FOLD_DELAY_MS = 700  # half-typed patterns are broken all the time: the panes should not jump with every key
 WELCOME = "Press Step. Click a struck-through token to see why."
@@ -55,34 +61,42 @@ class MainWindow(QMainWindow):
         self._is_painted = False
         self._asks_to_save = True
         self._greets = False
+        self._has_unfolded = False  # whether the bottom tabs are open for a problem, not for the user
         self._fold = QTimer(self, singleShot=True, interval=_FOLD_DELAY_MS)
         self.commands = Actions(self)
         self.panes = Panes(session, self)
         self.files = Files(session, settings, self)
+        self.sharing = Sharing(session, self)
         self.banners = BannerStack()
         self.toolbar = Toolbar(self.commands)
         self.arrangement = Arrangement(self.panes.editor, self.panes.automaton, self.panes.generation_column)
         self.arrangement.add_bottom(self.panes.problems, "Problems")
-        self.arrangement.add_bottom(self.panes.tests, "Tests")
+        self.arrangement.add_bottom(self.panes.late_tests, "Tests")
         self.debug_commands = DebugCommands(self.commands, self.panes, session, settings, self)
         self.debug_commands.until_button = self.toolbar.until_button
-        self.arrangement.add_bottom(self.debug_commands.timeline, "Timeline")
-        self.arrangement.add_bottom(self.debug_commands.breakpoints, "Breakpoints")
+        self.arrangement.add_bottom(self.debug_commands.late_timeline, "Timeline")
+        self.arrangement.add_bottom(self.debug_commands.late_breakpoints, "Breakpoints")
+        self.coalescence_commands = CoalescenceCommands(self.commands, session, self)
+        self.arrangement.add_bottom(self.coalescence_commands.late_pane, "Coalescence")
+        self.tour = Tour(self.commands, self.panes, self.toolbar, self.arrangement, self)
+        self.announcing = Announcing(session, self)
         self.status_line = StatusLine()
         self.model_menu = ModelMenu(self.toolbar, session, settings, self)
-        self.notation_menu = NotationMenu(self.toolbar, self.panes.editor, session, self.files, self)
+        self.notation_menu = NotationMenu(self.commands, self.toolbar, self.panes.editor, session, self.files, self)
         self._build()
         self._wire()
         self._connect_commands()
         self.processor_commands = ProcessorCommands(self.commands, self.panes.generation.processors, session, self)
         self.editor_commands = EditorCommands(self.commands, self.panes.editor, self.panes.problems, self)
         self.automaton_commands = AutomatonCommands(self.commands, self.panes.automaton, session, self)
+        Drops(self.files.open_dropped, self, *(edit.viewport() for edit in self.findChildren(QPlainTextEdit)))
         self._restore_layout()
         theme.themes.changed.connect(self._check_theme)
         self.commands.recolour()
         self.toolbar.recolour()
         self.status_line.recolour()
         self._check_theme()
+        theme.dress(self)
 
     # --- life --------------------------------------------------------------------------------------------------------
 
@@ -92,7 +106,8 @@ class MainWindow(QMainWindow):
         self.files.begin(path)
         self.panes.editor.edit.setFocus()
         if not self._settings.preferences.welcomed:
-            banner = self.banners.show_alarm(Alarm("window", WELCOME, severity="hint"))
+            line = Alarm("window", WELCOME, severity="hint", button="Take the tour", action=self._begin_tour)
+            banner = self.banners.show_alarm(line)
             banner.close_button.clicked.connect(lambda: self._settings.change(welcomed=True))
         self._greets = True
 
@@ -116,8 +131,13 @@ class MainWindow(QMainWindow):
             return
         self._settings.change(
             geometry=bytes(self.saveGeometry().data()),
-            splitters={**self._settings.preferences.splitters, **self.arrangement.save()},
+            splitters={
+                **self._settings.preferences.splitters,
+                **self.arrangement.save(),
+                **self.panes.editor.pages.save(),
+            },
         )
+        self.files.keep_for_next_time()
         self.session.close()
         event.accept()
 
@@ -125,7 +145,7 @@ class MainWindow(QMainWindow):
 
     def _build(self) -> None:
         self.setWindowTitle("Turnstile")
-        self.setMinimumSize(960, 600)
+        self.setMinimumSize(900, 500)  # less than a screen of 1920 by 1080 at 200%
         self.resize(1600, 1000)
         self.addToolBar(self.toolbar)
         self.setStatusBar(self.status_line)
@@ -149,9 +169,7 @@ class MainWindow(QMainWindow):
         session.drawn.connect(lambda _drawn: self._show_status())
         session.compiling.stale_changed.connect(lambda _stale, _reason: self._show_status())
         session.compiling.diagnosed.connect(self._show_problem_count)
-        self.panes.tests.summary_changed.connect(
-            lambda title: self.arrangement.set_bottom_title(self.panes.tests, title)
-        )
+        self.panes.late_tests.when_built(self._name_tests)
         session.live_changed.connect(self._on_live)
         session.decoding.viewed.connect(lambda _view: self._show_status())
         session.decoding.running_changed.connect(self._on_running)
@@ -176,12 +194,17 @@ class MainWindow(QMainWindow):
                 "file.save": self.files.save,
                 "file.save_as": self.files.save_as,
                 "file.export": self.open_export,
+                "file.share": self.sharing.share_chosen,
                 "file.quit": self.close,
                 "edit.undo": lambda: self._undoes().undo(),
                 "edit.redo": lambda: self._undoes().redo(),
                 "edit.problem": panes.problems.go_to_next,
-                "edit.palette": lambda: CommandPalette(self.commands, self).open(),
+                "edit.palette": self._open_palette,
                 "view.editor": lambda: reveal(panes.editor),
+                "edit.format": self.session.compiling.format_text,
+                "view.explanation": lambda: self._in_editor(panes.editor.toggle_explanation),
+                "view.reference": lambda: self._in_editor(panes.editor.toggle_reference),
+                "view.gbnf": lambda: self._in_editor(panes.toggle_generated),
                 "view.automaton": lambda: reveal(panes.automaton),
                 "view.generation": lambda: reveal(panes.generation),
                 "view.problems": lambda: reveal(panes.problems),
@@ -189,6 +212,7 @@ class MainWindow(QMainWindow):
                 "view.probabilities": lambda: reveal(panes.probabilities),
                 "view.timeline": lambda: reveal(self.debug_commands.timeline),
                 "view.breakpoints": lambda: reveal(self.debug_commands.breakpoints),
+                "view.coalescence": lambda: reveal(self.coalescence_commands.pane),
                 "view.twin": lambda: reveal(panes.generation.twin),
                 "view.bottom": self.arrangement.toggle_bottom,
                 "view.light": lambda: self._choose_theme("light"),
@@ -202,16 +226,17 @@ class MainWindow(QMainWindow):
                 "run.cancel": self.session.cancel_background,
                 "run.workers": self.session.restart_workers,
                 "tests.check": self.open_replay,
-                "tests.add": lambda: self._in_tests(panes.tests.add),
-                "tests.paste": lambda: self._in_tests(panes.tests.paste),
-                "tests.duplicate": panes.tests.duplicate,
-                "tests.remove": panes.tests.remove,
-                "tests.toggle": panes.tests.toggle,
-                "tests.failure": lambda: self._in_tests(panes.tests.go_to_failure),
-                "tests.shortest": lambda: self._in_tests(partial(panes.tests.suggest, SuggestionKind.SHORTEST)),
-                "tests.random": lambda: self._in_tests(partial(panes.tests.suggest, SuggestionKind.RANDOM)),
-                "tests.rules": lambda: self._in_tests(partial(panes.tests.suggest, SuggestionKind.RULE)),
-                "tests.near": lambda: self._in_tests(partial(panes.tests.suggest, SuggestionKind.NEAR_MISS)),
+                "tests.add": lambda: self._in_tests(lambda tests: tests.add()),
+                "tests.paste": lambda: self._in_tests(lambda tests: tests.paste()),
+                "tests.duplicate": lambda: self._in_tests(lambda tests: tests.duplicate()),
+                "tests.remove": lambda: self._in_tests(lambda tests: tests.remove()),
+                "tests.toggle": lambda: self._in_tests(lambda tests: tests.toggle()),
+                "tests.failure": lambda: self._in_tests(lambda tests: tests.go_to_failure()),
+                "tests.shortest": lambda: self._in_tests(lambda tests: tests.suggest(SuggestionKind.SHORTEST)),
+                "tests.random": lambda: self._in_tests(lambda tests: tests.suggest(SuggestionKind.RANDOM)),
+                "tests.rules": lambda: self._in_tests(lambda tests: tests.suggest(SuggestionKind.RULE)),
+                "tests.near": lambda: self._in_tests(lambda tests: tests.suggest(SuggestionKind.NEAR_MISS)),
+                "help.tour": self.tour.start,
                 "help.keys": self._show_keys,
                 "help.about": self._show_about,
             }
@@ -222,6 +247,7 @@ class MainWindow(QMainWindow):
         if preferences.geometry:
             self.restoreGeometry(QByteArray(preferences.geometry))
         self.arrangement.restore(preferences.splitters)
+        self.panes.editor.pages.restore(preferences.splitters)
 
     # --- showing -----------------------------------------------------------------------------------------------------
 
@@ -252,13 +278,18 @@ class MainWindow(QMainWindow):
         self._fold.start()
 
     def _fold_bottom(self) -> None:
-        """Unfold the bottom tabs for problems, unless the user folds them; fold them when empty."""
+        """Unfold the bottom tabs for errors and warnings, unless the user folds them; fold them without any.
+
+        Hints are told in the tab's title: in a low window they are not worth the candidates' room.
+        """
         arrangement, problems = self.arrangement, self.panes.problems
         if arrangement.bottom_is_open and arrangement.bottom.currentWidget() is not problems:
             return  # whoever reads another tab keeps it
-        is_open = self._settings.preferences.bottom_open and not problems.is_empty
+        is_read = arrangement.bottom_is_open and not self._has_unfolded and not problems.is_empty
+        is_open = self._settings.preferences.bottom_open and (problems.is_pressing or is_read)
         if is_open:
             arrangement.bottom.setCurrentWidget(problems)
+        self._has_unfolded = is_open and not is_read
         arrangement.open_bottom(is_open)
 
     def _on_live(self, states: frozenset[int], _spans: object) -> None:
@@ -291,6 +322,8 @@ class MainWindow(QMainWindow):
 
     def open_export(self) -> ExportDialog:
         """Open the export dialog."""
+        from app.window.export_dialog import ExportDialog
+
         compiling, decoding = self.session.compiling, self.session.decoding
         dialog = ExportDialog(
             self.session.document.title,
@@ -316,11 +349,13 @@ class MainWindow(QMainWindow):
 
     def open_replay(self) -> ReplayDialog:
         """Open the dialog that checks an output."""
+        from app.window.replay_dialog import ReplayDialog
+
         compiling, decoding = self.session.compiling, self.session.decoding
         dialog = ReplayDialog(self.session.document.title, self)
         dialog.checked.connect(lambda question: decoding.replay(compiling.request(), question))
         dialog.opened.connect(decoding.open_output)
-        dialog.test_wanted.connect(self.panes.tests.add_text)
+        dialog.test_wanted.connect(self._keep_as_test)
         dialog.span_wanted.connect(self.panes.editor.go_to)
         decoding.replayed.connect(dialog.show_answer)
         compiling.diagnosed.connect(dialog.check_again)
@@ -329,16 +364,40 @@ class MainWindow(QMainWindow):
         dialog.show()
         return dialog
 
-    def _in_tests(self, act: Callable[[], None]) -> None:
+    def _keep_as_test(self, text: str) -> None:
+        self.panes.tests.add_text(text)
+
+    def _open_palette(self) -> None:
+        from app.window.palette import CommandPalette
+
+        palette = CommandPalette(self.commands, self)
+        palette.finished.connect(palette.deleteLater)
+        palette.open()
+
+    def _name_tests(self, tests: StringTestsPane) -> None:
+        """Say on the tab of the tests what there is of them, from now on."""
+        tests.summary_changed.connect(lambda title: self.arrangement.set_bottom_title(tests, title))
+
+    def _in_editor(self, act: Callable[[], object]) -> None:
+        """Do something beside the grammar's text, where that can be seen."""
+        self.arrangement.reveal(self.panes.editor)
+        act()
+
+    def _begin_tour(self) -> None:
+        """The offer of the first run was taken: it is not made again."""
+        self._settings.change(welcomed=True)
+        self.tour.start()
+
+    def _in_tests(self, act: Callable[[StringTestsPane], object]) -> None:
         """Do something with the test strings where they can be seen."""
         self.arrangement.reveal(self.panes.tests)
-        act()
+        act(self.panes.tests)
 
     def _undoes(self) -> QPlainTextEdit | StringTestsPane:
         """Who undoes: the list of tests where the keys are there, else a text."""
-        focused = QApplication.focusWidget()
-        if focused is not None and focused is self.panes.tests.table:
-            return self.panes.tests
+        focused, tests = QApplication.focusWidget(), self.panes.late_tests.built
+        if tests is not None and focused is tests.table:
+            return tests
         return self._text_edit()
 
     def _text_edit(self) -> QPlainTextEdit:
@@ -358,12 +417,11 @@ class MainWindow(QMainWindow):
             self.commands[f"view.{name}"].setChecked(self._settings.preferences.theme == name)
 
     def _show_keys(self) -> None:
-        rows = [
-            f"<tr><td style='padding:3px 24px 3px 0'>{command.text.rstrip('…')}</td><td>{_keys_of(action)}</td></tr>"
-            for command, action in self.commands
-            if action.shortcuts()
-        ]
-        self._show_text("Keyboard shortcuts", f"<table>{''.join(rows)}</table>")
+        from app.window.keys_dialog import KeysDialog
+
+        dialog = KeysDialog(self.commands, self)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
 
     def _show_about(self) -> None:
         from importlib.metadata import PackageNotFoundError, version
@@ -379,8 +437,3 @@ class MainWindow(QMainWindow):
         box = QMessageBox(QMessageBox.Icon.NoIcon, title, html, QMessageBox.StandardButton.Close, self)
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         box.open()
-
-
-def _keys_of(action: QAction) -> str:
-    native = QKeySequence.SequenceFormat.NativeText
-    return ", ".join(f"<b>{keys.toString(native)}</b>" for keys in action.shortcuts())

@@ -51,6 +51,7 @@ class CommandPalette(QDialog):
         self._actions = actions
         self.field = QLineEdit()
         self.field.setPlaceholderText("Type a command")
+        self.field.setAccessibleName("Command")
         self.field.setClearButtonEnabled(True)
         self.field.textChanged.connect(self._filter)
         self.field.installEventFilter(self)

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
+import msgspec
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from app import theme
+from app.document import AutomatonPart
+from app.models.late_pages import Late
 from app.panes.automaton import AutomatonPane
+from app.panes.automaton.views import HERE, View
 from app.panes.editor import EditorPane
 from app.panes.generation import GenerationPane
-from app.panes.probabilities import ProbabilitiesPane
 from app.panes.problems import ProblemsPane
-from app.panes.tests import StringTestsPane
 from app.session import Drawn, Session, ruled_text, view_of
 from app.workers.compile_messages import StandingAnswer
 from app.workers.decode_messages import Back, DecodeView, GoTo, Lookup, Restart, Take, Why
@@ -23,9 +26,22 @@ from engine.automata.rule_places import RulePlaces
 from engine.diagnosis.testing import Coverage
 from engine.source import Diagnostic, SourceText
 
+if TYPE_CHECKING:
+    from app.panes.editor.explanation import ExplanationPage
+    from app.panes.editor.generated import GeneratedPage
+    from app.panes.editor.reference import ReferencePage
+    from app.panes.probabilities import ProbabilitiesPane
+    from app.panes.tests import StringTestsPane
+    from app.workers.convert_messages import GenerateAnswer
+
 
 class Panes(QObject):
-    """Builds the panes and wires them."""
+    """Builds the panes and wires them; those that are not seen at first, with their first showing.
+
+    Attributes:
+        late_tests: the pane of the test strings; it is built once there are verdicts, too.
+        late_generated: the page with the grammar as GBNF.
+    """
 
     def __init__(self, session: Session, parent: QObject) -> None:
         super().__init__(parent)
@@ -34,15 +50,90 @@ class Panes(QObject):
         self.automaton = AutomatonPane()
         self.generation = GenerationPane()
         self.problems = ProblemsPane()
-        self.probabilities = ProbabilitiesPane()
-        self.tests = StringTestsPane()
-        self.generation.add_page(self.probabilities, "Probabilities")
+        self._late_probabilities = Late(self._make_probabilities)
+        self.late_tests = Late(self._make_tests)
+        self.late_generated = Late(self._make_generated)
+        self.generation.add_page(self._late_probabilities, "Probabilities")
         self.generation_column = self._head_generation()
         self._coverage_seen: frozenset[QWidget] = frozenset()  # the panes that show it
         self._wire_grammar()
         self._wire_automaton()
         self._wire_generation()
         self._wire_tests()
+
+    @property
+    def probabilities(self) -> ProbabilitiesPane:
+        """What the mask does to the model's distribution."""
+        return self._late_probabilities.get()
+
+    @property
+    def tests(self) -> StringTestsPane:
+        """The test strings."""
+        return self.late_tests.get()
+
+    def _make_probabilities(self) -> ProbabilitiesPane:
+        from app.panes.probabilities import ProbabilitiesPane
+
+        pane = ProbabilitiesPane()
+        pane.show_position(self._session.decoding.view.position)
+        return pane
+
+    def _make_generated(self) -> GeneratedPage:
+        from app.panes.editor.generated import GeneratedPage
+
+        session, editor = self._session, self.editor
+        compiling, page = session.compiling, GeneratedPage(self.editor.text)
+        page.set_notation(session.document.content.grammar.notation)
+        page.set_stale(compiling.stale_reason)
+        page.wanted.connect(session.converting.watch)
+        page.places_pointed_at.connect(editor.show_hover)
+        page.place_chosen.connect(editor.edit.bring_into_view)
+        page.place_entered.connect(editor.go_to)
+        editor.pages.shown.connect(lambda shown: page.set_watched(shown is page))
+        editor.edit.cursorPositionChanged.connect(lambda: page.show_source_place(editor.cursor_offset))
+        session.converting.generated.connect(self._show_generated)
+        session.document.replaced.connect(page.forget)
+        session.document.changed.connect(lambda _revision: page.set_notation(session.document.content.grammar.notation))
+        compiling.stale_changed.connect(lambda _stale, reason: page.set_stale(reason))
+        return page
+
+    def toggle_generated(self) -> None:
+        """Show the grammar as GBNF, or hide it."""
+        if self._session.document.content.grammar.notation == "gbnf":
+            self.editor.edit.say("The grammar is GBNF already")
+            return
+        self.editor.pages.toggle(self.late_generated)
+        if self.editor.pages.current is not None:
+            self.late_generated.get().text.setFocus()
+        else:
+            self.editor.setFocus()
+
+    def _show_generated(self, answer: GenerateAnswer) -> None:
+        drawn, page = self._session.compiling.good, self.late_generated.get()
+        if drawn is not None and drawn.request.revision == answer.revision:
+            page.show_answer(answer, drawn.request.text)
+            page.show_source_place(self.editor.cursor_offset)
+
+    def _offer_generated(self) -> None:
+        """GBNF is GBNF already."""
+        is_other = self._session.document.content.grammar.notation != "gbnf"
+        self.editor.pages.set_page_visible(self.late_generated, is_other)
+
+    def _make_tests(self) -> StringTestsPane:
+        from app.panes.tests import StringTestsPane
+
+        session, tests = self._session, StringTestsPane()
+        tests.show_texts(session.document.content.expected_texts)
+        tests.set_stale(session.compiling.stale_reason)
+        session.document.replaced.connect(lambda: tests.show_texts(session.document.content.expected_texts))
+        session.judging.suggested.connect(tests.show_suggestions)
+        session.compiling.stale_changed.connect(lambda _stale, reason: tests.set_stale(reason))
+        tests.edited.connect(session.judging.set_texts)
+        tests.watched.connect(partial(self._watch_coverage, tests))
+        tests.coverage_changed.connect(self._show_coverage)
+        tests.suggestions_wanted.connect(session.judging.suggest)
+        tests.span_wanted.connect(self.editor.go_to)
+        return tests
 
     def _head_generation(self) -> QWidget:
         """The generation under a bar like those of the other panes.
@@ -51,7 +142,6 @@ class Panes(QObject):
         """
         controls = self.generation.controls
         controls.hide()
-        self.generation.setFocusProxy(self.generation.candidates)
         heading = QLabel("Generation")
         heading.setProperty("role", "heading")
         bar = QFrame()
@@ -64,7 +154,6 @@ class Panes(QObject):
         row.addWidget(controls.sampler)
         row.addWidget(controls.budget)
         column = QWidget()
-        column.setFocusProxy(self.generation)
         layout = QVBoxLayout(column)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
@@ -75,11 +164,37 @@ class Panes(QObject):
     def _wire_grammar(self) -> None:
         session, document, editor = self._session, self._session.document, self.editor
         editor.text_edited.connect(document.set_text)
+        editor.switched.connect(
+            lambda text, reading: document.set_grammar(msgspec.structs.replace(reading, text=text)),
+        )
+        editor.pages.add_page(self.late_generated, "As GBNF")
+        document.changed.connect(lambda _revision: self._offer_generated())
         editor.offset_hovered.connect(self.automaton.highlight_offset)
         document.replaced.connect(self._show_document)
         session.compiling.diagnosed.connect(self._show_diagnostics)
         session.live_changed.connect(lambda _states, spans: editor.show_live(spans))
         self.problems.activated.connect(editor.go_to)
+        editor.explanation.when_built(self._wire_explanation)
+        editor.reference.when_built(self._wire_reference)
+        session.compiling.formatted.connect(editor.show_formatted)
+
+    def _wire_explanation(self, page: ExplanationPage) -> None:
+        compiling = self._session.compiling
+        compiling.described.connect(page.show_description)
+        compiling.stale_changed.connect(lambda _stale, reason: page.set_stale(reason))
+        self._session.document.replaced.connect(page.clear)
+        page.set_stale(compiling.stale_reason)
+        self.editor.pages.shown.connect(lambda shown: compiling.describe(is_wanted=shown is page))
+
+    def _wire_reference(self, page: ReferencePage) -> None:
+        document = self._session.document
+
+        def show() -> None:
+            grammar = document.content.grammar
+            page.show_reading(grammar.notation, grammar.dialect, grammar.text)
+
+        document.changed.connect(lambda _revision: show())
+        show()
 
     def _wire_automaton(self) -> None:
         session, automaton = self._session, self.automaton
@@ -88,6 +203,7 @@ class Panes(QObject):
         session.compiling.stale_changed.connect(self._show_stale)
         session.compiling.laid_out.connect(automaton.show_layout)
         automaton.layout_wanted.connect(session.compiling.lay_out)
+        automaton.looked.connect(lambda view: session.document.set_automaton(_part_of(view)))
         automaton.state_hovered.connect(self.editor.show_hover)
         automaton.span_wanted.connect(self.editor.go_to)
         automaton.tokens_wanted.connect(session.decoding.tell_tokens)
@@ -127,17 +243,8 @@ class Panes(QObject):
         pane.loading_cancelled.connect(decoding.cancel_model)
 
     def _wire_tests(self) -> None:
-        session, tests = self._session, self.tests
-        session.document.replaced.connect(lambda: tests.show_texts(session.document.content.expected_texts))
-        session.judging.judged.connect(self._show_judged)
-        session.judging.suggested.connect(tests.show_suggestions)
-        session.compiling.stale_changed.connect(lambda _stale, reason: tests.set_stale(reason))
-        tests.edited.connect(session.judging.set_texts)
-        tests.watched.connect(partial(self._watch_coverage, tests))
-        tests.coverage_changed.connect(self._show_coverage)
+        self._session.judging.judged.connect(self._show_judged)
         self.automaton.footer.coverage_button.toggled.connect(partial(self._watch_coverage, self.automaton))
-        tests.suggestions_wanted.connect(session.judging.suggest)
-        tests.span_wanted.connect(self.editor.go_to)
 
     def _watch_coverage(self, pane: QWidget, is_watched: bool) -> None:
         """Ask for the coverage while some pane shows it, though there be no test string."""
@@ -170,14 +277,15 @@ class Panes(QObject):
     def _show_document(self) -> None:
         content = self._session.document.content
         self.editor.set_notation(content.grammar.notation)
-        self.editor.set_text(content.grammar.text)
-        self.automaton.clear()
+        self.editor.set_text(content.grammar.text, msgspec.structs.replace(content.grammar, text=""))
+        self.automaton.begin(_view_of(content.automaton))
         self._show_view(view_of(content))
 
     def _show_view(self, view: DecodeView) -> None:
         self.generation.show_view(view)
         self.generation.show_former(self._session.document.content.former)
-        self.probabilities.show_position(view.position)
+        if self._late_probabilities.built is not None:
+            self._late_probabilities.built.show_position(view.position)
         self.automaton.set_moment((view.model, view.prompt, view.grammar_revision, view.pipeline))
 
     def _show_diagnostics(self, diagnostics: Sequence[Diagnostic], source: SourceText) -> None:
@@ -218,3 +326,15 @@ class Panes(QObject):
         # Where the rules are drawn, the states of the surroundings have no number that anybody sees.
         is_numbered = drawn is not None and drawn.rules is None
         self.generation.show_drawn(drawn.dfa if drawn and is_numbered else None, next(iter(states), None))
+
+
+def _view_of(part: AutomatonPart) -> View:
+    """What a document says of the automaton, as its pane has it."""
+    kept = {name: getattr(part, name) for name in AutomatonPart.__struct_fields__ if name != "tokens"}
+    return View(**kept, tokens=HERE if part.tokens else None)
+
+
+def _part_of(view: View) -> AutomatonPart:
+    """What is seen of the automaton, as a document says it."""
+    kept = {name: getattr(view, name) for name in AutomatonPart.__struct_fields__ if name != "tokens"}
+    return AutomatonPart(**kept, tokens=view.tokens is not None)

@@ -308,6 +308,7 @@ class ReplayDialog(QDialog):
         self.as_text.setChecked(True)
         self._forms = QButtonGroup(self)
         self.budget = QSpinBox()
+        self.budget.lineEdit().setTextMargins(theme.SPACE_XS, 0, theme.SPACE_XS, 0)
         self.budget.setRange(0, _MOST_BUDGET)
         self.budget.setSpecialValueText("not known")
         self.budget.setToolTip("How many tokens the generation might take (max_tokens)")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QMenu, QSizePolicy, QToolBar, QToolButton, QWidget
 
 from app import theme
@@ -10,6 +11,9 @@ from app.actions import Actions
 from app.actions.build import icon
 
 _LONGEST_TITLE = 28
+_SHORTEST_TITLE = 8
+_MENU_SIGN = " ▾"
+_RUN_TEXTS = ("Run", "Pause")
 
 
 class Toolbar(QToolBar):
@@ -25,7 +29,7 @@ class Toolbar(QToolBar):
         self._actions = actions
         self.document_button = _menu_button("Document")
         document_menu = QMenu(self.document_button)
-        for command_id in ("file.new", "file.open", "file.gallery", "file.save", "file.save_as"):
+        for command_id in ("file.new", "file.open", "file.gallery", "file.save", "file.save_as", "file.share"):
             document_menu.addAction(actions[command_id])
         self.document_button.setMenu(document_menu)
         self.notation_button = _menu_button("Notation of the grammar")
@@ -42,8 +46,9 @@ class Toolbar(QToolBar):
         self.addSeparator()
         self.addWidget(self.model_button)
         self.addSeparator()
-        self.addWidget(self._command_button("run.restart", ""))
-        self.addWidget(self._command_button("run.back", ""))
+        restart, back = self._command_button("run.restart", ""), self._command_button("run.back", "")
+        self.addWidget(restart)
+        self.addWidget(back)
         self.addWidget(self.step_button)
         self.addWidget(self.run_button)
         self.until_button = self._command_button("run.until", "", has_text=False)
@@ -51,8 +56,13 @@ class Toolbar(QToolBar):
         for command_id in ("run.over", "run.out", "run.breakpoint"):
             self.addWidget(self._command_button(command_id, "", has_text=False))
         self.addSeparator()
-        self.addWidget(self._command_button("tests.check", ""))
-        self.addWidget(self._command_button("file.export", ""))
+        self.check_button = self._command_button("tests.check", "")
+        self.addWidget(self.check_button)
+        export = self._command_button("file.export", "")
+        self.addWidget(export)
+        self._first_to_shrink = (restart, back, export, self.check_button)
+        self._titles = dict.fromkeys((self.model_button, self.document_button, self.notation_button), "")
+        self._fitted: tuple[object, ...] = ()
         spacer = QWidget()
         spacer.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.addWidget(spacer)
@@ -65,26 +75,86 @@ class Toolbar(QToolBar):
         self.model_button.setIcon(icon("ph.cpu"))
         self.notation_button.setIcon(icon("ph.code"))
         self.step_button.setIcon(icon("ph.play", theme.Role.ON_ACCENT))
+        for more in self.findChildren(QToolButton, "qt_toolbar_ext_button"):  # what there is no room for is behind it
+            more.setIcon(icon("ph.caret-double-right"))
+            more.setAccessibleName("More commands")
+            more.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Where there is no room for all, some buttons have only their icons: better than to be behind an arrow."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Take the texts away from some buttons, then cut the names, longest first, until all commands are seen."""
+        if not self.isVisible():
+            return  # its width means nothing yet
+        asked = (self.width(), self.font(), *self._titles.values())
+        if asked == self._fitted:
+            return
+        self._fitted = asked
+        self._reserve()
+        for button, title in self._titles.items():
+            button.setText(title + _MENU_SIGN)
+        missing = 0
+        for icons in (0, 2, len(self._first_to_shrink)):  # Restart and Back are known by their icons
+            missing = self._missing(icons)
+            if missing <= 0:
+                return
+        for button in sorted(self._titles, key=QWidget.width, reverse=True):
+            if missing <= 0:
+                return
+            title, metrics = self._titles[button], button.fontMetrics()
+            room = max(metrics.horizontalAdvance(title) - missing, metrics.averageCharWidth() * _SHORTEST_TITLE)
+            before = button.sizeHint().width()
+            button.setText(metrics.elidedText(title, Qt.TextElideMode.ElideMiddle, room) + _MENU_SIGN)
+            missing -= before - button.sizeHint().width()
+
+    def _reserve(self) -> None:
+        """Leave room on Run for the longer of its texts, so that its neighbours stay where they are."""
+        run = self.run_button
+        flag, metrics = Qt.TextFlag.TextShowMnemonic, run.fontMetrics()
+        texts = [metrics.size(flag, text).width() for text in (*_RUN_TEXTS, run.text())]
+        run.setMinimumWidth(run.sizeHint().width() + max(texts) - texts[-1])
+
+    def _missing(self, icons: int) -> int:
+        """How many pixels the toolbar is too narrow if so many of the buttons that shrink first lose their texts."""
+        for index, button in enumerate(self._first_to_shrink):
+            is_icon = index < icons
+            button.setToolButtonStyle(
+                Qt.ToolButtonStyle.ToolButtonIconOnly if is_icon else Qt.ToolButtonStyle.ToolButtonTextBesideIcon
+            )
+        layout = self.layout()
+        assert layout is not None
+        layout.invalidate()
+        return self.sizeHint().width() - self.width()
 
     def show_document(self, title: str, *, is_modified: bool) -> None:
         """Name the document; a dot marks it as modified."""
-        self.document_button.setText(f"{_shortened(title)}{' •' if is_modified else ''} ▾")
         self.document_button.setToolTip(f"{title} (modified)" if is_modified else title)
+        self._name(self.document_button, f"{_shortened(title)}{' •' if is_modified else ''}")
 
     def show_notation(self, text: str, tip: str) -> None:
         """Name the notation."""
-        self.notation_button.setText(f"{text} ▾")
         self.notation_button.setToolTip(tip)
+        self._name(self.notation_button, text)
 
     def show_model(self, text: str, tip: str) -> None:
         """Name the model, or how far it is loaded."""
-        self.model_button.setText(f"{_shortened(text)} ▾")
         self.model_button.setToolTip(tip)
+        self._name(self.model_button, _shortened(text))
+
+    def _name(self, button: QToolButton, title: str) -> None:
+        self._titles[button] = title
+        if not self.isVisible():
+            button.setText(title + _MENU_SIGN)
+        self._fit()
 
     def show_running(self, is_running: bool) -> None:
         """Make Run a Pause while it runs."""
-        self._actions["run.run"].setText("Pause" if is_running else "Run")
+        self._actions["run.run"].setText(_RUN_TEXTS[is_running])
         self._actions["run.run"].setIcon(icon("ph.pause" if is_running else "ph.fast-forward"))
+        self._reserve()
 
     def _command_button(self, command_id: str, role: str, *, has_text: bool = True) -> QToolButton:
         """A button that mirrors a command; unlike a default action, it may have an icon colour of its own."""

@@ -5,12 +5,18 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
+import engine.compile.compiler  # noqa: F401 - see `warm`
 from app.graph.folding import fold
 from app.graph.regions import FOLDED_BEYOND, regions_of
 from app.graph.rules import RuleCharts, charts_of
 from app.workers.compile_messages import (
     CompileAnswer,
     CompileRequest,
+    DescribeAnswer,
+    DescribeRequest,
+    Diagnosed,
+    FormatAnswer,
+    FormatRequest,
     NeighbourhoodAnswer,
     NeighbourhoodRequest,
     StandingAnswer,
@@ -63,18 +69,17 @@ class CompileHandler:
         self._match: RuleMatch | None = None  # of the rules that were drawn
 
     def warm(self) -> None:
-        """Import what a compile needs."""
-        import engine.compile.compiler  # noqa: F401
+        """Nothing: what it needs is imported with this module, before there is a second thread (see `Sealed`)."""
 
     def runs_beside(self, request: Any) -> bool:
         """Compiles follow one another."""
         return False
 
     def handle(self, request: Any, cancel: CancelToken, emit: Emit) -> Any:
-        """Answer a `CompileRequest`, `NeighbourhoodRequest`, `StandingRequest`, `ExportRequest` or `ListExports`."""
+        """Answer a request about a grammar, from `CompileRequest` to `FormatRequest`."""
         match request:
             case CompileRequest():
-                return self._compile(request, cancel)
+                return self._compile(request, cancel, emit)
             case NeighbourhoodRequest():
                 return self._neighbourhood(request, cancel)
             case ExportRequest():
@@ -83,6 +88,10 @@ class CompileHandler:
                 return list_exports(request, self._grammar_of(request.compiled, cancel), cancel)
             case StandingRequest():
                 return self._standing(request, cancel)
+            case DescribeRequest():
+                return _described(request, cancel)
+            case FormatRequest():
+                return _formatted(request, cancel)
         raise TypeError(f"the compile group does not know {type(request).__name__}")
 
     def _grammar_of(self, request: CompileRequest, cancel: CancelToken) -> CompiledGrammar:
@@ -94,7 +103,7 @@ class CompileHandler:
             self._request = request
         return self._grammar
 
-    def _compile(self, request: CompileRequest, cancel: CancelToken) -> CompileAnswer:
+    def _compile(self, request: CompileRequest, cancel: CancelToken, emit: Emit) -> CompileAnswer:
         self.warm()  # what the first compile imports is no part of its time
         started = time.perf_counter()
         dfa, too_large, rules, places, regions = None, "", None, None, None
@@ -107,6 +116,7 @@ class CompileHandler:
             span = Span(0, len(request.text))
             diagnostics = (Diagnostic("limit-exceeded", Severity.ERROR, span, str(error), "Make the grammar smaller"),)
         else:
+            emit(Diagnosed(request.revision, diagnostics))
             dfa, too_large = _drawable(grammar, cancel)
             if too_large or (grammar.has_rules and len(dfa.states) > FOLDED_BEYOND):
                 rules, why_not = self._rules(grammar, cancel)
@@ -164,6 +174,24 @@ class CompileHandler:
         stacks, more = standing(grammar, request.output)
         places = self._places(request.output, cancel)
         return StandingAnswer(request.compiled.revision, request.output, stacks, more, places)
+
+
+def _described(request: DescribeRequest, cancel: CancelToken) -> DescribeAnswer:
+    from engine.diagnosis.described.describe import describe_grammar
+
+    compiled = request.compiled
+    with cancel.at_work():
+        found = describe_grammar(compiled.notation, compiled.text, compiled.options)
+    return DescribeAnswer(compiled.revision, found)
+
+
+def _formatted(request: FormatRequest, cancel: CancelToken) -> FormatAnswer:
+    from engine.notations.editing import apply_edits
+    from engine.notations.editing.formatting.formatter import format_text
+
+    with cancel.at_work():
+        change = format_text(request.notation, request.text, request.dialect)
+    return FormatAnswer(change, apply_edits(request.text, change.edits))
 
 
 def _automata(grammar: CompiledGrammar, cancel: CancelToken) -> tuple[RuleAutomata, tuple[str, ...]]:

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from engine.automata.dfa import ByteDfa
     from engine.automata.rule_places import RulePlaces
     from engine.compile.options import CompileOptions
+    from engine.diagnosis.described import Description
+    from engine.notations.editing import Change
     from engine.source import Diagnostic, Span
 
 
@@ -23,6 +25,14 @@ class CompileRequest:
     notation: str
     text: str
     options: CompileOptions
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosed:
+    """The findings about a text, told before its automaton is drawn up: whoever types waits for these."""
+
+    revision: int
+    diagnostics: tuple[Diagnostic, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,3 +131,35 @@ class StandingAnswer:
     stacks: tuple[OpenStack, ...]
     more: int = 0
     places: RulePlaces | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DescribeRequest:
+    """Say in words what each part of a text means that compiled."""
+
+    compiled: CompileRequest
+
+
+@dataclass(frozen=True, slots=True)
+class DescribeAnswer:
+    """A text in words."""
+
+    revision: int
+    description: Description
+
+
+@dataclass(frozen=True, slots=True)
+class FormatRequest:
+    """Format a text, if it can be read."""
+
+    notation: str
+    text: str
+    dialect: str
+
+
+@dataclass(frozen=True, slots=True)
+class FormatAnswer:
+    """What formatting changes, and the text with its changes; without any, why."""
+
+    change: Change
+    after: str

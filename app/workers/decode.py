@@ -25,6 +25,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import engine
+import engine.decoding.generate
+import engine.models
+from app.workers.coalescence_messages import CoalescenceRequest
+from app.workers.coalescing import Coalescence
 from app.workers.decode_messages import (
     Back,
     Begin,
@@ -34,7 +39,6 @@ from app.workers.decode_messages import (
     GoTo,
     Lookup,
     LookupAnswer,
-    ManyAnswer,
     ModelSummary,
     OpenModel,
     PipelineRefused,
@@ -55,13 +59,15 @@ from app.workers.decode_messages import (
 )
 from app.workers.export_values import ExportAnswer, ExportRequest
 from app.workers.exporting import export, sentence
-from app.workers.messages import Progress
 from app.workers.replaying import AssessOutput, OpenOutput, ReplayOutput, assess_output, replay_output
+from app.workers.sharing import ShareTrace, share
+from app.workers.telling import many_of, shown_prompt, summary_of, why
 from app.workers.token_view import tokens_at
+from app.workers.traces import SENDER
 from app.workers.watching import MOST_VERDICTS, Watcher, breakpoint_for, force, twins_of, verdict_on
 from engine.decoding.pipeline_settings import PipelineSettings
-from engine.decoding.values import DEFAULT_MAX_TOKENS, Chat, Finish, FormerBranch, SamplerSettings, Trace
-from engine.source import CancelledError, CancelToken, EngineError, SourceText
+from engine.decoding.values import DEFAULT_MAX_TOKENS, Chat, Finish, FormerBranch, Position, SamplerSettings, Trace
+from engine.source import CancelledError, CancelToken, EngineError
 from engine.vocabulary import VocabularyError
 
 if TYPE_CHECKING:
@@ -72,7 +78,6 @@ if TYPE_CHECKING:
 
 Loader = Callable[[str, CancelToken], "LogitSource"]
 
-PROMPT_TOKENS = 512  # more are summed up by the window, not shown
 NO_MODEL = "No model is loaded yet; choose one from the model menu"
 
 
@@ -99,14 +104,15 @@ class DecodeHandler:
         self._pipeline = PipelineSettings()
         self._pipeline_error = ""  # why the session does not have these stages
         self._watcher = Watcher()
+        self._coalescence = Coalescence()
 
     def warm(self) -> None:
-        """Import what loading a model takes and compile the kernels, while the user still looks around."""
-        import engine
-        import engine.decoding.generate
-        import engine.models
+        """Compile the kernels while the user still looks around.
 
+        What jobs import is imported with this module, before there is a second thread (see `Sealed`).
+        """
         engine.warm(wait=False)
+        SENDER.sends_once = True  # for this is a process of its own, all of whose views are read
 
     def runs_beside(self, request: Any) -> bool:
         """A model loads while the old one serves."""
@@ -143,22 +149,29 @@ class DecodeHandler:
                 self._set_budget(max_tokens)
             case SetPipeline(settings):
                 return self._set_pipeline(settings)
+            case ShareTrace():
+                return share(request, self._session, self._grammar, cancel)
             case ReplayOutput():
                 return replay_output(request, self._session, self._grammar, self._grammar_revision, cancel)
+            case _ if isinstance(request, CoalescenceRequest):
+                session = self._need_session()
+                return self._coalescence.handle(session, request, self._grammar_revision, cancel, emit)
             case _:
                 return self._dispatch_in_session(self._need_session(), request, cancel, emit)
         return self._view()
 
     def _dispatch_in_session(self, session: DecodeSession, request: Any, cancel: CancelToken, emit: Emit) -> Any:
         match request:
-            case StepOnce(watched):
+            case StepOnce(watched, one_by_one):
                 if session.finish is None:
-                    session.step()
+                    self._coalescence.step(session, one_by_one=one_by_one or watched)
                     return replace(self._view(), passage=self._watcher.passage(session) if watched else None)
             case Take() | Force():
                 return self._take(session, request)
             case Back() | Restart() | GoTo():
                 _move(session, request)
+                if (remembered := session.remembered()) is not None:
+                    emit(self._view(position=remembered))  # for the model may take long
             case Why() | Lookup() | TokensRequest() | WriteTwin() | FindBreakpoint():
                 return self._tell(session, request, cancel, emit)
             case AssessOutput():
@@ -166,7 +179,7 @@ class DecodeHandler:
             case OpenOutput(ids):
                 return self._open_output(session, ids)
             case SampleMany(n, first_seed):
-                return self._sample_many(session, range(first_seed, first_seed + n), cancel, emit)
+                return many_of(session, range(first_seed, first_seed + n), cancel, emit)
             case ExportRequest():
                 return self._export(session, request, cancel)
             case RestoreTrace():
@@ -186,7 +199,7 @@ class DecodeHandler:
         """Answer what changes nothing."""
         match request:
             case Why(token_id):
-                return self._why(session, token_id)
+                return why(session, self._grammar, token_id)
             case Lookup(text):
                 found = session.lookup(text)
                 verdicts = tuple(verdict_on(session, one.token_id) for one in found[:MOST_VERDICTS])
@@ -285,7 +298,7 @@ class DecodeHandler:
                 prompt_error = sentence(error)
             session.set_max_tokens(self._max_tokens)
             former = self._shown_branch()
-            self._session, self._summary, self._prompt_error = session, _summary_of(model, spec), prompt_error
+            self._session, self._summary, self._prompt_error = session, summary_of(model, spec), prompt_error
             self._begin_pipeline(self._pipeline)
             return self._view(former=former)
 
@@ -323,47 +336,24 @@ class DecodeHandler:
         try:
             session.take(request.token_id)
         except (NotAllowedError, RemovedError):
-            return self._why(session, request.token_id)
+            return why(session, self._grammar, request.token_id)
         return self._view()
-
-    def _why(self, session: DecodeSession, token_id: int) -> WhyAnswer:
-        from engine.diagnosis import explain
-
-        explanation = session.explain(token_id)
-        source = self._grammar.source if self._grammar is not None else SourceText("")
-        prose = explain(explanation, source, session.model.vocabulary, token_id=token_id)
-        removed_by = session.removed_by(token_id)
-        return WhyAnswer(token_id, explanation, "" if removed_by else prose, removed_by)
-
-    def _sample_many(self, session: DecodeSession, seeds: range, cancel: CancelToken, emit: Emit) -> ManyAnswer:
-        from engine.decoding.generate import sample_many
-
-        outcomes = []
-        runs = sample_many(
-            session.grammar,
-            session.model,
-            prompt=session.prompt,
-            sampler=self._sampler,
-            max_tokens=session.max_tokens,
-            seeds=seeds,
-            pipeline=session.pipeline,
-            cancel=cancel,
-        )
-        for outcome in runs:
-            outcomes.append(outcome)
-            emit(Progress("Sampling", len(outcomes), len(seeds)))
-            emit(ManyAnswer(tuple(outcomes), len(seeds), done=False))
-        return ManyAnswer(tuple(outcomes), len(seeds), done=True)
 
     def _export(self, session: DecodeSession, request: ExportRequest, cancel: CancelToken) -> ExportAnswer:
         if session.grammar is None:
             return ExportAnswer(request.target, request.path, request.number, error="No grammar has compiled yet")
         return export(request, session.grammar, session.model.vocabulary, cancel)
 
-    def _view(self, *, note: str = "", error: str = "", former: FormerBranch | None = None) -> DecodeView:
-        session = self._session if not self._prompt_error else None
-        position, dead_end = None, ""
-        if session is not None and self._grammar is not None and not self._pipeline_error:
+    def _view(
+        self,
+        *,
+        note: str = "",
+        error: str = "",
+        former: FormerBranch | None = None,
+        position: Position | None = None,
+    ) -> DecodeView:
+        session, dead_end = self._session if not self._prompt_error else None, ""
+        if position is None and session is not None and self._grammar is not None and not self._pipeline_error:
             try:
                 position = session.position()
                 if position.finish is Finish.DEAD_END and session.pipeline != PipelineSettings():
@@ -377,7 +367,7 @@ class DecodeHandler:
             sampler=self._sampler,
             max_tokens=self._max_tokens,
             prompt=self._prompt,
-            prompt_tokens=_shown(session) if session is not None else (),
+            prompt_tokens=shown_prompt(session) if session is not None else (),
             grammar_revision=self._grammar_revision,
             former=former,
             note=note,
@@ -396,27 +386,3 @@ def _move(session: DecodeSession, request: Back | Restart | GoTo) -> None:
             session.restart()
         case GoTo(node_id):
             session.go_to(node_id)
-
-
-def _summary_of(model: LogitSource, spec: str) -> ModelSummary:
-    vocabulary = model.vocabulary
-    return ModelSummary(
-        name=model.name,
-        spec=spec,
-        vocabulary_size=vocabulary.size,
-        has_eos=bool(vocabulary.eos_ids),
-        has_chat=bool(model.chat_template),
-        context_length=model.context_length,
-        fingerprint=model.fingerprint,
-        vocabulary_fingerprint=vocabulary.fingerprint,
-    )
-
-
-def _shown(session: DecodeSession) -> tuple[tuple[int, str], ...]:
-    from engine.vocabulary.visible import visible
-
-    vocabulary = session.model.vocabulary
-    return tuple(
-        (token_id, vocabulary.special.get(token_id) or visible(vocabulary.token_bytes(token_id) or b""))
-        for token_id in session.prompt_ids[:PROMPT_TOKENS]
-    )

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
-from app.workers.traces import pack, unpack
+from app.workers.traces import RECEIVER, SENDER
 from engine.decoding.debugging.breakpoints import Breakpoint, Passage
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import (
@@ -85,9 +85,15 @@ class SetPipeline:
 
 @dataclass(frozen=True, slots=True)
 class StepOnce:
-    """Let the sampler take the next token; `watched`, the view tells what it did to the rules."""
+    """Let the sampler take the next token.
+
+    Attributes:
+        watched: whether the view is to tell what it did to the rules.
+        one_by_one: one token and no more; else a forced run is taken in one go, where the pipeline says so.
+    """
 
     watched: bool = False
+    one_by_one: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,11 +240,11 @@ class DecodeView:
     def __reduce__(self) -> tuple[Callable[[dict[str, Any]], DecodeView], tuple[dict[str, Any]]]:
         """Pickle the trace in pieces, which the window keeps from view to view."""
         values = {of.name: getattr(self, of.name) for of in fields(self)}
-        return _view_of, ({**values, "trace": pack(self.trace)},)
+        return _view_of, ({**values, "trace": SENDER.pack(self.trace)},)
 
 
 def _view_of(values: dict[str, Any]) -> DecodeView:
-    return DecodeView(**{**values, "trace": unpack(values["trace"])})
+    return DecodeView(**{**values, "trace": RECEIVER.unpack(values["trace"])})
 
 
 @dataclass(frozen=True, slots=True)

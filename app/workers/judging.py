@@ -1,6 +1,6 @@
-"""The judge group: test strings held against the grammar, while somebody types.
+"""The judge group: test strings held against the grammar, while somebody types, and the grammar in other notations.
 
-A process of its own, started with the first test string: a text that takes long
+A process of its own, started with the first of these: a text that takes long
 must delay neither the findings nor a step. What was found out stays as long as
 the grammar does, so that another test string costs no more than itself.
 """
@@ -12,7 +12,11 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import engine.compile.compiler
+import engine.diagnosis.replay  # noqa: F401 - see `warm`
 from app.workers.compile_messages import CompileRequest
+from app.workers.convert_messages import ConvertRequest, GenerateRequest, ReadRequest
+from app.workers.converting import convert, generate, read
 from app.workers.exporting import sentence
 from app.workers.judge_messages import JudgeAnswer, JudgeRequest, SuggestAnswer, SuggestRequest
 from engine.diagnosis.testing import Coverage, Suggestion, SuggestionKind
@@ -67,21 +71,25 @@ class JudgeHandler:
         self._uses: dict[tuple[bytes, bool], Uses] = {}
 
     def warm(self) -> None:
-        """Import what a verdict needs."""
-        import engine.compile.compiler
-        import engine.diagnosis.replay  # noqa: F401
+        """Nothing: what it needs is imported with this module, before there is a second thread (see `Sealed`)."""
 
     def runs_beside(self, request: Any) -> bool:
         """One after the other."""
         return False
 
     def handle(self, request: Any, cancel: CancelToken, emit: Emit) -> Any:
-        """Answer a `JudgeRequest` or a `SuggestRequest`."""
+        """Answer a `JudgeRequest`, a `SuggestRequest`, or what `convert_messages` has."""
         match request:
             case JudgeRequest():
                 return self._judge(request, cancel)
             case SuggestRequest():
                 return self._suggest(request, cancel)
+            case GenerateRequest():
+                return generate(request, self._take(request.compiled, cancel), cancel)
+            case ConvertRequest():
+                return convert(request, self._take, cancel)
+            case ReadRequest():
+                return read(request, cancel)
         raise TypeError(f"the judge group does not know {type(request).__name__}")
 
     def _take(self, request: CompileRequest, cancel: CancelToken) -> CompiledGrammar:

@@ -21,7 +21,7 @@ from multiprocessing.connection import Connection
 from typing import Any, Protocol
 
 from app.workers.messages import Cancelled, Failed, Progress
-from app.workers.protocol import Began, Cancel, Message, Reply, Submit
+from app.workers.protocol import Began, Cancel, Message, Reply, Sealed
 from engine.source import CancelledError, CancelToken
 
 Emit = Callable[[Any], None]
@@ -46,7 +46,7 @@ class _Loop:
     def __init__(self, connection: Connection, handler: Handler) -> None:
         self._connection = connection
         self._handler = handler
-        self._jobs: queue.SimpleQueue[Submit] = queue.SimpleQueue()
+        self._jobs: queue.SimpleQueue[Sealed] = queue.SimpleQueue()
         self._tokens: dict[int, CancelToken] = {}
         self._send_lock = threading.Lock()
 
@@ -57,7 +57,7 @@ class _Loop:
                 command = self._connection.recv()
             except (EOFError, OSError):
                 os._exit(0)  # nobody is left to tell, and a job may never come to its next check
-            if isinstance(command, Submit):
+            if isinstance(command, Sealed):
                 self._tokens[command.job_id] = CancelToken(self._progress_of(command.job_id))
                 self._jobs.put(command)
             elif isinstance(command, Cancel) and (token := self._tokens.get(command.job_id)) is not None:
@@ -67,24 +67,32 @@ class _Loop:
         """Do jobs, for ever."""
         while True:
             job = self._jobs.get()
-            if self._handler.runs_beside(job.request):
-                threading.Thread(target=self._do, args=(job,), daemon=True, name=f"job-{job.job_id}").start()
+            try:
+                request = job.open()
+            except Exception as error:  # noqa: BLE001 - told to the window, like a failure of the job itself
+                self._tokens.pop(job.job_id, None)
+                self._send(Reply(job.job_id, _failure(error), True))
+                continue
+            if self._handler.runs_beside(request):
+                threading.Thread(
+                    target=self._do, args=(job.job_id, request), daemon=True, name=f"job-{job.job_id}"
+                ).start()
             else:
-                self._do(job)
+                self._do(job.job_id, request)
 
-    def _do(self, job: Submit) -> None:
-        token = self._tokens[job.job_id]
-        self._send(Began(job.job_id))
+    def _do(self, job_id: int, request: Any) -> None:
+        token = self._tokens[job_id]
+        self._send(Began(job_id))
         try:
             token.check()
-            answer = self._handler.handle(job.request, token, lambda value: self._send(Reply(job.job_id, value, False)))
+            answer = self._handler.handle(request, token, lambda value: self._send(Reply(job_id, value, False)))
         except CancelledError:
             answer = Cancelled()
         except Exception as error:  # noqa: BLE001 - a bug in one job is told to the window and costs no other job
-            answer = Failed(f"{type(error).__name__}: {error}", traceback.format_exc())
+            answer = _failure(error)
         finally:
-            self._tokens.pop(job.job_id, None)
-        self._send(Reply(job.job_id, answer, True))
+            self._tokens.pop(job_id, None)
+        self._send(Reply(job_id, answer, True))
 
     def _progress_of(self, job_id: int) -> Callable[[str, int, int | None], None]:
         return lambda what, done, total: self._send(Reply(job_id, Progress(what, done, total), False))
@@ -97,8 +105,18 @@ class _Loop:
                 os._exit(0)
 
 
+def _failure(error: Exception) -> Failed:
+    return Failed(f"{type(error).__name__}: {error}", "".join(traceback.format_exception(error)))
+
+
 def serve(connection: Connection, make_handler: Callable[[], Handler]) -> None:
-    """Be a worker process: the target that `app.jobs` spawns."""
+    """Be a worker process: the target that `app.jobs` spawns.
+
+    Args:
+        connection: the pipe to the window.
+        make_handler: runs before there is a second thread, so its module imports the packages that jobs and `warm`
+            would otherwise import at once (see `Sealed`).
+    """
     with contextlib.suppress(ValueError, OSError):
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C in the terminal ends the window, and so the workers
     if sys.platform != "win32":

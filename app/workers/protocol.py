@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,26 @@ class Submit:
     job_id: int
     request: Any
 
+    def sealed(self) -> Sealed:
+        """The job as it travels."""
+        return Sealed(self.job_id, pickle.dumps(self.request))
+
+
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """A job whose request whoever does it will open.
+
+    To unpickle is to import, and where two threads import a package and its modules at once, Python may see a deadlock
+    and fail one of them. The thread that listens must not be it.
+    """
+
+    job_id: int
+    pickled: bytes
+
+    def open(self) -> Any:
+        """The request."""
+        return pickle.loads(self.pickled)  # noqa: S301 - it comes from the window, which started this process
+
 
 @dataclass(frozen=True, slots=True)
 class Cancel:
@@ -21,7 +42,7 @@ class Cancel:
     job_id: int
 
 
-Command = Submit | Cancel
+Command = Sealed | Cancel
 
 
 @dataclass(frozen=True, slots=True)

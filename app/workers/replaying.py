@@ -137,10 +137,9 @@ def replay_output(
 
 def _with_zones(grammar: CompiledGrammar, session: DecodeSession | None) -> CompiledGrammar:
     """What a whole output must match: the grammar, in the zones of the session where it has any."""
-    from engine.decoding.constraints.zones import Zone, zoned
+    from engine.decoding.constraints.zone_grammars import ZoneGrammars
 
     zones = None if session is None else session.pipeline.zones
     if session is None or zones is None:
         return grammar
-    zone = Zone(grammar, zones.after, zones.after_token, zones.until)
-    return zoned([zone], session.model.vocabulary, zones.then, required=zones.required)
+    return ZoneGrammars(zones).around(grammar, session.model.vocabulary)

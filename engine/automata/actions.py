@@ -16,6 +16,7 @@ Rejected: rows alone. An object of a hundred names has a hundred symbols.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
@@ -60,6 +61,10 @@ NEAR: Final = 15
 """So many symbols of a frame have a place in its row; what is behind them in the row is its first reading state."""
 
 
+_NO_ROWS: Final = np.full((64, NEAR + 1), MISS, np.int64)
+_NO_KEYS: Final = np.full(256, MISS, np.int64)
+
+
 class ActionTable:
     """Actions by frame and symbol: the first symbols of each frame in a row, all others hashed.
 
@@ -71,8 +76,8 @@ class ActionTable:
     """
 
     def __init__(self) -> None:
-        self.near: npt.NDArray[np.int64] = np.full((64, NEAR + 1), MISS, np.int64)
-        self.keys: npt.NDArray[np.int64] = np.full(256, MISS, np.int64)
+        self.near: npt.NDArray[np.int64] = _NO_ROWS.copy()
+        self.keys: npt.NDArray[np.int64] = _NO_KEYS.copy()
         self.values: npt.NDArray[np.int64] = np.zeros(256, np.int64)
         self._known: dict[int, Action] = {}
 
@@ -108,6 +113,12 @@ class ActionTable:
                 self._place(each)
         else:
             self._place(key)
+
+    def put_near(self, frame: int, actions: Mapping[int, Action]) -> None:
+        """Say what becomes of a frame at all its first symbols: nothing completes the text at others than these."""
+        self.near[frame, :NEAR] = 0
+        for symbol, action in actions.items():
+            self.near[frame, symbol] = action
 
     def _place(self, key: int) -> None:
         mask = len(self.keys) - 1

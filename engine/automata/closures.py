@@ -1,8 +1,8 @@
 """What a program reaches without reading: loops begun and left, rules called, conditions met.
 
 A closure is worked out once for each instruction, relative to whatever stack it
-stands on: it says which atoms are reached, what they have pushed, and whether
-the rule it belongs to may return.
+stands on: it says which atoms are reached, what they have pushed, which corners
+are entered, and whether the rule it belongs to may return.
 
 A call reads something: a rule that matches the empty text is skipped instead,
 at the call. So nothing returns within a closure that was called within it, and
@@ -10,6 +10,8 @@ a rule meets itself there only by left recursion. For that, a call pushes a
 *corner*: any rule of the cycle may begin, and when one is matched, every rule
 that begins with it may go on, or the one that was called is done (the left
 corner of Rosenkrantz and Lewis, 1970). The stack does not grow with the text.
+What a corner leads to does not depend on which of its rules was called, so all
+calls that enter it at one place do so together (see `threads`).
 
 Rejected: rewriting the grammar without left recursion. The rules of the result
 are not the user's, and hidden left recursion multiplies them.
@@ -36,7 +38,7 @@ from engine.automata.program import (
     Split,
     TokenAtom,
 )
-from engine.automata.stacks import Frame
+from engine.automata.stacks import Frame, begun
 from engine.grammar.analysis import components
 from engine.source import turn
 
@@ -68,17 +70,40 @@ class Reached(NamedTuple):
     looks: frozenset[int]
 
 
+class Entered(NamedTuple):
+    """A corner that a closure enters.
+
+    Attributes:
+        corner: the first of its rules.
+        rule: the one that is called.
+        pushed: the frames pushed on the way, the last one on top.
+        looks: the conditions that were met on the way.
+    """
+
+    corner: int
+    rule: int
+    pushed: tuple[Frame, ...]
+    looks: frozenset[int]
+
+
 @dataclass(frozen=True, slots=True)
 class Closure:
     """What an instruction leads to.
 
     Attributes:
         reached: where reading goes on.
+        entered: in which corners it goes on, too.
         returns: whether the rule that the instruction belongs to may be over.
     """
 
     reached: tuple[Reached, ...]
+    entered: tuple[Entered, ...]
     returns: bool
+
+    @property
+    def only_returns(self) -> bool:
+        """Whether nothing is left of the rule."""
+        return self.returns and not self.reached and not self.entered
 
 
 class _Place(NamedTuple):
@@ -96,14 +121,37 @@ class Closures:
 
     Attributes:
         closure: what an instruction leads to, within loops that have counted so far.
+        inside: what a corner, by its first rule, leads to on top of the rule that was called.
         corner: the rules that begin with one another and with a rule; empty where it is not left-recursive.
         sites: where the rules of its corner begin with a rule.
     """
 
     def __init__(self, program: Program) -> None:
         corners = _Corners(program)
+        reaching = _Reaching(program, corners)
         self.corner, self.sites = corners.corner, corners.sites
-        self.closure: Callable[[Pc, Counters], Closure] = cache(_Reaching(program, corners).closure)
+        self.closure: Callable[[Pc, Counters], Closure] = cache(reaching.closure)
+        self.inside: Callable[[int], Closure] = cache(reaching.inside)
+        self._ends: dict[tuple[int, int], bool] = {}
+
+    def ends(self, rule: int, goal: int) -> bool:
+        """Whether a rule that is matched, in a corner, is `goal` or can only be all of it."""
+        key = rule, goal
+        known = self._ends.get(key)
+        if known is None:
+            known = self._ends[key] = self._must_end(rule, goal)
+        return known
+
+    def _must_end(self, rule: int, goal: int) -> bool:
+        todo, seen = [rule] if rule != goal else [], {rule, goal}
+        while todo:
+            for site in self.sites(todo.pop()):
+                if not self.closure(site.to, site.counters).only_returns:
+                    return False
+                if site.rule not in seen:
+                    seen.add(site.rule)
+                    todo.append(site.rule)
+        return True
 
 
 class _Reaching:
@@ -112,9 +160,17 @@ class _Reaching:
 
     def closure(self, pc: Pc, counters: Counters) -> Closure:
         """What `pc` leads to, within loops that have counted so far."""
-        start = _Place(pc, counters, len(counters), (), frozenset())
-        todo, seen = [start], {start}
+        return self._from([_Place(pc, counters, len(counters), (), frozenset())])
+
+    def inside(self, corner: int) -> Closure:
+        """What the rules of a corner lead to, each on top of the half that says so."""
+        rules = sorted(self._corners.corner(corner))
+        return self._from([_Place(self._rules[rule].start, (), 0, (begun(rule),), frozenset()) for rule in rules])
+
+    def _from(self, todo: list[_Place]) -> Closure:
+        seen = set(todo)
         reached: dict[Reached, None] = {}
+        entered: dict[Entered, None] = {}
         returns = False
         while todo:
             turn()
@@ -124,22 +180,22 @@ class _Reaching:
                 reached[Reached(place.pc, place.counters, place.pushed, place.looks)] = None
             elif isinstance(instruction, Return):
                 returns |= not place.pushed
-            for following in self._following(place, instruction):
+            for following in self._following(place, instruction, entered):
                 if following not in seen:
                     seen.add(following)
                     todo.append(following)
-        return Closure(tuple(reached), returns)
+        return Closure(tuple(reached), tuple(entered), returns)
 
-    def _following(self, place: _Place, instruction: object) -> list[_Place]:
+    def _following(self, place: _Place, instruction: object, entered: dict[Entered, None]) -> list[_Place]:
         match instruction:
             case Call():
-                return self._call(place, instruction)
+                return self._call(place, instruction, entered)
             case Condition():
                 return [place._replace(pc=instruction.to, looks=place.looks | {instruction.look})]
             case _:
                 return _plainly(place, instruction)
 
-    def _call(self, place: _Place, call: Call) -> list[_Place]:
+    def _call(self, place: _Place, call: Call, entered: dict[Entered, None]) -> list[_Place]:
         rule = self._rules[call.rule]
         ways = [place._replace(pc=call.to)] if rule.nullable else []
         corner = self._corners.corner(call.rule)
@@ -148,9 +204,7 @@ class _Reaching:
         pushed = place.pushed if call.last else (*place.pushed, Frame(call.to, place.counters))
         if not corner:
             return [*ways, _Place(rule.start, (), 0, pushed, place.looks)]
-        for member in corner:
-            frame = Frame(-1, (), call.rule, member)
-            ways.append(_Place(self._rules[member].start, (), 0, (*pushed, frame), place.looks))
+        entered[Entered(min(corner), call.rule, pushed, place.looks)] = None
         return ways
 
 

@@ -19,7 +19,8 @@ from engine.automata.program import Atom, Program, TokenAtom
 from engine.automata.remaining import ByteCosts, ProgramLengths
 from engine.automata.runtime import DEAD
 from engine.automata.single_stacks import SingleStacks
-from engine.automata.threads import NOTHING, Past, ThreadMachine, Threads
+from engine.automata.thread_values import NOTHING, Past, Threads
+from engine.automata.threads import ThreadMachine
 from engine.grammar import TokenSet
 from engine.source import CancelToken, Limits, Span
 

@@ -18,7 +18,8 @@ from typing import NamedTuple, TypeAlias
 from engine.automata.closures import Closures
 from engine.automata.program import Atom, Program, TokenAtom
 from engine.automata.stacks import BOTTOM, Frame, StackSet
-from engine.automata.threads import ThreadMachine, Threads
+from engine.automata.thread_values import Threads
+from engine.automata.threads import ThreadMachine
 from engine.automata.within import Within, owners, span_of
 from engine.source import Span
 
@@ -114,7 +115,7 @@ class _Lister:
 
     def _holds(self, stacks: StackSet, frames: _Frames) -> bool:
         for frame in frames:
-            below = self._stacks.tops(stacks).get(frame)
+            below = dict(self._stacks.whole_tops(stacks)).get(frame)
             if below is None:
                 return False
             stacks = below

@@ -34,7 +34,8 @@ from engine.automata.program import (
     successors,
 )
 from engine.automata.stacks import BOTTOM, Frame, StackSet
-from engine.automata.threads import Obligation, Obligations, Thread, ThreadMachine, Threads
+from engine.automata.thread_values import Obligation, Obligations, Thread, Threads
+from engine.automata.threads import ThreadMachine
 from engine.automata.utf8 import FINAL, Utf8Automaton
 
 Length: TypeAlias = int | None
@@ -91,12 +92,12 @@ class ProgramLengths:
     def _below(self, stacks: StackSet) -> Length:
         todo = [stacks]
         while todo:
-            tops = self._machine.stacks.tops(todo[-1])
-            missing = [below for below in tops.values() if below not in self._stacks]
+            tops = list(self._machine.stacks.whole_tops(todo[-1]))
+            missing = [below for _, below in tops if below not in self._stacks]
             if missing:
                 todo += missing
                 continue
-            ways = (_sum(self._frame(frame), self._stacks[below]) for frame, below in tops.items())
+            ways = (_sum(self._frame(frame), self._stacks[below]) for frame, below in tops)
             self._stacks.setdefault(todo.pop(), _least(ways))
         return self._stacks[stacks]
 

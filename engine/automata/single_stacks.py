@@ -12,7 +12,8 @@ from itertools import islice
 
 from engine.automata.program import Program
 from engine.automata.stacks import BOTTOM, Frame
-from engine.automata.threads import ThreadMachine, Threads
+from engine.automata.thread_values import Threads
+from engine.automata.threads import ThreadMachine
 from engine.automata.within import owners
 
 MOST_NAMES = 32

@@ -6,13 +6,17 @@ so it is canonical: two sets are equal exactly when their numbers are. It plays
 the part of Tomita's graph-structured stack (1986), without cycles: left
 recursion never grows a stack here (see `closures`).
 
+A corner lies there in two halves, the rule that is being read on top of the one
+that was called: where a thousand rules begin with one another, and each of them
+was called, those are two thousand frames and not a million.
+
 Rejected: one thread for each stack. Ambiguity then multiplies threads that
 differ in nothing they read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
 StackSet: TypeAlias = int
@@ -28,8 +32,8 @@ class Frame(NamedTuple):
     Attributes:
         to: the instruction; -1 in a corner.
         counters: of the loops around the call.
-        goal: a corner's rule that was called; -1 elsewhere.
-        current: the rule of the corner that is being read; -1 elsewhere.
+        goal: a corner's rule that was called; -1 elsewhere, and in a corner's upper half.
+        current: the rule of the corner that is being read; -1 elsewhere, and in a corner's lower half.
     """
 
     to: int
@@ -39,8 +43,18 @@ class Frame(NamedTuple):
 
     @property
     def is_corner(self) -> bool:
-        """Whether this is the left corner of a left-recursive rule."""
-        return self.goal >= 0
+        """Whether this is the left corner of a left-recursive rule, or half of it."""
+        return self.to < 0
+
+
+def called(rule: int) -> Frame:
+    """The lower half of a corner: the rule that was called."""
+    return Frame(-1, (), goal=rule)
+
+
+def begun(rule: int) -> Frame:
+    """The upper half of a corner: the rule that is being read."""
+    return Frame(-1, (), current=rule)
 
 
 class Stacks:
@@ -54,15 +68,23 @@ class Stacks:
         self._unions: dict[tuple[StackSet, StackSet], StackSet] = {}
 
     def tops(self, stacks: StackSet) -> dict[Frame, StackSet]:
-        """The frames on top, each with what lies below it."""
+        """The frames on top, each with what lies below it; a corner's halves are frames of their own."""
         return self._sets[stacks]
 
+    def whole_tops(self, stacks: StackSet) -> Iterator[tuple[Frame, StackSet]]:
+        """The same with corners as one frame each."""
+        for frame, below in self._sets[stacks].items():
+            if frame.current < 0:
+                yield frame, below
+            else:
+                yield from ((half._replace(current=frame.current), rest) for half, rest in self._sets[below].items())
+
     def each(self, stacks: StackSet) -> Iterator[tuple[Frame, ...]]:
-        """Every stack of a set, the top first. There may be far too many to list."""
+        """Every stack of a set, the top first, corners as one frame each. There may be far too many to list."""
         if stacks == BOTTOM:
             yield ()
         path: list[Frame] = []
-        walk = [iter(sorted(self._sets[stacks].items()))]
+        walk = [iter(sorted(self.whole_tops(stacks)))]
         while walk:
             found = next(walk[-1], None)
             if found is None:
@@ -74,25 +96,35 @@ class Stacks:
             path.append(frame)
             if below == BOTTOM:
                 yield tuple(path)
-            walk.append(iter(sorted(self._sets[below].items())))
+            walk.append(iter(sorted(self.whole_tops(below))))
 
     def push(self, frame: Frame, stacks: StackSet) -> StackSet:
-        """Every stack of the set with a frame on top."""
+        """Every stack of the set with a frame on top; that of a whole corner is two."""
+        if frame.goal >= 0 and frame.current >= 0:
+            return self.push(begun(frame.current), self.push(called(frame.goal), stacks))
         return self._intern(False, {frame: stacks})
 
-    def push_corner(self, frame: Frame, stacks: StackSet) -> StackSet:
-        """As `push`, but a rule that ends with itself does not pile its own corner on its own corner.
+    def push_called(self, rule: int, stacks: StackSet, ends: Callable[[int], bool]) -> StackSet:
+        """As `push` of a corner's lower half, but a rule that ends with itself does not pile corners of its own.
 
-        When the rule is matched, the inner corner goes on as the outer one would, or makes way for it.
+        Where a rule is called at the very end of one with which the same rule `ends`, the inner corner goes on, once
+        the rule is matched, as the outer one would, or makes way for it.
         """
-        rest = self._sets[stacks]
-        if frame.goal != frame.current or frame not in rest:
-            return self.push(frame, stacks)
-        below = {top: under for top, under in rest.items() if top != frame}
-        same = self._intern(False, {frame: rest[frame]})
-        if not below and not self._ends[stacks]:
-            return same
-        return self.union(same, self.push(frame, self._intern(self._ends[stacks], below)))
+        half = called(rule)
+        rest = dict(self._sets[stacks])
+        same: list[StackSet] = []
+        for top, below in self._sets[stacks].items():
+            goals = self._sets[below]
+            if top.current >= 0 and half in goals and ends(top.current):
+                same.append(self._intern(False, {half: goals[half]}))
+                others = {goal: under for goal, under in goals.items() if goal != half}
+                if others:
+                    rest[top] = self._intern(False, others)
+                else:
+                    del rest[top]
+        if rest or self._ends[stacks]:
+            same.append(self.push(half, self._intern(self._ends[stacks], rest)))
+        return self.union_all(same)
 
     def union(self, one: StackSet, other: StackSet) -> StackSet:
         """The union of two sets."""

@@ -6,7 +6,9 @@ configuration of its own that must (or must not) come to accept, so the machine
 is an alternating one: Chandra, Kozen and Stockmeyer, *Alternation*, JACM 28(1),
 1981. A look-behind asks of the past, which is known: a tracker runs what it
 looks for from every position on, and its verdict is passed in as `past`. What a
-called rule returns to is a set of stacks (see `stacks`).
+called rule returns to is a set of stacks (see `stacks`). Corners (see `closures`)
+are entered last of all, once for all threads that do, or a step would take as
+long as there are pairs of rules.
 
 Everything here is pure and remembered: a step of a thread depends on the
 thread, the byte class and the verdicts on the past, and on nothing else.
@@ -18,51 +20,30 @@ tree, and the source map is lost on the way).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import NamedTuple, TypeAlias
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 from engine.automata.byte_classes import ByteClasses
-from engine.automata.closures import MET, Closure, Closures, Counters
+from engine.automata.closures import Closure, Closures, Counters
 from engine.automata.program import Accept, Anything, Atom, Pc, Program, TokenAtom
-from engine.automata.stacks import BOTTOM, Frame, Stacks, StackSet
+from engine.automata.stacks import BOTTOM, Frame, Stacks, StackSet, begun, called
+from engine.automata.thread_values import (
+    FREE,
+    NOTHING,
+    NOWHERE,
+    Entry,
+    Obligations,
+    Past,
+    Spread,
+    Thread,
+    ThreadId,
+    Threads,
+    covers,
+    settle,
+)
 from engine.automata.utf8 import FINAL, Utf8Automaton
 from engine.grammar import TokenSet
 from engine.source import Limits, turn
-
-ThreadId: TypeAlias = int
-Threads: TypeAlias = frozenset[ThreadId]
-Past: TypeAlias = tuple[Threads, ...]
-"""Of each look, inner ones first, what a look-behind comes to here; empty for a look-ahead."""
-
-
-class Obligation(NamedTuple):
-    """What the text from here on must (or, negated, must not) come to."""
-
-    negated: bool
-    threads: Threads
-
-
-Obligations: TypeAlias = frozenset[Obligation]
-
-
-class Thread(NamedTuple):
-    """One run: at instruction `pc`, `node` deep in its character.
-
-    Attributes:
-        counters: of the loops around it, outermost first.
-        obligations: what the rest of the text has to come to.
-        stacks: what the rule it is in returns to.
-    """
-
-    pc: Pc
-    node: int
-    counters: Counters
-    obligations: Obligations
-    stacks: StackSet
-
-
-NOTHING: Threads = frozenset()
-FREE: Obligations = frozenset()
 
 # Beyond this many alternatives at one place, comparing them costs more than carrying them.
 _LARGEST_COMPARED = 256
@@ -84,8 +65,9 @@ class ThreadMachine:
         self._code = program.instructions
         self._ids: dict[Thread, ThreadId] = {}
         self._threads: list[Thread] = []
-        self._steps: dict[tuple[ThreadId, int, Past], Threads] = {}
-        self._placed: dict[tuple[Pc, Counters, StackSet, Past], Threads] = {}
+        self._steps: dict[tuple[ThreadId, int, Past], Spread] = {}
+        self._placed: dict[tuple[Pc, Counters, StackSet, Past], Spread] = {}
+        self._entered: dict[tuple[frozenset[Entry], Past], Threads] = {}
         self._accepts: dict[ThreadId, bool] = {}
         self._merged: dict[Threads, Threads] = {}
         self._open: dict[ThreadId, tuple[int, int]] = {}
@@ -158,11 +140,18 @@ class ThreadMachine:
     def step(self, threads: Threads, byte_class: int, past: Past) -> Threads:
         """The threads after a byte of the class; `past` is the verdict at the position after it."""
         if len(threads) == 1:
-            return self._step_thread(next(iter(threads)), byte_class, past)
+            alone = self._step_thread(next(iter(threads)), byte_class, past)
+            return self._whole(alone, past) if alone.entries else alone.threads
         after: set[ThreadId] = set()
+        entries: set[Entry] = set()
         for number in self._movers(threads, byte_class):
             turn()
-            after |= self._step_thread(number, byte_class, past)
+            spread = self._step_thread(number, byte_class, past)
+            after |= spread.threads
+            if spread.entries:
+                entries |= spread.entries
+        if entries:
+            after |= self._enter(frozenset(entries), past)
         if len(after) > _MOST_REMEMBERED:
             return self._reduce(after)
         merged = frozenset(after)
@@ -221,35 +210,37 @@ class ThreadMachine:
         """The threads of two configurations as one."""
         return self._reduce({*one, *other})
 
-    def _step_thread(self, number: ThreadId, byte_class: int, past: Past) -> Threads:
+    def _step_thread(self, number: ThreadId, byte_class: int, past: Past) -> Spread:
         key = (number, byte_class, past)
         result = self._steps.get(key)
         if result is None:
             result = self._steps[key] = self._compute_step(self._threads[number], byte_class, past)
         return result
 
-    def _compute_step(self, thread: Thread, byte_class: int, past: Past) -> Threads:
+    def _compute_step(self, thread: Thread, byte_class: int, past: Past) -> Spread:
         instruction = self._code[thread.pc]
         if not isinstance(instruction, Atom | Anything):
-            return NOTHING
+            return NOWHERE
         node = 0
         if isinstance(instruction, Atom):
             target = instruction.automaton.step(thread.node, self.classes.representatives[byte_class])
             if target is None:
-                return NOTHING
+                return NOWHERE
             node = target
         obligations = FREE
         if thread.obligations:
             stepped = self._step_obligations(thread.obligations, byte_class, past)
             if stepped is None:
-                return NOTHING
+                return NOWHERE
             obligations = stepped
         if isinstance(instruction, Atom) and node == FINAL:
-            reached = self.place(instruction.to, past, thread.counters, thread.stacks)
+            reached = self._spread(instruction.to, past, thread.counters, thread.stacks)
             if not obligations:
                 return reached
-            return self._reduce({self._with(other, obligations) for other in reached})
-        return frozenset((self.intern(thread._replace(node=node, obligations=obligations)),))
+            entries = (entry._replace(obligations=entry.obligations | obligations) for entry in reached.entries)
+            threads = self._reduce({self._with(other, obligations) for other in reached.threads})
+            return Spread(threads, frozenset(entries))
+        return Spread(frozenset((self.intern(thread._replace(node=node, obligations=obligations)),)))
 
     def _with(self, number: ThreadId, obligations: Obligations) -> ThreadId:
         thread = self._threads[number]
@@ -259,7 +250,7 @@ class ThreadMachine:
         """The obligations after a byte; None where one of them is broken."""
         after = set()
         for negated, threads in obligations:
-            settled = _settle(negated, self.step(threads, byte_class, past), self.is_certain)
+            settled = settle(negated, self.step(threads, byte_class, past), self.is_certain)
             if settled is False:
                 return None
             if settled is not True:
@@ -273,34 +264,76 @@ class ThreadMachine:
 
         `past` may hold the verdicts of inner looks only, where this is part of an outer one.
         """
+        spread = self._spread(pc, past, counters, stacks)
+        return self._whole(spread, past) if spread.entries else spread.threads
+
+    def _spread(self, pc: Pc, past: Past, counters: Counters, stacks: StackSet) -> Spread:
         key = (pc, counters, stacks, past)
         result = self._placed.get(key)
         if result is None:
             result = self._placed[key] = self._compute_place(pc, counters, stacks, past)
         return result
 
-    def _compute_place(self, pc: Pc, counters: Counters, stacks: StackSet, past: Past) -> Threads:
+    def _compute_place(self, pc: Pc, counters: Counters, stacks: StackSet, past: Past) -> Spread:
         reached: set[ThreadId] = set()
+        entries: set[Entry] = set()
         todo, seen = [(self._closures.closure(pc, counters), stacks)], set[StackSet]()
         while todo:
             closure, below = todo.pop()
             self._put(closure, below, past, reached)
+            if closure.entered:
+                entries.update(self._entries(closure, below, past))
             if closure.returns and below not in seen:
                 seen.add(below)
                 todo += self._returned(below)
-        return self._reduce(reached)
+        return Spread(self._reduce(reached), frozenset(entries))
 
-    def _put(self, closure: Closure, stacks: StackSet, past: Past, into: set[ThreadId]) -> None:
+    def _put(
+        self, closure: Closure, stacks: StackSet, past: Past, into: set[ThreadId], asked: Obligations = FREE
+    ) -> None:
         for pc, counters, pushed, looks in closure.reached:
             turn()
             obligations = self._obligations(looks, past)
             if obligations is None:
                 continue
-            on = stacks
-            for frame in pushed:
-                on = self.stacks.push_corner(frame, on) if frame.is_corner else self.stacks.push(frame, on)
-            into.add(self.intern(Thread(pc, 0, counters, obligations, on)))
+            into.add(self.intern(Thread(pc, 0, counters, obligations | asked, self._push(pushed, stacks))))
             self._limits.check("alternatives of one configuration", len(into), self._limits.threads)
+
+    def _push(self, frames: tuple[Frame, ...], stacks: StackSet) -> StackSet:
+        for frame in frames:
+            stacks = self.stacks.push(frame, stacks)
+        return stacks
+
+    def _entries(self, closure: Closure, stacks: StackSet, past: Past, asked: Obligations = FREE) -> Iterator[Entry]:
+        for corner, rule, pushed, looks in closure.entered:
+            obligations = self._obligations(looks, past)
+            if obligations is not None:
+                on = self.stacks.push_called(rule, self._push(pushed, stacks), partial(self._closures.ends, goal=rule))
+                yield Entry(corner, obligations | asked, on)
+
+    def _whole(self, spread: Spread, past: Past) -> Threads:
+        """All threads, those within corners too."""
+        return self._reduce({*spread.threads, *self._enter(spread.entries, past)})
+
+    def _enter(self, entries: frozenset[Entry], past: Past) -> Threads:
+        """The threads within corners, each entered once on all stacks together."""
+        key = entries, past
+        known = self._entered.get(key)
+        if known is None:
+            reached: set[ThreadId] = set()
+            todo = entries
+            while todo:
+                on: dict[tuple[int, Obligations], list[StackSet]] = {}
+                for corner, obligations, stacks in todo:
+                    on.setdefault((corner, obligations), []).append(stacks)
+                inner: set[Entry] = set()
+                for (corner, obligations), sets in on.items():
+                    closure, united = self._closures.inside(corner), self.stacks.union_all(sorted(sets))
+                    self._put(closure, united, past, reached, obligations)
+                    inner.update(self._entries(closure, united, past, obligations))
+                todo = frozenset(inner)  # of other corners, and none of those leads back
+            known = self._entered[key] = frozenset(reached)
+        return known
 
     def _returned(self, stacks: StackSet) -> list[tuple[Closure, StackSet]]:
         """Where the rule on top of the stacks goes on when it is over."""
@@ -312,13 +345,12 @@ class ThreadMachine:
                     ways.append((self._closures.closure(frame.to, frame.counters), below))
                     continue
                 for site in self._closures.sites(frame.current):
-                    corner = Frame(-1, (), frame.goal, site.rule)
-                    ways.append(
-                        (self._closures.closure(site.to, site.counters), self.stacks.push_corner(corner, below))
-                    )
-                if frame.current == frame.goal and below not in seen:
-                    seen.add(below)
-                    todo.append(below)
+                    on = self.stacks.push(begun(site.rule), below)
+                    ways.append((self._closures.closure(site.to, site.counters), on))
+                rest = self.stacks.tops(below).get(called(frame.current))
+                if rest is not None and rest not in seen:
+                    seen.add(rest)
+                    todo.append(rest)
         return ways
 
     def _obligations(self, looks: frozenset[int], past: Past) -> Obligations | None:
@@ -327,7 +359,7 @@ class ThreadMachine:
         for look in looks:
             program = self.program.looks[look]
             threads = self.place(program.start, past[:look]) if program.ahead else past[look]
-            settled = _settle(program.negated, threads, self.is_certain)
+            settled = settle(program.negated, threads, self.is_certain)
             if settled is False:
                 return None
             if settled is not True:
@@ -372,26 +404,6 @@ class ThreadMachine:
                 covered |= {
                     other
                     for other, its in threads.items()
-                    if other != number and other not in covered and _covers(thread, its, minima)
+                    if other != number and other not in covered and covers(thread, its, minima)
                 }
         return group - covered
-
-
-def _settle(negated: bool, threads: Threads, is_certain: Callable[[Threads], bool]) -> Obligation | bool:
-    """An obligation, or whether it is met (True) or broken (False) already."""
-    if not threads:
-        return negated
-    if is_certain(threads):
-        return not negated
-    return Obligation(negated, threads)
-
-
-def _covers(one: Thread, other: Thread, minima: tuple[int, ...]) -> bool:
-    """Whether whatever `other` may still accept, `one` may too; both stand at the same place."""
-    if one.stacks != other.stacks or not one.obligations <= other.obligations:
-        return False
-    for mine, theirs, minimum in zip(one.counters, other.counters, minima, strict=True):
-        free = mine >= minimum  # true with `MET` as well
-        if mine != theirs and not (free and mine & ~MET <= theirs & ~MET):
-            return False
-    return True

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from engine.cli.output import MisuseError, ProgressLine, print_json
 from engine.cli.reading import read_grammar
 from engine.compile import compile_grammar
-from engine.decoding import SamplerSettings
 from engine.source import CancelToken
 from engine.vocabulary import Vocabulary
 
@@ -78,11 +77,11 @@ def _cases(arguments: argparse.Namespace, cancel: CancelToken) -> tuple[list[Ben
             raise MisuseError(f"{arguments.schemas}: {error}") from error
         return found, arguments.schemas
     if arguments.notation is None:
-        return list(_examples(cancel)), "the examples that come with Turnstile"
+        return list(_examples()), "the examples that come with Turnstile"
     source = read_grammar(arguments)
     texts = _given_texts(arguments)
     if not texts:
-        texts = _written(_model(arguments, cancel), arguments.notation, source.text, "", SamplerSettings(), cancel)
+        texts = _written(_model(arguments, cancel), arguments.notation, source.text, cancel)
     else:
         compile_grammar(arguments.notation, source)  # what is wrong with it is told as anywhere else
     return [BenchCase(source.name, arguments.notation, source.text, texts)], source.name
@@ -106,28 +105,20 @@ def _given_texts(arguments: argparse.Namespace) -> tuple[LabelledText, ...]:
     return tuple(texts)
 
 
-def _examples(cancel: CancelToken) -> Iterator[BenchCase]:
-    """The bundled examples, with texts that their own models write."""
-    from engine.models import load_model
-    from engine.peers import BenchCase
+def _examples() -> Iterator[BenchCase]:
+    """The bundled examples, with the test strings that they come with."""
+    from engine.peers import BenchCase, LabelledText
 
     folder = files("resources") / "examples"
-    models: dict[str, LogitSource] = {}
     for file in sorted((file for file in folder.iterdir() if file.name.endswith(".json")), key=lambda file: file.name):
         example = json.loads(file.read_text(encoding="utf-8"))
-        cancel.report(f"writing texts for {example['title']}", 0)
-        spec = example["model"]
-        if spec not in models:
-            models[spec] = load_model(spec, cancel=cancel)
-        sampler = SamplerSettings(**example.get("sampler", {}))
-        notation, source = example["notation"], example["source"]
-        texts = _written(models[spec], notation, source, example.get("prompt", ""), sampler, cancel)
-        yield BenchCase(example["title"], notation, source, texts)
+        # Other engines have no options of ours: under one, what is right here is not what is right there.
+        is_plain = "whitespace" not in example
+        texts = (LabelledText(one["text"], one["accepts"] if is_plain else None) for one in example["test_strings"])
+        yield BenchCase(example["title"], example["notation"], example["source"], tuple(texts))
 
 
-def _written(
-    model: LogitSource, notation: str, source: str, prompt: str, sampler: SamplerSettings, cancel: CancelToken
-) -> tuple[LabelledText, ...]:
+def _written(model: LogitSource, notation: str, source: str, cancel: CancelToken) -> tuple[LabelledText, ...]:
     """Texts that a model writes under a grammar, whole or cut off where they are long."""
     from engine.decoding.generate import sample_many
     from engine.peers import LabelledText
@@ -136,8 +127,6 @@ def _written(
         compile_grammar(notation, source),
         model,
         seeds=range(WRITTEN_TEXTS),
-        prompt=prompt,
-        sampler=sampler,
         max_tokens=_MAX_TOKENS,
         cancel=cancel,
     )

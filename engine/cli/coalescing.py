@@ -21,7 +21,9 @@ from engine.source import CancelToken, LimitExceededError
 from engine.vocabulary import visible
 
 if TYPE_CHECKING:
-    from engine.decoding.coalescence.values import CoalescedGeneration, Outlook, Path
+    from engine.decoding.coalescence.outlook import Ask
+    from engine.decoding.coalescence.values import CoalescedGeneration, Outlook
+    from engine.masking import Matcher
     from engine.models import LogitSource
 
 MOST_STATES = 5_000
@@ -224,44 +226,30 @@ class Report:
         ask = asking(self._model, [*self._model.encode(prompt), *taken])
         return lambda most: self._compared(matcher, run, (begin, end), ask, most)
 
-    def _compared(self, matcher: Any, run: bytes, part: tuple[int, int], ask: Any, most: int) -> Found:
-        from engine.decoding.coalescence.lattice import Lattice
-        from engine.decoding.coalescence.outlook import compare, most_probable
-        from engine.decoding.coalescence.spelling import around, own_spelling
+    def _compared(self, matcher: Matcher, run: bytes, part: tuple[int, int], ask: Ask, most: int) -> Found:
+        from engine.decoding.coalescence.outlook import spellings
 
-        begin, end = part
-        lattice = Lattice.of(run[begin:end], self._vocabulary)
-        outer = around(run, begin, end, self._vocabulary, self._spell)
-        if outer is None or not lattice.count:
+        told = spellings(matcher, run, part, self._spell, ask, most)
+        if told is None:
             raise CommandError(f"no tokens of {self._model.name} spell `{visible(run)}`")
-        before, behind = outer
-        whole = own_spelling(run, self._vocabulary, self._spell)
-        likeliest = most_probable(lattice, lambda ids: ask((*before, *ids)))
-        assert likeliest is not None
-        listed: dict[Path, None] = {}
-        for _, ids in zip(range(most), lattice.paths(), strict=False):
-            listed[(*before, *ids, *behind)] = None
-        listed[(*before, *likeliest.ids, *behind)] = None
-        if whole is not None and whole[: len(before)] == before and whole[len(whole) - len(behind) :] == behind:
-            listed[whole] = None
-        best = (*before, *likeliest.ids, *behind)
-        outlooks = sorted(compare(matcher, listed, ask, whole), key=lambda one: -one.log_p)
-        sure = "the likeliest" if likeliest.is_exact else "the likeliest that was found"
-        counted = f"{lattice.count:,}, {len(outlooks)} listed"
-        lines = [f"spellings of `{visible(run[begin:end])}`: {counted} (* the tokenizer's own, ^ {sure})"]
-        pieces = {one.ids: self._in_words(one.ids[len(before) : len(one.ids) - len(behind)]) for one in outlooks}
+        sure = "the likeliest" if told.is_exact else "the likeliest that was found"
+        counted = f"{told.count:,}, {len(told.outlooks)} listed"
+        spelled = run[told.begin : told.end]
+        lines = [f"spellings of `{visible(spelled)}`: {counted} (* the tokenizer's own, ^ {sure})"]
+        inner = {one.ids: one.ids[len(told.before) : len(one.ids) - len(told.behind)] for one in told.outlooks}
+        pieces = {ids: self._in_words(part) for ids, part in inner.items()}
         width = max(map(len, pieces.values()))
         lines += [
-            f"  {'*' if one.is_own else ' '}{'^' if one.ids == best else ' '} {pieces[one.ids]:{width}}  "
+            f"  {'*' if one.is_own else ' '}{'^' if one.ids == told.likeliest else ' '} {pieces[one.ids]:{width}}  "
             f"ln p {one.log_p:8.2f}  then {_following(one)}"
-            for one in outlooks
+            for one in told.outlooks
         ]
         document = {
             "forced": _text(run),
-            "part": _text(run[begin:end]),
-            "spellings": lattice.count,
-            "likeliest_is_exact": likeliest.is_exact,
-            "paths": [self._path(one, is_likeliest=one.ids == best) for one in outlooks],
+            "part": _text(spelled),
+            "spellings": told.count,
+            "likeliest_is_exact": told.is_exact,
+            "paths": [self._path(one, is_likeliest=one.ids == told.likeliest) for one in told.outlooks],
         }
         return Found(document, lines)
 
@@ -281,7 +269,7 @@ class Report:
     def _strategies(self, arguments: argparse.Namespace, cancel: CancelToken) -> Found:
         from engine.decoding import SamplerSettings
         from engine.decoding.coalescence.running import generate_coalesced
-        from engine.decoding.coalescence.values import Strategy
+        from engine.decoding.pipeline_settings import Strategy
 
         sampler = SamplerSettings(seed=arguments.seed, temperature=0.0 if arguments.greedy else 1.0)
         # One call before the clock runs: the first one of a model is slower than the others.

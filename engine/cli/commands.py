@@ -12,7 +12,7 @@ from pathlib import Path
 from engine.cli.output import CommandError, ProgressLine, complain, print_json
 from engine.cli.reading import read_grammar
 from engine.compile import CompiledGrammar, CompileOptions, compile_grammar
-from engine.decoding import Finish, Generation, PipelineSettings, SamplerSettings, Step
+from engine.decoding import Finish, Generation, PipelineSettings, SamplerSettings, Step, Strategy
 from engine.source import CancelToken, Diagnostic, GrammarError, SourceText
 from engine.vocabulary import Vocabulary, visible
 
@@ -62,6 +62,8 @@ def explain(arguments: argparse.Namespace) -> int:
     """Print why a token or a text may not come next, or what may, and how far the end is."""
     from engine.cli.analysis import Analysis, chosen
 
+    if arguments.tree:
+        return _tree(arguments)
     asked = chosen(arguments)
     has_vocabulary = bool(arguments.model or arguments.tokenizer)
     if not has_vocabulary and (arguments.token is not None or arguments.dead_ends):
@@ -75,6 +77,19 @@ def explain(arguments: argparse.Namespace) -> int:
             found = analysis.verdict(asked, as_json=arguments.json)
         else:
             found = analysis.position(cancel, as_json=arguments.json)
+    _show(found)
+    return 0
+
+
+def _tree(arguments: argparse.Namespace) -> int:
+    """Print what each part of a grammar means."""
+    from engine.cli.describing import described
+
+    if arguments.text or arguments.model or arguments.tokenizer:
+        arguments.parser.error("--tree is about the grammar alone: leave --text, --model and --tokenizer out")
+    grammar = _compile(arguments, read_grammar(arguments))
+    with ProgressLine() as cancel:
+        found = described(grammar, cancel, as_json=arguments.json)
     _show(found)
     return 0
 
@@ -112,8 +127,11 @@ def generate(arguments: argparse.Namespace) -> int:
     has_grammar = arguments.grammar is not None or arguments.grammar_file is not None
     if has_grammar != (arguments.notation is not None):
         arguments.parser.error("a grammar is --notation with --grammar or --grammar-file")
-    if not has_grammar and (not by_tokens or pipeline.budget or pipeline.zones is not None):
-        arguments.parser.error("--notation is required; --static, --pattern and --table go without, but for zones")
+    needs_grammar = pipeline.budget or pipeline.zones is not None or pipeline.coalesce is not Strategy.NONE
+    if not has_grammar and (not by_tokens or needs_grammar):
+        arguments.parser.error(
+            "--notation is required; --static, --pattern and --table go without, but for zones and --coalesce"
+        )
     grammar = _compile(arguments, read_grammar(arguments)) if has_grammar else None
     if grammar is not None and grammar.is_empty:
         raise CommandError("no text matches this grammar, so there is nothing to write")
@@ -174,6 +192,13 @@ def export(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def share(arguments: argparse.Namespace) -> int:
+    """Write a document's trace as one HTML file that replays it."""
+    from engine.cli.sharing import share as share_document
+
+    return share_document(arguments, _vocabulary)
+
+
 def _compile(arguments: argparse.Namespace, source: SourceText) -> CompiledGrammar:
     options = CompileOptions(dialect=arguments.dialect, whitespace=arguments.whitespace)
     return compile_grammar(arguments.notation, source, options)
@@ -215,11 +240,12 @@ def _step(step: Step) -> dict[str, object]:
     return {
         "id": step.token_id,
         "token": token,
-        "p": step.p,
-        "p_masked": step.p_masked,
-        "z": step.z,
+        "p": step.p if step.was_asked else None,
+        "p_masked": step.p_masked if step.was_asked else None,
+        "z": step.z if step.was_asked else None,
         "allowed": step.allowed,
         "forced": step.forced,
+        "chosen_by": step.chosen_by,
     }
 
 

@@ -14,7 +14,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from engine.cli.output import MisuseError, complain, use_utf8
+from engine.cli.output import MisuseError, complain, have_streams, use_utf8
 from engine.source import CancelledError, EngineError, GrammarError
 
 DOCUMENT = ".turnstile"
@@ -29,6 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     if _is_for_the_window(given):
         return _open_window(given)
+    have_streams()
     use_utf8()
     try:
         code = _run(given)
@@ -53,8 +54,8 @@ def _is_for_the_window(given: Sequence[str]) -> bool:
 def _run(given: Sequence[str]) -> int:
     from engine.cli.parser import build_parser
 
-    arguments = build_parser().parse_args(given)
     try:
+        arguments = build_parser().parse_args(given)
         code: int = arguments.run(arguments)
     except GrammarError as error:
         print(error, file=sys.stderr)

@@ -6,10 +6,12 @@ import io
 import json
 import sys
 import time
+from typing import BinaryIO
 
 from engine.source import CancelToken, EngineError, SourceText, Span
 
 PAUSE_S = 0.1
+_NOWHERE = "there is nowhere to print to: the standard output is closed"
 
 
 class CommandError(EngineError):
@@ -18,6 +20,34 @@ class CommandError(EngineError):
 
 class MisuseError(CommandError):
     """The command line asks for what cannot be, such as a file that is not there."""
+
+
+class _Closed(io.TextIOBase):
+    """Stands where the process was started without a standard output: what is written is not lost in silence."""
+
+    def write(self, text: str) -> int:
+        if text:
+            raise CommandError(_NOWHERE)
+        return 0
+
+    @property
+    def buffer(self) -> BinaryIO:
+        raise CommandError(_NOWHERE)
+
+
+class _Dropped(io.TextIOBase):
+    """The same for the standard error: what has no reader is not worth an error."""
+
+    def write(self, text: str) -> int:
+        return len(text)
+
+
+def have_streams() -> None:
+    """Python leaves out a standard stream whose descriptor is closed; put something in its place that says so."""
+    if sys.stdout is None:
+        sys.stdout = _Closed()
+    if sys.stderr is None:
+        sys.stderr = _Dropped()
 
 
 def use_utf8() -> None:

@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from engine.cli.bench import bench
 from engine.cli.coalescing import add_coalesce
-from engine.cli.commands import check, explain, export, generate, mask, replay, step
+from engine.cli.commands import check, explain, export, generate, mask, replay, share, step
 from engine.cli.stages import add_stages
 from engine.compile import NOTATIONS
 from engine.decoding import SamplerSettings, StopRule
@@ -35,6 +35,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_replay(commands.add_parser("replay", help="say what is wrong with an output", allow_abbrev=False))
     _add_mask(commands.add_parser("mask", help="list the tokens that may come next", allow_abbrev=False))
     _add_export(commands.add_parser("export", help="write what a grammar compiles to", allow_abbrev=False))
+    _add_share(commands.add_parser("share", help="write a trace as a web page that replays it", allow_abbrev=False))
     coalesce = commands.add_parser("coalesce", help="show what is forced, and what it saves", allow_abbrev=False)
     _add_grammar(coalesce)
     add_coalesce(coalesce, _text, _count, _natural)
@@ -106,6 +107,7 @@ def _add_explain(parser: argparse.ArgumentParser) -> None:
     about.add_argument("--next", type=_text, metavar="TEXT", help="the text that is asked about")
     about.add_argument("--token", type=_natural, metavar="ID", help="the token that is asked about")
     about.add_argument("--dead-ends", action="store_true", help="list the places that no tokens complete")
+    about.add_argument("--tree", action="store_true", help="say what each part of the grammar means")
     _add_vocabulary(parser, required=False)
     parser.add_argument("--json", action="store_true", help="print it as JSON")
 
@@ -168,11 +170,22 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print the list as JSON")
 
 
+def _add_share(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(run=share, parser=parser)
+    parser.description = (
+        "Writes one HTML file that needs nothing and loads nothing: it replays the trace of a document step by step, "
+        "with its branches, what the model wanted, and why the grammar refused it. No model is asked."
+    )
+    parser.add_argument("document", metavar="DOCUMENT", help="a .turnstile file")
+    parser.add_argument("--output", required=True, metavar="PATH", help="the HTML file to write; - is the terminal")
+    _add_vocabulary(parser, required=False)
+
+
 def _add_bench(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=bench, parser=parser)
     parser.description = (
-        "Without a grammar, the examples that come with Turnstile are compared. Engines that are not installed are "
-        "left out and named."
+        "Without a grammar, the examples that come with Turnstile are compared, on their test strings. Engines that "
+        "are not installed are left out and named."
     )
     parser.add_argument("--notation", choices=NOTATIONS, help="how the grammar is written")
     grammar = parser.add_mutually_exclusive_group()

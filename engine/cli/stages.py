@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from engine.cli.output import MisuseError
-from engine.decoding.pipeline_settings import DEFAULT_ORDER, Afterwards, PipelineSettings, TableSettings, ZoneSettings
+from engine.compile import NOTATIONS
+from engine.decoding.pipeline_settings import (
+    DEFAULT_ORDER,
+    Afterwards,
+    OtherZone,
+    PipelineSettings,
+    Strategy,
+    TableSettings,
+    ZoneSettings,
+)
 from engine.source import InvariantError
 
 Text = Callable[[str], str]
 TOKEN_MACHINES = ("static", "pattern", "table")
+_ZONE_KEYS = ("notation", "grammar", "after", "after_token", "until")
 
 
 def add_stages(parser: argparse.ArgumentParser, text: Text, natural: Callable[[str], int]) -> None:
@@ -65,6 +75,13 @@ def add_stages(parser: argparse.ArgumentParser, text: Text, natural: Callable[[s
     stages.add_argument(
         "--order", metavar="NAMES", help=f"the stages from first to last, with commas ({','.join(DEFAULT_ORDER)})"
     )
+    stages.add_argument(
+        "--coalesce",
+        choices=[one.value for one in Strategy],
+        default=Strategy.NONE.value,
+        help="take what the grammar forces without asking the model, in the longest tokens, as its tokenizer writes "
+        "it, or as the model finds it likeliest; see also the command coalesce (none)",
+    )
     zones = parser.add_argument_group("a part of the output that the grammar rules")
     zones.add_argument("--after", type=text, default="", metavar="TEXT", help="the grammar begins behind this text")
     zones.add_argument("--after-token", type=text, default="", metavar="NAME", help="or behind this special token")
@@ -73,6 +90,12 @@ def add_stages(parser: argparse.ArgumentParser, text: Text, natural: Callable[[s
         "--then",
         choices=[one.value for one in Afterwards],
         help="what follows: nothing, any text, or any text and the trigger again (stop)",
+    )
+    zones.add_argument(
+        "--zones",
+        metavar="FILE",
+        help='further parts with grammars of their own, as JSON: [{"after": TEXT, "until": TEXT, "notation": NOTATION, '
+        '"grammar": TEXT}, …]; "after_token" is a special token, and without a notation the part is free text',
     )
     zones.add_argument("--optional", action="store_true", help="the output may end without the grammar's part")
 
@@ -100,6 +123,7 @@ def pipeline_of(arguments: argparse.Namespace) -> PipelineSettings:
             suppress=tuple(arguments.suppress),
             suppress_ids=tuple(arguments.suppress_token),
             bias=tuple(_bias(given) for given in arguments.bias),
+            coalesce=Strategy(arguments.coalesce),
         )
     except InvariantError as error:
         raise MisuseError(str(error)) from error
@@ -107,7 +131,7 @@ def pipeline_of(arguments: argparse.Namespace) -> PipelineSettings:
 
 def _zones(arguments: argparse.Namespace) -> ZoneSettings | None:
     trigger = arguments.after or arguments.after_token
-    if not (trigger or arguments.until or arguments.then):
+    if not (trigger or arguments.until or arguments.then or arguments.zones):
         if arguments.optional:
             raise MisuseError("--optional needs --after or --after-token: without them the grammar rules all")
         return None
@@ -117,7 +141,29 @@ def _zones(arguments: argparse.Namespace) -> ZoneSettings | None:
         until=arguments.until,
         then=Afterwards(arguments.then or Afterwards.STOP),
         required=not arguments.optional,
+        others=() if arguments.zones is None else tuple(_other_zones(arguments.zones)),
     )
+
+
+def _other_zones(name: str) -> Iterator[OtherZone]:
+    try:
+        document: Any = json.loads(Path(name).read_text("utf-8"))
+    except OSError as error:
+        raise MisuseError(f"cannot read {name}: {error.strerror or error}") from error
+    except ValueError as error:
+        raise MisuseError(f"cannot read {name}: it is not JSON ({error})") from error
+    if not isinstance(document, list):
+        raise MisuseError(f"cannot read {name}: it is not a list of zones")
+    for number, zone in enumerate(document, 2):
+        if not isinstance(zone, dict) or not all(isinstance(value, str) for value in zone.values()):
+            raise MisuseError(f"zone {number} of {name} is not an object of texts")
+        if unknown := zone.keys() - _ZONE_KEYS:
+            raise MisuseError(f"zone {number} of {name} has {min(unknown)!r}; known are {', '.join(_ZONE_KEYS)}")
+        notation = zone.get("notation", "")
+        if notation not in ("", *NOTATIONS):
+            raise MisuseError(f"zone {number} of {name} is in {notation!r}; there are {', '.join(NOTATIONS)}")
+        texts = {key: zone.get(key, "") for key in ("after", "after_token", "until")}
+        yield OtherZone(notation=notation, text=zone.get("grammar", ""), **texts)
 
 
 def _bias(given: str) -> tuple[str, float]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from typing import Final
 
 from engine.automata.lazy import LazyAutomaton
 from engine.automata.program import assemble
@@ -22,6 +23,9 @@ from engine.source import CancelToken, Diagnostic, GrammarError, LimitExceededEr
 
 # A group takes three nodes and a node takes a frame or two; see `Limits.nesting`.
 _FRAMES_PER_NESTING = 12
+_DEFAULTS: Final = CompileOptions()
+_NEVER: Final = CancelToken()
+"""For a compile that nobody asks to stop."""
 # Where it is there, it says of the first rule why no text matches.
 _TELLS_OF_EMPTINESS = "gbnf-unproductive-rule"
 
@@ -50,12 +54,12 @@ def compile_grammar(
     """
     if notation not in NOTATIONS:
         raise ValueError(f"there is no notation {notation!r}; there is {', '.join(NOTATIONS)}")
-    options = options or CompileOptions()
+    options = options or _DEFAULTS
     text = source if isinstance(source, SourceText) else SourceText(source)
-    cancel = cancel or CancelToken()
+    work = nullcontext() if cancel is None else cancel.at_work()
     try:
-        with _deep_recursion(options.limits.nesting), _no_collection(), cancel.at_work():
-            return _run(notation, text, options, cancel)
+        with _deep_recursion(options.limits.nesting), _no_collection(), work:
+            return _run(notation, text, options, cancel or _NEVER)
     except LimitExceededError as error:
         raise GrammarError((_too_large(error, text),), text) from error
 

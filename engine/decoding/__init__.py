@@ -25,8 +25,10 @@ from typing import TYPE_CHECKING
 
 from engine.decoding.pipeline_settings import (
     Afterwards,
+    OtherZone,
     PipelineSettings,
     StageName,
+    Strategy,
     TableSettings,
     ZoneSettings,
 )
@@ -77,6 +79,7 @@ _PROCESSORS = (
     "FiniteStateGuide",
     "GrammarMask",
     "MinP",
+    "OtherZone",
     "Pipeline",
     "Processor",
     "RepetitionPenalty",
@@ -110,6 +113,7 @@ __all__ = [
     "Generation",
     "GrammarMask",
     "MinP",
+    "OtherZone",
     "Pipeline",
     "PipelineSettings",
     "Position",
@@ -122,6 +126,7 @@ __all__ = [
     "StaticMask",
     "Step",
     "StopRule",
+    "Strategy",
     "Suppress",
     "TableSettings",
     "Temperature",

@@ -81,3 +81,18 @@ class RemovedError(EngineError):
 
     def __reduce__(self) -> tuple[object, ...]:
         return RemovedError, (self.stage, self.why)
+
+
+class ZoneError(EngineError):
+    """The grammar of a zone cannot be used.
+
+    Attributes:
+        number: of the zone; the grammar's own is 1.
+    """
+
+    def __init__(self, number: int, why: str) -> None:
+        super().__init__(f"the grammar of zone {number} {why}")
+        self.number, self.why = number, why
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return ZoneError, (self.number, self.why)

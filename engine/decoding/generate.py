@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from engine.compile import CompiledGrammar
+from engine.decoding.coalescence.coalescer import Coalescer
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.session import DecodeSession
 from engine.decoding.session.session import KEPT_LOGITS
@@ -64,11 +65,19 @@ def generate(
 
 
 def run_to_end(session: DecodeSession, cancel: CancelToken | None = None) -> Generation:
-    """Step a session from where it stands to its end."""
-    while (finish := session.finish) is None:
-        session.step()
+    """Step a session from where it stands to its end; forced runs as its pipeline says."""
+    coalescer = Coalescer.of(session)
+    while session.finish is None:
+        coalescer.advance(session)
         if cancel is not None:
             cancel.report("generate", len(session.steps), session.max_tokens)
+    return generation_of(session)
+
+
+def generation_of(session: DecodeSession) -> Generation:
+    """What a session that is at its end has generated."""
+    finish = session.finish
+    assert finish is not None
     problem = str(session.dead_end()) if finish is Finish.DEAD_END else ""
     return Generation(session.text, session.output, finish, session.steps, problem)
 
@@ -103,11 +112,12 @@ def sample_many(  # noqa: PLR0913 - those of `generate`, and the seeds
         kept_logits=max(KEPT_LOGITS, SHARED_LOGITS_BYTES // (4 * model.width)),
         pipeline=pipeline,
     )
+    coalescer = Coalescer.of(session)
     for seed in seeds:
         session.restart()
         session.set_sampler(replace(sampler, seed=seed))
         while (finish := session.finish) is None:
-            session.step()
+            coalescer.advance(session)
             if cancel is not None:
                 cancel.check()
         yield SampleOutcome(

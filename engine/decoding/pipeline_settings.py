@@ -42,6 +42,40 @@ class Afterwards(StrEnum):
     AGAIN = "again"  # any text, until a trigger comes again
 
 
+class Strategy(StrEnum):
+    """How forced runs are decoded; see `engine.decoding.coalescence`."""
+
+    NONE = "none"  # ask the model for each token
+    LONGEST = "longest"  # the longest token at each place
+    OWN = "own"  # as the tokenizer writes it, its ends healed
+    PROBABLE = "probable"  # the spelling that the model finds likeliest
+
+
+@dataclass(frozen=True, slots=True)
+class OtherZone:
+    """A part of the output that another grammar rules, or none; which zone comes is decided by what begins it.
+
+    Attributes:
+        notation: of its grammar; empty for free text, in which no trigger counts.
+        text: the grammar's source.
+        after, after_token, until: as in `ZoneSettings`; one of the first two is there.
+    """
+
+    notation: str = ""
+    text: str = ""
+    after: str = ""
+    after_token: str = ""
+    until: str = ""
+
+    def __post_init__(self) -> None:
+        if not (self.after or self.after_token):
+            raise InvariantError("a zone beside another one needs a trigger that begins it: a text or a token")
+        if not self.notation and not self.until:
+            raise InvariantError("a zone of free text needs a text that closes it")
+        if self.notation and not self.text:
+            raise InvariantError("a zone with a grammar needs the grammar's text")
+
+
 @dataclass(frozen=True, slots=True)
 class ZoneSettings:
     """Where the grammar rules the output, if not everywhere; see `engine.decoding.constraints.zones`.
@@ -51,7 +85,8 @@ class ZoneSettings:
         after_token: the name of a token, taken whole, behind which it begins. With neither it begins at once.
         until: a text that must follow what the grammar matches.
         then: what follows.
-        required: whether an output in which the grammar never began is incomplete.
+        required: whether an output in which the grammar, or another zone, never began is incomplete.
+        others: zones beside this one, with grammars of their own; `then` and `required` are theirs too.
     """
 
     after: str = ""
@@ -59,10 +94,22 @@ class ZoneSettings:
     until: str = ""
     then: Afterwards = Afterwards.STOP
     required: bool = True
+    others: tuple[OtherZone, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.then is Afterwards.AGAIN and not (self.after or self.after_token):
-            raise InvariantError("a grammar that comes again needs a trigger that begins it: a text or a token")
+        if not (self.after or self.after_token):
+            if self.then is Afterwards.AGAIN:
+                raise InvariantError("a grammar that comes again needs a trigger that begins it: a text or a token")
+            if self.others:
+                raise InvariantError("beside other zones the grammar needs a trigger that begins it: a text or a token")
+        zones: tuple[ZoneSettings | OtherZone, ...] = (self, *self.others)
+        triggers = [trigger for zone in zones for trigger in {zone.after, zone.after_token} - {""}]
+        if twice := next((trigger for trigger in triggers if triggers.count(trigger) > 1), None):
+            raise InvariantError(f"two zones wait for {twice!r}; each needs a trigger of its own")
+        texts = [zone.after for zone in zones if zone.after]
+        for text in texts:
+            if within := next((other for other in texts if other != text and other in text), None):
+                raise InvariantError(f"{text!r} never begins its zone: {within!r} in it begins another one sooner")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +142,8 @@ class PipelineSettings:
         suppress: texts that are never written.
         suppress_ids: tokens that are never taken.
         bias: pairs of a text, or `#` and a token id, and what is added to the logits of the tokens that hold it.
+        coalesce: how forced runs are decoded. No stage, for the model is not asked: a session itself takes one token at
+            a time, and whoever steps it looks here (`Coalescer`, `generate`).
     """
 
     order: tuple[str, ...] = DEFAULT_ORDER
@@ -106,6 +155,7 @@ class PipelineSettings:
     suppress: tuple[str, ...] = ()
     suppress_ids: tuple[int, ...] = ()
     bias: tuple[tuple[str, float], ...] = ()
+    coalesce: Strategy = Strategy.NONE
 
     def __post_init__(self) -> None:
         for name in self.order:

@@ -6,14 +6,17 @@ Nothing here imports torch, so that the window may hold these values.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
+from operator import attrgetter
 
 from engine.source import InvariantError
 
 DEFAULT_MAX_TOKENS = 256
 REPLAYED = "replay"
-"""Who chose a step that no model was asked for (an output from elsewhere, a forced run): it has no probability."""
+"""Who chose a step of an output from elsewhere: no model was asked, and it has no probability."""
+COALESCED = "coalesced"
+"""Who chose a step of a forced run that was taken in one go: no model was asked, and it has no probability."""
 FORCE = "force"
 """Who chose a token that the grammar did not allow."""
 
@@ -121,6 +124,13 @@ class Candidate:
     is_eos: bool
     target: int | None
 
+    def __reduce__(self) -> tuple[type[Candidate], tuple[object, ...]]:
+        """Pickle the bare values: hundreds cross to the window with every step, and dataclasses' own way is slow."""
+        return Candidate, _VALUES_OF_CANDIDATE(self)
+
+
+_VALUES_OF_CANDIDATE = attrgetter(*(of.name for of in fields(Candidate)))
+
 
 @dataclass(frozen=True, slots=True)
 class Favourite:
@@ -135,6 +145,23 @@ class Favourite:
     name: str
     p: float
     allowed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class KeptTop:
+    """The tokens that the model gave the most at a step, best first, packed, for every step keeps hundreds of them.
+
+    Attributes:
+        ids: int32 each, little-endian.
+        p: the model's probabilities of them, float32 each, little-endian.
+    """
+
+    ids: bytes
+    p: bytes
+
+    def __post_init__(self) -> None:
+        if len(self.ids) != len(self.p) or len(self.ids) % 4:
+            raise InvariantError("every token that a step keeps has an id and a probability of four bytes each")
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,11 +195,13 @@ class Step:
         forced: whether it allowed only one.
         wanted_id: the model's favourite token at this step.
         chosen_by: "sampler" or "user"; "force" of a token that the grammar did not allow;
-            `REPLAYED` where nobody was asked, so that the probabilities, `z` and `wanted_id` mean nothing.
+            `REPLAYED` or `COALESCED` where nobody was asked, so that the probabilities, `z` and `wanted_id` mean
+            nothing.
         configuration: where the match stands after it.
         entropy: of the model's distribution, nats; None in documents from before it was kept.
         mask_us, logits_ms: as in `Position`; None likewise.
-        top: the model's favourites at this step, best first; empty likewise.
+        top: the model's favourites at this step, best first, as they are shown of it; empty likewise.
+        kept: many more of them, from which its candidates can be shown again before the model is asked; None likewise.
     """
 
     token_id: int
@@ -190,6 +219,12 @@ class Step:
     mask_us: float | None = None
     logits_ms: float | None = None
     top: tuple[Favourite, ...] = field(default=(), hash=False)  # whoever keeps steps by their hash makes it often
+    kept: KeptTop | None = field(default=None, hash=False, repr=False)
+
+    @property
+    def was_asked(self) -> bool:
+        """Whether a model was asked, so that its numbers mean something."""
+        return self.chosen_by not in (REPLAYED, COALESCED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,6 +301,8 @@ class Position:
             `grammar`, `closing text`, `end`; empty where the grammar rules it all.
         grammar_text: with zones, what the grammar has read of the one that the output is in; None outside of them, and
             where the grammar rules it all.
+        is_remembered: whether this is what a step kept, until the model has answered anew: only the model's best tokens
+            then, and nothing of what the sampler's stages did.
     """
 
     output: bytes
@@ -291,6 +328,7 @@ class Position:
     budget: BudgetState | None = None
     parts: tuple[str, ...] = ()
     grammar_text: bytes | None = None
+    is_remembered: bool = False
 
 
 @dataclass(frozen=True, slots=True)

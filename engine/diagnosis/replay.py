@@ -19,16 +19,17 @@ from engine.compile import CompiledGrammar
 from engine.diagnosis.around import beginning
 from engine.diagnosis.endings import ending_of
 from engine.diagnosis.freer import what_would_help
-from engine.diagnosis.json_places import added_properties, is_in_character, is_in_escape, is_in_string, open_path
 from engine.diagnosis.saved_traces import SavedTrace
 from engine.diagnosis.sentences import STOP, notes_on, sentence_on
-from engine.diagnosis.tokens_of import Spell, Tokens, divergence, given_ids, given_pieces, own_spelling, spelled_text
+from engine.diagnosis.tokens_of import Tokens, divergence, given_ids, given_pieces, own_spelling, spelled_text
 from engine.diagnosis.verdict import Failure, Outcome, ReplayedToken, TokenState, Verdict, place_in
 from engine.diagnosis.walk import Walk, circles, walk
 from engine.masking import Matcher
 from engine.masking.pointers import pointers
 from engine.masking.stack_verdicts import elements, verdicts
+from engine.models.spelling import Spell
 from engine.source import CancelToken, EngineError, GrammarError, Severity, Span
+from engine.source.json_text import added_properties, is_in_character, is_in_escape, is_in_string, open_path
 from engine.vocabulary import Vocabulary
 
 
@@ -169,7 +170,7 @@ class _Replay:
         return replace(found, sentence=sentence, notes=self._notes(found))
 
     def _notes(self, found: Verdict) -> tuple[str, ...]:
-        notes = notes_on(found, self._grammar.source, self._finish)
+        notes = notes_on(found, self._grammar.source, self._finish, is_schema=self._is_json)
         is_about = found.failure is not None and found.outcome in (Outcome.ILLEGAL, Outcome.TEXT_BEFORE)
         if not (self._advises and is_about):
             return notes

@@ -36,14 +36,14 @@ def sentence_on(found: Verdict, source: SourceText, finish: str = "") -> str:
             return found.sentence
 
 
-def notes_on(found: Verdict, source: SourceText, finish: str = "") -> tuple[str, ...]:
+def notes_on(found: Verdict, source: SourceText, finish: str = "", *, is_schema: bool = False) -> tuple[str, ...]:
     """What else there is to say, most useful first."""
     notes = [
         *_on_ending(found, finish),
         *_on_failure(found, source),
         *_on_around(found),
         *_on_cut(found),
-        *_on_circles(found, source),
+        *_on_circles(found, source, is_schema=is_schema),
         *_on_spelling(found),
         *_on_grammar(found, source),
     ]
@@ -77,15 +77,18 @@ def _cut_off(found: Verdict, finish: str) -> str:
 def _needs(ending: Ending) -> str:
     if ending.is_dead_end:
         return ", and no tokens of this vocabulary complete it"
-    text = f" ({quoted(_short(ending.in_bytes.text))})" if ending.in_bytes.text else ""
-    if ending.least_tokens is not None:
-        return (
-            f"; the shortest legal ending needs {_at_least(ending.least_tokens, ending.most_tokens)} more tokens{text}"
-        )
-    if ending.in_bytes.at_least is None:
+    least, most, text = ending.in_bytes.at_least, ending.in_bytes.at_most, ending.in_bytes.text
+    shown = f" ({quoted(_short(text))})" if text else ""
+    tokens = ending.least_tokens
+    if tokens is not None and (ending.most_tokens is not None or most is None or tokens <= most):
+        needed = _at_least(tokens, ending.most_tokens)
+        return f"; the shortest legal ending needs {needed} more token{'' if needed == '1' else 's'}{shown}"
+    if least is None:
         return ", and no bytes complete it: the grammar wants a token taken whole"
-    needed = _at_least(ending.in_bytes.at_least, ending.in_bytes.at_most)
-    return f"; the shortest legal ending needs {needed} more byte{'' if needed == '1' else 's'}{text}"
+    needed = _at_least(least, most)
+    # More tokens than bytes: the search gave up, and the vocabulary may have no way at all.
+    unspelled = f", and no {tokens:,} tokens of this vocabulary spell one" if tokens is not None else ""
+    return f"; the shortest legal ending needs {needed} more byte{'' if needed == '1' else 's'}{shown}{unspelled}"
 
 
 def _circling(found: Verdict, source: SourceText) -> str:
@@ -167,7 +170,7 @@ def _on_ending(found: Verdict, finish: str) -> list[str]:
             f"The output has more tokens than the budget of {ending.budget:,}: they were cut otherwise, or the budget "
             "was another one."
         )
-    if ending.is_dead_end:
+    if ending.is_dead_end and found.outcome is Outcome.CIRCLES:  # else the sentence says it
         notes.append("No tokens of this vocabulary complete it: this is a dead end.")
     if ending.budget is not None and ending.in_bytes.text:
         notes.append(f"The shortest legal ending is {quoted(_short(ending.in_bytes.text))}.")
@@ -214,11 +217,14 @@ def _on_cut(found: Verdict) -> list[str]:
     return notes
 
 
-def _on_circles(found: Verdict, source: SourceText) -> list[str]:
+def _on_circles(found: Verdict, source: SourceText, *, is_schema: bool) -> list[str]:
     told = found.circles
     if found.outcome is Outcome.CIRCLES:
         told = tuple(one for one in told if not (one.blank and one.at_end))
-        notes = ["Bound the white space in the grammar (such as `[ \\n]{0,8}`), or take it out."]
+        if is_schema:
+            notes = ["White space `flexible`, `one-space` or `compact` has no such circles."]
+        else:
+            notes = ["Bound the white space in the grammar (such as `[ \\n]{0,8}`), or take it out."]
     else:
         notes = []
     return [*notes, *(_on_circle(found, one, source) for one in told)]

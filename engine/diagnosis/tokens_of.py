@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
 from engine.automata.runtime import Runtime
 from engine.diagnosis.verdict import Divergence, Spelled
 from engine.masking.token_steps import TokenSteps
+from engine.models.spelling import Spell, tokenizer_spelling
 from engine.source import EngineError
 from engine.vocabulary import Vocabulary
-
-Spell = Callable[[str], Sequence[int]]
-"""How a tokenizer writes a text, as ids; special ones in front do not count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,17 +91,7 @@ def spelled_text(data: bytes, vocabulary: Vocabulary, automaton: Runtime, spell:
 
 def own_spelling(data: bytes, vocabulary: Vocabulary, spell: Spell | None) -> tuple[int, ...] | None:
     """How the tokenizer writes some bytes; None where it is not known, or it would write something else."""
-    if spell is None:
-        return None
-    try:
-        ids = tuple(spell(data.decode()))
-    except (UnicodeDecodeError, EngineError):
-        return None
-    first = next((i for i, token_id in enumerate(ids) if token_id not in vocabulary.special), len(ids))
-    ids = ids[first:]
-    # Some tokenizers put a blank in front of every text, or normalise it: that is no spelling of these bytes.
-    written = b"".join(vocabulary.token_bytes(token_id) or b"" for token_id in ids)
-    return ids if written == data else None
+    return None if spell is None else tokenizer_spelling(data, vocabulary, spell)
 
 
 def divergence(tokens: Tokens, own: Sequence[int], vocabulary: Vocabulary) -> Divergence | None:

@@ -10,7 +10,7 @@ from engine.export.tables.schema_automata import drawable_automata, without_whit
 from engine.export.tables.token_index import TokenIndex, build_token_index
 from engine.export.target import Artifact, Check, ExportError, ExportJob, ExportOptions
 from engine.export.targets import TARGETS
-from engine.export.text.conversion import Conversion, to_gbnf, to_regex
+from engine.export.text.conversion import Conversion, WrittenRule, to_gbnf, to_regex
 from engine.export.writing import export as write
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "ExportOptions",
     "Spelling",
     "TokenIndex",
+    "WrittenRule",
     "build_token_index",
     "drawable_automata",
     "to_dot",

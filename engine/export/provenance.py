@@ -57,7 +57,7 @@ def provenance_lines(job: ExportJob, *options: str) -> tuple[str, ...]:
 def _head_lines(job: ExportJob, *options: str) -> tuple[str, ...]:
     """Who wrote it, from what, told what, over which vocabulary: a line or two for a comment."""
     found = provenance(job, *options)
-    told = ", ".join(f"{name} {value}" for name, value in found["options"].items())
+    told = shown(", ".join(f"{name} {value}" for name, value in found["options"].items()))
     lines = [f"Written by {found['generator']} from {_NOTATIONS[found['notation']]}{told and f' ({told})'}"]
     if "vocabulary" in found:
         of = found["vocabulary"]
@@ -67,7 +67,7 @@ def _head_lines(job: ExportJob, *options: str) -> tuple[str, ...]:
 
 def _source_lines(job: ExportJob) -> tuple[str, ...]:
     """The source as lines for a comment, indented."""
-    return ("Source:", *(f"  {_shown(line)}".rstrip() for line in job.compiled.source.text.split("\n")))
+    return ("Source:", *(f"  {shown(line)}".rstrip() for line in job.compiled.source.text.split("\n")))
 
 
 def indented_provenance(job: ExportJob, *options: str) -> str:
@@ -96,6 +96,6 @@ def commented(job: ExportJob, text: str, mark: str, notes: tuple[str, ...] = (),
 _NOTATIONS: Final = {"regex": "a regex", "gbnf": "GBNF", "json_schema": "a JSON Schema"}
 
 
-def _shown(line: str) -> str:
-    """A line whose every character can be printed; what cannot is escaped as in Python."""
+def shown(line: str) -> str:
+    """Text in one line whose every character can be printed; what cannot is escaped as in Python."""
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in line)

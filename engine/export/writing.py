@@ -30,6 +30,7 @@ from engine.export.target import (
     Target,
 )
 from engine.export.targets import TARGETS, target
+from engine.export.text.plain_grammar import schema_refusal
 from engine.source import CancelledError, EngineError, GrammarError
 
 
@@ -91,7 +92,7 @@ def make(name: str, job: ExportJob) -> Artifact:
     chosen = target(name)
     with job.cancel.at_work():
         why_not = refusal(chosen, job)
-        if why_not and not chosen.needs_vocabulary:
+        if why_not and (not chosen.needs_vocabulary or schema_refusal(job.compiled, job.options)):
             _tell_with_a_place(chosen, job)
         if why_not:
             raise NotExportableError(f"{name} does not fit this grammar: {why_not}")
@@ -151,6 +152,8 @@ def export(name: str, job: ExportJob, path: Path) -> Exported:
     chosen = target(name)
     artifact = make(name, job)
     with _told(path):
+        if path.is_symlink():
+            path = path.resolve()  # what it points to is replaced, and not the link
         _refuse_place(chosen, artifact, path)
         beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
         try:
@@ -177,6 +180,8 @@ def _refuse_place(chosen: Target, artifact: Artifact, path: Path) -> None:
     if not chosen.is_folder:
         if path.is_dir():
             raise ExportError(f"cannot write {path}: it is a folder, and {chosen.name} is one file")
+        if path.exists() and not path.is_file():  # putting a file in the place of /dev/null would be the end of it
+            raise ExportError(f"cannot write {path}: it is a device or a pipe; - is the terminal")
         return
     if path.exists() and not path.is_dir():
         raise ExportError(f"cannot write {path}: it is a file, and {chosen.name} is a folder")

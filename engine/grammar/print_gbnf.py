@@ -27,6 +27,7 @@ from engine.grammar.nodes import (
     Node,
     Reference,
     Repeat,
+    Rule,
     Sequence,
     TokenSet,
 )
@@ -64,9 +65,18 @@ def print_gbnf(grammar: Grammar, *, negates: bool = True) -> str:
     Raises:
         NoGbnfError: the grammar looks around, or excludes several tokens at once.
     """
+    return "".join(text for _, text in print_rules(grammar, negates=negates))
+
+
+def print_rules(grammar: Grammar, *, negates: bool = True) -> Iterator[tuple[Rule, str]]:
+    """Write a grammar rule by rule, as `print_gbnf` does: each rule, and its text with the line end.
+
+    Raises:
+        NoGbnfError: the grammar looks around, or excludes several tokens at once.
+    """
     names = _names(grammar)
-    rules = sorted(grammar.rules, key=lambda rule: rule.name != grammar.start)
-    return "".join(f"{names[rule.name]} ::= {_body(rule.node, names, negates)}\n" for rule in rules)
+    for rule in sorted(grammar.rules, key=lambda rule: rule.name != grammar.start):
+        yield rule, f"{names[rule.name]} ::= {_body(rule.node, names, negates)}\n"
 
 
 def _names(grammar: Grammar) -> dict[str, str]:

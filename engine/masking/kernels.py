@@ -4,8 +4,11 @@
 Python. A walk answers with what the automaton's tables lack; its caller works that
 out and calls again, and the walk goes on where it stopped.
 
-The first argument of each kernel is the trie of `engine.vocabulary.trie`, with N nodes:
-byte uint8[N], depth, skip int32[N], token_start int32[N + 1], token_ids int32[T].
+What a walk reads is handed over as addresses, in one array: numba unpacks every
+array that it is given, and for twenty of them that took longer than most walks.
+
+The trie is that of `engine.vocabulary.trie`, with N nodes: byte uint8[N], depth,
+skip int32[N], token_start int32[N + 1], token_ids int32[T].
 
 Every index is made unsigned first: numba asks of a signed one whether it counts
 from the end, and that took a third of the time.
@@ -13,7 +16,8 @@ from the end, and that took a third of the time.
 
 from __future__ import annotations
 
-from typing import TypeAlias
+import ctypes
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -30,8 +34,73 @@ DONE = -1
 NO_ENTRY, NO_ACTION, NO_FRAME = 1, 2, 3
 """What a walk lacks: an entry of a reading state, an action of a frame, or the frame behind an ending."""
 
+(
+    BYTE,
+    DEPTH,
+    SKIP,
+    TOKEN_START,
+    TOKEN_IDS,
+    GROUP_START,
+    ROOTS,
+    TRIE_NODES,
+    TRIE_TOKENS,
+    EXITS,
+    ROWS,
+    STATES,
+    CLASSES,
+    CLASS_OF_BYTE,
+    NEAR_ROWS,
+    FRAMES,
+    KEYS,
+    VALUES,
+    SLOTS,
+    APART,
+    PATH,
+    HEIGHT,
+    STACK,
+    NODES,
+    MASK,
+    WORDS,
+    START,
+    INSIDE,
+    BASE,
+    GIVEN,
+) = range(30)
+"""What `walk` is given, by place: the addresses of arrays and, behind them, how large they are.
+
+- The trie: `BYTE` to `TOKEN_IDS`, `TRIE_NODES` and `TRIE_TOKENS`.
+- Where to begin there: int32[257] `GROUP_START` and int32[`EXITS`] `ROOTS`, trie nodes grouped by the byte into them,
+  and where the groups begin; uint8[256] `APART`, bytes whose root at depth 1 is left out.
+- The automaton: int32[`STATES`, `CLASSES`] `ROWS`, the rows of the reading states, where -1 is missing, 0 is dead and
+  `-2 - symbol` ends the reading; uint8[256] `CLASS_OF_BYTE`; near, keys and values of an `ActionTable` of `FRAMES`
+  frames and `SLOTS` slots.
+- Scratch, which is kept between calls: int32[2, `HEIGHT`] `PATH`, reading state and stack node at each depth of the
+  path to the trie node; int32[2, `NODES`] `STACK`, the frame of each stack node and the node below it, given ones
+  first, which are at most `GIVEN`.
+- uint32[`WORDS`] `MASK`, to which bits are only added.
+- `START`, the reading state above the roots at depth `BASE` + 1, and `INSIDE`, the one above deeper roots (after bytes
+  of a loop). Their rows are complete.
+"""
+PROGRESS: Final = 30
+"""Behind these: whether to go on, and at which group, place in it and trie node; the lowest given stack node that was
+looked at, -1 for none; and what is missing, of what, and where. At first 0, 0, 0, 0, -1."""
+ARGUMENTS: Final = PROGRESS + 8
+
 _FRAMES = (1 << 30) - 1
 _ONE, _FIVE, _31, _256 = np.uint64(1), np.uint64(5), np.uint64(31), np.uint64(256)
+
+
+def address_of(array: npt.NDArray[Any], dtype: type[Any]) -> int:
+    """Where an array is, which must be what a walk takes it for."""
+    if array.dtype != dtype or not array.flags.c_contiguous:
+        raise TypeError(f"a walk reads {dtype.__name__} in one piece, not {array.dtype}{list(array.shape)}")
+    return array.ctypes.data
+
+
+def array_at(address: int, shape: int | tuple[int, int], dtype: type[Any]) -> npt.NDArray[Any]:
+    """An array that is there. Somebody else keeps it alive."""
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    return np.ndarray(shape, dtype, memoryview((ctypes.c_char * size).from_address(int(address))))
 
 
 def find(keys: Longs, values: Longs, frame: int, symbol: int) -> int:
@@ -114,7 +183,49 @@ def leave(  # noqa: PLR0913, PLR0917 - numba takes arrays, not objects
     return following, stack, lowest
 
 
-def walk(  # noqa: PLR0913, PLR0915, PLR0917 - a call for each node would cost more than the node
+def walk(given: Longs) -> int:
+    """Add every token below the given roots that the automaton can read.
+
+    A walk stands at a node of a stack (0 is the uppermost of those given, 1 the one below it, and so on; further
+    ones are made on the way) and in a reading state.
+
+    Args:
+        given: int64[ARGUMENTS], as said above.
+
+    Returns:
+        DONE, or what is missing.
+    """
+    nodes = given[TRIE_NODES]
+    trie = (
+        array_at(given[BYTE], nodes, np.uint8),
+        array_at(given[DEPTH], nodes, np.int32),
+        array_at(given[SKIP], nodes, np.int32),
+        array_at(given[TOKEN_START], nodes + 1, np.int32),
+        array_at(given[TOKEN_IDS], given[TRIE_TOKENS], np.int32),
+    )
+    exits = array_at(given[GROUP_START], 257, np.int32), array_at(given[ROOTS], given[EXITS], np.int32)
+    rows = array_at(given[ROWS], (given[STATES], given[CLASSES]), np.int32)
+    actions = (
+        array_at(given[NEAR_ROWS], (given[FRAMES], NEAR + 1), np.int64),
+        array_at(given[KEYS], given[SLOTS], np.int64),
+        array_at(given[VALUES], given[SLOTS], np.int64),
+    )
+    path = array_at(given[PATH], (2, given[HEIGHT]), np.int32)
+    stack = array_at(given[STACK], (2, given[NODES]), np.int32)
+    return along(
+        trie,
+        exits,
+        (rows, array_at(given[CLASS_OF_BYTE], 256, np.uint8)),
+        actions,
+        (given[START], given[INSIDE], given[BASE], given[GIVEN]),
+        array_at(given[APART], 256, np.uint8),
+        (path[0], path[1], stack[0], stack[1]),
+        given[PROGRESS:],
+        array_at(given[MASK], given[WORDS], np.uint32),
+    )
+
+
+def along(  # noqa: PLR0913, PLR0915, PLR0917 - a call for each node would cost more than the node
     trie: TrieArrays,
     exits: tuple[Ints, Ints],
     table: tuple[Ints, Bytes],
@@ -122,34 +233,10 @@ def walk(  # noqa: PLR0913, PLR0915, PLR0917 - a call for each node would cost m
     start: tuple[int, int, int, int],
     apart: Bytes,
     scratch: tuple[Ints, Ints, Ints, Ints],
-    progress: npt.NDArray[np.int64],
+    progress: Longs,
     words: npt.NDArray[np.uint32],
 ) -> int:
-    """Add every token below the given roots that the automaton can read.
-
-    A walk stands at a node of a stack (0 is the uppermost of those given, 1 the one below it, and so on; further
-    ones are made on the way) and in a reading state.
-
-    Args:
-        trie: the trie.
-        exits: int32[257] and int32[R]: trie nodes to start at, grouped by the byte into them, and where the groups
-            begin.
-        table: int32[capacity, classes], the rows of the reading states: -1 is missing, 0 is dead, `-2 - symbol` ends
-            the reading; and uint8[256], the class of each byte.
-        actions: near, keys and values of an `ActionTable`.
-        start: the reading state above the roots at depth `base + 1`, the one above deeper roots (after bytes of a
-            loop), and `base`; and how many stack nodes are given. The rows of both states are complete.
-        apart: uint8[256], bytes whose root at depth 1 is left out.
-        scratch: int32[height + 1] twice, reading state and stack node at each depth of the path to the trie node; and
-            int32[height * 5 + 5] twice, the frame of each stack node and the node below it, the given ones first. All
-            are kept between calls.
-        progress: int64[8]: whether to go on, and at which group, place in it and trie node; the lowest given stack
-            node that was looked at, -1 for none; and what is missing, of what, and where. At first 0, 0, 0, 0, -1.
-        words: uint32[ceil(V / 32)], the mask, to which bits are only added.
-
-    Returns:
-        DONE, or what is missing.
-    """
+    """The walk itself, over the arrays."""
     byte, depth, skip, token_start, token_ids = trie
     group_start, roots = exits
     rows, class_of_byte = table
@@ -302,3 +389,16 @@ def measure(
             of_token[np.uint64(token_ids[index])] = count + (1 if following else 0)
             index += _ONE
         node += _ONE
+
+
+def digest(words: npt.NDArray[np.uint32]) -> int:
+    """A number that masks hardly share unless they are equal.
+
+    Args:
+        words: uint32[ceil(V / 32)], a mask.
+    """
+    total = 0
+    for place in range(len(words)):
+        weight = (place + 1) * FRAME_FACTOR
+        total += int(words[place]) * (weight ^ weight >> 7 ^ weight << 29 | 1)
+    return total

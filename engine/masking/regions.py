@@ -18,14 +18,16 @@ it. The table of these states over bytes is the loop's canonical form.
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
 from engine.automata.runtime import DEAD, MISS, Runtime
+from engine.masking.kernels import GROUP_START, TRIE_NODES, TRIE_TOKENS, address_of
 from engine.masking.runtime import Kernels
 from engine.vocabulary import Trie
 
@@ -37,6 +39,8 @@ _DEEPEST = 3  # continuation bytes of a character
 _BROAD_SHARE = 8  # a byte is broad if one node out of so many lies below it
 LONG = 16  # bytes of a token; few have more
 _REGIONS_KEPT = 32  # per vocabulary; each holds up to a trie's nodes
+
+_Key = TypeVar("_Key", bound=Hashable)
 
 Targets: TypeAlias = npt.NDArray[np.int32]
 LoopTable: TypeAlias = npt.NDArray[np.int8]
@@ -51,11 +55,13 @@ class Region:
         mask: uint32[words], the tokens that stay.
         roots: int32[R], the nodes at which tokens leave, grouped by byte.
         group_start: int32[257], where each byte's group begins in `roots`.
+        given: the vocabulary's trie and the exits, as a walk is given them. The trie is not held.
     """
 
     mask: npt.NDArray[np.uint32]
     roots: npt.NDArray[np.int32]
     group_start: npt.NDArray[np.int32]
+    given: memoryview
 
     @classmethod
     def of(cls, trie: Trie, mask: npt.NDArray[np.uint32], exits: npt.NDArray[np.int32]) -> Region:
@@ -64,9 +70,31 @@ class Region:
         roots = exits[np.argsort(labels, kind="stable")]
         group_start = np.zeros(257, np.int32)
         np.cumsum(np.bincount(labels, minlength=256), out=group_start[1:])
+        of_trie = [address_of(trie.byte, np.uint8), *(address_of(array, np.int32) for array in trie.arrays[1:])]
+        return cls._made(of_trie, (len(trie.byte), len(trie.token_ids)), mask, roots, group_start)
+
+    def part(self, mask: npt.NDArray[np.uint32], kept: npt.NDArray[np.bool_]) -> Region:
+        """With another mask and some of the exits."""
+        before = np.zeros(len(kept) + 1, np.int32)
+        np.cumsum(kept, out=before[1:])
+        given = self.given.tolist()
+        sizes = given[TRIE_NODES], given[TRIE_TOKENS]
+        return self._made(given[:GROUP_START], sizes, mask, self.roots[kept], before[self.group_start])
+
+    @classmethod
+    def _made(
+        cls,
+        of_trie: list[int],
+        sizes: tuple[int, int],
+        mask: npt.NDArray[np.uint32],
+        roots: npt.NDArray[np.int32],
+        group_start: npt.NDArray[np.int32],
+    ) -> Region:
         for array in (mask, roots, group_start):
             array.setflags(write=False)
-        return cls(mask, roots, group_start)
+        exits = address_of(group_start, np.int32), address_of(roots, np.int32)
+        given = np.array([*of_trie, *exits, *sizes, len(roots)], np.int64).data
+        return cls(mask, roots, group_start, given)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,10 +115,7 @@ class Lengths:
         bits = np.zeros(32 * len(region.mask), np.bool_)
         bits[: len(self.of_token)] = (self.of_token > _OUTSIDE) & (self.of_token <= largest)
         kept = (self.of_exit >= least) & (self.of_exit <= largest)
-        before = np.zeros(len(kept) + 1, np.int32)
-        np.cumsum(kept, out=before[1:])
-        mask = np.packbits(bits, bitorder="little").view(np.uint32)
-        return Region(mask, region.roots[kept], before[region.group_start])
+        return region.part(np.packbits(bits, bitorder="little").view(np.uint32), kept)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,6 +153,21 @@ def whole(trie: Trie, first: tuple[int, ...] = tuple(range(256))) -> Region:
     return Region.of(trie, np.zeros(trie.words, np.uint32), top[top >= 0])
 
 
+class _Recent(OrderedDict[_Key, Region]):
+    """Regions by what they were asked for, the last used ones."""
+
+    def found(self, key: _Key, find: Callable[[], Region]) -> Region:
+        """A region, found if it is not known."""
+        region = self.get(key)
+        if region is None:
+            region = self[key] = find()
+            if len(self) > _REGIONS_KEPT:
+                self.popitem(last=False)
+        else:
+            self.move_to_end(key)
+        return region
+
+
 class Regions:
     """The regions of one vocabulary, the last used ones.
 
@@ -138,12 +178,12 @@ class Regions:
     """
 
     def __init__(self, trie: Trie) -> None:
-        self._by_loop: OrderedDict[tuple[bytes, int], Region] = OrderedDict()
+        self._by_loop: _Recent[tuple[bytes, int]] = _Recent()
         self.whole = whole(trie)
-        self._counted: OrderedDict[tuple[bytes, int, int | None], Region] = OrderedDict()
+        self._counted: _Recent[tuple[bytes, int, int | None]] = _Recent()
         self._lengths: dict[bytes, Lengths] = {}
         self._leaving: dict[Region, Leaving] = {}
-        self._without: OrderedDict[tuple[Region, tuple[int, ...]], Region] = OrderedDict()
+        self._without: _Recent[tuple[Region, tuple[int, ...]]] = _Recent()
         self._longer: Longer | None = None
         self.is_prepared = False
         nodes = np.where(trie.top >= 0, trie.skip[trie.top] - trie.top, 0) if len(trie.byte) else trie.top
@@ -151,15 +191,9 @@ class Regions:
 
     def region(self, kernels: Kernels, trie: Trie, loop: LoopTable, entry: int | None = None) -> Region:
         """The region of a loop, or the part of it below the byte by which it is entered."""
-        key = (loop.tobytes(), -1 if entry is None else entry)
-        region = self._by_loop.get(key)
-        if region is None:
-            region = self._by_loop[key] = _find(kernels, trie, loop, -1 if entry is None else int(trie.top[entry]))
-            if len(self._by_loop) > _REGIONS_KEPT:
-                self._by_loop.popitem(last=False)
-        else:
-            self._by_loop.move_to_end(key)
-        return region
+        byte = -1 if entry is None else entry
+        root = -1 if entry is None else int(trie.top[entry])
+        return self._by_loop.found((loop.tobytes(), byte), lambda: _find(kernels, trie, loop, root))
 
     def leaving(self, region: Region, ends: npt.NDArray[np.bool_], trie: Trie) -> Leaving:
         """The part of the vocabulary that leaves a loop by some bytes.
@@ -192,36 +226,15 @@ class Regions:
 
     def without(self, region: Region, odd: tuple[int, ...], trie: Trie) -> Region:
         """A region but for what begins with some bytes."""
-        key = (region, odd)
-        cut = self._without.get(key)
-        if cut is None:
-            bits = np.zeros(32 * trie.words, np.bool_)
-            kept = np.ones(len(region.roots), np.bool_)
-            for top in trie.top[list(odd)].tolist():
-                if top >= 0:
-                    end = trie.skip[top]
-                    bits[trie.token_ids[trie.token_start[top] : trie.token_start[end]]] = True
-                    kept &= (region.roots < top) | (region.roots >= end)
-            before = np.zeros(len(kept) + 1, np.int32)
-            np.cumsum(kept, out=before[1:])
-            mask = region.mask & ~np.packbits(bits, bitorder="little").view(np.uint32)
-            cut = self._without[key] = Region(mask, region.roots[kept], before[region.group_start])
-            if len(self._without) > _REGIONS_KEPT:
-                self._without.popitem(last=False)
-        return cut
+        return self._without.found((region, odd), lambda: _cut(region, odd, trie))
 
     def counted(self, kernels: Kernels, trie: Trie, loop: LoopTable, least: int, most: int | None) -> Region:
         """A loop's region where so many characters may, and must, come before it is left."""
-        key = (loop.tobytes(), least, most)
-        region = self._counted.get(key)
-        if region is None:
-            whole, lengths = self.region(kernels, trie, loop), self._lengths_of(kernels, trie, loop)
-            region = self._counted[key] = lengths.cut(whole, least, most)
-            if len(self._counted) > _REGIONS_KEPT:
-                self._counted.popitem(last=False)
-        else:
-            self._counted.move_to_end(key)
-        return region
+
+        def find() -> Region:
+            return self._lengths_of(kernels, trie, loop).cut(self.region(kernels, trie, loop), least, most)
+
+        return self._counted.found((loop.tobytes(), least, most), find)
 
     def _lengths_of(self, kernels: Kernels, trie: Trie, loop: LoopTable) -> Lengths:
         key = loop.tobytes()
@@ -244,6 +257,17 @@ def regions_of(trie: Trie) -> Regions:
     if regions is None:
         regions = _regions[trie] = Regions(trie)
     return regions
+
+
+def _cut(region: Region, odd: tuple[int, ...], trie: Trie) -> Region:
+    bits = np.zeros(32 * trie.words, np.bool_)
+    kept = np.ones(len(region.roots), np.bool_)
+    for top in trie.top[list(odd)].tolist():
+        if top >= 0:
+            end = trie.skip[top]
+            bits[trie.token_ids[trie.token_start[top] : trie.token_start[end]]] = True
+            kept &= (region.roots < top) | (region.roots >= end)
+    return region.part(region.mask & ~np.packbits(bits, bitorder="little").view(np.uint32), kept)
 
 
 def _find(kernels: Kernels, trie: Trie, loop: LoopTable, root: int) -> Region:

@@ -19,11 +19,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from engine.automata.json.reading import common
 from engine.automata.json.whitespace import Whitespace
 from engine.masking import kernels
 
 _log = logging.getLogger(__name__)
+
+_USUAL = "{}", r'{"pattern": "^[a-z]+$"}', r'{"pattern": "^.+$"}', r'{"pattern": "^\\S+$"}'
+"""Schemas that ask for what most do: how letters are spelled that tell ASCII apart, lines, and blanks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +39,7 @@ class Kernels:
     walk: Callable[..., int]
     circle: Callable[..., int]
     measure: Callable[..., None]
+    digest: Callable[[npt.NDArray[np.uint32]], int]
 
 
 class _Runtime:
@@ -79,8 +86,11 @@ def warm(wait: bool = True) -> None:
 
 
 def _prepare_compiles() -> None:
-    """What the first compile of a process would spend on what nearly all of them need."""
-    importlib.import_module("engine.compile.compiler").compile_grammar("json_schema", "{}")
+    """What the first compile and the first matcher of a process would spend on what nearly all of them need."""
+    importlib.import_module("engine.masking.matcher")
+    compile_grammar = importlib.import_module("engine.compile.compiler").compile_grammar
+    for schema in _USUAL:
+        compile_grammar("json_schema", schema).fullmatch('"a"')
     common(Whitespace.FLEXIBLE)
 
 
@@ -113,25 +123,36 @@ def _cache_directory() -> Path | None:
 def _compile(directory: Path | None) -> Kernels:
     import numba
     from numba import types
-    from numba.extending import register_jitable
+    from numba.core import cgutils
+    from numba.extending import intrinsic, overload, register_jitable
+    from numba.np.numpy_support import carray
 
     def array(dtype: Any, dimensions: int = 1, *, readonly: bool = False) -> Any:
         return types.Array(dtype, dimensions, "C", readonly=readonly)
 
+    def pointer(_: Any, address: Any) -> Any:
+        def cast(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
+            return builder.inttoptr(arguments[0], cgutils.voidptr_t)
+
+        return types.voidptr(address), cast
+
+    def array_at(address: Any, shape: Any, dtype: Any) -> Any:
+        del address, shape, dtype  # their types
+        return lambda address, shape, dtype: carray(at(address), shape, dtype)
+
+    at: Any = intrinsic(pointer)
+    overload(kernels.array_at, strict=False)(array_at)
+
     ints, bytes_ = array(types.int32, readonly=True), array(types.uint8, readonly=True)
     scratch, words, number = array(types.int32), array(types.uint32), types.int64
     tuple_of: Any = types.Tuple
-    actions = tuple_of((array(types.int64, 2), array(types.int64), array(types.int64)))
-    trie, exits = tuple_of((bytes_, ints, ints, ints, ints)), tuple_of((ints, ints))
-    table = tuple_of((array(types.int32, 2), bytes_))
-    start = tuple_of((number,) * 4)
-    stacks = tuple_of((scratch, scratch, scratch, scratch))
-    walk = number(trie, exits, table, actions, start, bytes_, stacks, array(types.int64), words)
+    trie = tuple_of((bytes_, ints, ints, ints, ints))
+    walk = number(array(types.int64))
     circle = number(trie, array(types.int8, 2), number, scratch, scratch, words)
     shorts = array(types.int16)
     measure = types.void(trie, array(types.int8, 2), scratch, scratch, shorts, shorts)
 
-    for helper in (kernels.find, kernels.leave):
+    for helper in (kernels.find, kernels.leave, kernels.along):
         register_jitable(helper)  # so that a kernel may call it
     cache, settings = directory is not None, vars(numba.config)
     before = settings["CACHE_DIR"]
@@ -141,6 +162,7 @@ def _compile(directory: Path | None) -> Kernels:
             walk=numba.njit(walk, cache=cache, nogil=True)(kernels.walk),
             circle=numba.njit(circle, cache=cache, nogil=True)(kernels.circle),
             measure=numba.njit(measure, cache=cache, nogil=True)(kernels.measure),
+            digest=numba.njit(number(words), cache=cache, nogil=True)(kernels.digest),
         )
     finally:
         settings["CACHE_DIR"] = before

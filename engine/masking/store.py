@@ -30,22 +30,27 @@ class MaskStore:
 
     def __init__(self, budget: int = BUDGET_BYTES) -> None:
         self._budget = budget
-        self._masks: dict[int, Mask] = {}
+        self._masks: dict[int, tuple[bytes, Mask]] = {}
         self._held = 0
         self.users: WeakSet[TokenAutomaton] = WeakSet()
 
-    def share(self, words: npt.NDArray[np.uint32]) -> Mask:
-        """The mask with this content; `words` becomes it where there is none yet."""
+    def share(self, words: npt.NDArray[np.uint32], key: int | None = None) -> Mask:
+        """The mask with this content, which is copied where there is none yet.
+
+        Args:
+            words: uint32[words], the content.
+            key: a number that masks hardly share unless they are equal, where somebody knows one.
+        """
         content = words.tobytes()
-        key = hash(content)
-        mask = self._masks.get(key)
-        if mask is not None and mask.tobytes() == content:
-            return mask
+        if key is None:
+            key = hash(content)
+        known = self._masks.get(key)
+        if known is not None and known[0] == content:
+            return known[1]
         if self._held + len(content) > self._budget:
             self.clear()
-        words.setflags(write=False)
-        mask = words.view(np.int32).data
-        self._masks.setdefault(key, mask)
+        mask = np.frombuffer(content, np.int32).data
+        self._masks.setdefault(key, (content, mask))
         self._held += len(content)
         return mask
 

@@ -18,7 +18,7 @@ from engine.masking.regions import LONG, LoopFinder, LoopTable, Region, Regions,
 from engine.masking.runtime import Kernels, ready
 from engine.masking.store import Mask, store
 from engine.masking.token_sets import TokenSets
-from engine.masking.walk import NOTHING, Room, Walk
+from engine.masking.walk import NOTHING, Walk
 from engine.vocabulary import Vocabulary
 
 _MOST_STEPS = 1_000_000  # remembered steps of one grammar and vocabulary, about 100 bytes each
@@ -53,6 +53,7 @@ class TokenAutomaton:
     """
 
     def __init__(self, automaton: Runtime, vocabulary: Vocabulary) -> None:
+        self._states: dict[int, TokenState] = {}  # first of all, since `__del__` asks for them whatever fails
         self._automaton = ref(automaton)
         self._trie = vocabulary.trie
         self._tokens = vocabulary.tokens
@@ -63,12 +64,12 @@ class TokenAutomaton:
         self._class_of_byte = np.array(automaton.class_of_byte, np.uint8)
         self._class_of_byte.setflags(write=False)
         self._height = self._trie.height + 1
-        self._room = Room(self._trie.height)
+        self._walk = Walk(self._trie, self._class_of_byte)
         self._found: dict[tuple[int, int | None], Region] = {}
         self._known_loop: tuple[LoopTable, npt.NDArray[np.bool_]] | None = None
         self._generation = automaton.generation
-        self._by_look: dict[tuple[int, ...], Mask | None] = {}
-        self._states: dict[int, TokenState] = {}
+        self._by_look: dict[tuple[int, ...], Mask] = {}
+        self._depths: dict[int, list[int]] = {}  # of a reading state, how many frames its masks are known by
         self._ends: dict[int, TokenState] = {}
         self._steps = 0
         self._token_sets = TokenSets(vocabulary, automaton.token_elements) if automaton.token_elements else None
@@ -113,7 +114,8 @@ class TokenAutomaton:
                 state.configuration, token or b"", self._token_sets.holding(token_id)
             )
             return None if configuration == DEAD else self.state(configuration)
-        return self.run(state, token) if token else None
+        configuration = self._living().run(state.configuration, token) if token else DEAD
+        return None if configuration == DEAD else self.state(configuration)
 
     def run(self, state: TokenState, data: bytes) -> TokenState | None:
         """The state after bytes; None where they cannot stand."""
@@ -131,6 +133,7 @@ class TokenAutomaton:
     def forget_masks(self) -> None:
         """Drop every state's mask."""
         self._by_look.clear()
+        self._depths.clear()
         for state in (*self._states.values(), *self._ends.values()):
             state.mask = None
 
@@ -163,39 +166,44 @@ class TokenAutomaton:
         if automaton.generation != self._generation:
             self._generation = automaton.generation
             self._by_look.clear()
+            self._depths.clear()
             self._loops = LoopFinder()
         reading, frames = automaton.locate(state.configuration, self._height)
         reading = automaton.relax(reading, self._trie.height)
         at = state.configuration, reading, frames
         if not frames:
-            return store.share(self._with_whole(state, self._walk(kernels, automaton, at)[0]))
-        mask = self._look_up(reading, frames)
-        if mask is None:
-            words, looked = self._walk(kernels, automaton, at)
-            mask = store.share(words)
-            self._note(reading, frames, looked, mask)
+            self._run(kernels, automaton, at)
+            return store.share(self._with_whole(state, self._walk.words))
+        known = self._look_up(reading, frames)
+        if known is not None:
+            mask = known[0]
+        else:
+            self._run(kernels, automaton, at)
+            mask = store.share(self._walk.words, kernels.digest(self._walk.words))
+            self._note(reading, frames, self._walk.looked, mask)
         if state.accepting:
             mask = store.share(self._with_whole(state, np.array(mask, np.int32).view(np.uint32)))
         return mask
 
-    def _look_up(self, reading: int, frames: list[int]) -> Mask | None:
-        """The mask of a reading state on a stack, if one that is alike as far as it was looked at is known."""
-        key: tuple[int, ...] = (reading,)
-        for frame in (*frames, 0):
-            if key not in self._by_look:
-                return None
-            mask = self._by_look[key]
+    def _look_up(self, reading: int, frames: list[int]) -> tuple[Mask, int] | None:
+        """The mask of a reading state on a stack, if one that is alike as far as it was looked at is known.
+
+        Returns:
+            It, and the lowest frame that was looked at, -1 for none.
+        """
+        for depth in self._depths.get(reading, ()):
+            mask = self._by_look.get((reading, *frames[:depth]))
             if mask is not None:
-                return mask
-            key = (*key, frame)
+                return mask, depth - 1
         return None
 
     def _note(self, reading: int, frames: list[int], looked: int, mask: Mask) -> None:
         """Remember a mask by what was looked at: `looked` is the lowest frame, -1 none."""
         if looked >= len(frames):
             return
-        for length in range(looked + 1):
-            self._by_look[reading, *frames[:length]] = None
+        depths = self._depths.setdefault(reading, [])
+        if looked + 1 not in depths:
+            depths.append(looked + 1)
         self._by_look[reading, *frames[: looked + 1]] = mask
 
     def _with_whole(self, state: TokenState, words: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
@@ -208,48 +216,43 @@ class TokenAutomaton:
                 words[token_id >> 5] |= np.uint32(1 << (token_id & 31))
         return words
 
-    def _walk(
-        self, kernels: Kernels, automaton: Runtime, at: tuple[int, int, list[int]]
-    ) -> tuple[npt.NDArray[np.uint32], int]:
-        """The tokens that can be read, and how far down the stack they look."""
-        walk = Walk(kernels, automaton, at, self._trie, self._class_of_byte, self._room)
-        loop = automaton.region(walk.reading)
-        if loop is None:
-            if self._walk_far(kernels, automaton, at, walk):
-                pass
-            elif automaton.may_loop(walk.reading):
-                self._walk_loops(kernels, automaton, walk)
+    def _run(self, kernels: Kernels, automaton: Runtime, at: tuple[int, int, list[int]]) -> None:
+        """Walk along the tokens that can be read."""
+        if self._run_far(kernels, automaton, at):
+            return
+        walk, reading = self._walk, at[1]
+        walk.begin(at)
+        loop = automaton.region(reading)
+        if loop is not None:
+            part = self._region(kernels, automaton, loop)
+            walk.words |= part.mask
+            if loop.marked:
+                leaving = self._regions.leaving(part, self._any_string(automaton, loop)[1], self._trie)
+                walk.add(kernels, automaton, leaving.whole, (reading, reading, 0), trie=leaving.trie)
             else:
-                walk.add(self._regions.whole, (walk.reading, walk.reading, 0))
-            return walk.words, walk.looked
-        part = self._region(kernels, automaton, loop)
-        walk.words |= part.mask
-        if loop.marked:
-            leaving = self._regions.leaving(part, self._any_string(automaton, loop)[1], self._trie)
-            walk.add(leaving.whole, (walk.reading, walk.reading, 0), trie=leaving.trie)
+                walk.add(kernels, automaton, part, (loop.first, loop.first, 0))
+        elif automaton.may_loop(reading):
+            self._run_along_loops(kernels, automaton)
         else:
-            walk.add(part, (loop.first, loop.first, 0))
-        return walk.words, walk.looked
+            walk.add(kernels, automaton, self._regions.whole, (reading, reading, 0))
 
-    def _walk_far(self, kernels: Kernels, automaton: Runtime, at: tuple[int, int, list[int]], walk: Walk) -> bool:
-        """A walk along long tokens, where short ones do not come near a bound of the length; whether they do not."""
+    def _run_far(self, kernels: Kernels, automaton: Runtime, at: tuple[int, int, list[int]]) -> bool:
+        """Walk along long tokens, where short ones do not come near a bound of the length; whether they do not."""
         configuration, reading, frames = at
         relaxed = automaton.relax(reading, LONG)
         if relaxed == reading:
             return False
-        key: tuple[int, ...] = (relaxed,)
-        mask = self._look_up(relaxed, frames)
-        if mask is None:
-            words, walk.looked = self._walk(kernels, automaton, (configuration, relaxed, frames))
-            self._note(relaxed, frames, walk.looked, store.share(words))
+        walk, known = self._walk, self._look_up(relaxed, frames)
+        if known is None:
+            self._run(kernels, automaton, (configuration, relaxed, frames))
+            self._note(relaxed, frames, walk.looked, store.share(walk.words))
         else:
-            words = np.array(mask, np.int32).view(np.uint32)
-            while self._by_look[key] is None:
-                walk.looked += 1
-                key = (*key, frames[walk.looked])
+            walk.begin(at)
+            walk.words |= np.array(known[0]).view(np.uint32)
+            walk.looked = known[1]
         longer = self._regions.longer(self._trie)
-        walk.words |= words & ~longer.mask
-        walk.add(longer.whole, (reading, reading, 0), trie=longer.trie)
+        walk.words &= ~longer.mask
+        walk.add(kernels, automaton, longer.whole, (reading, reading, 0), trie=longer.trie)
         return True
 
     def _region(self, kernels: Kernels, automaton: Runtime, loop: Loop) -> Region:
@@ -272,8 +275,9 @@ class TokenAutomaton:
             self._known_loop = table.astype(np.int8, order="C"), block[0] < DEAD
         return self._known_loop
 
-    def _walk_loops(self, kernels: Kernels, automaton: Runtime, walk: Walk) -> None:
+    def _run_along_loops(self, kernels: Kernels, automaton: Runtime) -> None:
         """A walk out of a loop, if there is one; below bytes that many tokens begin with, of another."""
+        walk = self._walk
         region, inside, within = self._regions.whole, walk.reading, None
         found, odd = self._loops.nearly_at(automaton, walk.reading), set[int]()
         if found is not None:
@@ -292,13 +296,13 @@ class TokenAutomaton:
                 home, loop = below
                 part = self._regions.region(kernels, self._trie, loop, byte)
                 walk.words |= part.mask
-                walk.add(part, (entered, home, 1))
+                walk.add(kernels, automaton, part, (entered, home, 1))
                 apart = apart.copy()
                 apart[byte] = 1
                 odd.discard(byte)
-        walk.add(region, (walk.reading, inside, 0), apart)
+        walk.add(kernels, automaton, region, (walk.reading, inside, 0), apart)
         if odd:
-            walk.add(whole(self._trie, tuple(sorted(odd))), (walk.reading, walk.reading, 0))
+            walk.add(kernels, automaton, whole(self._trie, tuple(sorted(odd))), (walk.reading, walk.reading, 0))
 
 
 _known: WeakKeyDictionary[Runtime, WeakKeyDictionary[Vocabulary, TokenAutomaton]] = WeakKeyDictionary()

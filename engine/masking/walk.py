@@ -9,14 +9,41 @@ entry. There the tokens are read one after the other, as the plain twin does.
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from array import array
 
 import numpy as np
 import numpy.typing as npt
 
 from engine.automata.actions import ASK
-from engine.automata.runtime import Runtime
-from engine.masking.kernels import DONE, NO_ACTION, NO_ENTRY
+from engine.automata.runtime import DEAD, Runtime
+from engine.masking.kernels import (
+    APART,
+    ARGUMENTS,
+    BASE,
+    CLASS_OF_BYTE,
+    CLASSES,
+    DONE,
+    FRAMES,
+    GIVEN,
+    HEIGHT,
+    INSIDE,
+    KEYS,
+    MASK,
+    NEAR_ROWS,
+    NO_ACTION,
+    NO_ENTRY,
+    NODES,
+    PATH,
+    PROGRESS,
+    ROWS,
+    SLOTS,
+    STACK,
+    START,
+    STATES,
+    VALUES,
+    WORDS,
+    address_of,
+)
 from engine.masking.plain import add_below
 from engine.masking.regions import Region
 from engine.masking.runtime import Kernels
@@ -26,76 +53,53 @@ NOTHING: npt.NDArray[np.uint8] = np.zeros(256, np.uint8)
 NOTHING.setflags(write=False)
 _WITHOUT_BOUND = 1 << 30
 
-_BEGIN = np.array((0, 0, 0, 0, -1, 0, 0, 0), np.int64)
-
-Ints: TypeAlias = npt.NDArray[np.int32]
-
-
-class Room:
-    """What walks write on, one after the other.
-
-    Attributes:
-        scratch: as the kernel takes it.
-    """
-
-    __slots__ = ("_below", "scratch")
-
-    def __init__(self, height: int) -> None:
-        states, nodes = np.zeros((2, height + 1), np.int32)
-        frames, belows = np.zeros((2, 5 * height + 5), np.int32)
-        self.scratch: tuple[Ints, Ints, Ints, Ints] = states, nodes, frames, belows
-        self._below = np.arange(1, height + 2, dtype=np.int32)
-
-    def stack(self, given: list[int]) -> None:
-        """Put a stack there, the top first, of at most `height + 1` frames."""
-        count = len(given)
-        if count:
-            self.scratch[2][:count] = given
-            self.scratch[3][:count] = self._below[:count]
+_BEGIN = np.array((0, 0, 0, 0, -1, 0, 0, 0), np.int64).data
 
 
 class Walk:
-    """The walk for one configuration.
+    """The walks of one grammar over one vocabulary, one after the other.
 
     Attributes:
-        reading: the configuration's reading state, relaxed.
-        words: uint32[words], the mask so far.
-        looked: the lowest frame of the stack that was looked at, -1 for none.
+        reading: the reading state in which a walk begins.
+        words: uint32[words], its mask so far; the next walk writes there, too.
+        looked: the lowest frame of the stack that it looked at, -1 for none.
     """
 
-    __slots__ = (
-        "_automaton",
-        "_class_of_byte",
-        "_configuration",
-        "_given",
-        "_kernels",
-        "_scratch",
-        "_trie",
-        "looked",
-        "reading",
-        "words",
-    )
-
-    def __init__(
-        self,
-        kernels: Kernels,
-        automaton: Runtime,
-        at: tuple[int, int, list[int]],
-        trie: Trie,
-        class_of_byte: npt.NDArray[np.uint8],
-        room: Room,
-    ) -> None:
-        """At a configuration, with its reading state and the uppermost frames of its stack."""
-        self._kernels, self._automaton, self._trie = kernels, automaton, trie
-        self._class_of_byte, self._scratch = class_of_byte, room.scratch
-        self._configuration, self.reading, frames = at
-        self._given = len(frames)
-        room.stack(frames)
+    def __init__(self, trie: Trie, class_of_byte: npt.NDArray[np.uint8]) -> None:
+        """Make room for stacks of at most as many frames as the longest token has bytes, and one."""
+        height = trie.height + 1
+        self._trie, self._class_of_byte = trie, class_of_byte
+        self._path, self._stack = np.zeros((2, height), np.int32), np.zeros((2, 5 * height), np.int32)
+        self._stack[1, :height] = np.arange(1, height + 1)
+        self._frames = self._stack[0].data
         self.words = np.zeros(trie.words, np.uint32)
+        self._configuration = self.reading = DEAD
+        self.looked = -1
+        # What was last given to a kernel, and so has to stay.
+        self._rows: npt.NDArray[np.int32] | None = None
+        self._near: npt.NDArray[np.int64] | None = None
+        self._keys: npt.NDArray[np.int64] | None = None
+        self._values: npt.NDArray[np.int64] | None = None
+        self._apart: npt.NDArray[np.uint8] | None = None
+        self._given = np.zeros(ARGUMENTS, np.int64)
+        self._arguments = arguments = self._given.data
+        arguments[CLASS_OF_BYTE] = address_of(class_of_byte, np.uint8)
+        arguments[PATH], arguments[HEIGHT] = address_of(self._path, np.int32), height
+        arguments[STACK], arguments[NODES] = address_of(self._stack, np.int32), 5 * height
+        arguments[GIVEN] = height
+        arguments[MASK], arguments[WORDS] = address_of(self.words, np.uint32), trie.words
+
+    def begin(self, at: tuple[int, int, list[int]]) -> None:
+        """Begin at a configuration, with its reading state and the uppermost frames of its stack."""
+        self._configuration, self.reading, frames = at
+        self._frames[: len(frames)] = array("i", frames)
+        self.words.fill(0)
         self.looked = -1
 
     def add(
         self,
+        kernels: Kernels,
+        automaton: Runtime,
         region: Region,
         start: tuple[int, int, int],
         apart: npt.NDArray[np.uint8] = NOTHING,
@@ -104,40 +108,48 @@ class Walk:
         """Walk below the exits of a region.
 
         Args:
+            kernels: what walks.
+            automaton: the grammar's.
             region: where to begin.
             start: the reading states above its exits at depth `base + 1` and above deeper ones, and `base`.
             apart: uint8[256], first bytes that are left out.
             trie: the trie that the region is of, if that is a part of the vocabulary's.
         """
-        automaton, trie = self._automaton, trie or self._trie
-        walk, arrays = self._kernels.walk, trie.arrays
-        exits, progress, begin = (region.group_start, region.roots), _BEGIN.copy(), (*start, self._given)
-        while True:
-            known = automaton.actions
-            lacking = walk(
-                arrays,
-                exits,
-                (automaton.rows, self._class_of_byte),  # anew each time: they may be replaced
-                (known.near, known.keys, known.values),
-                begin,
-                apart,
-                self._scratch,
-                progress,
-                self.words,
-            )
-            if lacking == DONE:
-                self.looked = max(self.looked, progress.item(4))
-                return
-            self._supply(lacking, trie, progress)
+        arguments = self._arguments
+        arguments[: len(region.given)] = region.given
+        arguments[START], arguments[INSIDE], arguments[BASE] = start
+        arguments[PROGRESS:] = _BEGIN
+        if apart is not self._apart:
+            self._apart, arguments[APART] = apart, address_of(apart, np.uint8)
+        walk, given = kernels.walk, self._given
+        self._read(automaton)
+        while (lacking := walk(given)) != DONE:
+            self._supply(automaton, lacking, trie or self._trie)
+            self._read(automaton)
+        self.looked = max(self.looked, arguments[PROGRESS + 4])
 
-    def _supply(self, lacking: int, trie: Trie, progress: npt.NDArray[np.int64]) -> None:
-        of, at = progress.item(6), progress.item(7)
+    def _read(self, automaton: Runtime) -> None:
+        """Look where the grammar's tables are, which may have been replaced."""
+        arguments, rows, actions = self._arguments, automaton.rows, automaton.actions
+        if rows is not self._rows:
+            self._rows, arguments[ROWS] = rows, address_of(rows, np.int32)
+            arguments[STATES], arguments[CLASSES] = rows.shape
+        if actions.near is not self._near:
+            self._near, arguments[NEAR_ROWS] = actions.near, address_of(actions.near, np.int64)
+            arguments[FRAMES] = len(actions.near)
+        if actions.keys is not self._keys:
+            self._keys, self._values = actions.keys, actions.values
+            arguments[KEYS], arguments[VALUES] = address_of(self._keys, np.int64), address_of(self._values, np.int64)
+            arguments[SLOTS] = len(self._keys)
+
+    def _supply(self, automaton: Runtime, lacking: int, trie: Trie) -> None:
+        of, at = self._arguments[PROGRESS + 6], self._arguments[PROGRESS + 7]
         if lacking == NO_ENTRY:
-            self._automaton.fill(of, at)
+            automaton.fill(of, at)
             return
-        asked = self._automaton.act(of, at) if lacking == NO_ACTION else -self._automaton.act_below(of, at)
+        asked = automaton.act(of, at) if lacking == NO_ACTION else -automaton.act_below(of, at)
         if asked == ASK:
-            node = progress.item(3)
-            add_below(trie, self._automaton, self._configuration, node, self.words)
-            progress[3] = trie.skip[node]
-            progress[4] = _WITHOUT_BOUND
+            node = self._arguments[PROGRESS + 3]
+            add_below(trie, automaton, self._configuration, node, self.words)
+            self._arguments[PROGRESS + 3] = int(trie.skip[node])
+            self._arguments[PROGRESS + 4] = _WITHOUT_BOUND

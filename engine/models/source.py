@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,14 @@ from engine.vocabulary import Vocabulary
 
 Message = tuple[str, str]  # role ("system", "user", "assistant") and content
 Logits = npt.NDArray[np.float32]
+
+
+@runtime_checkable
+class Forgetful(Protocol):
+    """A source that keeps answers, and can be told not to: who times it wants them anew."""
+
+    def forget(self) -> None:
+        """Keep nothing of what was answered."""
 
 
 class LogitSource(Protocol):

@@ -77,6 +77,11 @@ class TransformerSource:
         """See `LogitSource`."""
         return encode_messages(self._tokenizer, messages, assistant_prefix)
 
+    def forget(self) -> None:
+        """Answer anew what was answered before, so that it can be timed."""
+        self._answers.clear()
+        self._forget()
+
     def _forward(self, ids: list[int]) -> Logits:
         self._torch.set_num_threads(self._threads)  # the process may hold another model, of another size
         try:

@@ -6,13 +6,9 @@ UTF-16 units converts at its own border.
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_right
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from engine.source.errors import InvariantError
-
-_LINE_FEED = re.compile("\n")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -40,16 +36,10 @@ class SourceText:
 
     text: str
     name: str = "<grammar>"
-    _line_starts: tuple[int, ...] = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        starts = (0, *(found.end() for found in _LINE_FEED.finditer(self.text)))
-        object.__setattr__(self, "_line_starts", starts)
 
     def line_column(self, offset: int) -> tuple[int, int]:
         """The line and column of a code point, both counted from 1."""
-        line = bisect_right(self._line_starts, offset) - 1
-        return line + 1, offset - self._line_starts[line] + 1
+        return self.text.count("\n", 0, offset) + 1, offset - self.text.rfind("\n", 0, offset)
 
     def excerpt(self, span: Span) -> str:
         """The text that a span covers."""

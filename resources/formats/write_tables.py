@@ -27,7 +27,7 @@ from engine.source import Limits
 
 FOLDER: Final = Path(__file__).parent
 LIMITS: Final = Limits(configurations=10_000_000, search=1_000_000)
-LAZY: Final = frozenset(("idn-email", "idn-hostname", "regex"))
+LAZY: Final = frozenset(("idn-email", "idn-hostname"))
 """The formats without a table."""
 
 Ints = npt.NDArray[np.int64]

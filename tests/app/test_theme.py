@@ -1,5 +1,7 @@
 import pytest
-from PySide6.QtWidgets import QApplication, QSpinBox
+import shiboken6
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QFrame, QLabel, QSpinBox
 
 from app import theme
 from app.theme import DARK, LIGHT, Role
@@ -65,6 +67,33 @@ def test_a_theme_is_applied_and_told(qapp, qtbot):
     assert qapp.palette().base().color() == DARK.colour(Role.PANEL)
     theme.apply(qapp, "system")
     assert theme.current().name == theme.system_theme()
+    theme.apply(qapp, "light")
+
+
+def test_a_dressed_window_wears_every_theme_by_itself(qapp, qtbot):
+    theme.prepare(qapp, "light")
+    window, popup = QFrame(), QFrame(None, Qt.WindowType.Popup)
+    label = QLabel("text", window)
+    label.setProperty("role", "muted")
+    for widget in (window, popup):
+        theme.dress(widget)
+    for name, colours in (("dark", DARK), ("light", LIGHT)):
+        theme.apply(qapp, name)
+        assert not qapp.styleSheet()
+        assert window.styleSheet() == popup.styleSheet() == style_sheet(colours)
+        window.show()
+        label.grab()
+        assert label.palette().windowText().color() == colours.colour(Role.MUTED)
+    for widget in (window, popup):  # else they would be dressed instead of what later tests show
+        shiboken6.delete(widget)
+
+
+def test_what_has_no_window_is_dressed_with_the_application(qapp, qtbot):
+    theme.prepare(qapp, "light")
+    pane = QLabel("text")
+    qtbot.addWidget(pane)
+    theme.apply(qapp, "dark")
+    assert qapp.styleSheet() == style_sheet(DARK)
     theme.apply(qapp, "light")
 
 

@@ -6,7 +6,14 @@ import sys
 import pytest
 
 HEAVY = ("torch", "transformers", "numba", "pygraphviz", "fast_sugiyama", "networkx", "regex")
-MESSAGES = ("messages", "compile_messages", "decode_messages", "export_values", "judge_messages")
+MESSAGES = (
+    "messages",
+    "coalescence_messages",
+    "compile_messages",
+    "decode_messages",
+    "export_values",
+    "judge_messages",
+)
 QT = ("PySide6", "shiboken6", "pyqtgraph", "qtawesome")
 
 

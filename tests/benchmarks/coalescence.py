@@ -33,7 +33,8 @@ from engine.decoding import Finish, SamplerSettings  # noqa: E402
 from engine.decoding.coalescence.lattice import Lattice  # noqa: E402
 from engine.decoding.coalescence.running import CountedSource, generate_coalesced  # noqa: E402
 from engine.decoding.coalescence.spelling import own_spelling  # noqa: E402
-from engine.decoding.coalescence.values import CoalescedGeneration, Strategy  # noqa: E402
+from engine.decoding.coalescence.values import CoalescedGeneration  # noqa: E402
+from engine.decoding.pipeline_settings import Strategy  # noqa: E402
 from engine.export import Spelling, build_token_index, to_gbnf  # noqa: E402
 from engine.models import LogitSource, load_model  # noqa: E402
 from engine.models.smollm2 import is_here  # noqa: E402
@@ -238,9 +239,8 @@ def measured(example: Example, model: LogitSource, strategy: Strategy) -> Coales
 
 
 def forget(model: Any) -> None:
-    """Make a transformers source answer anew."""
-    model._answers.clear()
-    model._forget()
+    """Make a source answer anew."""
+    model.forget()
 
 
 def print_index(model: LogitSource) -> None:

@@ -1,143 +1,133 @@
-"""How soon the window answers, and how long it ever stands still: milliseconds, in a whole window with its workers.
+"""How soon the window answers, how long it ever stands still, and whether it grows, as one table.
 
-    python tests/benchmarks/responsiveness.py [runs]
+    python tests/benchmarks/responsiveness.py [--runs N] [--only smollm2|tekken] [--memory] [--start]
 
-Latencies are medians of `runs`: from a key in the editor to the painted squiggle, and from Step to the painted chip.
-Standstills are the longest one of each kind of work, less what the machine took for others. The model is one of the
-tests', which costs nothing, and the window is painted offscreen.
+Every line stands beside its limit, for the vocabularies of SmolLM2 (49,152 tokens) and tekken (131,072); one that is
+not on this machine is left out, and it is said why. The models cost nothing, so that what is left is Turnstile's own;
+the window is painted offscreen. Latencies are medians and 95th percentiles from the event to the paint, less what the
+window waited for a core; *window* is what its thread reckoned meanwhile. Standstills are the longest of each kind of
+work.
+`--memory` steps 10,000 times and compiles 1,000 times, which takes minutes; `--start` times the first window, too. Pan
+and zoom of a large drawing are measured by `graph_frames.py`.
 """
+
+# ruff: noqa: T201 - a script for people
 
 from __future__ import annotations
 
+import argparse
 import gc
-import os
+import json
 import statistics
 import sys
 import tempfile
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-ROOT = Path(__file__).parents[2]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "support")]
+sys.path.insert(0, str(Path(__file__).parent))
 
-from model_doubles import decode_handler  # noqa: E402 - after the path to it
-from PySide6.QtCore import QEvent, QEventLoop, QObject  # noqa: E402
-from PySide6.QtTest import QTest  # noqa: E402
-from PySide6.QtWidgets import QApplication, QWidget  # noqa: E402
-from watchdog import Watchdog  # noqa: E402
+import first_window
+import psutil
+from desk import Desk, Paints, Stopwatch, Took, standstill
+from heavy_grammars import schema_of_properties
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from vocabulary_models import SIZES, decode_handler, tokenizer, why_not
 
-from app import theme  # noqa: E402
-from app.document import Autosave, Document, DocumentFile, GrammarPart, ModelPart  # noqa: E402
-from app.session import Groups, Session  # noqa: E402
-from app.session.compiling import DEBOUNCE_MS  # noqa: E402
-from app.settings import Settings  # noqa: E402
-from app.window.main_window import MainWindow  # noqa: E402
+from app import theme
+from engine.decoding.values import SamplerSettings
 
+SCHEMA = json.dumps(json.loads(schema_of_properties(5_000)), indent=1)[:-1].rstrip()  # its last brace is for the keys
 LARGE = "[ab]*a[ab]{10}"  # 2,048 states
 LARGE_UTF8 = "(?:[é-ü]|x)*[é-ü](?:[é-ü]|x){9}"  # 1,536 states, a third of them within characters
+STATES = {40: "[a-z]{38}", 300: "[a-z]{298}"}
 TOKENS = (300, 1_000)
+STEPS, COMPILES, WARM_UP = 10_000, 1_000, 0.2  # what the memory is measured over, and the share that comes before
+_MEGABYTE = 2**20
 
 
-class Desk:
-    """A window, and what to wait for in it."""
-
-    def __init__(self, folder: Path, app: QApplication) -> None:
-        self.app = app
-        theme.apply(app, "light")
-        self.document = Document(Autosave(folder / "autosave"))
-        self.session = Session(self.document, Groups(decode_handler=decode_handler))
-        self.window = MainWindow(self.session, Settings(folder / "preferences.json"))
-        self.window.resize(1600, 1000)
-        self.window.show()
-        self.session.start()
-
-    def open(self, text: str) -> None:
-        """Show another document, and wait until it can be stepped and is drawn."""
-        grammar, model = GrammarPart(text=text), ModelPart("letters")
-        self.document.replace(DocumentFile(grammar=grammar, model=model, max_tokens=2_000))
-        self.until(lambda: self.session.decoding.view.grammar_revision == self.document.revision)
-        self.until(lambda: not self.session.step_refusal)
-        QTest.qWait(600)
-
-    def until(self, condition: Callable[[], bool]) -> None:
-        """Let the window work until something is so."""
-        end = time.monotonic() + 120
-        while not condition():
-            if time.monotonic() > end:
-                raise TimeoutError("what was waited for did not come")
-            self.app.processEvents(QEventLoop.ProcessEventsFlag.AllEvents)
-            time.sleep(0.0002)
-
-
-class Paints(QObject):
-    """Counts the paints of a widget."""
-
-    def __init__(self, widget: QWidget) -> None:
-        super().__init__(widget)
-        self.count = 0
-        widget.installEventFilter(self)
-
-    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
-        """Let it pass, and count it."""
-        self.count += event.type() == QEvent.Type.Paint
-        return False
-
-
-def key_to_squiggle(desk: Desk, runs: int) -> float:
-    """From a key that breaks the pattern to the paint with its squiggle."""
-    desk.open("[A-Z]+: [a-z]+")
+def key_to_findings(desk: Desk, model: str, runs: int) -> list[Took]:
+    """From a key in a schema of 5 KB, which breaks it or mends it, to the paint with what was found."""
+    desk.open(SCHEMA + "}", model, "json_schema")
     edit = desk.window.panes.editor.edit
     edit.setFocus()
-    paints, found = Paints(edit.viewport()), []
-    diagnosed = desk.session.compiling.diagnosed
-    diagnosed.connect(lambda findings, _source: found.append((len(findings), paints.count)))
-    times = []
+    edit.moveCursor(edit.textCursor().MoveOperation.End)
+    paints = Paints(edit.viewport())
+    seen: list[int] = []
+    heard = desk.session.compiling.diagnosed.connect(lambda _findings, _source: seen.append(paints.count))
+    took = []
     for _ in range(runs):
-        found.clear()
-        begun = time.perf_counter()
-        QTest.keyClicks(edit, "(")
-        desk.until(lambda: bool(found) and found[-1][0] > 0 and paints.count > found[-1][1])
-        times.append((time.perf_counter() - begun) * 1000)
-        edit.undo()
-        desk.until(lambda: found[-1][0] == 0)
-        QTest.qWait(100)
-    return statistics.median(times)
+        for act in (lambda: QTest.keyClicks(edit, "x"), lambda: edit.textCursor().deletePreviousChar()):
+            seen.clear()
+            watch = Stopwatch()
+            act()
+            desk.until(lambda: bool(seen) and paints.count > seen[-1])
+            took.append(watch.took())
+            desk.settle(250)
+    desk.session.compiling.diagnosed.disconnect(heard)
+    return took
 
 
-def step_to_chip(desk: Desk, runs: int) -> float:
-    """From Step to the paint with its chip."""
-    desk.open("[a-z]*")
-    paints, seen = Paints(desk.window.panes.generation.output.chips.viewport()), []
-    desk.session.decoding.viewed.connect(lambda view: seen.append((len(view.trace.path), paints.count)))
-    times = []
+def key_to_drawing(desk: Desk, model: str, states: int, runs: int) -> list[Took]:
+    """From a key in a pattern to the paint of its automaton."""
+    desk.open(STATES[states], model)
+    edit, viewport = desk.window.panes.editor.edit, desk.window.panes.automaton.view.viewport()
+    edit.setFocus()
+    edit.moveCursor(edit.textCursor().MoveOperation.End)
+    paints = Paints(viewport)
+    seen: list[int] = []
+    heard = desk.session.compiling.laid_out.connect(lambda _answer: seen.append(paints.count))
+    took = []
+    for _ in range(runs):
+        for act in (lambda: QTest.keyClicks(edit, "a"), lambda: edit.textCursor().deletePreviousChar()):
+            seen.clear()
+            watch = Stopwatch()
+            act()
+            desk.until(lambda: bool(seen) and paints.count > seen[-1])
+            took.append(watch.took())
+            desk.settle(150)
+    desk.session.compiling.laid_out.disconnect(heard)
+    drawn = desk.session.compiling.good
+    assert drawn is not None
+    assert abs(len(drawn.dfa.states) - states) <= 2, f"{len(drawn.dfa.states)} states"
+    return took
+
+
+def step_to_redraw(desk: Desk, model: str, runs: int) -> list[Took]:
+    """From Step to the paint of the chip and of the candidates."""
+    desk.open("[ -~]*", model)
+    pane = desk.window.panes.generation
+    paints = Paints(pane.output.chips.viewport()), Paints(pane.candidates.table.viewport())
+    seen: list[tuple[int, int, int]] = []
+    heard = desk.session.decoding.viewed.connect(
+        lambda view: seen.append((len(view.trace.path), paints[0].count, paints[1].count))
+    )
+
+    def is_painted(taken: int) -> bool:
+        return (
+            bool(seen) and seen[-1][0] > taken and all(p.count > n for p, n in zip(paints, seen[-1][1:], strict=True))
+        )
+
+    took = []
     for taken in range(runs):
-        begun = time.perf_counter()
+        watch = Stopwatch()
         desk.window.commands["run.step"].trigger()
-        desk.until(lambda: bool(seen) and seen[-1][0] > taken and paints.count > seen[-1][1])  # noqa: B023 - run at once
-        times.append((time.perf_counter() - begun) * 1000)
-        QTest.qWait(50)
-    return statistics.median(times)
-
-
-def standstill(work: Callable[[], None]) -> float:
-    """The longest time that the event loop stood still during some work."""
-    watchdog = Watchdog()
-    watchdog.start()
-    work()
-    watchdog.stop()
-    return watchdog.longest_ms
+        desk.until(lambda: is_painted(taken))  # noqa: B023 - run at once
+        took.append(watch.took())
+        desk.settle(30)
+    desk.session.decoding.viewed.disconnect(heard)
+    return took
 
 
 def draw(desk: Desk, text: str) -> None:
     """Edit the grammar, and wait until its automaton is drawn."""
-    answers: list[object] = []
-    heard = desk.session.compiling.laid_out.connect(answers.append)
+    compiling = desk.session.compiling
+    revisions: list[int] = []
+    heard = compiling.laid_out.connect(lambda _answer: revisions.append(compiling.good.request.revision))
     desk.document.set_text(text)
-    desk.until(lambda: bool(answers))
-    QTest.qWait(200)
-    desk.session.compiling.laid_out.disconnect(heard)
+    desk.until(lambda: desk.document.revision in revisions)
+    desk.settle(200)
+    compiling.laid_out.disconnect(heard)
 
 
 def run(desk: Desk) -> None:
@@ -146,32 +136,130 @@ def run(desk: Desk) -> None:
     desk.until(lambda: not desk.session.decoding.is_running)
 
 
-def main() -> None:
-    """Print the figures."""
-    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 15
-    app = QApplication([])
+def load(desk: Desk, model: str) -> None:
+    """Load a model while the window goes on."""
+    desk.session.decoding.open_model(model)
+    desk.until(lambda: not desk.session.decoding.model_is_loading)
+    desk.settle(200)
+
+
+def standstills(desk: Desk, model: str) -> Iterator[tuple[str, float]]:
+    """The longest standstill of each kind of work, with its name."""
+    for text in (LARGE, LARGE_UTF8):
+        desk.open("a", model)
+        took = standstill(lambda: draw(desk, text))  # noqa: B023 - run at once
+        drawn = desk.session.compiling.good
+        assert drawn is not None
+        yield f"{len(drawn.dfa.states):,} states arrive", took
+    desk.open("[ -~]*", model)
+    yield "a model loads", standstill(lambda: load(desk, model))
+    for tokens in TOKENS:
+        desk.open("[a-z]*", model)
+        desk.session.decoding.set_max_tokens(tokens)
+        desk.settle(200)
+        yield f"{tokens:,} tokens run", standstill(lambda: run(desk))
+    for name in ("dark", "light"):
+        yield f"the theme becomes {name}", standstill(lambda: theme.apply(desk.app, name))  # noqa: B023 - run at once
+
+
+def growth(desk: Desk, model: str) -> Iterator[tuple[str, float, float]]:
+    """How much window and workers hold more after many steps and many compiles, in megabytes, with its name."""
+    desk.open("[ -~]*", model)
+    desk.session.decoding.set_sampler(SamplerSettings(seed=3))
+    desk.session.decoding.set_max_tokens(500)
+
+    def step_all() -> None:
+        run(desk)
+        desk.window.commands["run.restart"].trigger()  # the same seed makes the same steps again
+        desk.until(lambda: desk.session.decoding.view.trace.current is None)
+
+    yield f"{STEPS:,} steps", *_growth(desk, step_all, STEPS // 500)
+    texts = [f"[a-z]{{{n}}}(x|y{{{n}}})" for n in range(3, 23)]
+    yield f"{COMPILES:,} recompiles", *_growth(desk, lambda: [draw_only(desk, text) for text in texts], COMPILES // 20)
+
+
+def draw_only(desk: Desk, text: str) -> None:
+    """Edit the grammar, and wait until everybody has it."""
+    desk.document.set_text(text)
+    desk.until(lambda: desk.session.decoding.view.grammar_revision == desk.document.revision)
+    desk.until(lambda: not any(group.pending for group in desk.session.groups))
+
+
+def _growth(desk: Desk, work: Callable[[], object], times: int) -> tuple[float, float]:
+    before = (0.0, 0.0)
+    for done in range(times):
+        if done == round(times * WARM_UP):
+            before = _memory(desk)
+        work()
+    return tuple(now - then for now, then in zip(_memory(desk), before, strict=True))  # type: ignore[return-value]
+
+
+def _memory(desk: Desk) -> tuple[float, float]:
+    desk.settle(500)
+    gc.collect()
+    workers = (psutil.Process(group.pid) for group in desk.session.groups if group.pid is not None)
+    held = psutil.Process().memory_info().rss, sum(worker.memory_info().rss for worker in workers)
+    return held[0] / _MEGABYTE, held[1] / _MEGABYTE
+
+
+def measure(app: QApplication, model: str, runs: int, *, with_memory: bool) -> None:
+    """Print the lines of one vocabulary."""
+    print(f"\n{model}: {SIZES[model]:,} tokens", flush=True)
     with tempfile.TemporaryDirectory() as folder:
-        desk = Desk(Path(folder), app)
-        desk.open("a")
+        desk = Desk(Path(folder), app, decode_handler)
+        desk.open("a", model)
         gc.freeze()  # as the window does once it stands
-        say("key to squiggle", key_to_squiggle(desk, runs), f"of which {DEBOUNCE_MS} are the wait for further keys")
-        say("step to chip", step_to_chip(desk, runs))
-        for text in (LARGE, LARGE_UTF8):
-            desk.open("a")
-            took = standstill(lambda: draw(desk, text))  # noqa: B023 - run at once
-            drawn = desk.session.compiling.good
-            assert drawn is not None
-            say(f"standstill, {len(drawn.dfa.states):,} states arrive", took)
-        for tokens in TOKENS:
-            desk.open(f"[a-z]{{{tokens}}}")
-            say(f"standstill, {tokens:,} tokens run", standstill(lambda: run(desk)))
-        say("standstill, another theme", standstill(lambda: theme.apply(app, "dark")))
-        desk.window.close_without_asking()
+        say("key to findings, schema of 5 KB", key_to_findings(desk, model, runs), 60)
+        for states, limit in ((40, 250), (300, 500)):
+            say(f"key to automaton, {states} states", key_to_drawing(desk, model, states, runs), limit)
+        say("step to redraw", step_to_redraw(desk, model, 2 * runs), 16)
+        for name, longest in standstills(desk, model):
+            print(f"  {'standstill, ' + name:<40} {longest:22.0f} ms   limit  50 {_mark(longest, 50)}", flush=True)
+        if with_memory:
+            for name, window, workers in growth(desk, model):
+                print(f"  {'growth, ' + name:<40} window {window:+7.1f} MB, workers {workers:+7.1f} MB", flush=True)
+        desk.close()
 
 
-def say(what: str, milliseconds: float, remark: str = "") -> None:
-    """Print a figure."""
-    print(f"{what:<40} {milliseconds:6.0f} ms  {remark}".rstrip(), flush=True)  # noqa: T201 - a script for people
+def say(what: str, took: list[Took], limit: int) -> None:
+    """Print a latency."""
+    waits, window = sorted(one.wait for one in took), [one.window for one in took]
+    worst = _percentile(waits)
+    print(
+        f"  {what:<40} {statistics.median(waits):5.0f} ms, p95 {worst:5.0f} ms   limit {limit:3} {_mark(worst, limit)}"
+        f"   window {statistics.median(window):4.0f} ms, p95 {_percentile(window):4.0f} ms",
+        flush=True,
+    )
+
+
+def _percentile(values: list[float]) -> float:
+    return sorted(values)[max(0, round(len(values) * 0.95) - 1)]
+
+
+def _mark(value: float, limit: float) -> str:
+    return "✓" if value <= limit else "✗"
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=15)
+    parser.add_argument("--only", choices=tuple(SIZES))
+    parser.add_argument("--memory", action="store_true")
+    parser.add_argument("--start", action="store_true")
+    options = parser.parse_args()
+    if options.start:
+        _, warm = first_window.starts(options.runs)
+        waits = [start.wait for start in warm]
+        worst = _percentile(waits)
+        median = statistics.median(waits)
+        print(f"first window, warm: {median:.0f} ms, p95 {worst:.0f} ms   limit 1000 {_mark(worst, 1000)}")
+    app = QApplication([])
+    for model in (options.only,) if options.only else SIZES:
+        if tokenizer(model) is None:
+            print(f"\n{model}: left out, for it is not on this machine: {why_not(model)}")
+        else:
+            measure(app, model, options.runs, with_memory=options.memory)
 
 
 if __name__ == "__main__":

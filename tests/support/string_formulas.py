@@ -30,6 +30,22 @@ PATTERNS = [
     "^.?$",
     "",
 ]
+PIECES = [
+    b"a",
+    b"b",
+    b"ab",
+    "é".encode(),
+    b"\\u006",
+    b"1",
+    b"\\u00E9",
+    b"\\",
+    b"\\n",
+    b"x",
+    "日".encode(),
+    b" ",
+    b"\\ud83d",
+]
+"""What a walk through a string is made of: characters, and pieces of their other spellings."""
 
 leaves = st.one_of(
     st.sampled_from(PATTERNS).map(lambda text: ("pattern", text)),

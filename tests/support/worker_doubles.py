@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 import time
 from dataclasses import dataclass
 
@@ -31,6 +32,22 @@ class Fail:
     pass
 
 
+def _thread(allowed: bool) -> str:
+    if not allowed:
+        raise ImportError("not to be opened")
+    return threading.current_thread().name
+
+
+@dataclass(frozen=True)
+class OpenedBy:
+    """Becomes the name of the thread that opens it; or nobody can."""
+
+    allowed: bool = True
+
+    def __reduce__(self):
+        return _thread, (self.allowed,)
+
+
 @dataclass(frozen=True)
 class Die:
     pass
@@ -45,7 +62,7 @@ class DoubleHandler:
 
     def handle(self, request, cancel, emit):
         match request:
-            case Echo(value):
+            case Echo(value) | str(value):
                 return value
             case Sleep(tag, stubborn):
                 emit(Progress(tag, 0, None))

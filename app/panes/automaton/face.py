@@ -9,6 +9,7 @@ from app import theme
 from app.graph.minimap import Minimap
 from app.graph.scene import AutomatonScene
 from app.graph.view import GraphView
+from app.models.passing_on import pass_keys_on
 from app.models.states import StatesModel
 from app.models.token_groups import TokenGroupsModel
 from app.panes.automaton.find_bar import FindBar
@@ -45,10 +46,10 @@ class Face(QWidget):
         self._stale_banner, self._size_banner, self.coverage_banner = Banner("warning"), Banner("hint"), Banner("hint")
         self._empty = empty_page(_EMPTY)
         self._map_is_offered = False
-        self.setFocusProxy(self.view)
         self._pages = QStackedWidget()
         for page in (self._empty, self.view, self.table, self.tokens_table):
             self._pages.addWidget(page)
+        pass_keys_on(self, self.view, self.table, self.tokens_table)
         self._legend = empty_page(_LEGEND)
         self._body = self._beside_the_stacks()
         self._split = QSplitter(Qt.Orientation.Vertical)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from enum import Enum
+from functools import cached_property
 
 from app.graph.chart import Chart
 from app.graph.layout import EdgeKey
 from app.graph.regions import Regions
 from app.graph.rules import RuleCharts
+from app.graph.runs import fold_runs
 from app.graph.trail import Trail, between, edges_of
 from app.panes.automaton.drawing import Automaton, Drawing, LabelOfEdge
 from app.panes.automaton.tokens import TokenMap
@@ -74,6 +76,22 @@ class Levels:
         return self._part
 
     @property
+    def can_merge(self) -> bool:
+        """Whether it has forced runs that are drawn as one edge each."""
+        return self._merged is not None
+
+    def part_as(self, view: View) -> Automaton:
+        """The part, with forced runs merged where the reader wants that and there are any."""
+        return self._merged or self._part if view.merges and not view.draws_bytes else self._part
+
+    @cached_property
+    def _merged(self) -> Automaton | None:
+        folded = fold_runs(self._part.dfa, self._part.fold)
+        if folded is None:
+            return None
+        return Automaton(Chart(self._part.dfa, folded), self.revision, self._label, self._source)
+
+    @property
     def is_whole(self) -> bool:
         """Whether the part is all of it, so that its states have numbers and texts lead to them."""
         return not self._part.dfa.boundary
@@ -122,7 +140,7 @@ class Levels:
         if level is Level.TOKENS:
             return self._tokens_automaton()
         if level is Level.PART or (level is Level.ONE and self.regions is not None):
-            return self._part
+            return self.part_as(view)
         name = view.rule if level is Level.ONE else "" if self._is_side_by_side(view) else None
         if name not in self._made:
             self._made[name] = self._map_automaton(view, level)
@@ -159,7 +177,7 @@ class Levels:
         states = self._trail.follow(text)
         if self.regions is not None and level is Level.MAP:
             return between(states, self.regions.of_state)
-        return edges_of(states, None if view.draws_bytes else self._part.fold)
+        return edges_of(states, None if view.draws_bytes else self.part_as(view).fold)
 
     def ahead(
         self, view: View, states: frozenset[int], places: RulePlaces | None, token: bytes
@@ -177,7 +195,7 @@ class Levels:
             of_state = self.regions.of_state
             edges = frozenset(key for way in ways for key in between(way, of_state))
             return edges, frozenset(of_state[state] for state in ended)
-        fold = None if view.draws_bytes else self._part.fold
+        fold = None if view.draws_bytes else self.part_as(view).fold
         return frozenset(key for way in ways for key in edges_of(way, fold)), ended
 
     def used(self, view: View, coverage: Coverage, *, is_folded: bool) -> Used | str:
@@ -197,7 +215,7 @@ class Levels:
             return f"Coverage is not told of the surroundings of one state. {where}"
         if self.regions is not None and level is Level.MAP:
             return used_regions(self.regions, coverage)
-        return used_states(self._part.fold if is_folded else None, coverage)
+        return used_states(self.part_as(view).fold if is_folded else None, coverage)
 
     def opens(self, view: View, state: int | None, edge: EdgeKey | None, group: int | None) -> str | None:
         """The rule or region that something in the drawing leads to: the one called, the one in the box."""

@@ -62,7 +62,8 @@ class Navigation(Face):
         self.find_bar.hit_wanted.connect(self._go_to_hit)
         self.header.table_toggled.connect(self._show_page)
         self.header.all_toggled.connect(self._draw_all)
-        self.header.bytes_toggled.connect(lambda on: self._redraw(replace(self._view, draws_bytes=on)))
+        self.header.bytes_toggled.connect(lambda on: self._redraw(replace(self._view, draws_bytes=on, merges=False)))
+        self.header.merge_toggled.connect(self._merge)
 
     @property
     def _view(self) -> View:
@@ -165,6 +166,13 @@ class Navigation(Face):
     def _draw_all(self, on: bool) -> None:
         self._redraw(replace(self._view, draws_all=on, rule=None, follows=False, centre=None, opened=(), tokens=None))
 
+    def _merge(self, on: bool) -> None:
+        """Merge forced runs, or draw them again; of regions all are shown, since a run passes from one to the next."""
+        view = replace(self._view, merges=on, draws_bytes=False)
+        if on and self._levels is not None and self._levels.regions is not None:
+            view = replace(view, rule=None, follows=True, draws_all=False)
+        self._redraw(view)
+
     def _show_rule(self, rule: str | None) -> None:
         """Open a rule or a region, or show all of them."""
         if self._levels is None or not self._levels.names:
@@ -192,7 +200,7 @@ class Navigation(Face):
     @property
     def _shows_part(self) -> bool:
         """Whether what is shown are states of the automaton over bytes."""
-        return self._levels is not None and self._automaton is self._levels.part
+        return self._levels is not None and self._automaton is self._levels.part_as(self._view)
 
     # --- finding and walking -----------------------------------------------------------------------------------------
 

@@ -8,10 +8,10 @@ dropped. `navigation` holds how one goes about in it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.graph.chart import Chart
@@ -19,24 +19,22 @@ from app.graph.folding import Fold
 from app.graph.layout import LayoutAnswer, steadied
 from app.graph.regions import Regions
 from app.graph.rules import RuleCharts
-from app.models.wording import count
 from app.panes.automaton.drawing import DRAWN_AT_MOST, DRAWN_WHOLE, Drawing
 from app.panes.automaton.level_bar import crumb
 from app.panes.automaton.levels import Level, Levels
+from app.panes.automaton.marks import Marks
 from app.panes.automaton.navigation import Navigation
 from app.panes.automaton.token_watch import TokenWatch
-from app.panes.automaton.used import Used
-from app.panes.automaton.views import HERE, History, View
+from app.panes.automaton.views import History, View
 from app.workers.compile_messages import OpenFrame, StandingAnswer
 from app.workers.decode_messages import TokensAnswer
 from engine.automata.dfa import ByteDfa, DfaEdge
 from engine.automata.rule_places import RulePlaces
+from engine.decoding.debugging.breakpoints import Breakpoint
 from engine.diagnosis.testing import Coverage
 from engine.source import SourceText
 
 _STALE = "The grammar does not compile. This is the last automaton that did."
-_NO_COVERAGE = "Coverage comes with the next verdicts on the test strings."
-_USED = "Green band: a test or an output uses it ({} drawn here). Dotted: none does."
 _MAP_FROM = 40  # states; a drawing of more has a map beside it
 
 
@@ -48,18 +46,20 @@ class AutomatonPane(Navigation):
         tokens_wanted: a `TokensRequest`; its answer goes to `show_tokens`.
         state_hovered: the source spans of what the pointer is on; empty when it is on nothing.
         span_wanted: a place in the source to go to.
+        looked(View): the reader wants to see something else; what of it outlives an edit.
     """
 
     layout_wanted = Signal(object)
     tokens_wanted = Signal(object)
     state_hovered = Signal(tuple)
     span_wanted = Signal(object)
+    looked = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._coverage: tuple[int, Coverage] | None = None  # and the revision that it is of
+        self.marks = Marks(self._scene, self.model, self.coverage_banner)
         self.watch = TokenWatch(self.tokens_wanted.emit)
-        self.footer.coverage_button.toggled.connect(lambda _on: self._show_coverage())
+        self.footer.coverage_button.toggled.connect(self._show_used)
         self.stacks.picked.connect(self._light_frames)
         self.stacks.span_wanted.connect(self.span_wanted)
         self._show_page()
@@ -122,7 +122,7 @@ class AutomatonPane(Navigation):
         self._scene.set_selected(self._selected)
         self.offer_map(offered=len(wanted.picture.excerpt.states) > _MAP_FROM)
         self._light()
-        self._show_coverage()
+        self._mark()
         self._show_page()
         if stays:
             self.view.reveal()
@@ -196,8 +196,20 @@ class AutomatonPane(Navigation):
 
     def show_coverage(self, coverage: Coverage, revision: int) -> None:
         """Take up what the tests use of a grammar; it is shown with its automaton, where that was asked for."""
-        self._coverage = revision, coverage
-        self._show_coverage()
+        self.marks.coverage = revision, coverage
+        self._mark()
+
+    def show_breakpoints(self, breakpoints: Iterable[Breakpoint]) -> None:
+        """Mark states and rules with a breakpoint, wherever they are shown."""
+        self.marks.take_breakpoints(breakpoints)
+        self._mark()
+
+    def _show_used(self, is_shown: bool) -> None:
+        self.marks.shows_used = is_shown
+        self._mark()
+
+    def _mark(self) -> None:
+        self.marks.show(self._levels, self._view, self._automaton, self._drawn)
 
     def set_stale(self, stale: bool, reason: str = "") -> None:
         """Grey the drawing, and say why, while the text as it stands has no automaton."""
@@ -213,13 +225,19 @@ class AutomatonPane(Navigation):
             self._too_large = text
             self._say_where()
 
+    def begin(self, view: View) -> None:
+        """Show no automaton, and the next one as the reader wants to see it."""
+        self.clear()
+        self._history.restart(view.lasting)
+        self._press_bytes()
+
     def clear(self) -> None:
         """Show no automaton, as at the start."""
         self._levels = self._automaton = self._drawn = self._wanted = self._answer = None
         self._states = self._live = frozenset()
         self._waiting, self._places, self._selected = frozenset(), None, None
-        self._output, self._token_ahead, self._coverage = b"", None, None
-        self._show_coverage()
+        self._output, self._token_ahead, self.marks.coverage = b"", None, None
+        self._mark()
         self._history = History()
         self._too_large = ""
         self.watch.forget()
@@ -241,7 +259,7 @@ class AutomatonPane(Navigation):
 
     def _begin_anew(self, states: int) -> None:
         """Another automaton: numbers mean other states, and what was looked at is no way back."""
-        kept = replace(self._view, centre=None, opened=(), tokens=HERE if self._view.tokens is not None else None)
+        kept = self._view.lasting
         if states > DRAWN_AT_MOST:
             kept = replace(kept, draws_all=False)
         self._history.restart(kept)
@@ -256,6 +274,7 @@ class AutomatonPane(Navigation):
         self._automaton = automaton
         self._live, self._waiting = frozenset(), frozenset()
         self.model.show_dfa(automaton.dfa, automaton.label, automaton.source, automaton.name)
+        self._mark()
         return True
 
     def _find_live(self) -> None:
@@ -311,14 +330,27 @@ class AutomatonPane(Navigation):
             limit=DRAWN_AT_MOST,
             has_bytes=wanted.automaton.fold is not None,
         )
+        self.header.offer_merging(
+            offered=(self._shows_part or levels.regions is not None) and level is not Level.TOKENS,
+            nothing=self._view.merges and self._shows_part and not levels.can_merge,
+        )
 
     def _redraw(self, view: View) -> None:
         """Show something else of the same grammar."""
         self._history.go_to(view)
         self._show_view()
 
+    def _press_bytes(self) -> None:
+        """Show the button as the view has it: going back may change that."""
+        with QSignalBlocker(self.header.bytes_button):
+            self.header.bytes_button.setChecked(self._view.draws_bytes)
+        with QSignalBlocker(self.header.merge_button):
+            self.header.merge_button.setChecked(self._view.merges)
+
     def _show_view(self) -> None:
         self.view.is_at_home = True
+        self._press_bytes()
+        self.looked.emit(self._view.lasting)
         levels = self._levels
         if levels is None:
             return
@@ -340,27 +372,11 @@ class AutomatonPane(Navigation):
             self._show_badges()
         self._tell(self._selected)
 
-    def _show_coverage(self) -> None:
-        """Light what the tests use and what they do not, with a line that says which is which."""
-        drawn, levels = self._drawn, self._levels
-        if not self.footer.coverage_button.isChecked() or drawn is None or levels is None:
-            self._scene.set_covered(None)
-            self.coverage_banner.say("")
-        elif self._is_current():  # else it is told with the drawing that is to come
-            found: Used | str = _NO_COVERAGE
-            if self._coverage is not None and self._coverage[0] == levels.revision:
-                found = levels.used(self._view, self._coverage[1], is_folded=drawn.is_folded)
-            if isinstance(found, Used):
-                self._scene.set_covered(found.states, found.edges)
-                used, unused = len(self._scene.lit.used), len(self._scene.lit.unused)
-                self.coverage_banner.say(_USED.format(f"{used:,} of {count(used + unused, 'edge')}"))
-            else:
-                self._scene.set_covered(None)
-                self.coverage_banner.say(found)
-
     def _show_badges(self) -> None:
         if self._drawn is not None and self._levels is not None:
-            self._scene.set_badges(self.watch.badges(self._levels, self._view, self._drawn, self._live))
+            badges = self.watch.badges(self._levels, self._view, self._drawn, self._live)
+            self._scene.set_badges(badges)
+            self.model.set_tokens(badges)
             self.view.reveal()
 
     def _light_frames(self, frames: tuple[OpenFrame, ...]) -> None:

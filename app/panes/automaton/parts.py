@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.graph.view import GraphView
-from app.models.states import ACCEPTS, HERE, LEADS_TO, READS, STATE
+from app.models.states import ACCEPTS, HERE, LEADS_TO, MARKS, READS, STATE
 from app.models.token_groups import EXAMPLES
 from app.panes.automaton.labels import ElidedLabel
 from app.theme.icons import draw_icon
@@ -32,11 +32,13 @@ class AutomatonHeader(QFrame):
         table_toggled: the other of graph and table was chosen.
         all_toggled: whether all states are to be drawn, though they are many.
         bytes_toggled: whether the states within characters are to be drawn.
+        merge_toggled: whether forced runs are to be drawn as one edge each.
     """
 
     table_toggled = Signal()
     all_toggled = Signal(bool)
     bytes_toggled = Signal(bool)
+    merge_toggled = Signal(bool)
 
     def __init__(self) -> None:
         super().__init__()
@@ -50,6 +52,9 @@ class AutomatonHeader(QFrame):
         )
         self.bytes_button = compact_button(
             "Bytes", "Draw each byte, with the states within characters and texts", checkable=True
+        )
+        self.merge_button = compact_button(
+            "Merge", "Draw each forced run, where the grammar leaves no choice, as one edge", checkable=True
         )
         self.graph_button = compact_button("Graph", "Show the automaton as a graph", checkable=True)
         self.table_button = compact_button("Table", "Show the states and edges as a table", checkable=True)
@@ -67,14 +72,17 @@ class AutomatonHeader(QFrame):
         layout.addWidget(title)
         layout.addSpacing(theme.SPACE_XS)
         layout.addWidget(self.counts, 1)
-        for button in (self.all_button, self.bytes_button, self.graph_button, self.table_button, self.more_button):
+        shown = self.all_button, self.bytes_button, self.merge_button, self.graph_button, self.table_button
+        for button in (*shown, self.more_button):
             layout.addWidget(button)
         self.all_button.hide()
         self.bytes_button.hide()
+        self.merge_button.hide()
 
         self._views.buttonClicked.connect(lambda _: self.table_toggled.emit())
         self.all_button.toggled.connect(self.all_toggled)
         self.bytes_button.toggled.connect(self.bytes_toggled)
+        self.merge_button.toggled.connect(self.merge_toggled)
 
     @property
     def shows_table(self) -> bool:
@@ -103,6 +111,18 @@ class AutomatonHeader(QFrame):
         self.all_button.setText(f"Draw all {total:,}" if total <= limit else f"Draw all (up to {limit:,})")
         self.bytes_button.setVisible(has_bytes)
 
+    def offer_merging(self, *, offered: bool, nothing: bool) -> None:
+        """Offer to merge forced runs.
+
+        Args:
+            offered: whether states are drawn, and not rules, regions or tokens.
+            nothing: whether they are to be merged and there are none.
+        """
+        self.merge_button.setVisible(offered)
+        self.merge_button.setEnabled(offered)
+        if nothing:
+            self.counts.say(f"{self.counts.whole} · no forced run to merge", "no forced run to merge")
+
     def set_menu(self, menu: QMenu) -> None:
         """Offer what has no button of its own."""
         self.more_button.setMenu(menu)
@@ -116,6 +136,7 @@ class AutomatonHeader(QFrame):
             self.counts.say("")
             self.all_button.hide()
             self.bytes_button.hide()
+            self.merge_button.hide()
 
 
 class Footer(QWidget):
@@ -191,7 +212,12 @@ def states_table(model: QAbstractTableModel) -> QTableView:
     """The table of states and edges."""
     table = _table(model, "Automaton table")
     metrics = QFontMetrics(theme.ui_font())
-    for column, sample in ((STATE, "12345 (start)"), (HERE, "● here"), (ACCEPTS, "◎ accepts")):
+    for column, sample in (
+        (STATE, "12345 (start)"),
+        (HERE, "● here"),
+        (ACCEPTS, "◎ accepts"),
+        (MARKS, "◉ breakpoint · ✓ used"),
+    ):
         table.setColumnWidth(column, metrics.horizontalAdvance(sample) + 2 * theme.SPACE_M)
     table.setColumnWidth(LEADS_TO, metrics.horizontalAdvance("x" * 36))
     table.horizontalHeader().setSectionResizeMode(READS, QHeaderView.ResizeMode.Stretch)

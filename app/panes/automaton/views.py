@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 HERE = -1
 """Instead of a state: wherever the match stands."""
@@ -17,6 +17,7 @@ class View:
     Attributes:
         draws_all: every state, instead of an overview or a part.
         draws_bytes: each byte, instead of characters and texts.
+        merges: forced runs as one edge each, where the automaton over bytes is drawn.
         follows: the surroundings of the live state, though there is an overview.
         rule: which rule, or region, is open; None for all of them.
         centre: the state whose surroundings are drawn, instead of the live ones'.
@@ -35,6 +36,12 @@ class View:
     tokens: int | None = None
     method: str = ""
     downwards: bool = False
+    merges: bool = False
+
+    @property
+    def lasting(self) -> View:
+        """What of it means the same for another automaton: numbers of states do not."""
+        return replace(self, centre=None, opened=(), tokens=HERE if self.tokens is not None else None)
 
 
 class History:

@@ -1,12 +1,8 @@
-"""The text widget of the editor: plain text with line numbers, marks and tooltips.
-
-Qt's document counts UTF-16 units; everything that this widget says or is told
-counts code points. Undo and redo are the widget's own.
-"""
+"""The text widget of the editor: a grammar's text with colours, line numbers, marks and tooltips."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import (
@@ -14,7 +10,6 @@ from PySide6.QtGui import (
     QFocusEvent,
     QHelpEvent,
     QKeyEvent,
-    QKeySequence,
     QMouseEvent,
     QResizeEvent,
     QTextCursor,
@@ -25,14 +20,14 @@ from PySide6.QtWidgets import QFrame, QMenu, QPlainTextEdit, QToolTip
 from app import theme
 from app.models.wording import unmarked
 from app.panes.editor import marks
+from app.panes.editor.grammar_text import GrammarText
 from app.panes.editor.highlighter import Highlighter
 from app.panes.editor.margin import Margin
-from app.panes.editor.offsets import Offsets
 from app.panes.editor.tokens import Tokeniser, partners, plain
-from engine.notations.editing import Edit, apply_edits
 from engine.source import Diagnostic, Severity, Span
 
 COLOURED_AT_MOST = 30_000  # code points; a longer text is not coloured, since colouring it takes too long
+READ_AT_MOST = 50_000  # a longer text takes too long to be read anew at a key, for names and completions
 _PAIRED_AT_MOST = 10_000  # a longer text has no bracket matching, which reads it whole at every move
 _KEYS_OF_A_LIST = {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Escape, Qt.Key.Key_Tab, Qt.Key.Key_Backtab}
 _MOVING = {Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Home, Qt.Key.Key_End}
@@ -40,17 +35,15 @@ _COMMANDING = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.MetaModi
 _WORST_FIRST = (Severity.ERROR, Severity.WARNING, Severity.HINT)
 
 
-class CodeEdit(QPlainTextEdit):
+class CodeEdit(GrammarText):
     """An editor of one grammar.
 
-    Signals:
-        edited: the text, after the user changed it.
+    Signals, besides those of a `GrammarText`:
         offset_hovered: the code point under the pointer, -1 for none.
         typed: a character that was typed, or nothing for one that was deleted.
         definition_wanted: the code point that was clicked with Ctrl.
     """
 
-    edited = Signal(str)
     typed = Signal(str)
     definition_wanted = Signal(int)
     offset_hovered = Signal(int)
@@ -63,8 +56,6 @@ class CodeEdit(QPlainTextEdit):
         self.popup_is_open: Callable[[], bool] = lambda: False
         self._tokenise: Tokeniser = plain
         self._highlighter: Highlighter | None = None
-        self._offsets = Offsets("")
-        self._text = ""
         self._pairs: dict[int, int] | None = None
         self._hovered = -1
         self.diagnostics: tuple[Diagnostic, ...] = ()
@@ -73,7 +64,6 @@ class CodeEdit(QPlainTextEdit):
         self._live: tuple[Span, ...] = ()
         self._pointed: tuple[Span, ...] = ()
         self._line_marks: dict[int, Severity] = {}
-        self._is_setting = False
         self.margin = Margin(self, self.sign_of_line, self.tip_of_line)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
@@ -85,25 +75,11 @@ class CodeEdit(QPlainTextEdit):
         self.setAccessibleName("Grammar")
         self.blockCountChanged.connect(self._fit_margin)
         self.updateRequest.connect(self._on_update)
-        self.textChanged.connect(self._on_text)
         self.cursorPositionChanged.connect(self._mark)
         self._colour_if_short(0)
         self.recolour()
 
     # --- text --------------------------------------------------------------------------------------------------------
-
-    def text(self) -> str:
-        """The text."""
-        return self._text
-
-    def set_text(self, text: str) -> None:
-        """Replace the text; it is not an edit, and cannot be undone."""
-        self._is_setting = True
-        try:
-            self._colour_if_short(len(text))
-            self.setPlainText(text)
-        finally:
-            self._is_setting = False
 
     def set_tokeniser(self, tokenise: Tokeniser) -> None:
         """Colour another notation."""
@@ -111,50 +87,6 @@ class CodeEdit(QPlainTextEdit):
         if self._highlighter is not None:
             self._highlighter.set_tokeniser(tokenise)
         self._mark()
-
-    def select(self, span: Span) -> None:
-        """Select a span and bring it into view."""
-        cursor = self.textCursor()
-        cursor.setPosition(self._offsets.to_utf16(span.start))
-        cursor.setPosition(self._offsets.to_utf16(span.end), QTextCursor.MoveMode.KeepAnchor)
-        self.setTextCursor(cursor)
-        self.ensureCursorVisible()
-
-    @property
-    def caret(self) -> int:
-        """Where the cursor stands, in code points."""
-        return self._offsets.to_code_points(self.textCursor().position())
-
-    @property
-    def selection(self) -> Span:
-        """What is selected; an empty span where the cursor stands for nothing."""
-        cursor, to_points = self.textCursor(), self._offsets.to_code_points
-        return Span(to_points(cursor.selectionStart()), to_points(cursor.selectionEnd()))
-
-    def apply(self, edits: Sequence[Edit], caret: int | None = None) -> None:
-        """Change the text, as one step of undo.
-
-        Args:
-            edits: what changes; their spans are of the text as it is.
-            caret: where the cursor goes then; behind the last edit by default.
-        """
-        ordered = sorted(edits, key=lambda edit: edit.span)
-        if not ordered:
-            return
-        after = apply_edits(self._text, ordered)
-        grown = sum(len(edit.replacement) - (edit.span.end - edit.span.start) for edit in ordered)
-        place = ordered[-1].span.end + grown if caret is None else caret
-        places = [(self._offsets.to_utf16(e.span.start), self._offsets.to_utf16(e.span.end)) for e in ordered]
-        cursor = self.textCursor()
-        cursor.beginEditBlock()
-        for (start, end), edit in zip(reversed(places), reversed(ordered), strict=True):
-            cursor.setPosition(start)
-            cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
-            cursor.insertText(edit.replacement)
-        cursor.setPosition(Offsets(after).to_utf16(place))
-        cursor.endEditBlock()
-        self.setTextCursor(cursor)
-        self.ensureCursorVisible()
 
     def offset_at(self, place: QPoint) -> int:
         """The code point at a place of the viewport; -1 where there is no text."""
@@ -265,17 +197,14 @@ class CodeEdit(QPlainTextEdit):
 
     # --- changes -----------------------------------------------------------------------------------------------------
 
-    def _on_text(self) -> None:
-        # Not toPlainText(), which turns no-break spaces into spaces.
-        text = self.document().toRawText().replace("\u2029", "\n").replace("\u2028", "\n")
-        if text == self._text:
-            return  # colours changed, not text
-        self._text, self._offsets, self._pairs = text, Offsets(text), None
+    def _prepare(self, length: int) -> None:
+        self._colour_if_short(length)
+
+    def _renew(self) -> None:
+        self._pairs = None
         self._live = self._pointed = self._found = ()
-        self._colour_if_short(len(text))
+        self._colour_if_short(len(self._text))
         self._mark()
-        if not self._is_setting:
-            self.edited.emit(text)
 
     def _colour_if_short(self, length: int) -> None:
         if length > COLOURED_AT_MOST and self._highlighter is not None:
@@ -294,14 +223,14 @@ class CodeEdit(QPlainTextEdit):
 
     # --- events ------------------------------------------------------------------------------------------------------
 
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Tab takes a completion while there is a list of them."""
+        return not self.popup_is_open() and super().focusNextPrevChild(forward)
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Shift+Return is a Return: Qt's line separator is no line feed. What a list of completions takes is its."""
+        """What a list of completions takes is its; whatever else is typed is told."""
         if self.popup_is_open() and event.key() in _KEYS_OF_A_LIST:
             event.ignore()
-            return
-        if event.matches(QKeySequence.StandardKey.InsertLineSeparator):
-            self.textCursor().insertBlock()
-            self.ensureCursorVisible()
             return
         super().keyPressEvent(event)
         is_deleted = event.key() in {Qt.Key.Key_Backspace, Qt.Key.Key_Delete}
@@ -325,8 +254,7 @@ class CodeEdit(QPlainTextEdit):
         by_mouse = event.reason() is QContextMenuEvent.Reason.Mouse
         if by_mouse and not self.textCursor().hasSelection():
             self.setTextCursor(self.cursorForPosition(place))
-        menu = self.createStandardContextMenu()
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu = self.make_menu()
         self.fill_menu(menu, self.caret)
         menu.popup(event.globalPos())
 

@@ -15,11 +15,10 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
-from app.panes.editor.code_edit import COLOURED_AT_MOST, CodeEdit
+from app.panes.editor.code_edit import COLOURED_AT_MOST, READ_AT_MOST, CodeEdit
 from app.theme import Role
 from engine.notations.editing import Completion, Edit, Proposal, propose
 
-LONGEST_TEXT = 50_000  # code points; a longer text takes too long to be read at a key
 _ROWS = 9
 _WIDEST = 620
 _DETAIL = Qt.ItemDataRole.UserRole
@@ -43,6 +42,7 @@ class Completer(QObject):
         self._completer.setPopup(self.list)
         self.list.setItemDelegate(_Row(self.list))  # after `setPopup`, which sets one of its own
         self.list.setProperty("role", "popup")
+        theme.dress(self.list)  # which `setPopup` took out of the window
         self._completer.activated.connect(self._take)
         edit.typed.connect(self._on_typed)
         edit.popup_is_open = self.list.isVisible
@@ -54,8 +54,8 @@ class Completer(QObject):
 
     def open(self) -> None:
         """Show what could stand at the cursor; where nothing is known, say so."""
-        if len(self._edit.text()) > LONGEST_TEXT:
-            self._edit.say(f"A text of more than {LONGEST_TEXT:,} characters is not completed")
+        if len(self._edit.text()) > READ_AT_MOST:
+            self._edit.say(f"A text of more than {READ_AT_MOST:,} characters is not completed")
             return
         found = self._find()
         if found.proposals:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QLineEdit, QPushButton, QToolButton
 
 from app import theme
 from app.panes.editor.code_edit import CodeEdit
+from app.panes.editor.field_keys import FieldKeys
 from app.panes.editor.searching import MOST, occurrences
 from app.theme import Role
 from app.theme.icons import draw_icon
@@ -25,6 +25,8 @@ class FindBar(QFrame):
         self.setProperty("role", "bar")
         self.field = self._field("Find", "Find in the grammar")
         self.replacement = self._field("Replace by", "What to write instead")
+        FieldKeys(self.field, self.go, self.close_bar)
+        FieldKeys(self.replacement, lambda _step: self.replace_one(), self.close_bar)
         self.says = QLabel()
         self.says.setProperty("role", "muted")
         self.says.setMinimumWidth(self.fontMetrics().horizontalAdvance("10,000 of 10,000"))
@@ -106,27 +108,6 @@ class FindBar(QFrame):
         for button in (self.previous_button, self.next_button, self.close_button):
             button.setIcon(draw_icon(str(button.property("icon_name")), text, disabled))
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Return goes on or replaces, Esc closes."""
-        if isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape:
-            if event.type() == QEvent.Type.ShortcutOverride:
-                event.accept()  # else it would be the window's Esc
-                return True
-            if event.type() == QEvent.Type.KeyPress:
-                self.close_bar()
-                return True
-        if (
-            isinstance(event, QKeyEvent)
-            and event.type() == QEvent.Type.KeyPress
-            and event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}
-        ):
-            if watched is self.replacement:
-                self.replace_one()
-            else:
-                self.go(-1 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1)
-            return True
-        return super().eventFilter(watched, event)
-
     # --- searching ---------------------------------------------------------------------------------------------------
 
     def _find(self) -> tuple[Span, ...]:
@@ -199,7 +180,6 @@ class FindBar(QFrame):
         field.setPlaceholderText(placeholder)
         field.setAccessibleName(name)
         field.setMinimumWidth(80)
-        field.installEventFilter(self)
         return field
 
     def _toggle(self, text: str, tip: str) -> QToolButton:

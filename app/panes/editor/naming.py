@@ -10,11 +10,10 @@ from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QMenu, QVBoxLayout
 
 from app import theme
 from app.models.wording import unmarked
-from app.panes.editor.code_edit import CodeEdit
-from engine.notations.editing import Name, name_at, rename
+from app.panes.editor.code_edit import READ_AT_MOST, CodeEdit
+from engine.notations.editing import Name, moved, name_at, rename
 from engine.source import SourceText, Span
 
-_LONGEST_TEXT = 50_000  # code points; a longer text takes too long to be searched at a key
 _MOST_LISTED = 30
 _LONGEST_LINE = 60
 _NO_NAME = {
@@ -97,21 +96,13 @@ class Naming(QObject):
         self._edit.setFocus()
         if name is None or not new:
             return
-        caret = self._edit.caret
         changed = rename(self._edit.notation, self._edit.text(), name, new)
-        grown = sum(
-            len(edit.replacement) - (edit.span.end - edit.span.start)
-            for edit in changed.edits
-            if edit.span.end <= caret
-        )
-        here = next((edit for edit in changed.edits if edit.span.start <= caret < edit.span.end), None)
-        place = caret + grown if here is None else here.span.start + grown + len(here.replacement)
-        self._edit.apply(changed.edits, place)
+        self._edit.apply(changed.edits, moved(self._edit.caret, changed.edits))
 
     def _name_at(self, offset: int) -> Name | None:
         text, notation = self._edit.text(), self._edit.notation
-        if len(text) > _LONGEST_TEXT:
-            self._edit.say(f"Names are not looked up in a text of more than {_LONGEST_TEXT:,} characters")
+        if len(text) > READ_AT_MOST:
+            self._edit.say(f"Names are not looked up in a text of more than {READ_AT_MOST:,} characters")
             return None
         name = name_at(notation, text, offset)
         if name is None:

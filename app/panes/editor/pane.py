@@ -3,30 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QTextOption
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QToolButton, QVBoxLayout, QWidget
 
 from app import theme
+from app.models.late_pages import Late
+from app.models.passing_on import pass_keys_on
 from app.models.wording import unmarked
 from app.panes.editor.code_edit import CodeEdit
 from app.panes.editor.completing import Completer
 from app.panes.editor.find_bar import FindBar
 from app.panes.editor.fixing import Fixing
-from app.panes.editor.gbnf import tokenise_gbnf
 from app.panes.editor.naming import Naming
+from app.panes.editor.notations import NAMES, TOKENISERS
 from app.panes.editor.offsets import Offsets
-from app.panes.editor.regex import tokenise_regex
-from app.panes.editor.schema import tokenise_json
-from app.panes.editor.tokens import Tokeniser, plain
+from app.panes.editor.pages import Pages
+from app.panes.editor.tokens import plain
 from app.theme import Role
 from app.theme.icons import draw_icon
-from engine.notations.editing import toggle_comment
+from app.workers.compile_messages import FormatAnswer
+from engine.notations.editing import Edit, moved, toggle_comment
+from engine.notations.editing.formatting import place_after
 from engine.source import Diagnostic, Span
 
-_TOKENISERS: dict[str, Tokeniser] = {"regex": tokenise_regex, "gbnf": tokenise_gbnf, "json_schema": tokenise_json}
-_NAMES = {"regex": "Regular expression", "gbnf": "GBNF", "json_schema": "JSON Schema"}
+if TYPE_CHECKING:
+    from app.panes.editor.explanation import ExplanationPage
+    from app.panes.editor.reference import ReferencePage
+
 _PLACEHOLDERS = {
     "regex": r"Type a regular expression, such as [A-Z]+: [a-z]+\n",
     "gbnf": 'Type rules, such as root ::= "yes" | "no"',
@@ -39,11 +45,13 @@ class EditorPane(QWidget):
 
     Signals:
         text_edited: the text, after the user changed it.
+        switched(text, reading): the text is read another way from here on, or again, and may be another.
         offset_hovered: the code point under the pointer, -1 for none.
         breakpoint_wanted: the code point that a line begins with whose number was clicked.
     """
 
     text_edited = Signal(str)
+    switched = Signal(str, object)
     offset_hovered = Signal(int)
     breakpoint_wanted = Signal(int)
 
@@ -54,7 +62,12 @@ class EditorPane(QWidget):
         self.fixing = Fixing(self.edit)
         self.naming = Naming(self.edit)
         self.find_bar = FindBar(self.edit)
-        self.setFocusProxy(self.edit)
+        self.pages = Pages(self.edit)
+        self.explanation = Late(self._make_explanation)
+        self.pages.add_page(self.explanation, "Explanation")
+        self.reference = Late(self._make_reference)
+        self.pages.add_page(self.reference, "Reference")
+        pass_keys_on(self, self.edit)
         bar = QFrame()
         bar.setProperty("role", "bar")
         title = QLabel("Grammar")
@@ -83,9 +96,10 @@ class EditorPane(QWidget):
         layout.setSpacing(0)
         layout.addWidget(bar)
         layout.addWidget(self.find_bar)
-        layout.addWidget(self.edit, 1)
+        layout.addWidget(self.pages, 1)
 
         self.edit.edited.connect(self.text_edited)
+        self.edit.switched.connect(self.switched)
         self.edit.offset_hovered.connect(self.offset_hovered)
         self.edit.cursorPositionChanged.connect(self._tell_place)
         self.edit.margin.line_clicked.connect(self._ask_for_breakpoint)
@@ -94,11 +108,57 @@ class EditorPane(QWidget):
         self.set_notation("regex")
         self._tell_place()
 
+    def _make_explanation(self) -> ExplanationPage:
+        from app.panes.editor.explanation import ExplanationPage
+
+        page = ExplanationPage(self.text)
+        page.pointed.connect(self.show_hover)
+        page.span_wanted.connect(self.go_to)
+        page.left.connect(self.edit.setFocus)
+        self.edit.offset_hovered.connect(page.point_at)
+        self.edit.cursorPositionChanged.connect(lambda: page.select_at(self.edit.caret))
+        return page
+
+    def _make_reference(self) -> ReferencePage:
+        from app.panes.editor.reference import ReferencePage
+
+        page = ReferencePage()
+        page.chosen.connect(self.insert)
+        page.left.connect(self.edit.setFocus)
+        return page
+
+    def toggle_explanation(self) -> None:
+        """Show or hide the explanation; the keys stay in the text."""
+        self.pages.toggle(self.explanation)
+
+    def toggle_reference(self) -> None:
+        """Show or hide the reference, with the keys in its filter."""
+        self.pages.toggle(self.reference)
+        if self.pages.current is self.reference.built:
+            self.reference.get().field.setFocus()
+
     def set_menu(self, menu: QMenu) -> None:
         """Offer a menu beside the place of the cursor, and what it holds at a right click."""
         self.more_button.setMenu(menu)
         self.more_button.show()
         self.edit.fill_menu = self._fill_menu
+
+    def show_formatted(self, answer: FormatAnswer, text: str) -> None:
+        """Format the text, as one step of undo; the cursor stays behind the same characters."""
+        if self.text() != text:
+            self.edit.say("The text has changed meanwhile, so it is left as it is")
+        elif answer.change.refusal:
+            self.edit.say(unmarked(answer.change.refusal))
+        else:
+            self.edit.apply(answer.change.edits, place_after(text, answer.after, self.edit.caret))
+
+    def insert(self, text: str, caret: int) -> None:
+        """Write a text at the cursor and go on writing at a place in it; what is selected goes there, too."""
+        selected = self.edit.selection
+        kept = self.text()[selected.start : selected.end] if caret < len(text) else ""
+        written = text[:caret] + kept + text[caret:]
+        self.edit.apply((Edit(selected, written),), selected.start + caret + len(kept))
+        self.edit.setFocus()
 
     def toggle_comment(self) -> None:
         """Make the selected lines comments, or the comments lines."""
@@ -106,13 +166,7 @@ class EditorPane(QWidget):
         if changed.refusal:
             self.edit.say(unmarked(changed.refusal))
         else:
-            caret = self.edit.caret
-            grown = sum(
-                len(edit.replacement) - (edit.span.end - edit.span.start)
-                for edit in changed.edits
-                if edit.span.start <= caret
-            )
-            self.edit.apply(changed.edits, max(caret + grown, 0))
+            self.edit.apply(changed.edits, moved(self.edit.caret, changed.edits))
 
     def go_to_bracket(self) -> None:
         """Go to the partner of the bracket at the cursor."""
@@ -162,16 +216,25 @@ class EditorPane(QWidget):
         """Where the cursor stands, in code points."""
         return self.edit.caret
 
-    def set_text(self, text: str) -> None:
-        """Show another text; it is no edit: nothing is emitted, and it cannot be undone."""
-        self.edit.set_text(text)
+    def set_text(self, text: str, reading: object = None) -> None:
+        """Show another text, and how it is read; it is no edit: nothing is emitted, and it cannot be undone."""
+        self.edit.set_text(text, reading)
+
+    def switch(self, reading: object, text: str | None = None) -> None:
+        """Read the text another way from here on, or another text: an edit, which undo takes back as one.
+
+        Args:
+            reading: what it is read as, which `switched` tells then, and again after undo and redo.
+            text: what takes the place of the text; None where that stays.
+        """
+        self.edit.switch(reading, text)
 
     def set_notation(self, notation: str) -> None:
         """Colour the text as this notation."""
-        self._notation.setText(_NAMES.get(notation, notation))
+        self._notation.setText(NAMES.get(notation, notation))
         self.edit.setPlaceholderText(_PLACEHOLDERS.get(notation, "Type a grammar"))
         self.edit.notation = notation
-        self.edit.set_tokeniser(_TOKENISERS.get(notation, plain))
+        self.edit.set_tokeniser(TOKENISERS.get(notation, plain))
         # A regex has no words to keep whole; a rule and a key are read as words.
         is_regex = notation == "regex"
         wrap = QTextOption.WrapMode

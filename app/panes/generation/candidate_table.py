@@ -7,7 +7,7 @@ without one says there how it stops instead.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
@@ -62,6 +62,12 @@ class CandidateTable(QWidget):
         self.verdict = ElidedLabel()
         self.verdict.setProperty("role", "muted")
         self.verdict.hide()
+        self.remembered = QLabel("as remembered…")
+        self.remembered.setToolTip(
+            "The model's best tokens as they were when the next step was taken; the model is asked for the rest now"
+        )
+        self.remembered.setProperty("role", "muted")
+        self.remembered.hide()
         self.found = QLabel()
         self.found.setProperty("role", "muted")
         self.found.hide()
@@ -69,6 +75,7 @@ class CandidateTable(QWidget):
         self.table = CandidateView(self)
         self.table.setAccessibleName("Candidates for the next token")
         self.table.make_sortable()
+        self.table.keep_rows_in_sight(2)
         self.ends = CandidateView(self)
         self.ends.setAccessibleName("End of the output")
         self.ends.horizontalHeader().hide()
@@ -93,6 +100,7 @@ class CandidateTable(QWidget):
             widget.setVisible(bool(candidates))
         for view in (self.table, self.ends):
             view.set_vocabulary_size(position.vocabulary_size if position else 0)
+        self.remembered.setVisible(position is not None and position.is_remembered)
         self._nothing = _why_nothing(position)
         self._fit_ends()
         if self.search.text() and candidates:
@@ -108,11 +116,11 @@ class CandidateTable(QWidget):
             if candidates:
                 self._say_verdict(candidates[0])
 
-    def set_states(self, states: Mapping[int, str] | None) -> None:
+    def set_states(self, name_state: Callable[[Candidate], str | None] | None) -> None:
         """Name the drawn states that tokens lead to; None without a drawing."""
         for view in (self.table, self.ends):
-            view.candidates.set_states(states or {})
-            view.show_state_column(states is not None)
+            view.candidates.set_states(name_state)
+            view.show_state_column(name_state is not None)
 
     def set_can_take(self, can_take: bool) -> None:
         """Whether a click may take a token."""
@@ -140,6 +148,7 @@ class CandidateTable(QWidget):
         bar.setContentsMargins(0, 0, 0, 0)
         bar.setSpacing(theme.SPACE_S)
         bar.addWidget(self.search, 1)
+        bar.addWidget(self.remembered)
         bar.addWidget(self.found)
         bar.addWidget(self.only_allowed)
         layout = QVBoxLayout(self)
@@ -245,6 +254,8 @@ def _why_nothing(position: Position | None) -> str:
     """What stands in place of the candidates."""
     if position is None:
         return "The candidates for the next token stand here once there is a model and a grammar."
+    if position.finish is not None and not position.index:
+        return "Nothing is asked of the model: the grammar, or the model, has to change first."
     if position.finish is not None:
         return "Nothing more is asked of the model. Go back or restart to go on from an earlier step."
     return "No candidate is allowed; look any token up to see why." if position.candidates else ""

@@ -8,7 +8,9 @@ tip of a row holds what they said.
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QModelIndex, Qt, Signal
+from collections.abc import Iterator
+
+from PySide6.QtCore import QEvent, QModelIndex, QRect, Qt, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
     QGuiApplication,
@@ -22,7 +24,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QMenu, QTableView, QWidget
 
 from app import theme
-from app.models.candidate_delegate import PADDING, CandidateDelegate
+from app.models.candidate_painter import PADDING, CandidatePainter, Row
 from app.models.candidates import CandidateModel, Column
 from engine.decoding.values import Candidate
 
@@ -54,12 +56,13 @@ class CandidateView(QTableView):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._model = CandidateModel(self)
-        self._delegate = CandidateDelegate(self)
+        self._painter = CandidatePainter()
+        self._hovered_row = -1
         self._with_state = False
         self._can_take = self._can_force = True
         self._placeholder = ""
+        self._least_rows = 0
         self.setModel(self._model)
-        self.setItemDelegate(self._delegate)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
@@ -97,15 +100,20 @@ class CandidateView(QTableView):
     def show_candidates(self, candidates: tuple[Candidate, ...], peak: float) -> None:
         """Replace the rows; with the focus here, the first row that may be taken is chosen, for the keyboard."""
         self._model.show_candidates(candidates, peak)
-        self._delegate.peak = peak
-        self._delegate.hovered_row = -1
+        self._painter.peak = peak
+        self._hovered_row = -1
         if self.hasFocus():
             self.choose(max(self._model.first_allowed(), 0))
 
+    def keep_rows_in_sight(self, rows: int) -> None:
+        """Never be so low that fewer rows than these are seen; in a low window others give way first."""
+        self._least_rows = rows
+        self._dress()
+
     def set_vocabulary_size(self, size: int) -> None:
         """How wide ranks and ids get."""
-        if size != self._delegate.vocabulary_size:
-            self._delegate.vocabulary_size = size
+        if size != self._painter.vocabulary_size:
+            self._painter.vocabulary_size = size
             self._arrange()
 
     def set_placeholder(self, placeholder: str) -> None:
@@ -175,16 +183,18 @@ class CandidateView(QTableView):
         self._can_force = can_force
 
     def _dress(self) -> None:
-        self._delegate.refresh_fonts()
-        height = self._delegate.row_height
+        self._painter.refresh()
+        height = self._painter.row_height
         self.verticalHeader().setMinimumSectionSize(height)
         self.verticalHeader().setDefaultSectionSize(height)
+        if self._least_rows:
+            self.setMinimumHeight(self.horizontalHeader().sizeHint().height() + self._least_rows * height)
         self._arrange()
         self.viewport().update()
 
     def _arrange(self) -> None:
         """Share the width out: fixed columns as wide as they need, the token gets what is left."""
-        width = {column: self._delegate.width_of(column) for column in Column}
+        width = {column: self._painter.width_of(column) for column in Column}
         hidden = set() if self._with_state else {Column.STATE}
         # The scroll bar's place stays free where there is none, so that the pinned rows stand in the same columns.
         room = self.width() - self.verticalScrollBar().sizeHint().width()
@@ -214,13 +224,32 @@ class CandidateView(QTableView):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the rows, or say why there is none."""
-        super().paintEvent(event)
-        if self._placeholder and not self._model.rowCount():
-            painter = QPainter(self.viewport())
+        painter = QPainter(self.viewport())
+        if self._model.rowCount():
+            self._painter.paint(painter, self._rows_within(event.rect()), self._seen_columns())
+        elif self._placeholder:
             painter.setPen(theme.colour(theme.Role.MUTED))
             box = self.viewport().rect().adjusted(PADDING, PADDING, -PADDING, -PADDING)
             flags = Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextWordWrap
             painter.drawText(box, int(flags), self._placeholder)
+
+    def _rows_within(self, box: QRect) -> Iterator[Row]:
+        first, last = self.rowAt(box.top()), self.rowAt(box.bottom())
+        chosen = {index.row() for index in self.selectionModel().selectedRows()}
+        with_state = not self.isColumnHidden(Column.STATE)
+        for row in range(max(first, 0), (last if last >= 0 else self._model.rowCount() - 1) + 1):
+            if (candidate := self._model.candidate(row)) is not None:
+                state = self._model.state_text(candidate) if with_state else ""
+                top = self.rowViewportPosition(row)
+                yield Row(candidate, top, state, row in chosen, row == self._hovered_row)
+
+    def _seen_columns(self) -> dict[Column, tuple[float, float]]:
+        """The left edge and the width of every column that is seen."""
+        return {
+            column: (self.columnViewportPosition(column), self.columnWidth(column))
+            for column in Column
+            if not self.isColumnHidden(column)
+        }
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Enter decides, F1 asks; an arrow beyond the end leaves the table."""
@@ -269,8 +298,8 @@ class CandidateView(QTableView):
             self.pointed_at.emit(self._model.candidate(chosen.row()))
 
     def _light(self, row: int) -> None:
-        if row != self._delegate.hovered_row:
-            self._delegate.hovered_row = row
+        if row != self._hovered_row:
+            self._hovered_row = row
             self.viewport().setCursor(Qt.CursorShape.PointingHandCursor if row >= 0 else Qt.CursorShape.ArrowCursor)
             self.viewport().update()
             self.pointed_at.emit(self._model.candidate(row) if row >= 0 else None)

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from app.models.wording import count, percent, token_text
 from app.panes.generation.chip_tip import tip_with_favourites
-from engine.decoding.values import FORCE, REPLAYED, FormerBranch, Step, Trace, TraceNode
+from engine.decoding.values import COALESCED, FORCE, REPLAYED, FormerBranch, Step, Trace, TraceNode
 
 
 class ChipKind(StrEnum):
@@ -20,6 +20,7 @@ class ChipKind(StrEnum):
     FORCED = "forced"  # the grammar left no choice
     ILLEGAL = "illegal"  # the present grammar does not allow it
     REPLAYED = "replayed"  # no model was asked: there is no p
+    COALESCED = "coalesced"  # of a forced run that was taken in one go: no model was asked either
     PLAIN = "plain"  # part of a prompt: nobody decided it
 
 
@@ -105,12 +106,13 @@ def prompt_chips(tokens: tuple[tuple[int, str], ...]) -> tuple[Chip, ...]:
 def _chip(node: TraceNode, index: int, *, ahead: bool, illegal: bool, can_be_gone_to: bool = True) -> Chip:
     step = node.step
     kind = ChipKind.REPLAYED if step.chosen_by == REPLAYED else ChipKind.TAKEN
-    kind = ChipKind.ILLEGAL if illegal else ChipKind.FORCED if step.forced else kind
+    kind = ChipKind.COALESCED if step.chosen_by == COALESCED else ChipKind.FORCED if step.forced else kind
+    kind = ChipKind.ILLEGAL if illegal else kind
     return Chip(
         id=node.id,
         text=token_text(step.token, step.name, step.token_id),
         kind=kind,
-        p=None if step.chosen_by == REPLAYED else step.p,
+        p=step.p if step.was_asked else None,
         allowed=step.allowed,
         time_ms=time_of(step),
         is_partial=_is_partial(step.token),
@@ -145,7 +147,7 @@ def _tip(step: Step, index: int, *, illegal: bool, can_be_gone_to: bool) -> str:
         lines.append("forced against the grammar, which has no say from here on")
     elif illegal:
         lines.append("the present grammar does not allow it")
-    elif step.chosen_by == REPLAYED:
+    elif not step.was_asked:
         lines.append("forced: the only token allowed" if step.forced else f"{count(step.allowed, 'token')} allowed")
     elif step.forced:
         lines.append(f"forced: the only token allowed; the model gave it {percent(step.p)}")
@@ -159,6 +161,8 @@ def _tip(step: Step, index: int, *, illegal: bool, can_be_gone_to: bool) -> str:
 
 
 def _how(step: Step) -> list[str]:
+    if step.chosen_by == COALESCED:
+        return ["coalesced: the text is forced here, and its tokens were taken in one go, not asked for"]
     if step.chosen_by == REPLAYED:
         return ["from an output that was pasted: no model was asked"]
     lines = []

@@ -3,7 +3,7 @@
 The ground of a chip says one thing of its token (see `chip_colours`), and so does the
 length of the line under it. What lies ahead of the current step is pale, what the
 present grammar does not allow is struck through, and what is no whole character has a
-dashed frame.
+dashed frame. A band joins the tokens of a forced run that was taken in one go.
 
 Only chips in sight are painted, and a text's width is measured once, so an output
 of thousands of tokens is quick: a step at 2,000 tokens takes about 10 ms. Rejected:
@@ -198,8 +198,8 @@ class ChipView(QAbstractScrollArea):
             frame = QPen(theme.colour(Role.MUTED), 1)
         elif chip.is_partial:
             frame = QPen(theme.colour(Role.MUTED), 1, Qt.PenStyle.DashLine)
-        elif chip.kind in (ChipKind.FORCED, ChipKind.ILLEGAL):
-            frame = QPen(theme.colour(Role.FORCED if chip.kind is ChipKind.FORCED else Role.ERROR), 1)
+        elif chip.kind in (ChipKind.FORCED, ChipKind.COALESCED, ChipKind.ILLEGAL):
+            frame = QPen(theme.colour(Role.ERROR if chip.kind is ChipKind.ILLEGAL else Role.FORCED), 1)
         elif chip.kind is ChipKind.REPLAYED:
             frame = QPen(theme.colour(Role.BORDER), 1)
         painter.setPen(frame)
@@ -213,6 +213,8 @@ class ChipView(QAbstractScrollArea):
         draw_token(painter, inner, chip.text, colours, struck=chip.kind is ChipKind.ILLEGAL)
         if share is not None and (chip.kind is ChipKind.TAKEN or self._colours is not ChipColours.PROBABILITY):
             self._paint_line(painter, box, share, line_of(self._colours, share))
+        if chip.kind is ChipKind.COALESCED:
+            self._paint_run(painter, index, box)
         if chip.by_user:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(theme.colour(Role.ACCENT))
@@ -222,6 +224,17 @@ class ChipView(QAbstractScrollArea):
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(box.adjusted(1, 1, -1, -1), _RADIUS, _RADIUS)
         painter.setOpacity(1.0)
+
+    def _paint_run(self, painter: QPainter, index: int, box: QRectF) -> None:
+        """A band over the tokens of a run that was taken in one go, from one to the next."""
+        goes_on = (
+            index > 0
+            and self._chips[index - 1].kind is ChipKind.COALESCED
+            and self._flow.line[index - 1] == self._flow.line[index]
+        )
+        left = box.left() - _GAP - _RADIUS if goes_on else box.left() + _RADIUS
+        band = QRectF(left, box.top(), box.right() - _RADIUS - left, 3.0)
+        painter.fillRect(band, theme.colour(Role.FORCED))
 
     def _paint_line(self, painter: QPainter, box: QRectF, share: float, colour: QColor) -> None:
         width = (box.width() - 2 * _RADIUS) * share

@@ -49,7 +49,9 @@ Parts = tuple[Part, ...]
 def headline_of(position: Position) -> Parts:
     """The one line that says what a position is about."""
     if position.finish is not None:
-        return _finished(position.finish, accepting=position.accepting)
+        return _finished(
+            position.finish, accepting=position.accepting, is_empty=not (position.index or position.output)
+        )
     if position.allowed == 0:
         return (Part("Dead end", strong=True, role=Role.ERROR), Part(": no token of this vocabulary may come next"))
     if position.forced:
@@ -63,7 +65,9 @@ def headline_of(position: Position) -> Parts:
 
 
 def second_line_of(position: Position) -> str:
-    """What else matters: whether the output may end here, and what must follow."""
+    """What else matters: whether the output may end here, what must follow, and what to do at a dead end."""
+    if position.finish is Finish.DEAD_END:
+        return _way_on(position)
     if position.finish is not None:
         return ""
     facts = []
@@ -84,6 +88,8 @@ def assessment_of(position: Position, verdict: Verdict) -> tuple[str, bool]:
     """Why the output ended, or how far its end is; and whether that is a reason to worry."""
     if position.finish is Finish.STOP:
         return _why_stopped(verdict), False
+    if position.finish is Finish.DEAD_END and verdict.ending is not None and verdict.ending.is_dead_end:
+        return _way_on(position), True
     if position.finish is not None:
         return " ".join((unmarked(verdict.sentence), *map(unmarked, verdict.notes[:1]))), not verdict.is_complete
     if verdict.failure is not None:
@@ -102,6 +108,13 @@ def assessment_of(position: Position, verdict: Verdict) -> tuple[str, bool]:
     if verdict.divergence is not None:
         facts.append(f"the tokenizer itself would spell it otherwise from token {verdict.divergence.token + 1:,} on")
     return " · ".join(filter(None, facts)), worries
+
+
+def _way_on(position: Position) -> str:
+    """What would have to come at a dead end of the vocabulary, which the first line tells of, and what to do."""
+    needed = f"It must go on with “{shown(position.forced_bytes)}”. " if position.forced_bytes else ""
+    back = "Go back, or choose" if position.index else "Choose"
+    return f"{needed}{back} another model, or change the grammar"
 
 
 def _why_stopped(verdict: Verdict) -> str:
@@ -130,8 +143,10 @@ def _how_far(ending: Ending) -> tuple[str, bool]:
     return f"the shortest ending needs {bounds} token{plural}, {left:,} left", ending.least_tokens > left
 
 
-def _finished(finish: Finish, *, accepting: bool) -> Parts:
+def _finished(finish: Finish, *, accepting: bool, is_empty: bool) -> Parts:
     match finish:
+        case Finish.STOP if accepting and is_empty:
+            return (Part("Nothing to generate", strong=True), Part(": the empty text matches already"))
         case Finish.STOP if accepting:
             return (Part("✓ Finished", strong=True, role=Role.ALLOWED), Part(": the output matches in full"))
         case Finish.STOP:
@@ -194,13 +209,18 @@ class Headline(QWidget):
         theme.themes.changed.connect(self._render)
 
     def show_position(self, position: Position, dead_end: str = "") -> None:
-        """Show what a position is about; `dead_end` says which stage left nothing, where it is known."""
+        """Show what a position is about; `dead_end` says which stage left nothing, where it is known.
+
+        What was found out about the very same position stays: a drawing that is late asks for it again.
+        """
+        if position is self._position:
+            return
         self._parts = headline_of(position)
         self._is_emptied = bool(dead_end) and position.finish is Finish.DEAD_END
         if self._is_emptied:
             self._parts = (*self._parts[:1], Part(f": {unmarked(dead_end)}"))
-        self._facts = second_line_of(position)
-        self._position, self._worries = position, False
+        self._facts = "" if self._is_emptied else second_line_of(position)
+        self._position, self._worries = position, bool(self._facts) and position.finish is Finish.DEAD_END
         self._has_ended = position.finish is not None
         timing = f"mask {position.mask_us:,.1f} µs, model {position.logits_ms:,.1f} ms"
         self.setToolTip(f"{count(position.index, 'step')} taken · {timing} · KL {position.kl:.3f} nats")

@@ -19,10 +19,13 @@ from app.panes.generation.chip_colours import SCALES, ChipColours, Legend
 from app.panes.generation.chip_view import ChipView
 from app.panes.generation.elided import ElidedLabel
 from app.workers.decode_messages import DecodeView
-from engine.decoding.values import FormerBranch
+from engine.decoding.coalescence.values import savings_of
+from engine.decoding.pipeline_settings import Strategy
+from engine.decoding.values import FormerBranch, Position
 
 _NOT_READY = "The output stands here once there is a model and a grammar."
 _EMPTY = "Nothing is generated yet. Press Step, or click a token below."
+_ENDED = "Nothing is generated, and nothing can be: below stands why."
 
 
 class OutputBox(QWidget):
@@ -86,7 +89,7 @@ class OutputBox(QWidget):
         if self._read is not None and _shown(view) != _shown(self._view):
             self._read = None
         self._view = view
-        self.chips.set_placeholder(_EMPTY if view.position is not None else _NOT_READY)
+        self.chips.set_placeholder(_placeholder(view.position))
         self.branches.show_branches(branches_of(view.trace))
         self._refresh()
 
@@ -159,8 +162,27 @@ class OutputBox(QWidget):
 def _tally(taken: int, view: DecodeView) -> str:
     broken = view.position.broken_at if view.position is not None else None
     off = "" if broken is None else f" · ✗ broken at {broken + 1}"
-    return count(taken, "token") + off
+    return count(taken, "token") + _saved(taken, view) + off
+
+
+def _saved(taken: int, view: DecodeView) -> str:
+    """What forced runs saved of the output so far; nothing where nobody wants to know."""
+    if view.pipeline.coalesce is Strategy.NONE:
+        return ""
+    trace = view.trace
+    nodes = {node.id: node.step for node in trace.nodes}
+    saved = savings_of([nodes[node_id] for node_id in trace.path[:taken]])
+    if view.pipeline.coalesce is Strategy.PROBABLE:
+        return f" · {saved.coalesced:,} in forced runs, the model asked for their spelling"
+    time = f", about {saved.seconds:,.2f} s" if saved.seconds is not None and saved.calls else ""
+    return f" · {saved.coalesced:,} in forced runs: {count(saved.calls, 'call')} saved{time}"
 
 
 def _shown(view: DecodeView) -> tuple[object, ...]:
     return view.trace, view.prompt, view.model
+
+
+def _placeholder(position: Position | None) -> str:
+    if position is None:
+        return _NOT_READY
+    return _EMPTY if position.finish is None else _ENDED

@@ -12,27 +12,29 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFrame, QSplitter, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QSplitter, QVBoxLayout, QWidget
 
 from app import theme
+from app.models.late_pages import Built, Late, LateTabs
+from app.models.passing_on import pass_keys_on
 from app.models.wording import candidate_text
 from app.panes.generation.banner import Banner, Loading, Severity
 from app.panes.generation.candidate_table import CandidateTable
 from app.panes.generation.controls import Controls
 from app.panes.generation.headline import Headline
-from app.panes.generation.many_seeds import ManySeeds
 from app.panes.generation.output import OutputBox
 from app.panes.generation.processors_button import Processors
 from app.panes.generation.prompt_box import PromptBox
-from app.panes.generation.run_until_popover import RunUntilPopover
-from app.panes.generation.twin_page import TwinPage
 from app.panes.generation.why_panel import WhyPanel
 from app.workers.decode_messages import DecodeView, LookupAnswer, ManyAnswer, WhyAnswer
 from engine.decoding.debugging.run_until import Goal, RunUntil
-from engine.decoding.values import Finish, FormerBranch
+from engine.decoding.values import Candidate, Finish, FormerBranch
 from engine.diagnosis.verdict import Verdict
 
 if TYPE_CHECKING:
+    from app.panes.generation.many_seeds import ManySeeds
+    from app.panes.generation.run_until_popover import RunUntilPopover
+    from app.panes.generation.twin_page import TwinPage
     from engine.automata.dfa import ByteDfa
 
 
@@ -97,14 +99,14 @@ class GenerationPane(QFrame):
         self.headline = Headline()
         self.candidates = CandidateTable()
         self.why = WhyPanel()
-        self.many = ManySeeds()
-        self.twin = TwinPage()
-        self.run_until = RunUntilPopover(self)
+        self.late_many = Late(self._make_many)
+        self.late_twin = Late(self._make_twin)
+        self.late_run_until = Late(self._make_run_until)
         self.processors = Processors(self)
-        self.pages = QTabWidget(documentMode=True)
+        self.pages = LateTabs()
         self._build()
         self._connect()
-        self.setFocusProxy(self.controls.step)
+        pass_keys_on(self, self.controls.step, self.candidates.table)
         self.candidates.show_position(None)
         self.set_refusal(_why_nothing(self._view))
         self.show_view(self._view)
@@ -126,7 +128,8 @@ class GenerationPane(QFrame):
         self._show_headline()
         if moved:
             self.why.hide()
-            self.twin.set_stale()
+            if self.late_twin.built is not None:
+                self.late_twin.built.set_stale()
             self._name_states()
             self.candidates.show_position(view.position)
         if view.error or view.model is None:
@@ -167,7 +170,8 @@ class GenerationPane(QFrame):
 
     def stop_many(self, why: str = "Cancelled") -> None:
         """No more outcomes will come; what there is stays."""
-        self.many.stop(why)
+        if self.late_many.built is not None:
+            self.late_many.built.stop(why)
 
     def show_banner(
         self,
@@ -202,12 +206,12 @@ class GenerationPane(QFrame):
         self.controls.set_refusal(reason)
         self.headline.set_refusal(reason)
         self.candidates.set_can_take(not reason)
-        position = self._view.position
-        ended = position is not None and position.finish is not None
+        position, ended = self._view.position, self._has_ended
         at_dead_end = position is not None and position.finish is Finish.DEAD_END
         self.candidates.set_can_force(not reason or at_dead_end)
-        self.twin.set_refusal("" if ended else reason)
-        self.many.set_refusal("" if ended else reason)
+        for late in (self.late_twin, self.late_many):
+            if late.built is not None:
+                late.built.set_refusal("" if ended else reason)
         if position is None:
             self.headline.show_text(reason or _why_nothing(self._view))
 
@@ -238,9 +242,56 @@ class GenerationPane(QFrame):
         """Report a prompt that is still being typed, before a step is taken from outside of the pane."""
         self.prompt.commit()
 
-    def add_page(self, page: QWidget, title: str) -> None:
+    def add_page(self, page: Late[Built], title: str) -> None:
         """Put another page beside the candidates."""
-        self.pages.addTab(page, title)
+        self.pages.add_late(page, title)
+
+    # --- what is made with its first showing ----------------------------------------------------------------------
+
+    @property
+    def many(self) -> ManySeeds:
+        """Many seeds in one go."""
+        return self.late_many.get()
+
+    @property
+    def twin(self) -> TwinPage:
+        """What the model would have written without the grammar."""
+        return self.late_twin.get()
+
+    @property
+    def run_until(self) -> RunUntilPopover:
+        """The goals of a run."""
+        return self.late_run_until.get()
+
+    def _make_many(self) -> ManySeeds:
+        from app.panes.generation.many_seeds import ManySeeds
+
+        many = ManySeeds()
+        many.set_refusal("" if self._has_ended else self._refusal)
+        many.wanted.connect(self.many_wanted)
+        many.cancelled.connect(self.many_cancelled)
+        return many
+
+    def _make_twin(self) -> TwinPage:
+        from app.panes.generation.twin_page import TwinPage
+
+        twin = TwinPage()
+        twin.set_refusal("" if self._has_ended else self._refusal)
+        twin.wanted.connect(self.twin_wanted)
+        twin.cancelled.connect(self.twin_cancelled)
+        return twin
+
+    def _make_run_until(self) -> RunUntilPopover:
+        from app.panes.generation.run_until_popover import RunUntilPopover
+
+        run_until = RunUntilPopover(self)
+        run_until.wanted.connect(self.until_wanted)
+        return run_until
+
+    @property
+    def _has_ended(self) -> bool:
+        position = self._view.position
+        return position is not None and position.finish is not None
 
     # --- inside ---------------------------------------------------------------------------------------------------
 
@@ -276,8 +327,8 @@ class GenerationPane(QFrame):
         inner.addWidget(self.candidates, 1)
         inner.addWidget(self.why)
         self.pages.addTab(following, "Next token")
-        self.pages.addTab(self.many, "Many seeds")
-        self.pages.addTab(self.twin, "Without grammar")
+        self.pages.add_late(self.late_many, "Many seeds")
+        self.pages.add_late(self.late_twin, "Without grammar")
         box = QWidget()
         layout = QVBoxLayout(box)
         layout.setContentsMargins(theme.SPACE_S, theme.SPACE_S, theme.SPACE_S, theme.SPACE_S)
@@ -302,14 +353,9 @@ class GenerationPane(QFrame):
         self.candidates.force_wanted.connect(self.token_forced)
         self.candidates.until_wanted.connect(self._run_until_token)
         self.output.colours_chosen.connect(self.colours_chosen)
-        self.run_until.wanted.connect(self.until_wanted)
-        self.twin.wanted.connect(self.twin_wanted)
-        self.twin.cancelled.connect(self.twin_cancelled)
         self.candidates.lookup_wanted.connect(self.lookup_wanted)
         self.why.span_wanted.connect(self.span_wanted)
         self.why.closed.connect(self.candidates.table.setFocus)
-        self.many.wanted.connect(self.many_wanted)
-        self.many.cancelled.connect(self.many_cancelled)
         self.loading.cancelled.connect(self.loading_cancelled)
         self.banner.dismissed.connect(self.banner_dismissed)
 
@@ -343,18 +389,16 @@ class GenerationPane(QFrame):
         self.banner.show_trouble(remark, severity="error" if view.error else "hint")
 
     def _name_states(self) -> None:
-        position = self._view.position
-        if self._drawn is None or position is None or self._live is None:
+        drawn, live = self._drawn, self._live
+        if drawn is None or live is None or self._view.position is None:
             self.candidates.set_states(None)
             return
-        states = {
-            candidate.token_id: str(target)
-            for candidate in position.candidates
-            if candidate.allowed
-            and candidate.token
-            and (target := self._drawn.run(candidate.token, self._live)) is not None
-        }
-        self.candidates.set_states(states)
+
+        def name_state(candidate: Candidate) -> str | None:
+            state = drawn.run(candidate.token, live) if candidate.token else None
+            return None if state is None else str(state)
+
+        self.candidates.set_states(name_state)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Escape closes *Why not?*."""

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.panes.generation.buttons import tool_button
-from app.panes.generation.processors_dialog import ProcessorsDialog
 from app.panes.generation.processors_text import summary
 from app.workers.decode_messages import DecodeView, PipelineRefused
+
+if TYPE_CHECKING:
+    from app.panes.generation.processors_dialog import ProcessorsDialog
 
 _LONGEST = 56
 
@@ -66,6 +70,8 @@ class Processors(QObject):
     @property
     def dialog(self) -> ProcessorsDialog:
         """The dialog, open or not."""
+        from app.panes.generation.processors_dialog import ProcessorsDialog
+
         if self._dialog is None:
             self._dialog = ProcessorsDialog(self._window)
             self._dialog.edited.connect(self.edited)

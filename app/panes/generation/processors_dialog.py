@@ -11,11 +11,13 @@ of one ends in the window below.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from PySide6.QtCore import QPoint, QSignalBlocker, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QIcon, QKeySequence, QPixmap, QShortcut
 from PySide6.QtWidgets import (
     QAbstractItemView,
+    QComboBox,
     QDialog,
     QFrame,
     QHBoxLayout,
@@ -30,16 +32,16 @@ from PySide6.QtWidgets import (
 from app import theme
 from app.panes.generation.buttons import push_button
 from app.panes.generation.processors_fields import SWITCHED, Fields, StageError
-from app.panes.generation.processors_text import STAGE_TEXTS, stage_facts
+from app.panes.generation.processors_text import COALESCE_TEXTS, STAGE_TEXTS, stage_facts
 from app.workers.decode_messages import DecodeView, PipelineRefused
-from engine.decoding.pipeline_settings import PipelineSettings, StageName
+from engine.decoding.pipeline_settings import PipelineSettings, StageName, Strategy
 from engine.decoding.values import SamplerSettings
 
 _DELAY_MS = 250  # a typist's keys follow one another sooner
 _LIST_WIDTH = 248
 _SWITCH = 14  # pixels, as wide as a check box
 _ROW_HEIGHT = 23
-_SIZE = QSize(700, 490)
+_SIZE = QSize(700, 570)
 _PREFIX = re.compile(r"^(static|pattern|table of|bias) ")  # the name before it says so
 
 
@@ -74,6 +76,11 @@ class ProcessorsDialog(QDialog):
         self.down = _plain_button("Down", "Move the stage down: it comes later (Alt+Down)")
         self.reset = _plain_button("Reset to defaults", "The grammar alone, and the usual order", role="link")
         self.close_button = _plain_button("Close", "Close (Esc)")
+        self.coalesce = QComboBox()
+        self.coalesce.setAccessibleName("Forced runs")
+        self.coalesce.setToolTip("What happens where the grammar leaves no choice; see the tab Coalescence")
+        for strategy, text in COALESCE_TEXTS.items():
+            self.coalesce.addItem(text, strategy.value)
         self.message = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
         self.message.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._trouble = QFrame()
@@ -101,7 +108,7 @@ class ProcessorsDialog(QDialog):
                 self._fill(view.pipeline)
             elif view.pipeline == self._sent[-1] and not self._pause.isActive():
                 self._sent.clear()
-                self._say("")
+                self._say(self._unreadable())
         if view.pipeline_error:
             self._say(view.pipeline_error)
 
@@ -196,6 +203,12 @@ class ProcessorsDialog(QDialog):
         inner.setContentsMargins(theme.SPACE_M, theme.SPACE_S, theme.SPACE_M, theme.SPACE_S)
         inner.addWidget(self.message, 1)
         foot = QHBoxLayout()
+        forced = QLabel("Forced runs")
+        forced.setBuddy(self.coalesce)
+        foot.setSpacing(theme.SPACE_S)
+        foot.addWidget(forced)
+        foot.addWidget(self.coalesce)
+        foot.addSpacing(theme.SPACE_M)
         foot.addWidget(self.reset)
         foot.addStretch(1)
         foot.addWidget(self.close_button)
@@ -216,6 +229,7 @@ class ProcessorsDialog(QDialog):
         self.fields.sampler_wanted.connect(self.sampler_wanted)
         self.up.clicked.connect(lambda: self.move_stage(-1))
         self.down.clicked.connect(lambda: self.move_stage(1))
+        self.coalesce.activated.connect(lambda _index: self._check())
         self.reset.clicked.connect(self.restore_defaults)
         self.close_button.clicked.connect(self.close)
         theme.themes.changed.connect(self._say_stages)
@@ -229,6 +243,7 @@ class ProcessorsDialog(QDialog):
         for stage in settings.stages:
             self.stages.addItem(items[stage])
         self.fields.show_settings(settings)
+        self.coalesce.setCurrentIndex(list(COALESCE_TEXTS).index(settings.coalesce))
         facts = stage_facts(settings)
         for stage in SWITCHED:
             items[stage].setCheckState(Qt.CheckState.Checked if stage in facts else Qt.CheckState.Unchecked)
@@ -244,7 +259,8 @@ class ProcessorsDialog(QDialog):
     def _settings(self) -> PipelineSettings:
         checked = (self._item(stage).checkState() is Qt.CheckState.Checked for stage in SWITCHED)
         on = frozenset(stage for stage, is_on in zip(SWITCHED, checked, strict=True) if is_on)
-        return self.fields.settings(self.order, on)
+        strategy = Strategy(self.coalesce.currentData())
+        return replace(self.fields.settings(self.order, on), coalesce=strategy)
 
     def _on_edited(self, name: str) -> None:
         stage = StageName(name)
@@ -294,6 +310,14 @@ class ProcessorsDialog(QDialog):
         if settings != (self._sent[-1] if self._sent else self._in_force):
             self._sent.append(settings)
             self.edited.emit(settings)
+
+    def _unreadable(self) -> str:
+        """What cannot be read of what is typed; empty where all can."""
+        try:
+            self._settings()
+        except StageError as error:
+            return f"{STAGE_TEXTS[error.stage]}: {error}"
+        return ""
 
     def _say(self, what: str) -> None:
         self.message.setText(what)

@@ -7,13 +7,10 @@ from dataclasses import replace
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import (
-    QCheckBox,
-    QComboBox,
     QFormLayout,
     QLabel,
     QLineEdit,
     QPlainTextEdit,
-    QSizePolicy,
     QSpinBox,
     QStackedWidget,
     QVBoxLayout,
@@ -27,16 +24,15 @@ from app.panes.generation.processors_text import (
     STAGE_TEXTS,
     UnreadableError,
     budget_line,
-    read,
     read_bias,
     read_suppressed,
     read_table,
-    written,
     written_bias,
     written_suppressed,
     written_table,
 )
-from engine.decoding.pipeline_settings import Afterwards, PipelineSettings, StageName, TableSettings, ZoneSettings
+from app.panes.generation.zones_fields import ZoneFields
+from engine.decoding.pipeline_settings import PipelineSettings, StageName, TableSettings
 from engine.decoding.values import BudgetState, StageEffect
 from engine.source import InvariantError
 
@@ -52,7 +48,8 @@ SWITCHED = (
 
 _ABOUT = {
     StageName.GRAMMAR: "What the grammar does not allow is removed. It can rule the whole output, or a part of it: "
-    "after a trigger text or a special token, say </think>, with free text before.",
+    "after a trigger text or a special token, say </think>, with free text before. Further zones have grammars of "
+    "their own, such as one for each kind of tool call.",
     StageName.BUDGET: "Only tokens are taken after which the grammar can still end within the budget, the end token "
     "counted: the output is complete however long the model would go on.",
     StageName.STATIC: "One class or text for each position, such as LOWER{5} NEWLINE. Classes: UPPER LOWER LETTER "
@@ -72,11 +69,6 @@ _HELD_BACK = {
     "The output is complete all the same.",
 }
 _SAMPLERS = "Its value is the sampler's; here it can be moved before or behind other stages."
-_THEN = {
-    Afterwards.STOP: "the output ends",
-    Afterwards.FREE: "free text to the end",
-    Afterwards.AGAIN: "free text, and the grammar again after the next trigger",
-}
 
 
 class Fields(QStackedWidget):
@@ -94,23 +86,13 @@ class Fields(QStackedWidget):
         super().__init__(parent)
         self._pages: dict[StageName, QWidget] = {}
         self._effects: dict[StageName, QLabel] = {}
-        self.is_partial = QCheckBox("Only a part of the output")
-        self.after = _line("</think>", "Trigger text: the grammar begins behind it")
-        self.after_token = _line("name of a special token", "Trigger token: the grammar begins behind it")
-        self.until = _line("```", "Text that must follow what the grammar matches")
-        self.then = QComboBox()
-        for text in _THEN.values():
-            self.then.addItem(text)
-        self.then.setAccessibleName("What follows")
-        self.then.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.then.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.required = QCheckBox("An output without it is incomplete")
-        self.required.setChecked(True)
+        self.zone_fields = ZoneFields()
         self.budget = QLabel(wordWrap=True)
         self.static = _line("LOWER{5} NEWLINE", "Classes, one for each position")
         self.pattern = _line('UPPER+ ":" " " LOWER+ NEWLINE', "Pattern")
         self.table = _text("1 1 2\n2 2 3\n3 3 1", "Transitions")
         self.initial = QSpinBox(minimum=1, maximum=10_000_000, value=1)
+        self.initial.lineEdit().setTextMargins(theme.SPACE_XS, 0, theme.SPACE_XS, 0)
         self.initial.setAccessibleName("Initial state")
         self.suppress = _text("e", "Suppressed texts")
         self.bias = _text("the = +2\n#50 = -1", "Biases")
@@ -125,7 +107,7 @@ class Fields(QStackedWidget):
     def focus_stage(self, stage: StageName) -> None:
         """Bring the keys to the first field of a stage."""
         fields = {
-            StageName.GRAMMAR: self.is_partial,
+            StageName.GRAMMAR: self.zone_fields.is_partial,
             StageName.STATIC: self.static,
             StageName.PATTERN: self.pattern,
             StageName.TABLE: self.table,
@@ -138,14 +120,7 @@ class Fields(QStackedWidget):
     def show_settings(self, settings: PipelineSettings) -> None:
         """Fill the fields, silently; a stage that is off keeps what was typed, to be switched on again."""
         blockers = [QSignalBlocker(field) for field in self._inputs()]
-        zones = settings.zones
-        self.is_partial.setChecked(zones is not None)
-        if zones is not None:
-            self.after.setText(written(zones.after))
-            self.after_token.setText(zones.after_token)
-            self.until.setText(written(zones.until))
-            self.then.setCurrentIndex(list(_THEN).index(Afterwards(zones.then)))
-            self.required.setChecked(zones.required)
+        self.zone_fields.show_zones(settings.zones)
         if settings.static:
             self.static.setText(settings.static)
         if settings.pattern:
@@ -159,22 +134,18 @@ class Fields(QStackedWidget):
             self.bias.setPlainText(written_bias(settings))
         for blocker in blockers:
             blocker.unblock()
-        self._enable()
 
     def clear(self) -> None:
         """Forget what was typed."""
         blockers = [QSignalBlocker(field) for field in self._inputs()]
-        for field in (self.after, self.after_token, self.until, self.static, self.pattern):
+        self.zone_fields.clear()
+        for field in (self.static, self.pattern):
             field.clear()
         for text in (self.table, self.suppress, self.bias):
             text.clear()
-        self.is_partial.setChecked(False)
-        self.then.setCurrentIndex(0)
-        self.required.setChecked(True)
         self.initial.setValue(1)
         for blocker in blockers:
             blocker.unblock()
-        self._enable()
 
     def show_effects(self, effects: tuple[StageEffect, ...], budget: BudgetState | None) -> None:
         """Tell what each stage does at this step."""
@@ -185,24 +156,12 @@ class Fields(QStackedWidget):
             "" if budget is None else f"{budget_line(budget).capitalize()}. {_HELD_BACK[budget.is_exact]}"
         )
 
-    def zones(self) -> ZoneSettings | None:
-        """Where the grammar rules.
+    def table_settings(self) -> TableSettings:
+        """The transitions.
 
         Raises:
             UnreadableError, InvariantError: what is wrong with what was typed.
         """
-        if not self.is_partial.isChecked():
-            return None
-        return ZoneSettings(
-            after=read(self.after.text()),
-            after_token=self.after_token.text().strip(),
-            until=read(self.until.text()),
-            then=list(_THEN)[self.then.currentIndex()],
-            required=self.required.isChecked(),
-        )
-
-    def table_settings(self) -> TableSettings:
-        """The transitions; errors as `zones`."""
         return read_table(_filled(self.table.toPlainText(), "transitions"), self.initial.value())
 
     def settings(self, order: tuple[str, ...], on: frozenset[StageName]) -> PipelineSettings:
@@ -216,7 +175,7 @@ class Fields(QStackedWidget):
             StageError: what a stage was told cannot be read.
         """
         readers: tuple[tuple[StageName, Callable[[PipelineSettings], PipelineSettings]], ...] = (
-            (StageName.GRAMMAR, lambda so_far: replace(so_far, zones=self.zones())),
+            (StageName.GRAMMAR, lambda so_far: replace(so_far, zones=self.zone_fields.zones())),
             (StageName.BUDGET, lambda so_far: replace(so_far, budget=True)),
             (StageName.STATIC, lambda so_far: replace(so_far, static=_filled(self.static.text(), "classes"))),
             (StageName.PATTERN, lambda so_far: replace(so_far, pattern=_filled(self.pattern.text(), "a pattern"))),
@@ -243,22 +202,14 @@ class Fields(QStackedWidget):
     # --- inside ---------------------------------------------------------------------------------------------------
 
     def _inputs(self) -> tuple[QWidget, ...]:
-        zone = (self.is_partial, self.after, self.after_token, self.until, self.then, self.required)
-        return (*zone, self.static, self.pattern, self.table, self.initial, self.suppress, self.bias)
+        return self.static, self.pattern, self.table, self.initial, self.suppress, self.bias
 
     def _build(self) -> None:
-        zone = _form()
-        zone.addRow(self.is_partial)
-        zone.addRow("After the text", self.after)
-        zone.addRow("or the token", self.after_token)
-        zone.addRow("Closed by", self.until)
-        zone.addRow("Then", self.then)
-        zone.addRow(self.required)
         table = _form()
         table.addRow(self.table)
         table.addRow("Initial state", self.initial)
         contents: dict[StageName, QWidget | QFormLayout] = {
-            StageName.GRAMMAR: zone,
+            StageName.GRAMMAR: self.zone_fields,
             StageName.BUDGET: self.budget,
             StageName.STATIC: self.static,
             StageName.PATTERN: self.pattern,
@@ -297,11 +248,8 @@ class Fields(QStackedWidget):
         self.addWidget(page)
 
     def _connect(self) -> None:
-        grammar = StageName.GRAMMAR
+        self.zone_fields.edited.connect(lambda: self.edited.emit(StageName.GRAMMAR))
         for line, stage in (
-            (self.after, grammar),
-            (self.after_token, grammar),
-            (self.until, grammar),
             (self.static, StageName.STATIC),
             (self.pattern, StageName.PATTERN),
         ):
@@ -313,19 +261,6 @@ class Fields(QStackedWidget):
         ):
             text.textChanged.connect(lambda stage=stage: self.edited.emit(stage))
         self.initial.valueChanged.connect(lambda _value: self.edited.emit(StageName.TABLE))
-        self.then.activated.connect(lambda _index: self.edited.emit(grammar))
-        self.required.clicked.connect(lambda _on: self.edited.emit(grammar))
-        self.is_partial.clicked.connect(self._on_partial)
-
-    def _on_partial(self, is_partial: bool) -> None:
-        self._enable()
-        self.edited.emit(StageName.GRAMMAR)
-        if is_partial:
-            self.after.setFocus()
-
-    def _enable(self) -> None:
-        for field in (self.after, self.after_token, self.until, self.then, self.required):
-            field.setEnabled(self.is_partial.isChecked())
 
 
 class StageError(ValueError):

@@ -15,6 +15,7 @@ from engine.decoding.pipeline_settings import (
     Afterwards,
     PipelineSettings,
     StageName,
+    Strategy,
     TableSettings,
     ZoneSettings,
 )
@@ -33,6 +34,12 @@ STAGE_TEXTS = {
     StageName.TOP_K: "Top-k",
     StageName.TOP_P: "Top-p",
     StageName.MIN_P: "Min-p",
+}
+COALESCE_TEXTS = {
+    Strategy.NONE: "are asked for",
+    Strategy.LONGEST: "in the longest tokens",
+    Strategy.OWN: "as the tokenizer writes",
+    Strategy.PROBABLE: "in the likeliest spelling",
 }
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "s": " ", "#": "#", "\\": "\\"}
 _MARKS = {"\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
@@ -161,6 +168,8 @@ def summary(settings: PipelineSettings) -> str:
     said = [facts[name] for name in settings.stages if name in facts]
     if settings.stages != DEFAULT_ORDER:
         said.append("own order")
+    if settings.coalesce is not Strategy.NONE:
+        said.append(f"forced runs {COALESCE_TEXTS[settings.coalesce]}")
     return " · ".join(said)
 
 
@@ -177,11 +186,17 @@ def budget_line(budget: BudgetState) -> str:
     return f"{left}, the shortest ending takes {least}"
 
 
+def trigger_fact(after: str, after_token: str) -> str:
+    """What begins a zone, in a few words; the texts are as they are written in fields."""
+    triggers = [text for text in (after, after_token) if text]
+    return f"after {_short(' or '.join(triggers))}" if triggers else "at once"
+
+
 def _zone_fact(zones: ZoneSettings) -> str:
-    triggers = [written(text) for text in (zones.after, zones.after_token) if text]
-    said = [f"after {_short(' or '.join(triggers))}"] if triggers else ["at once"]
+    said = [trigger_fact(written(zones.after), zones.after_token)]
     said += [f"until {_short(written(zones.until))}"] if zones.until else []
     said += {Afterwards.STOP: [], Afterwards.FREE: ["then free"], Afterwards.AGAIN: ["again"]}[zones.then]
+    said += [f"{len(zones.others) + 1} zones"] if zones.others else []
     return ", ".join(said)
 
 

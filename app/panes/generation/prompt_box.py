@@ -64,6 +64,7 @@ class PromptBox(QWidget):
         self.modes.addButton(self.as_chat, _CHAT)
         self.as_text.setChecked(True)
         self.text = _field("What the model reads before it writes", 3)
+        self.text.setAccessibleName("Prompt")
         self.system = _field("How the assistant should behave (may be empty)", 2)
         self.user = _field("What the user says", 3)
         self.assistant = QLineEdit(placeholderText="May be empty; the grammar starts after it")

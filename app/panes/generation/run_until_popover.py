@@ -55,6 +55,7 @@ class RunUntilPopover(QFrame):
         self.setAccessibleName("Run until")
         self._state: StateName | None = None
         self._state_label = ""
+        self._rules: tuple[str, ...] = ()
         self.choices: dict[Goal, QRadioButton] = {}
         self._group = QButtonGroup(self)
         self.rule = QComboBox(editable=True)
@@ -64,6 +65,8 @@ class RunUntilPopover(QFrame):
         self.token = QLineEdit(placeholderText="text or #id")
         self.z = QDoubleSpinBox(minimum=0.01, maximum=100.0, value=1.0, decimals=2, suffix=" %")
         self.count = QSpinBox(minimum=1, maximum=100_000, value=10)
+        for number in (self.z, self.count):
+            number.lineEdit().setTextMargins(theme.SPACE_XS, 0, theme.SPACE_XS, 0)
         self.why_not = QLabel()
         self.why_not.setProperty("role", "muted")
         self.run = push_button("Run", "Run until then; a breakpoint stops it sooner", role="primary")
@@ -72,9 +75,18 @@ class RunUntilPopover(QFrame):
         self._group.buttonToggled.connect(lambda _button, _on: self._enable())
         self.choices[Goal.END].setChecked(True)
 
-    def show_rules(self, names: tuple[str, ...]) -> None:
-        """Offer these rules."""
+    def show_rules(self, names: tuple[str, ...], refusal: str = "") -> None:
+        """Offer these rules, or the parts of a schema; `refusal` says why there can be none."""
+        choice = self.choices[Goal.RULE_EXIT]
+        for widget in (choice, self.rule):
+            widget.setEnabled(not refusal)
+            widget.setToolTip(refusal or _CHOICES[Goal.RULE_EXIT][1])
+        if refusal and choice.isChecked():
+            self.choices[Goal.END].setChecked(True)
         typed = self.rule.currentText()
+        if self._rules != names and typed not in names:
+            typed = ""  # another grammar's
+        self._rules = names
         self.rule.clear()
         self.rule.addItems(names)
         self.rule.setCurrentText(typed if typed or not names else names[0])
@@ -156,6 +168,7 @@ class RunUntilPopover(QFrame):
         self.token.textEdited.connect(self._enable)
         typed = self.rule.lineEdit()
         assert typed is not None  # it is editable
+        typed.setPlaceholderText("name, or /properties/…")
         typed.textEdited.connect(lambda _text: self.choices[Goal.RULE_EXIT].setChecked(True))
         self.rule.activated.connect(lambda _index: self.choices[Goal.RULE_EXIT].setChecked(True))
         self.token.textEdited.connect(lambda _text: self.choices[Goal.TOKEN].setChecked(True))

@@ -164,21 +164,35 @@ class SamplerButton(QToolButton):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("role", "outlined")
-        self.popover = SamplerPopover(self)
-        self.popover.edited.connect(self._on_edited)
+        self._settings = _DEFAULTS
+        self._popover: SamplerPopover | None = None
         self.clicked.connect(lambda: self.popover.open_under(self))
-        self.show_settings(_DEFAULTS)
+        self._say(_DEFAULTS)
+
+    @property
+    def popover(self) -> SamplerPopover:
+        """The fields, made with their first opening."""
+        if self._popover is None:
+            self._popover = SamplerPopover(self)
+            self._popover.show_settings(self._settings)
+            self._popover.edited.connect(self._on_edited)
+        return self._popover
 
     def show_settings(self, settings: SamplerSettings) -> None:
         """Show what is in force."""
-        self.popover.show_settings(settings)
-        self.setText(f"{summary(settings)} ▾")
-        self.setToolTip("How tokens are drawn: " + details(settings))
+        if settings != self._settings:
+            self._say(settings)
+        if self._popover is not None:
+            self._popover.show_settings(settings)
 
     def _on_edited(self, settings: SamplerSettings) -> None:
+        self._say(settings)
+        self.edited.emit(settings)
+
+    def _say(self, settings: SamplerSettings) -> None:
+        self._settings = settings
         self.setText(f"{summary(settings)} ▾")
         self.setToolTip("How tokens are drawn: " + details(settings))
-        self.edited.emit(settings)
 
 
 def summary(settings: SamplerSettings) -> str:

@@ -155,6 +155,8 @@ def verdict_of(twin: Twin) -> str:
 def _reason(mine: Step, free: Step) -> str:
     if mine.chosen_by in ("user", FORCE):
         return "You chose the token."
+    if not mine.was_asked:
+        return "Its text is forced there, and was taken without asking the model."
     forbidden = next((not one.allowed for one in mine.top if one.token_id == free.token_id), None)
     verdict = "The grammar did not allow that one: " if forbidden else ""
     return f"{verdict}{'i' if verdict else 'I'}t left {percent(mine.z)} of the model's mass there."

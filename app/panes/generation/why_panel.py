@@ -8,8 +8,18 @@ from __future__ import annotations
 
 import html
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import (
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QScrollArea,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app import theme
 from app.models.wording import count, percent, shown, token_text
@@ -27,6 +37,7 @@ _MOST_STACKS = 5
 _MOST_PROPERTIES = 4
 _EXPECTED_WIDTH = 60
 _EXCERPT = 28
+_LEAST_LINES = 6  # in sight, where the window is low
 _EMPHASIS = "text-decoration: underline; font-weight: 600;"
 
 
@@ -64,8 +75,7 @@ class WhyPanel(QFrame):
         layout.setContentsMargins(theme.SPACE_M, theme.SPACE_S, theme.SPACE_S, theme.SPACE_S)
         layout.setSpacing(theme.SPACE_XS)
         layout.addLayout(head)
-        layout.addLayout(self._facts)
-        layout.addWidget(self._prose)
+        layout.addWidget(self._scrolled())
         theme.themes.changed.connect(self._render)
         self.hide()
 
@@ -85,6 +95,17 @@ class WhyPanel(QFrame):
         """Close."""
         self.hide()
         self.closed.emit()
+
+    def _scrolled(self) -> QWidget:
+        """The facts and the sentence: where there is no room for all of them, they scroll rather than overlap."""
+        body = QWidget()
+        column = QVBoxLayout(body)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.SPACE_XS)
+        column.addLayout(self._facts)
+        column.addWidget(self._prose)
+        column.addStretch(1)
+        return _Scrolled(body)
 
     def _render(self) -> None:
         if self._answer is None:
@@ -190,6 +211,45 @@ class WhyPanel(QFrame):
             if (widget := item.widget()) is not None:
                 widget.hide()
                 widget.deleteLater()
+
+
+class _Scrolled(QScrollArea):
+    """As high as what is in it, but less high where the window is low."""
+
+    def __init__(self, body: QWidget) -> None:
+        super().__init__()
+        self._body = body
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # its buttons come into sight as they get the focus
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        self.setWidget(body)
+        for ground in (self.viewport(), body):
+            ground.setAutoFillBackground(False)
+        body.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Ask for another height as soon as there is something else to show."""
+        if watched is self._body and event.type() == QEvent.Type.LayoutRequest:
+            self.updateGeometry()
+        return super().eventFilter(watched, event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Another width breaks the sentence at other places."""
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self.updateGeometry()
+
+    def sizeHint(self) -> QSize:
+        """All of it, at the present width."""
+        width = self.viewport().width()
+        height = self._body.heightForWidth(width) if self._body.hasHeightForWidth() else self._body.sizeHint().height()
+        return QSize(self._body.sizeHint().width(), height)
+
+    def minimumSizeHint(self) -> QSize:
+        """Some lines of it."""
+        return QSize(0, min(self.sizeHint().height(), _LEAST_LINES * self.fontMetrics().lineSpacing()))
 
 
 def _label(text: str) -> QLabel:

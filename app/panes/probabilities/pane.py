@@ -54,6 +54,7 @@ class ProbabilitiesPane(QFrame):
         self._column.addWidget(self.waterfall)
         self._column.addStretch(1)
         scroll = QScrollArea()
+        scroll.setAccessibleName("Redistribution")
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

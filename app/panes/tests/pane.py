@@ -28,6 +28,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
+from app.models.passing_on import pass_keys_on
 from app.models.wording import count
 from app.panes.tests.delegate import TextDelegate, row_height
 from app.panes.tests.edits import Change, lines_of
@@ -97,6 +98,7 @@ class StringTestsPane(QWidget):
 
     def show_texts(self, expected: tuple[ExpectedText, ...]) -> None:
         """Show a document's test strings; what was done to others cannot be undone any more."""
+        self.table.end_typing(takes=False)
         self.undo_stack.clear()
         self.model.show_verdicts({})
         self.suggestions.offer(())
@@ -130,6 +132,7 @@ class StringTestsPane(QWidget):
 
     def add(self) -> None:
         """Add a test string, and let it be typed."""
+        self.table.end_typing(takes=True)
         at = len(self.model.expected)
         self._change("Add a test", (*self.model.expected, ExpectedText("")))
         index = self.model.index(at, Column.TEXT)
@@ -139,16 +142,19 @@ class StringTestsPane(QWidget):
 
     def add_text(self, text: str, *, accepts: bool = True) -> None:
         """Add a test string that is known."""
+        self.table.end_typing(takes=True)
         self._change("Add a test", (*self.model.expected, ExpectedText(text, accepts)))
 
     def paste(self) -> None:
         """Add each line of the clipboard; what is in JSON strings may hold line ends."""
+        self.table.end_typing(takes=True)
         lines = lines_of(QGuiApplication.clipboard().text())
         if lines:
             self._change(f"Paste {count(len(lines), 'test')}", (*self.model.expected, *map(ExpectedText, lines)))
 
     def duplicate(self) -> None:
         """Add the selected ones once more, each behind itself."""
+        self.table.end_typing(takes=True)
         rows = self.table.selected_rows()
         if rows:
             copies = ([one] * (2 if row in rows else 1) for row, one in enumerate(self.model.expected))
@@ -157,6 +163,7 @@ class StringTestsPane(QWidget):
 
     def remove(self) -> None:
         """Remove the selected ones."""
+        self.table.end_typing(takes=True)
         rows = self.table.selected_rows()
         if rows:
             self._change("Remove", tuple(one for row, one in enumerate(self.model.expected) if row not in rows))
@@ -165,6 +172,7 @@ class StringTestsPane(QWidget):
 
     def toggle(self) -> None:
         """Expect the opposite of the selected ones."""
+        self.table.end_typing(takes=True)
         rows = self.table.selected_rows()
         if rows:
             changed = (
@@ -175,10 +183,12 @@ class StringTestsPane(QWidget):
 
     def undo(self) -> None:
         """Undo the last edit of the list."""
+        self.table.end_typing(takes=True)
         self.undo_stack.undo()
 
     def redo(self) -> None:
         """Redo what was undone."""
+        self.table.end_typing(takes=True)
         self.undo_stack.redo()
 
     def go_to_failure(self) -> None:
@@ -245,10 +255,11 @@ class StringTestsPane(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._stack)
-        self.setFocusProxy(self.table)
+        pass_keys_on(self, self.table, self.first_button)
 
     def _empty_page(self) -> QWidget:
-        page = QWidget()
+        page = QFrame()
+        page.setProperty("role", "panel")
         sentence = QLabel(_TEACHING)
         sentence.setProperty("role", "muted")
         sentence.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -356,6 +367,7 @@ class StringTestsPane(QWidget):
         self._change("Edit a test", tuple(changed))
 
     def _take_suggestions(self, suggestions: tuple[Suggestion, ...]) -> None:
+        self.table.end_typing(takes=True)
         known = {one.text for one in self.model.expected}
         fresh = [ExpectedText(one.text, one.accepts) for one in suggestions if one.text not in known]
         if fresh:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QAbstractItemView, QTableView
+from PySide6.QtWidgets import QAbstractItemDelegate, QAbstractItemView, QTableView
 
 from app.panes.tests.model import Column
 
@@ -42,6 +42,17 @@ class TextsTable(QTableView):
         """The selected rows, in order."""
         model = self.selectionModel()
         return sorted(index.row() for index in model.selectedRows()) if model is not None else []
+
+    def end_typing(self, *, takes: bool) -> None:
+        """Close the line that is typed in, before the list changes under it; `takes` what was typed, or drop it."""
+        if self.state() != QAbstractItemView.State.EditingState:
+            return
+        line = self.indexWidget(self.currentIndex())
+        if line is not None:
+            if takes:
+                self.commitData(line)
+            self.closeEditor(line, QAbstractItemDelegate.EndEditHint.NoHint)
+        self.setState(QAbstractItemView.State.NoState)  # else nothing could be typed in any more
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Keys for what the buttons do."""

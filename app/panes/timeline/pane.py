@@ -20,7 +20,7 @@ from app.models.unhurried import Unhurried
 from app.models.wording import count, percent, token_text
 from app.panes.timeline.plot import TimelinePlot
 from app.panes.timeline.rows import ROWS, steps_of, worst_of
-from engine.decoding.values import FORCE, Step, Trace
+from engine.decoding.values import COALESCED, FORCE, Step, Trace
 
 _EMPTY = "Every step is drawn here as it is taken: allowed mass, entropy, allowed tokens and the time of the mask."
 _PREPARING = "Preparing the drawing…"
@@ -152,6 +152,7 @@ class TimelinePane(QFrame):
         lines = [f"step {index + 1}: {token_text(step.token, step.name, step.token_id)}"]
         lines += [f"{row.name} {row.text(value)}" for row in ROWS if (value := row.value(step)) is not None]
         lines += ["forced: the only token allowed"] if step.forced else []
+        lines += ["of a forced run: taken in one go, the model was not asked"] if step.chosen_by == COALESCED else []
         lines += ["forced by you against the grammar"] if step.chosen_by == FORCE else []
         return "\n".join([*lines, "Click goes there"])
 

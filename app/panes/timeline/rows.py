@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from app import theme
 from app.models.wording import count, percent
-from engine.decoding.values import REPLAYED, Step, Trace
+from engine.decoding.values import Step, Trace
 
 Role = theme.Role
 
@@ -42,7 +42,7 @@ class Row:
 
 def _of_the_model(value: Callable[[Step], float | None]) -> Callable[[Step], float | None]:
     """A value that there is only where a model was asked."""
-    return lambda step: None if step.chosen_by == REPLAYED else value(step)
+    return lambda step: value(step) if step.was_asked else None
 
 
 ROWS = (
@@ -91,7 +91,7 @@ def steps_of(trace: Trace) -> tuple[Step, ...]:
 
 def worst_of(steps: tuple[Step, ...]) -> int | None:
     """The index of the step at which the grammar took most from the model, the first of equals; None without any."""
-    told = [(step.z, index) for index, step in enumerate(steps) if step.chosen_by != REPLAYED]
+    told = [(step.z, index) for index, step in enumerate(steps) if step.was_asked]
     return min(told)[1] if told else None
 
 

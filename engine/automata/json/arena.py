@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Final
 
 from engine.automata.json.formula import (
     All,
@@ -36,7 +37,10 @@ from engine.automata.json.formula import (
 )
 from engine.automata.json.values import Kind, Value
 from engine.grammar import Node
-from engine.source import turn
+from engine.source import Span, turn
+
+_NOWHERE: Final = Span(0, 0)
+"""The place of what no text says."""
 
 
 @dataclass(slots=True)
@@ -72,26 +76,37 @@ class Arena:
 
     # ------------------------------------------------------------------ assertions
 
-    def sub(self, number: int) -> Formula:
-        """A reference to a definition."""
-        return self.intern(("sub", number), lambda: Sub(number))
+    def define(self, place: Place) -> Formula:
+        """A reference to a new definition, which is yet to be written."""
+        reference = Sub(len(self.definitions))
+        self.definitions.append(None)
+        self.places.append(place)
+        return reference
 
     def kinds(self, kinds: Iterable[Kind], place: Place) -> Formula:
         """The value is of one of these kinds."""
         these = frozenset(kinds)
         return self.intern(("kinds", these), lambda: Kinds(these, place)) if these else self.false
 
+    def kinds_at(self, kinds: frozenset[Kind], place: Place) -> Formula:
+        """The same as a formula of its own, whose place is no other's: it stands for a whole definition."""
+        return Kinds(kinds, place)
+
     def least(self, value: Fraction, strict: bool, place: Place) -> Formula:
         """A lower bound of numbers."""
-        return self.intern(("least", value, strict), lambda: Least(value, strict, place))
+        return self.intern(("least", *value.as_integer_ratio(), strict), lambda: Least(value, strict, place))
 
     def most(self, value: Fraction, strict: bool, place: Place) -> Formula:
         """An upper bound of numbers."""
-        return self.intern(("most", value, strict), lambda: Most(value, strict, place))
+        return self.intern(("most", *value.as_integer_ratio(), strict), lambda: Most(value, strict, place))
 
-    def multiple_of(self, value: Fraction, place: Place, *, written: bool = False) -> Formula:
+    def multiple_of(self, value: Fraction, place: Place) -> Formula:
         """Numbers are multiples of this."""
-        return self.intern(("multiple", value, written), lambda: MultipleOf(value, written, place))
+        return self.intern(("multiple", *value.as_integer_ratio(), False), lambda: MultipleOf(value, False, place))
+
+    def written_whole(self, place: Place) -> Formula:
+        """Numbers are written without fraction or exponent, as `integer` says."""
+        return self.intern(("multiple", 1, 1, True), lambda: MultipleOf(Fraction(1), True, place))
 
     def length(self, least: int, most: int | None, place: Place) -> Formula:
         """The length of strings."""
@@ -99,17 +114,9 @@ class Arena:
             return self.false
         return self.intern(("length", least, most), lambda: Length(least, most, place))
 
-    def text(
-        self,
-        make: Callable[[], Node],
-        key: object,
-        place: Place,
-        *,
-        shared: bool = False,
-        part: Callable[[], Node] | None = None,
-    ) -> Formula:
+    def text(self, make: Callable[[], Node], key: object, place: Place, *, shared: bool = False) -> Formula:
         """The language of strings."""
-        return self.intern(("text", key), lambda: Text(make, key, shared, place, part))
+        return self.intern(("text", key), lambda: Text(make, key, shared, place))
 
     def among(self, values: Iterable[Value], place: Place) -> Formula:
         """The value is one of these."""
@@ -117,6 +124,14 @@ class Arena:
         if not these:
             return self.false
         return self.intern(("among", *these), lambda: Among(these, frozenset(these), place))
+
+    def named(self, name: str, place: Place) -> Formula:
+        """The string is this one."""
+        key = ("among", name)
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = Among((name,), frozenset((name,)), place)
+        return known
 
     def members(self, keys: Formula, value: Formula, place: Place, *, declares: bool = False) -> Formula:
         """All members with such a key."""
@@ -127,6 +142,12 @@ class Arena:
         if known is None:
             known = self._known[key] = Members(keys, value, declares, place)
         return known
+
+    def may_begin(self, name: str) -> Formula:
+        """A member of that name may come ahead of all declared ones. It asks nothing of any value."""
+        return self.intern(
+            ("begins", name), lambda: Members(self.named(name, _NOWHERE), self.true, False, _NOWHERE, True)
+        )
 
     def some_member(self, keys: Formula, value: Formula, place: Place) -> Formula:
         """Some member with such a key."""
@@ -165,27 +186,34 @@ class Arena:
         """The disjunction."""
         return self._join(items, Some, self.false, self.true)
 
+    def about(self, kind: Kind, item: Formula, place: Place) -> Formula:
+        """What values of a kind must satisfy; no other value is asked."""
+        before = self.has_choices
+        whole = self.any_of((self.negate(self.kinds((kind,), place)), item))
+        self.has_choices = before  # a value of one kind has none
+        return whole
+
     def _join(self, items: Iterable[Formula], kind: type[All | Some], neutral: Constant, ending: Constant) -> Formula:
         joined: dict[Formula, None] = {}
         for item in items:
-            if item is ending:
-                return ending
             if item is neutral:
                 continue
             if isinstance(item, kind):
                 joined.update(dict.fromkeys(item.items))
+            elif item is ending:
+                return ending
             else:
                 joined[item] = None
-        if not joined:
-            return neutral
+        if len(joined) < 2:
+            return next(iter(joined), neutral)
         these = tuple(joined)
-        if len(these) == 1:
-            return these[0]
-        known = self._known.get((kind, these))
+        key = kind, these
+        known = self._known.get(key)
         if known is None:
-            known = ending if any(isinstance(item, Not) and item.item in joined for item in these) else kind(these)
-            self.has_choices = self.has_choices or isinstance(known, Some)
-            self._known[kind, these] = known
+            denied = [item.item for item in these if isinstance(item, Not)]
+            known = kind(these) if joined.keys().isdisjoint(denied) else ending
+            self.has_choices = self.has_choices or known.__class__ is Some
+            self._known[key] = known
         return known
 
     def exactly_one(self, items: Iterable[Formula]) -> Formula:

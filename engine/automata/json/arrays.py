@@ -241,14 +241,7 @@ class ArrayCase:
     def is_live(self, place: ArrayPlace) -> bool:
         """Whether the array can be completed."""
         goals = self._goals
-        known = goals.arrays.live.get(place)
-        if known is not None:
-            return known
-        before = goals.assumptions
-        verdict = self._is_live(place)
-        if verdict or goals.assumptions == before:
-            goals.arrays.live[place] = verdict
-        return verdict
+        return goals.is_live(goals.arrays.live, place, self._is_live)
 
     def _is_live(self, place: ArrayPlace) -> bool:
         if self._equal is not None:

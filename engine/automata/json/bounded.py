@@ -17,6 +17,7 @@ pattern for every count.
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -27,11 +28,12 @@ from engine.automata.json.strings.conditions import ConditionAutomaton
 from engine.automata.json.strings.language import Bounded
 from engine.automata.json.strings.spelled import Spelled, before, place_of
 from engine.automata.json.strings.tables import TableAutomaton
-from engine.automata.runtime import DEAD
+from engine.automata.runtime import DEAD, MISS
 from engine.source import Span, turn
 
 RUN: Final = 8
 """States in a run."""
+_STEPS: Final = np.arange(1, RUN + 1)
 MOST_LEAST: Final = 64
 """A larger least length is left to the product: too much may have to be looked up before it is reached."""
 
@@ -48,6 +50,7 @@ class BoundedReader(Reader):
         self._table: object = None  # whose runs they are
         self._runs: dict[_State, int] = {}  # the first number of each, by its first state
         self._lives: dict[_State, bool] = {}  # below the least length
+        self._lacking: dict[int, int] = {}
         self.ending(1)
 
     @property
@@ -69,7 +72,10 @@ class BoundedReader(Reader):
         return table.state(self._pattern, (at,))
 
     def fill(self, table: ReadingTable, number: int, state: _State, byte: int) -> None:
-        """Fill the rows of the run that a state is in, and those within the characters that may be read there."""
+        """Fill the rows of the run that a state is in, and those within the characters that may be read there.
+
+        Between two characters, what is within the next one waits until a byte is asked for that leads there.
+        """
         if table.identity is not self._table:
             self._table = table.identity
             self._runs.clear()
@@ -79,17 +85,20 @@ class BoundedReader(Reader):
         spelling, ways = self._spelled.spelling, self._spelled.ways(at)
         behind = {target: self._behind(table, target, counts + 1) for target in dict.fromkeys(ways.targets)}
         vectors = np.zeros((len(counts), spelling.nodes + len(ways.targets)), np.int32)
-        vectors[:, spelling.nodes :] = np.stack([behind[target] for target in ways.targets], axis=1)
-        lives = vectors[:, spelling.nodes :] != DEAD
+        columns = {target: column for column, target in enumerate(behind)}  # few, for many letters
+        distinct = np.concatenate(list(behind.values())).reshape(len(columns), len(counts))
+        vectors[:, spelling.nodes :] = distinct[[columns[target] for target in ways.targets]].T
         below = self._spelled.below(ways, place)
-        runs = self._runs_of(table, [state[0], *self._spelled.entered(at, place, below)], first)
+        enters = place > 0 or 0 < spelling.table[0, byte] < spelling.nodes
+        runs = self._runs_of(table, [state[0], *(self._spelled.entered(at, place, below) if enters else ())], first)
         if below:
-            vectors[:, below] = np.array(runs[1:]) + (counts - first)[:, np.newaxis]
-            if not lives[:, np.array(ways.targets) != DEAD].all():  # near the bounds
+            vectors[:, below] = np.array(runs[1:]) + (counts - first)[:, np.newaxis] if enters else MISS
+            if not all(numbers.all() for target, numbers in behind.items() if target != DEAD):  # near the bounds
+                lives = vectors[:, spelling.nodes :] != DEAD
                 reached = lives[:, spelling.part_of] @ spelling.reach[below].T
                 vectors[:, below] *= reached
         filled = [place, *below] if place else [place]
-        rows = vectors[:, spelling.table[filled]]
+        rows = vectors.take(spelling.table[filled], axis=1)
         if self._spelled.accepts(state[0]):
             rows[counts >= self._bounds.least, 0, QUOTE_BYTE] = ending(0)
         for column, run in enumerate(runs[: len(filled)]):
@@ -104,33 +113,49 @@ class BoundedReader(Reader):
         new = [at for at in states if (at, first) not in self._runs]
         if new:
             counts = self._counts(first).tolist()
-            begin = table.run(self, [(at, count) for at in new for count in counts])
+            begin = table.run(self, list(product(new, counts)))
             self._runs.update(((at, first), begin + i * len(counts)) for i, at in enumerate(new))
         return [self._runs[at, first] for at in states]
 
+    def _run_of(self, table: ReadingTable, at: int, first: int) -> int:
+        """The first number of a run for one of them."""
+        known = self._runs.get((at, first))
+        return self._runs_of(table, [at], first)[0] if known is None else known
+
     def _behind(self, table: ReadingTable, target: int, counts: _Numbers) -> _Numbers:
         """The numbers of a state of the pattern behind so many characters; `DEAD` where no completion fits."""
-        numbers = np.zeros(len(counts), np.int64)
         if target == DEAD:
+            return np.zeros(len(counts), np.int64)
+        lacks, first = self._lacks(target), int(counts[0]) - 1
+        if len(counts) == RUN and first + RUN + lacks <= self._bounds.most and first + 1 + lacks >= self._bounds.least:
+            numbers = self._run_of(table, target, first) + _STEPS
+            numbers[-1] = self._next_run(table, target, first)
             return numbers
-        shortest = counts + self._lacks(target)
+        numbers, shortest = np.zeros(len(counts), np.int64), counts + lacks
         fits = shortest <= self._bounds.most
         for i in np.flatnonzero(fits & (shortest < self._bounds.least)).tolist():
             fits[i] = self._is_live(target, int(counts[i]))
-        first = int(counts[0]) - 1
         here = fits & (counts < first + RUN)
         if here.any():
-            numbers[here] = self._runs_of(table, [target], first)[0] + counts[here] - first
-        if fits[-1] and not here[-1]:  # the first state of the next run, which may never be needed
-            following = (target, first + RUN)
-            numbers[-1] = self._runs[following] if following in self._runs else table.state(self, following)
+            numbers[here] = self._run_of(table, target, first) + counts[here] - first
+        if fits[-1] and not here[-1]:
+            numbers[-1] = self._next_run(table, target, first)
         return numbers
+
+    def _next_run(self, table: ReadingTable, target: int, first: int) -> int:
+        """The first state of the next run, which may never be needed."""
+        following = (target, first + RUN)
+        known = self._runs.get(following)
+        return table.state(self, following) if known is None else known
 
     def _lacks(self, target: int) -> int:
         """The fewest characters that complete what the pattern has begun to match."""
-        automaton = self._spelled.inner
-        assert isinstance(automaton, ConditionAutomaton | TableAutomaton)
-        return automaton.characters(target)
+        lacks = self._lacking.get(target)
+        if lacks is None:
+            automaton = self._spelled.inner
+            assert isinstance(automaton, ConditionAutomaton | TableAutomaton)
+            lacks = self._lacking[target] = automaton.characters(target)
+        return lacks
 
     def _is_live(self, at: int, count: int) -> bool:
         """Whether a state of the pattern has a completion of the right length."""

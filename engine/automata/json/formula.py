@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Final, Protocol, TypeAlias
+from typing import ClassVar, Final, Protocol, TypeAlias, TypeVar, dataclass_transform
 
 from engine.automata.json.values import Kind, Value
 from engine.grammar import Node
@@ -44,6 +44,15 @@ def span_at(place: Place) -> Span:
     return place if isinstance(place, Span) else place.span
 
 
+_T = TypeVar("_T")
+
+
+@dataclass_transform(eq_default=False, frozen_default=True)
+def _value(one: type[_T]) -> type[_T]:
+    """A value that is compared by identity. mypy holds it frozen; at run time that would double what one costs."""
+    return dataclass(slots=True, eq=False)(one)
+
+
 class Placed:
     """An assertion, which has a place.
 
@@ -62,49 +71,49 @@ class Placed:
         return span_at(self.place)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@_value
 class Constant:
     """Always true, or always false."""
 
     value: bool
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@_value
 class All:
     """Every item holds; the order is that of the source, since the order of properties follows it."""
 
     items: tuple[Formula, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@_value
 class Some:
     """At least one item holds."""
 
     items: tuple[Formula, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@_value
 class ExactlyOne:
     """One item holds and the others do not."""
 
     items: tuple[Formula, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@_value
 class Not:
     """The assertion, or the definition, does not hold."""
 
     item: Formula
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@_value
 class Sub:
     """Whatever the definition of that number says."""
 
     number: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@_value
 class Kinds(Placed):
     """The value is of one of these kinds."""
 
@@ -112,7 +121,7 @@ class Kinds(Placed):
     place: Place
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@_value
 class Least(Placed):
     """A number is at least (strictly: more than) this."""
 
@@ -122,7 +131,7 @@ class Least(Placed):
     place: Place
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@_value
 class Most(Placed):
     """A number is at most (strictly: less than) this."""
 
@@ -132,7 +141,7 @@ class Most(Placed):
     place: Place
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@_value
 class MultipleOf(Placed):
     """A number is an integer times this, which is positive.
 
@@ -147,7 +156,7 @@ class MultipleOf(Placed):
     place: Place
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@_value
 class Length(Placed):
     """A string has so many characters."""
 
@@ -157,7 +166,7 @@ class Length(Placed):
     place: Place
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@_value
 class Text(Placed):
     """A string is, as a whole, in the language of a node.
 
@@ -165,7 +174,6 @@ class Text(Placed):
         make: gives the node, which some take long to build.
         key: tells one language from another.
         shared: whether every grammar is given the very same node; it has strings then.
-        part: gives strings that are all in the language, and are quickly looked through; None where the language is.
     """
 
     about: ClassVar = Kind.STRING
@@ -173,7 +181,6 @@ class Text(Placed):
     key: object
     shared: bool
     place: Place
-    part: Callable[[], Node] | None = None
 
     @property
     def node(self) -> Node:
@@ -181,7 +188,7 @@ class Text(Placed):
         return self.make()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@_value
 class Among(Placed):
     """The value equals one of these."""
 
@@ -190,12 +197,13 @@ class Among(Placed):
     place: Place
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@_value
 class Members(Placed):
     """All members of an object whose key is in `keys`, a formula over strings, satisfy `value`.
 
     Attributes:
         declares: whether a name in `keys` takes a place in the order of properties.
+        begins: whether a name in `keys` without such a place may come ahead of them all as well.
     """
 
     about: ClassVar = Kind.OBJECT
@@ -203,9 +211,10 @@ class Members(Placed):
     value: Formula
     declares: bool
     place: Place
+    begins: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@_value
 class MemberCount(Placed):
     """An object has so many members."""
 
@@ -215,7 +224,7 @@ class MemberCount(Placed):
     place: Place
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@_value
 class Items(Placed):
     """All items of an array from index `first` up to `end` (without end: None) satisfy `value`."""
 
@@ -226,7 +235,7 @@ class Items(Placed):
     place: Place
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@_value
 class ItemCount(Placed):
     """An array has so many items."""
 
@@ -236,7 +245,7 @@ class ItemCount(Placed):
     place: Place
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@_value
 class Contains(Placed):
     """So many items of an array satisfy `value`."""
 
@@ -247,7 +256,7 @@ class Contains(Placed):
     place: Place
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@_value
 class Distinct(Placed):
     """No two items of an array are equal."""
 

@@ -13,8 +13,9 @@ rests on this is forgotten unless the question is the outermost one.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
 from engine.automata.json.arena import Arena
 from engine.automata.json.arrays import ArrayCase, ArrayMemo, ArrayPlace
@@ -24,6 +25,7 @@ from engine.automata.json.formula import (
     Constant,
     ExactlyOne,
     Formula,
+    Kinds,
     Least,
     Length,
     Members,
@@ -35,7 +37,7 @@ from engine.automata.json.formula import (
     Text,
     sorted_spans,
 )
-from engine.automata.json.numbers.language import NumberLanguage
+from engine.automata.json.numbers.language import NumberLanguage, number_language
 from engine.automata.json.numbers.number_range import NumberRange
 from engine.automata.json.objects.case import ObjectCase, ObjectMemo, ObjectPlace
 from engine.automata.json.objects.cells import names_in, shortest
@@ -46,6 +48,8 @@ from engine.automata.json.strings.language import EnumLanguage, StringLanguage, 
 from engine.automata.json.strings.products import is_plainly_inhabited
 from engine.automata.json.values import WORDS, Kind, Value, Word, number
 from engine.source import Limits, Span, turn
+
+_Place = TypeVar("_Place")
 
 _MOST_COMBINATIONS: Final = 10_000
 """A question about one goal may judge so many conjunctions."""
@@ -101,13 +105,23 @@ class Goals:
         """Say that an answer is not known to be right, so that nothing is built on it."""
         self._assumptions += 1
 
+    def is_live(self, known: dict[_Place, bool], place: _Place, judge: Callable[[_Place], bool]) -> bool:
+        """Whether an array or an object can be completed from a place: what `judge` says, unless it is known."""
+        verdict = known.get(place)
+        if verdict is None:
+            before = self._assumptions
+            verdict = judge(place)
+            if verdict or self._assumptions == before:
+                known[place] = verdict
+        return verdict
+
     def is_satisfiable(self, goal: Formula) -> bool:
         """Whether some value satisfies a goal."""
         known = self._satisfiable.get(goal)
         if known is not None:
             return known
-        if isinstance(goal, Constant):
-            return goal.value
+        if isinstance(goal, Constant | Kinds):
+            return goal is not self.arena.false  # there are values of every kind
         if goal in self._in_progress:
             self._assumptions += 1
             return False
@@ -227,28 +241,12 @@ class Goals:
             return any_string()
         language = self._texts.get(formula)
         if language is None:
-            language = TextLanguage(formula, self.limits, self._components, inhabited=self._has_plain_strings(formula))
-            self._texts[formula] = language
+            language = self._texts[formula] = TextLanguage(formula, self.limits, self._components)
         return language
-
-    def _has_plain_strings(self, formula: Formula) -> bool:
-        """Whether strings satisfy a conjunction that are plainly of the formats it names.
-
-        It saves the automaton of a format that is large, and that nobody may come to need.
-        """
-        if not isinstance(formula, All) or not any(isinstance(item, Text) and item.part for item in formula.items):
-            return False
-        plain = [
-            Text(item.part, ("part", item.key), shared=False, place=item.place)
-            if isinstance(item, Text) and item.part is not None
-            else item
-            for item in formula.items
-        ]
-        return TextLanguage(All(tuple(plain)), self.limits, self._components).start is not None
 
     def string_formula(self, formula: Formula) -> Formula:
         """A formula for strings alone, with `ExactlyOne` written out."""
-        if isinstance(formula, Among) and all(isinstance(value, str) for value in formula.values):
+        if isinstance(formula, Among) and set(map(type, formula.values)) == {str}:
             return formula
         return self.without_exactly_one(self.specialiser.specialise(formula, Kind.STRING))
 
@@ -256,8 +254,10 @@ class Goals:
         """The keys that an assertion is about, as a formula for strings alone, and the names among them, in order."""
         known = self._keys.get(members)
         if known is None:
-            formula = self.string_formula(members.keys)
-            known = self._keys[members] = formula, dict.fromkeys(names_in(formula))
+            keys = members.keys
+            formula = self.string_formula(keys)
+            names = keys.values if formula is keys and isinstance(keys, Among) else names_in(formula)
+            known = self._keys[members] = formula, dict.fromkeys(map(str, names))
         return known
 
     def holds_string(self, formula: Formula, text: str) -> bool:
@@ -370,7 +370,7 @@ def _languages(bounds: NumberRange, values: list[Fraction] | None) -> list[Numbe
     if values is not None:
         fitting = [value for value in values if bounds.holds(value)]
         return [
-            NumberLanguage(minimum=value, maximum=value, integer=value.denominator == 1)
+            number_language(minimum=value, maximum=value, integer=value.denominator == 1)
             for value in dict.fromkeys(fitting)
         ]
     edges = sorted(value for value in bounds.excluded if bounds.within(value))
@@ -381,7 +381,7 @@ def _languages(bounds: NumberRange, values: list[Fraction] | None) -> list[Numbe
         most, most_strict = (bounds.most, bounds.most_strict) if edge is None else (edge, True)
         lowest = (edge, True)
         languages.append(
-            NumberLanguage(
+            number_language(
                 minimum=None if strict else least,
                 exclusive_minimum=least if strict else None,
                 maximum=None if most_strict else most,

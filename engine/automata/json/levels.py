@@ -43,7 +43,7 @@ from engine.automata.json.reading import (
     StringReader,
     common,
 )
-from engine.automata.json.values import EVERY_KIND, Kind, Value
+from engine.automata.json.values import Kind, Value
 from engine.automata.json.whitespace import Whitespace
 from engine.automata.runtime import DEAD, Loop
 from engine.source import Limits
@@ -102,20 +102,29 @@ _KIND_OF: Final = {
     FALSE: Kind.FALSE,
     NULL: Kind.NULL,
 }
+_OPENED: Final = {
+    Kind.STRING: Phase.STRING,
+    Kind.NUMBER: Phase.NUMBER,
+    Kind.ARRAY: Phase.OPEN_ARRAY,
+    Kind.OBJECT: Phase.OPEN_OBJECT,
+}
+"""Where a value of a kind begins; the others are words."""
+_OF_ITEMS: Final = frozenset((Phase.WORD, Phase.NUMBER, Phase.STRING, Phase.KEY))
+"""Where what is read is not white space alone."""
 _BEHIND: Final = frozenset((Phase.ITEM, Phase.MEMBER, Phase.VALUE))
 _BETWEEN: Final = {
-    Phase.ROOT: tuple(_KIND_OF),
-    Phase.OPEN_ARRAY: (*_KIND_OF, CLOSE_BRACKET),
-    Phase.ITEM: tuple(_KIND_OF),
+    Phase.ROOT: (),
+    Phase.OPEN_ARRAY: (CLOSE_BRACKET,),
+    Phase.ITEM: (),
     Phase.AFTER_ITEM: (COMMA, CLOSE_BRACKET),
     Phase.OPEN_OBJECT: (QUOTE, CLOSE_BRACE),
     Phase.MEMBER: (QUOTE,),
     Phase.AFTER_KEY: (COLON,),
-    Phase.VALUE: tuple(_KIND_OF),
+    Phase.VALUE: (),
     Phase.AFTER_MEMBER: (COMMA, CLOSE_BRACE),
     Phase.DONE: (),
 }
-"""The symbols that may end white space, by where it stands."""
+"""The symbols that may end white space, by where it stands; and where a value may begin, those of values."""
 _BEFORE_VALUE: Final = frozenset((Phase.ROOT, Phase.VALUE, Phase.OPEN_ARRAY, Phase.ITEM))
 
 
@@ -124,6 +133,11 @@ def _merge(pairs: Iterable[tuple[Place, int]]) -> Items:
     for place, mask in pairs:
         merged[place] = merged.get(place, 0) | mask
     return tuple(merged.items())
+
+
+def _with_members(items: Items) -> Items:
+    """The places of objects at which some key may come."""
+    return tuple([item for item in items if any(item[0].case.allowed(item[0]))])
 
 
 class Levels:
@@ -142,10 +156,14 @@ class Levels:
         self.reading = ReadingTable(limits, self._common.table)
         self.actions = ActionTable()
         self.frames: list[Frame] = [Frame(Phase.DONE, ())]
-        self._ids: dict[Frame, int] = {}
+        self._ids: dict[tuple[Phase, Items], int] = {}
         self._follows_text: list[bool | None] = [False]
         self._readers: list[Reader] = [self._common.nothing]
+        self._of_phase: dict[Phase, Reader] = {phase: self._common.blanks for phase in Phase if phase not in _OF_ITEMS}
+        self._of_phase |= dict.fromkeys(_BEHIND, self._common.blanks_behind)
+        self._of_phase |= {Phase.DONE: self._common.nothing, Phase.ROOT: self._common.at_root}
         self._makers = Readers(self._common)
+        self._tops: dict[tuple[Formula, ...], dict[int, int]] = {}
         self._endings: list[int] = []
         self._ending_ids: dict[int, int] = {}
 
@@ -155,36 +173,32 @@ class Levels:
         """The number of a frame; `DEAD` without places."""
         if not items:
             return DEAD
-        frame = Frame(phase, items)
-        number = self._ids.get(frame)
+        number = self._ids.get((phase, items))
         if number is None:
             number = len(self.frames)
             self._limits.check("places of a document", number, self._limits.configurations)
-            reader = self._reader(frame)
-            self._ids[frame] = number
-            self.frames.append(frame)
+            reader = self._reader(phase, items)
+            self._ids[phase, items] = number
+            self.frames.append(Frame(phase, items))
             self._follows_text.append(None)
             self._readers.append(reader)
             self.actions.begin(number, reader.begin(self.reading))
         return number
 
-    def _reader(self, frame: Frame) -> Reader:
+    def _reader(self, phase: Phase, items: Items) -> Reader:
         """What a frame reads."""
-        phase, items = frame
+        reader = self._of_phase.get(phase)
+        if reader is not None:
+            return reader
         match phase:
-            case Phase.DONE:
-                return self._common.nothing
-            case Phase.ROOT:
-                return self._common.at_root
             case Phase.WORD:
                 return self._common.words[items[0][0]]
             case Phase.STRING:
-                return self._makers.strings(tuple(language for language, _ in items))
+                return self._makers.strings(tuple([language for language, _ in items]))
             case Phase.NUMBER:
-                return self._makers.numbers(tuple(piece.language for piece, _ in items))
-            case Phase.KEY:
-                return self._makers.keys(tuple(place for place, _ in items))
-        return self._common.blanks_behind if phase in _BEHIND else self._common.blanks
+                return self._makers.numbers(tuple([piece.language for piece, _ in items]))
+            case _:
+                return self._makers.keys(tuple([place for place, _ in items]))
 
     def relax(self, state: int, longest: int) -> int:
         """A reading state that more frames share, and that no text of so many bytes tells from this one."""
@@ -265,43 +279,61 @@ class Levels:
         action = table.get(frame, symbol)
         if action != MISS:
             return action
-        here, reader = self.frames[frame], self._readers[frame]
+        here = self.frames[frame]
         if here.phase not in _BETWEEN:
-            action = self._act(here, reader, symbol)
+            action = self._act(here, self._readers[frame], symbol)
             table.put(frame, symbol, action)
             return action
         # A walk that meets one byte of structure meets nearly all.
-        row = [DEAD] * NEAR
-        kinds = self._kinds(here) if here.phase in _BEFORE_VALUE else EVERY_KIND
+        known = self._values(frame) if here.phase in _BEFORE_VALUE else {}
         for each in _BETWEEN[here.phase]:
-            if each not in _KIND_OF or _KIND_OF[each] in kinds:
-                row[each] = self._act(here, reader, each)
-        table.near[frame, :NEAR] = row
-        return row[symbol]
+            known[each] = self._structure(here, each)
+        table.put_near(frame, known)
+        return known.get(symbol, DEAD)
 
-    def _kinds(self, frame: Frame) -> frozenset[Kind]:
-        """The kinds of which a value may be that comes next; it may turn out that there is none of one."""
-        phase, items = frame
-        if phase in (Phase.ROOT, Phase.VALUE):
-            goals = [move.goal for move, _ in items]
-        elif any(UNKNOWN_VALUE in place.seen for place, _ in items):
-            return EVERY_KIND
-        else:
-            goals = [move.goal for place, _ in items for move in place.case.moves(place)]
-        return frozenset[Kind]().union(*map(self.goals.specialiser.kinds, goals))
+    def _values(self, number: int) -> dict[int, int]:
+        """What becomes of a frame where a value begins: what is asked of it decides what may be read."""
+        phase, moves = self.frames[number]
+        below = number  # the frame that the value stands on
+        if phase not in (Phase.ROOT, Phase.VALUE):
+            if any(UNKNOWN_VALUE in place.seen for place, _ in moves):
+                return dict.fromkeys(_KIND_OF, ASK)
+            moves = _merge((move, mask) for place, mask in moves for move in place.case.moves(place))
+            below = self.frame(Phase.IN_ITEM, moves)
+        return {
+            symbol: encode(PUSH, top, below, again=symbol == NUMBER)
+            for symbol, top in self._begun(tuple([move.goal for move, _ in moves])).items()
+        }
+
+    def _begun(self, goals: tuple[Formula, ...]) -> dict[int, int]:
+        """The frames of values that may come to satisfy some of the goals, by their first byte's symbol."""
+        known = self._tops.get(goals)
+        if known is None:
+            before = self.goals.assumptions
+            # It may turn out that there is no value of a kind.
+            kinds = frozenset().union(*map(self.goals.specialiser.kinds, goals))
+            known = {}
+            for symbol, kind in _KIND_OF.items():
+                if kind in kinds:
+                    starts = [
+                        (start, 1 << i) for i, goal in enumerate(goals) for start in self.goals.starts(goal, kind)
+                    ]
+                    if starts:
+                        known[symbol] = self.frame(_OPENED.get(kind, Phase.WORD), _merge(starts))
+            if self.goals.assumptions == before:
+                self._tops[goals] = known
+        return known
 
     def _act(self, frame: Frame, reader: Reader, symbol: int) -> int:
         match frame.phase:
             case Phase.WORD:
-                return self._pop(mask for _, mask in frame.items)
+                return self._pop([mask for _, mask in frame.items])
             case Phase.STRING | Phase.NUMBER:
                 accepting = reader.labels[symbol]
-                masks = (mask for i, (_, mask) in enumerate(frame.items) if accepting >> i & 1)
+                masks = [mask for i, (_, mask) in enumerate(frame.items) if accepting >> i & 1]
                 return self._pop(masks, again=frame.phase is Phase.NUMBER)
-            case Phase.KEY:
-                return self._key_ended(frame, reader, symbol, UNKNOWN_KEY)
             case _:
-                return self._structure(frame, symbol)
+                return self._key_ended(frame, reader, symbol, UNKNOWN_KEY)
 
     def act_on_key(self, number: int, symbol: int, key: str) -> int:
         """What becomes of a frame whose key ends, where its text matters."""
@@ -326,52 +358,24 @@ class Levels:
 
     def _structure(self, frame: Frame, symbol: int) -> int:
         phase, items = frame
-        if phase in _BEFORE_VALUE and symbol in _KIND_OF:
-            unknown = phase is Phase.ITEM and any(UNKNOWN_VALUE in place.seen for place, _ in items)
-            return ASK if unknown else self._open(frame, _KIND_OF[symbol])
-        if symbol == QUOTE and phase in (Phase.OPEN_OBJECT, Phase.MEMBER):
+        if symbol == QUOTE:
             if any(UNKNOWN_KEY in place.extras for place, _ in items):
                 return ASK
-            return self._stay(Phase.KEY, tuple(item for item in items if any(item[0].case.allowed(item[0]))))
-        if symbol == COLON and phase is Phase.AFTER_KEY:
+            return self._stay(Phase.KEY, _with_members(items))
+        if symbol == COLON:
             return self._stay(Phase.VALUE, items)
-        if symbol == COMMA and phase is Phase.AFTER_ITEM:
+        if symbol == COMMA and phase is Phase.AFTER_MEMBER:
+            return self._stay(Phase.MEMBER, _with_members(items))
+        if symbol == COMMA:
             open_items = [place for place, _ in items if UNKNOWN_VALUE in place.seen]
             if open_items:
                 return self._stay(Phase.ITEM, items) if all(p.case.has_spare(p) for p in open_items) else ASK
-            return self._stay(Phase.ITEM, tuple(item for item in items if item[0].case.moves(item[0])))
-        if symbol == COMMA and phase is Phase.AFTER_MEMBER:
-            return self._stay(Phase.MEMBER, tuple(item for item in items if any(item[0].case.allowed(item[0]))))
-        closes_array = symbol == CLOSE_BRACKET and phase in (Phase.OPEN_ARRAY, Phase.AFTER_ITEM)
-        closes_object = symbol == CLOSE_BRACE and phase in (Phase.OPEN_OBJECT, Phase.AFTER_MEMBER)
-        if closes_array or closes_object:
-            return self._pop(mask for place, mask in items if place.case.can_close(place))
-        return DEAD
+            return self._stay(Phase.ITEM, tuple([item for item in items if item[0].case.moves(item[0])]))
+        return self._pop([mask for place, mask in items if place.case.can_close(place)])  # a bracket
 
     def _stay(self, phase: Phase, items: Items) -> int:
         following = self.frame(phase, items)
         return encode(STAY, following) if following else DEAD
-
-    def _open(self, frame: Frame, kind: Kind) -> int:
-        """Begin a value: what is asked of it decides what may be read."""
-        phase, moves = frame
-        if phase in (Phase.OPEN_ARRAY, Phase.ITEM):
-            phase = Phase.IN_ITEM
-            moves = _merge((move, mask) for place, mask in moves for move in place.case.moves(place))
-        starts: list[tuple[Place, int]] = []
-        for number, (move, _) in enumerate(moves):
-            begun = self.goals.starts(move.goal, kind)
-            starts += [(start, 1 << number) for start in begun]
-        if not starts:
-            return DEAD
-        opened = {
-            Kind.STRING: Phase.STRING,
-            Kind.NUMBER: Phase.NUMBER,
-            Kind.ARRAY: Phase.OPEN_ARRAY,
-            Kind.OBJECT: Phase.OPEN_OBJECT,
-        }.get(kind, Phase.WORD)
-        below = self.frame(phase, moves)
-        return encode(PUSH, self.frame(opened, _merge(starts)), below, again=kind is Kind.NUMBER)
 
     # ------------------------------------------------------------------ values end
 

@@ -9,15 +9,24 @@ length is asked is read as any string is, with a count.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 
 import numpy as np
 
 from engine.automata.json.reading import BACKSLASH, QUOTE_BYTE, Common, Reader, ReadingTable, ending
-from engine.automata.json.strings.names import Trie, TrieState, is_between, node_of, partial_of, within
+from engine.automata.json.strings.names import (
+    WITHIN_ESCAPES,
+    Trie,
+    TrieState,
+    TrieStep,
+    is_between,
+    node_of,
+    partial_of,
+    within,
+)
 from engine.automata.runtime import DEAD, MISS
 
-_FILLED_AT_ONCE = 32
+_FILLED_AT_ONCE = 12
 _ESCAPE_READ_AHEAD = 3  # many vocabularies have a token for the first two bytes of an escape
 
 Label = Callable[[str | None], Hashable]
@@ -52,17 +61,22 @@ class MarkedString(Reader):
 
     def fill(self, table: ReadingTable, number: int, state: TrieState, byte: int) -> None:
         """Fill the whole row: that of any string, but for what leads along the names."""
-        shadow = self._common.home
+        trie, shadow = self._trie, self._common.home
         for read in partial_of(state):
             shadow = table.entry(shadow, read)
-        entries = table.rows[shadow].copy()
-        for one, following, _ in self._trie.steps(state):
-            entries[one] = self._state(table, following, int(entries[one]))
-        name = self._trie.end(state, -1)
+        letters = trie.letters(state) if is_between(state) else None
+        steps = trie.steps(state) if letters is None else letters
+        marks = [(one, self._state(table, following, table.rows.item(shadow, one))) for one, following, _ in steps]
+        if letters:
+            marks.append((BACKSLASH, table.state(self, within(state, b"\\"))))
+        name = trie.end(state, -1)
         if name >= 0:
-            label = self._label(self._trie.names[name])
-            entries[QUOTE_BYTE] = DEAD if label is None else self.ending(label)
-        table.rows[number] = entries
+            label = self._label(trie.names[name])
+            marks.append((QUOTE_BYTE, DEAD if label is None else self.ending(label)))
+        row = table.rows[number]
+        row[:] = table.rows[shadow]
+        for one, entry in marks:
+            row[one] = entry
 
 
 class Names(Reader):
@@ -94,64 +108,84 @@ class Names(Reader):
         Escapes wait until somebody asks for one: they would double the rows.
         """
         at, allowed = state
-        todo: list[tuple[int, TrieState, int]] = [(number, at, allowed)]
+        todo = [(number, at, allowed)]
         if byte == BACKSLASH and is_between(at):
-            todo.clear()
-            self._lead(table, number, BACKSLASH, (within(at, b"\\"), allowed & self._trie.beyond(at)), todo)
+            todo = self._lead_to_escapes(table, number, at, allowed)
         room = _FILLED_AT_ONCE
         while todo and room > 0:
             number, at, allowed = todo.pop()
-            if is_between(at) and allowed & (allowed - 1) == 0:
+            letters = self._trie.letters(at) if is_between(at) else None
+            if letters and allowed & (allowed - 1) == 0:
                 tail = self._trie.tail(at, allowed.bit_length() - 1)
                 if tail is not None:
                     room -= self._fill_tail(table, number, allowed, *tail)
                     continue
             room -= 1
-            letters = self._trie.letters(at) if is_between(at) else None
-            escape = table.rows.item(number, BACKSLASH)
+            escape = table.rows.item(number, BACKSLASH) if letters else DEAD
             table.rows[number] = DEAD
-            for one, following, below in self._trie.steps(at) if letters is None else letters:
-                self._lead(table, number, one, (following, below & allowed), todo)
+            todo += self._lead(table, number, self._trie.steps(at) if letters is None else letters, allowed)
             if letters:
                 table.rows[number, BACKSLASH] = escape
             name = self._trie.end(at, allowed)
             if name >= 0:
                 table.rows[number, QUOTE_BYTE] = ending(name)
 
-    def _fill_tail(self, table: ReadingTable, number: int, allowed: int, nodes: list[int], letters: bytes) -> int:
-        """Fill the rows of all that is left of the only name that may come; how many these are."""
-        met = next((i for i, node in enumerate(nodes) if (node, allowed) in self.ids), len(nodes))
-        first = table.run(self, [(node, allowed) for node in nodes[:met]])
-        following = [*range(first, first + met), *(self.ids[node, allowed] for node in nodes[met : met + 1])]
-        rows, escape = table.rows, table.rows.item(number, BACKSLASH)
-        rows[number] = DEAD
-        rows[first : first + met] = DEAD
-        if following:
-            rows[number, letters[0]] = following[0]
-            rows[number, BACKSLASH] = escape
-            inner = len(following) - 1
-            rows[range(first, first + inner), list(letters[1 : inner + 1])] = following[1:]
-            rows[first : first + inner, BACKSLASH] = MISS
-        if met == len(nodes):
-            rows[first + met - 1 if met else number, QUOTE_BYTE] = ending(allowed.bit_length() - 1)
-        return met + 1
-
     def _lead(
-        self,
-        table: ReadingTable,
-        number: int,
-        byte: int,
-        following: tuple[TrieState, int],
-        todo: list[tuple[int, TrieState, int]],
-    ) -> None:
-        """Fill in where a byte leads; a state that is met for the first time is to be filled too."""
-        if not following[1]:
-            table.rows[number, byte] = DEAD
-            return
-        known = len(table)
-        target = table.rows[number, byte] = table.state(self, following)
-        if target == known and len(partial_of(following[0])) < _ESCAPE_READ_AHEAD:
-            todo.append((target, *following))
+        self, table: ReadingTable, number: int, steps: Iterable[TrieStep], allowed: int
+    ) -> list[tuple[int, TrieState, int]]:
+        """Fill in where some bytes lead; the states that are met for the first time, which are to be filled too."""
+        new: list[tuple[int, TrieState, int]] = []
+        entries: list[tuple[int, int]] = []
+        ids = self.ids
+        for byte, following, below in steps:
+            live = below & allowed
+            if live:
+                target = ids.get((following, live))
+                if target is None:
+                    target = table.state(self, (following, live))
+                    if is_between(following) or len(partial_of(following)) < _ESCAPE_READ_AHEAD:
+                        new.append((target, following, live))
+                entries.append((byte, target))
+            else:
+                entries.append((byte, DEAD))
+        row = table.rows[number]
+        for byte, target in entries:
+            row[byte] = target
+        return new
+
+    def _lead_to_escapes(
+        self, table: ReadingTable, number: int, at: TrieState, allowed: int
+    ) -> list[tuple[int, TrieState, int]]:
+        """Fill in where a backslash leads, as `_lead` does; and what follows, where names have it in common."""
+        live = self._trie.beyond(at) & allowed
+        escapes = [at | each for each in WITHIN_ESCAPES]
+        edges = self._trie.edges[at]
+        if not live or 0x2F in edges or not self._trie.letters(at) or (escapes[0], live) in self.ids:
+            return self._lead(table, number, ((BACKSLASH, escapes[0], live),), live)
+        first = table.run(self, [(each, live) for each in escapes], DEAD)
+        rows = table.rows
+        rows[number, BACKSLASH], rows[first, 0x75], rows[first + 1, 0x30] = first, first + 1, first + 2
+        rows[first + 2] = MISS
+        return []
+
+    def _fill_tail(self, table: ReadingTable, number: int, allowed: int, nodes: range, letters: bytes) -> int:
+        """Fill the rows of all that is left of the only name that may come; how many these are."""
+        ids = self.ids
+        met = next((i for i, node in enumerate(nodes) if (node, allowed) in ids), len(nodes))
+        first = table.run(self, [(node, allowed) for node in nodes[:met]], DEAD)
+        following = [*range(first, first + met), *(ids[node, allowed] for node in nodes[met : met + 1])]
+        rows = table.rows
+        escape = rows.item(number, BACKSLASH)
+        rows[number] = DEAD
+        rows[number, letters[0]] = following[0]
+        rows[number, BACKSLASH] = escape
+        for at, (byte, target) in enumerate(zip(letters[1:], following[1:], strict=False), first):
+            row = rows[at]
+            row[byte] = target
+            row[BACKSLASH] = MISS
+        if met == len(nodes):
+            rows[first + met - 1, QUOTE_BYTE] = ending(allowed.bit_length() - 1)
+        return met + 1
 
 
 class CountedString(Reader):

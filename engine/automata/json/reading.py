@@ -15,11 +15,14 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Sequence
 from functools import cache
+from itertools import repeat
+from mmap import mmap
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
+from engine.automata.json.numbers.language import NUMERIC
 from engine.automata.json.strings.spelled import before, place_of
 from engine.automata.json.values import WORDS, Kind
 from engine.automata.json.whitespace import Whitespace, is_complete
@@ -42,7 +45,9 @@ STRUCTURE: Final[dict[int, int]] = {
 QUOTE_BYTE: Final = 0x22
 BACKSLASH: Final = 0x5C
 # At first there is room for so many reading states, and then for eight times as many: what is not written takes no
-# memory, but what is copied takes time. From 4 MiB on, an array's pages may be huge, and are taken whole.
+# memory, but what is copied takes time. From 4 MiB on, numpy takes an array's memory in pieces of 2 MiB; so more than
+# that is a map of its own, which is taken page by page. Small ones are left to the allocator, which knows where pages
+# are that need not be cleared again.
 _ROOM: Final = 4_000
 _GROWTH: Final = 8
 
@@ -135,13 +140,13 @@ class ReadingTable:
         ids = reader.ids
         return [ids[state] if state in ids else self.state(reader, state) for state in states]
 
-    def run(self, reader: Reader, states: list[Any]) -> int:
-        """Number some of a reader's states anew, one after the other; the number of the first one."""
+    def run(self, reader: Reader, states: list[Any], entry: int = MISS) -> int:
+        """Number some of a reader's states anew, one after the other, with nothing but an entry; the first number."""
         first = len(self.owners)
         if first + len(states) > self._end:
             self._reserve(first + len(states))
-        self.rows[first : first + len(states)] = MISS
-        self.owners.extend((reader, state) for state in states)
+        self.rows[first : first + len(states)] = entry
+        self.owners += zip(repeat(reader), states)
         reader.ids.update(zip(states, range(first, first + len(states)), strict=True))
         return first
 
@@ -149,7 +154,7 @@ class ReadingTable:
         """Make room for so many states."""
         self._limits.check("reading states", size - 1, self._limits.configurations)
         if size > len(self.rows):
-            rows = np.empty((_GROWTH * size, 256), np.int32)
+            rows = np.frombuffer(mmap(-1, 1024 * _GROWTH * size), np.int32).reshape(-1, 256)
             rows[: len(self.owners)] = self.rows[: len(self.owners)]
             self.rows = rows
         self._end = min(len(self.rows), self._limits.configurations)  # where it has to be asked again
@@ -290,7 +295,6 @@ class StringReader(Reader):
         table.rows[number] = entries
 
 
-_NUMERIC: Final = np.array(list(b"0123456789+-.eE"))
 _BEHIND_NUMBER: Final = np.array(list(b" \t\n\r,]}"))
 
 
@@ -317,9 +321,9 @@ class NumberReader(Reader):
         accepting = self.accepting(state)
         if accepting:
             entries[_BEHIND_NUMBER] = self.ending(accepting)
-        pairs = list(zip(self.languages, state, strict=True))
-        for one in _NUMERIC.tolist():
-            following = tuple(None if at is None else language.step(at, one) for language, at in pairs)
+        nothing = (None,) * len(NUMERIC)
+        rows = (nothing if at is None else each.row(at) for each, at in zip(self.languages, state, strict=True))
+        for one, following in zip(NUMERIC, zip(*rows, strict=True), strict=True):
             entries[one] = table.state(self, following if any(at is not None for at in following) else None)
         table.rows[number] = entries
 
@@ -381,7 +385,7 @@ class Common:
 @cache
 def common(mode: Whitespace) -> Common:
     """What grammars with such white space begin with."""
-    from engine.automata.json.numbers.language import NumberLanguage
+    from engine.automata.json.numbers.language import number_language
     from engine.automata.json.strings.language import any_string
 
-    return Common(mode, any_string(), (NumberLanguage(), NumberLanguage(integer=True)))
+    return Common(mode, any_string(), (number_language(), number_language(integer=True)))

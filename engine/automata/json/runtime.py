@@ -23,7 +23,7 @@ from engine.automata.distance import Alphabet, Completion, Properties, Remaining
 from engine.automata.json.arrays import ArrayMove, ArrayPlace
 from engine.automata.json.bounded import BoundedReader
 from engine.automata.json.completion import JsonCompletion
-from engine.automata.json.formula import All, ExactlyOne, Formula, Some, span_of
+from engine.automata.json.formula import All, ExactlyOne, Formula, MultipleOf, Some, span_of
 from engine.automata.json.goals import Goals
 from engine.automata.json.levels import Levels, Phase, Place, Root
 from engine.automata.json.objects.case import ObjectMove, ObjectPlace
@@ -42,6 +42,7 @@ DEEPEST: Final = 30_000
 _NODES_FOR_A_CONFIGURATION: Final = 10
 """A document may be nested deeper than there are configurations."""
 _BYTES: Final = ByteClasses(bytes(range(256)), tuple(range(256)), tuple(((byte, byte),) for byte in range(256)))
+_CLASS_OF_BYTE: Final = np.frombuffer(_BYTES.of_byte, dtype=np.uint8)
 _Spot = tuple[int, int, bytes]
 """A node, a reading state, and the text since the outermost open item that must differ from others."""
 
@@ -57,7 +58,7 @@ class JsonAutomaton:
         self.goals = goals
         self.goal = goal
         self.classes = _BYTES
-        self.class_of_byte = np.frombuffer(_BYTES.of_byte, dtype=np.uint8)
+        self.class_of_byte = _CLASS_OF_BYTE
         self.n_classes = len(_BYTES)
         self.start = DEAD
         self._limits = limits
@@ -89,23 +90,29 @@ class JsonAutomaton:
     def run(self, configuration: int, data: bytes) -> int:
         """The configuration after all bytes."""
         self.forget()
-        spot = self._spots[configuration]
-        done, end = 0, len(data)
-        while done < end:
-            node, state, text = spot
-            begun, rows = done, self._levels.reading.rows
-            while done < end and (following := rows.item(state, data[done])) > DEAD:
-                state = following
-                done += 1
-            if done > begun:  # what the top frame reads by itself
-                spot = node, state, text + data[begun:done] if self._follows_text[node] else text
-            if done < end:
-                after = self._after(spot, data[done])
-                if after is None:
-                    return DEAD
-                spot = after
-                done += 1
-        return self._intern(spot)
+        reading, follows_text = self._levels.reading, self._follows_text
+        node, state, text = self._spots[configuration]
+        entry_of, begun = reading.rows.item, 0
+        for done, byte in enumerate(data):
+            entry = entry_of(state, byte)
+            if entry > DEAD:
+                state = entry
+                continue
+            if follows_text[node]:  # what the top frame has read by itself
+                text += data[begun:done]
+                begun = done
+            if entry == MISS:
+                entry = reading.entry(state, byte)
+                entry_of = reading.rows.item
+                if entry > DEAD:
+                    state = entry
+                    continue
+            after = self._act(node, entry, text, byte) if entry != DEAD else None
+            if after is None:
+                return DEAD
+            node, state, text = after
+            entry_of, begun = reading.rows.item, done + 1
+        return self._intern((node, state, text + data[begun:] if follows_text[node] else text))
 
     def row(self, configuration: int) -> list[int]:
         """Where each byte class leads."""
@@ -139,13 +146,11 @@ class JsonAutomaton:
 
     def _is_accepting(self, spot: _Spot) -> bool:
         frame, below, _ = self._nodes[spot[0]]
-        match self._levels.frames[frame].phase:
-            case Phase.DONE:
-                return True
-            case Phase.NUMBER:
-                at_root = self._levels.frames[self._nodes[below][0]].phase is Phase.ROOT
-                return at_root and self._levels.accepts_number(frame, spot[1])
-        return False
+        phase = self._levels.frames[frame].phase
+        if phase is Phase.NUMBER:
+            at_root = self._levels.frames[self._nodes[below][0]].phase is Phase.ROOT
+            return at_root and self._levels.accepts_number(frame, spot[1])
+        return phase is Phase.DONE
 
     # ------------------------------------------------------------------ steps
 
@@ -160,37 +165,40 @@ class JsonAutomaton:
 
     def _act(self, node: int, entry: int, text: bytes, byte: int) -> _Spot | None:
         """What the stack becomes where a byte ends the reading of its top frame."""
-        read = bytes((byte,))
+        read, levels = bytes((byte,)), self._levels
+        actions = levels.actions
         while True:
             frame, below, mark = self._nodes[node]
+            symbol = symbol_of(entry)
             if mark < 0:
-                action = self.act(frame, symbol_of(entry))
+                action = actions.get(frame, symbol)
+                if action == MISS:
+                    action = self._deep(levels.act, frame, symbol)
             else:  # a key that must not come again
-                key = json.loads(text[mark:] + read)
-                action = self._deep(self._levels.act_on_key, frame, symbol_of(entry), key)
+                action = self._deep(levels.act_on_key, frame, symbol, json.loads(text[mark:] + read))
             if action == DEAD:
                 return None
             kind, top, under, again = decode(action)
             behind = text if again else text + read
             if kind == STAY:
-                node = self._node(top, below, len(text) if self._levels.follows_text(top) else -1)
+                node = self._node(top, below, len(text) if levels.follows_text(top) else -1)
             elif kind == PUSH:
-                marked = len(text) if self._levels.follows_text(under) else -1
+                marked = len(text) if levels.follows_text(under) else -1
                 node = self._node(top, self._node(under, below, marked), -1)
             else:
                 owner, lower, mark = self._nodes[below]
                 if mark < 0:
-                    following = self.act_below(owner, top)
+                    top = self.act_below(owner, top)
                 else:  # an item that must not come again
-                    following = self._deep(self._levels.after_value, owner, top, _value(behind[mark:]))
-                if following == DEAD:
+                    top = self._deep(levels.after_value, owner, top, _value(behind[mark:]))
+                if top == DEAD:
                     return None
-                node = self._node(following, lower, -1)
+                node = self._node(top, lower, -1)
             text = behind if self._follows_text[node] else b""
-            state = self._levels.actions.start(self._nodes[node][0])
+            state = actions.start(top)
             if not again:
                 return node, state, text
-            entry = self._reading.entry(state, byte)
+            entry = levels.reading.entry(state, byte)
             if entry == DEAD:
                 return None
             if entry > DEAD:
@@ -215,7 +223,7 @@ class JsonAutomaton:
     @property
     def rows(self) -> npt.NDArray[np.int32]:
         """The reading states' table."""
-        return self._reading.rows
+        return self._levels.reading.rows
 
     @property
     def actions(self) -> ActionTable:
@@ -377,5 +385,7 @@ def _goal_spans(goal: Formula) -> set[Span]:
     """The assertions that a value meets at once; not those of definitions, which may refer to one another."""
     if isinstance(goal, All | Some | ExactlyOne):
         return {span for item in goal.items for span in _goal_spans(item)}
+    if isinstance(goal, MultipleOf) and goal.written:
+        return set()  # one for all integers; the kinds beside it have a place of their own
     span = span_of(goal)
     return {span} if span.end else set()

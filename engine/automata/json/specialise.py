@@ -7,7 +7,7 @@ values of the kind. What is left mentions this kind only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from math import prod
 from typing import TypeAlias
 
@@ -52,8 +52,9 @@ class Specialiser:
 
     def specialise(self, formula: Formula, kind: Kind) -> Formula:
         """The formula for values of one kind: no definition, no assertion about another kind."""
-        if isinstance(formula, Placed) and formula.about is not None:
-            return formula if formula.about is kind else self._arena.true
+        atom = formula.item if isinstance(formula, Not) else formula
+        if isinstance(atom, Placed) and atom.about is not None:
+            return formula if atom.about is kind else self._arena.constant(atom is formula)
         key = (formula, kind)
         known = self._known.get(key)
         if known is None:
@@ -67,7 +68,8 @@ class Specialiser:
             case Constant():
                 return formula
             case All():
-                return arena.all_of(self._each(formula.items, kind, arena.false))
+                items = self._each(formula.items, kind, arena.false)
+                return formula if items == formula.items else arena.all_of(items)
             case Some():
                 return self.any_of(self._each(formula.items, kind, arena.true))
             case ExactlyOne():
@@ -87,7 +89,8 @@ class Specialiser:
 
     def kinds(self, formula: Formula) -> frozenset[Kind]:
         """The kinds of values that may satisfy a formula; it may turn out that those of one do not."""
-        if isinstance(formula, Placed) and formula.about is not None:
+        atom = formula.item if isinstance(formula, Not) else formula
+        if isinstance(atom, Placed) and atom.about is not None:
             return EVERY_KIND
         known = self._kinds.get(formula)
         if known is None:
@@ -97,7 +100,12 @@ class Specialiser:
     def _kinds_of(self, formula: Formula) -> frozenset[Kind]:
         match formula:
             case All():
-                return EVERY_KIND.intersection(*map(self.kinds, formula.items))
+                kinds = EVERY_KIND
+                for item in formula.items:
+                    of_item = self.kinds(item)
+                    if of_item is not EVERY_KIND:
+                        kinds &= of_item
+                return kinds
             case Some() | ExactlyOne():
                 return frozenset().union(*map(self.kinds, formula.items))
             case Sub():
@@ -113,12 +121,15 @@ class Specialiser:
             case _:
                 return EVERY_KIND if formula is not self._arena.false else frozenset()
 
-    def _each(self, items: tuple[Formula, ...], kind: Kind, ending: Formula) -> Iterator[Formula]:
+    def _each(self, items: tuple[Formula, ...], kind: Kind, ending: Formula) -> tuple[Formula, ...]:
+        """The items as they stand for a kind; that one alone, if there is one, which decides."""
+        found: list[Formula] = []
         for item in items:
             special = self.specialise(item, kind)
-            yield special
             if special is ending:
-                return
+                return (ending,)
+            found.append(special)
+        return tuple(found)
 
     def any_of(self, items: Iterable[Formula]) -> Formula:
         """The disjunction, where all that is said of one name, or of one index, is said at once.
@@ -164,7 +175,7 @@ class Specialiser:
         arena = self._arena
         values = [value for value in formula.values if kind_of(value) is kind]
         if kind is Kind.NUMBER or kind is Kind.STRING:
-            return arena.among(values, formula.place)
+            return formula if len(values) == len(formula.values) else arena.among(values, formula.place)
         if kind is Kind.ARRAY or kind is Kind.OBJECT:
             return arena.any_of(self._structure(value, formula.place) for value in values)
         return arena.constant(bool(values))
@@ -199,38 +210,39 @@ class Specialiser:
         Raises:
             LimitExceededError: there are too many.
         """
-        return [one for one in self._alternatives(formula, judge) if judge(one) is False]
+        return [one for one in self._alternatives(formula, judge, ()) if judge(one) is False]
 
-    def _alternatives(self, formula: Formula, judge: Judge) -> list[Conjunction]:
+    def _alternatives(self, formula: Formula, judge: Judge, known: Conjunction) -> list[Conjunction]:
+        """The same without the last look; `known` holds anyway, which mostly tells the items of a choice apart."""
         match formula:
             case Constant():
                 return [()] if formula.value else []
             case All():
-                return self._product(formula.items, judge)
+                return self._product(formula.items, judge, known)
             case Some():
-                found = [one for item in formula.items for one in self._alternatives(item, judge)]
+                found = [one for item in formula.items for one in self._alternatives(item, judge, known)]
                 return _without_covered(found)
             case ExactlyOne():
-                return self._exactly_one(formula.items, judge)
+                return self._exactly_one(formula.items, judge, known)
             case Not(item=ExactlyOne(items=items)):
                 # None of them, or two at least.
                 arena = self._arena
-                pairs = [arena.all_of((items[i], items[j])) for i, j in self._overlaps(items, judge)]
+                pairs = [arena.all_of((items[i], items[j])) for i, j in self._overlaps(items, judge, known)]
                 none = arena.all_of(self._negated(one) for one in items)
-                return self._alternatives(self.any_of([none, *pairs]), judge)
+                return self._alternatives(self.any_of([none, *pairs]), judge, known)
             case _:
                 return [(formula,)]
 
-    def _product(self, items: tuple[Formula, ...], judge: Judge) -> list[Conjunction]:
+    def _product(self, items: tuple[Formula, ...], judge: Judge, known: Conjunction) -> list[Conjunction]:
         if not any(map(is_compound, items)):
             return [items]
         # What decides first keeps the product small: plain assertions, then choices; but the order of
         # the source is the order of properties, so each alternative is sorted back.
         place = {item: i for i, item in enumerate(items)}
         choices = [item for item in items if is_compound(item)]
-        found: list[tuple[tuple[int, Conjunction], ...]] = [
-            tuple((place[item], (item,)) for item in items if item not in choices)
-        ]
+        plain = tuple(item for item in items if item not in choices)
+        known = _joined(known, plain)
+        found: list[tuple[tuple[int, Conjunction], ...]] = [tuple((place[item], (item,)) for item in plain)]
         choices.sort(key=lambda item: (self._is_about_members(item), len(getattr(item, "items", ()))))
         conditions = [item for item in choices if self._is_about_members(item)]
         if len(conditions) > 1 and prod(map(_ways, conditions)) > _HOPELESS:
@@ -241,7 +253,7 @@ class Specialiser:
         for item in choices:
             if conditions and item is conditions[0]:
                 few = found
-            parts = self._alternatives(item, judge)
+            parts = self._alternatives(item, judge, known)
             if len(parts) == 1:
                 found = [(*one, (place[item], parts[0])) for one in found]
             else:
@@ -276,26 +288,26 @@ class Specialiser:
         ways = [(*one, (place, part)) for part in parts]
         return [way for way in ways if judge(_flat(way)) is False]
 
-    def _exactly_one(self, items: tuple[Formula, ...], judge: Judge) -> list[Conjunction]:
+    def _exactly_one(self, items: tuple[Formula, ...], judge: Judge, known: Conjunction) -> list[Conjunction]:
         arena = self._arena
         overlap: list[list[int]] = [[] for _ in items]
-        for i, j in self._overlaps(items, judge):
+        for i, j in self._overlaps(items, judge, known):
             overlap[i].append(j)
             overlap[j].append(i)
         found: list[Conjunction] = []
         for i, item in enumerate(items):
             others = [self._negated(items[j]) for j in overlap[i]]
-            found += self._alternatives(arena.all_of([item, *others]), judge)
+            found += self._alternatives(arena.all_of([item, *others]), judge, known)
         return _without_covered(found)
 
-    def _overlaps(self, items: tuple[Formula, ...], judge: Judge) -> list[tuple[int, int]]:
-        """The pairs that something may satisfy together."""
-        each = [self._alternatives(item, judge) for item in items]
+    def _overlaps(self, items: tuple[Formula, ...], judge: Judge, known: Conjunction) -> list[tuple[int, int]]:
+        """The pairs that something may satisfy together, where something is known of it already."""
+        each = [self._alternatives(item, judge, known) for item in items]
         return [
             (i, j)
             for i, mine in enumerate(each)
             for j in range(i)
-            if any(not judge(_joined(one, other)) for one in mine for other in each[j])
+            if any(not judge(_joined(known, one, other)) for one in mine for other in each[j])
         ]
 
 
@@ -322,8 +334,8 @@ def _one_part(item: Formula) -> object:
     return None
 
 
-def _joined(one: Conjunction, other: Conjunction) -> Conjunction:
-    return tuple(dict.fromkeys((*one, *other)))
+def _joined(*conjunctions: Conjunction) -> Conjunction:
+    return tuple(dict.fromkeys(literal for one in conjunctions for literal in one))
 
 
 def _flat(parts: tuple[tuple[int, Conjunction], ...]) -> Conjunction:

@@ -106,12 +106,12 @@ def _long(text: str) -> Fraction:
 def kind_of(value: Value) -> Kind:
     """What a value is."""
     match value:
+        case str():  # first, since it is what most are
+            return Kind.STRING
         case Word():
             return value.kind
         case Fraction():
             return Kind.NUMBER
-        case str():
-            return Kind.STRING
         case ArrayValue():
             return Kind.ARRAY
         case ObjectValue():

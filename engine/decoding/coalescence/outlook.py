@@ -15,15 +15,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from heapq import heappop, heappush
+from itertools import islice
 
 import numpy as np
 
 from engine.decoding.coalescence.lattice import Lattice
-from engine.decoding.coalescence.values import Continuation, Outlook, Path, Probable
+from engine.decoding.coalescence.spelling import around, own_spelling
+from engine.decoding.coalescence.values import Continuation, Outlook, Path, Probable, Spellings
 from engine.decoding.processors.logits import Logits, log_sum_exp, sanitise
 from engine.masking import Matcher
 from engine.masking.token_view import by_first_byte
 from engine.models import LogitSource
+from engine.models.spelling import Spell
 
 Ask = Callable[[Path], Logits]
 """The model's log-probabilities after some ids, float64[W]."""
@@ -93,6 +96,47 @@ def most_probable(lattice: Lattice, ask: Ask, most_calls: int = MOST_CALLS) -> P
         ]
         for entry in [min(ahead)] if calls > most_calls else ahead:
             heappush(heap, entry)
+
+
+def spellings(
+    matcher: Matcher,
+    run: bytes,
+    part: tuple[int, int],
+    spell: Spell | None,
+    ask: Ask,
+    most: int,
+    most_calls: int = MOST_CALLS,
+) -> Spellings | None:
+    """The ways to spell a part of a forced run; the rest is spelled as the tokenizer does, as far as it can be.
+
+    Args:
+        matcher: stands where the run begins; is not moved.
+        run: what must come.
+        part: where the part begins and ends.
+        spell: the tokenizer, whose own way is marked.
+        ask: the model, behind all that stands before the run.
+        most: how many ways are listed, those of fewest tokens first; the likeliest and the tokenizer's own come on top.
+        most_calls: how often the model may be asked for the likeliest.
+
+    Returns:
+        None where no tokens spell the run.
+    """
+    vocabulary, (begin, end) = matcher.vocabulary, part
+    lattice = Lattice.of(run[begin:end], vocabulary)
+    outer = around(run, begin, end, vocabulary, spell)
+    if outer is None or not lattice.count:
+        return None
+    before, behind = outer
+    likeliest = most_probable(lattice, lambda ids: ask((*before, *ids)), most_calls)
+    assert likeliest is not None
+    best = (*before, *likeliest.ids, *behind)
+    listed: dict[Path, None] = {(*before, *ids, *behind): None for ids in islice(lattice.paths(), most)}
+    listed[best] = None
+    whole = own_spelling(run, vocabulary, spell)
+    if whole is not None and whole[: len(before)] == before and whole[len(whole) - len(behind) :] == behind:
+        listed[whole] = None
+    outlooks = tuple(sorted(compare(matcher, listed, ask, whole), key=lambda one: -one.log_p))
+    return Spellings(run, begin, end, lattice.count, before, behind, outlooks, best, likeliest.is_exact)
 
 
 def _outlook(matcher: Matcher, path: Path, ask: Ask, *, is_own: bool) -> Outlook:

@@ -1,32 +1,18 @@
-"""Generation that takes forced runs without asking the model for them, and counts what that saves.
-
-A session is stepped as ever; before each step the coalescer looks whether the text is
-forced, and appends what its strategy says. Where a stage of the session's pipeline holds
-a token of the run back (a budget, a suppressed text), the run ends before it and the
-model is asked.
-"""
+"""Generation that takes forced runs without asking the model for them, and counts what that saves."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 from engine.compile import CompiledGrammar
-from engine.decoding.coalescence.outlook import MOST_CALLS, asking
-from engine.decoding.coalescence.spelling import Spell
-from engine.decoding.coalescence.strategies import MOST_TAKEN_BACK, coalesce
-from engine.decoding.coalescence.values import CoalescedGeneration, Strategy
-from engine.decoding.generate import run_to_end
-from engine.decoding.pipeline_settings import PipelineSettings
+from engine.decoding.coalescence.coalescer import Coalescer
+from engine.decoding.coalescence.values import CoalescedGeneration
+from engine.decoding.generate import generation_of
+from engine.decoding.pipeline_settings import PipelineSettings, Strategy
 from engine.decoding.session import DecodeSession
-from engine.decoding.values import (
-    DEFAULT_MAX_TOKENS,
-    REPLAYED,
-    Chat,
-    SamplerSettings,
-    StopRule,
-)
-from engine.masking import Matcher
+from engine.decoding.values import DEFAULT_MAX_TOKENS, Chat, SamplerSettings, StopRule
 from engine.models import LogitSource
 from engine.models.source import Logits, Message
 from engine.models.spelling import speller_of
@@ -75,58 +61,6 @@ class CountedSource:
         return self.source.encode_chat(messages, assistant_prefix)
 
 
-class Coalescer:
-    """Takes forced runs in a session.
-
-    Args:
-        model: whose tokens; asked by `PROBABLE` alone.
-        strategy: how runs are spelled.
-        spell: the model's tokenizer.
-        most_calls: how often `PROBABLE` asks the model for one run.
-
-    Attributes:
-        taken_back: how many tokens were replaced so far.
-    """
-
-    def __init__(
-        self, model: LogitSource, strategy: Strategy | str, *, spell: Spell | None, most_calls: int = MOST_CALLS
-    ) -> None:
-        self.strategy = Strategy(strategy)
-        self.taken_back = 0
-        self._model, self._spell, self._most_calls = model, spell, most_calls
-
-    def extend(self, session: DecodeSession) -> int:
-        """Append what is forced where a session stands; the number of tokens, 0 where the model is to be asked.
-
-        The text is longer by at least a byte, or the session stands where it stood.
-        """
-        if self.strategy is Strategy.NONE or session.finish is not None:
-            return 0
-        matcher, taken = _matcher_of(session), [step.token_id for step in session.steps]
-        if matcher is None:
-            return 0
-        found = coalesce(
-            matcher,
-            self.strategy,
-            taken=taken,
-            spell=self._spell,
-            ask=lambda: asking(self._model, [*session.prompt_ids, *taken]),
-            most_taken_back=min(MOST_TAKEN_BACK, _replaceable(session)),
-            most_calls=self._most_calls,
-        )
-        if not found.tokens:
-            return 0
-        stood, length = session.trace.current, len(session.output)
-        for _ in range(found.taken_back):
-            session.back()
-        appended = len(session.append(found.tokens))
-        if not appended or (found.taken_back and len(session.output) <= length):  # a stage holds the run back
-            session.go_to(stood)
-            return 0
-        self.taken_back += found.taken_back
-        return appended
-
-
 def generate_coalesced(  # noqa: PLR0913 - those of `generate`, the strategy and the clock
     grammar: CompiledGrammar,
     model: LogitSource,
@@ -140,7 +74,7 @@ def generate_coalesced(  # noqa: PLR0913 - those of `generate`, the strategy and
     cancel: CancelToken | None = None,
     timings: dict[tuple[int, ...], float] | None = None,
 ) -> CoalescedGeneration:
-    """As `generate`, with forced runs decoded by a strategy; `NONE` gives exactly what `generate` does.
+    """As `generate`, with forced runs decoded by a strategy, whatever the pipeline says of them.
 
     Strategies that are compared share one dictionary of `timings`; see `CountedSource`.
 
@@ -157,16 +91,15 @@ def generate_coalesced(  # noqa: PLR0913 - those of `generate`, the strategy and
         max_tokens=max_tokens,
         stop_at=stop_at,
         kept_logits=1,
-        pipeline=pipeline,
+        pipeline=replace(pipeline, coalesce=Strategy(strategy)),
     )
     coalescer = Coalescer(counted, strategy, spell=speller_of(model))
     while session.finish is None:
-        if not coalescer.extend(session):
-            session.step()
+        coalescer.advance(session)
         if cancel is not None:
             cancel.report("generate", len(session.steps), session.max_tokens)
-    made = run_to_end(session)
-    unasked = sum(step.chosen_by == REPLAYED for step in made.steps)
+    made = generation_of(session)
+    unasked = sum(not step.was_asked for step in made.steps)
     return CoalescedGeneration(
         made,
         coalescer.strategy,
@@ -176,18 +109,3 @@ def generate_coalesced(  # noqa: PLR0913 - those of `generate`, the strategy and
         counted.seconds,
         time.perf_counter() - begun - counted.waited + counted.seconds,
     )
-
-
-def _matcher_of(session: DecodeSession) -> Matcher | None:
-    """A matcher where a session stands; None without a grammar, and after a token was forced against it."""
-    language = session.language
-    if language is None:
-        return None
-    matcher = Matcher(language, session.model.vocabulary)
-    return matcher if all(matcher.accept(step.token_id) for step in session.steps) else None
-
-
-def _replaceable(session: DecodeSession) -> int:
-    """How many of the last steps may be taken back: those that are not the user's."""
-    steps = session.steps
-    return next((i for i, step in enumerate(reversed(steps)) if step.chosen_by == "user"), len(steps))

@@ -13,7 +13,7 @@ the nearest place where both spellings have a boundary.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
 
 import numpy as np
@@ -21,19 +21,12 @@ import numpy as np
 from engine.decoding.coalescence.lattice import Lattice, find_prefix
 from engine.decoding.coalescence.values import Path
 from engine.masking import Matcher
-from engine.source import EngineError
+from engine.models.spelling import Spell, tokenizer_spelling
 from engine.vocabulary import Vocabulary
-
-Spell = Callable[[str], Sequence[int]]
-"""How a tokenizer writes a text, as ids; special ones in front do not count."""
-
-_ANCHOR = "\n"
 
 
 def own_spelling(data: bytes, vocabulary: Vocabulary, spell: Spell | None) -> Path | None:
     """The tokenizer's spelling of a whole text.
-
-    A tokenizer that puts a blank before every text is asked for the text behind a line end.
 
     Args:
         data: the text; UTF-8.
@@ -43,17 +36,7 @@ def own_spelling(data: bytes, vocabulary: Vocabulary, spell: Spell | None) -> Pa
     Returns:
         The ids; None where the tokenizer would write another text.
     """
-    if spell is None:
-        return Lattice.of(data, vocabulary).longest()
-    try:
-        text = data.decode()
-        for anchor in ("", _ANCHOR):
-            ids = _behind(anchor.encode(), tuple(spell(anchor + text)), vocabulary)
-            if ids is not None and _text(ids, vocabulary) == data:
-                return ids
-    except (UnicodeDecodeError, EngineError):
-        pass
-    return None
+    return Lattice.of(data, vocabulary).longest() if spell is None else tokenizer_spelling(data, vocabulary, spell)
 
 
 def around(run: bytes, begin: int, end: int, vocabulary: Vocabulary, spell: Spell | None) -> tuple[Path, Path] | None:
@@ -144,18 +127,6 @@ def _goes_beyond(matcher: Matcher, rest: bytes) -> bool:
     longer = trie.token_ids[trie.token_start[node + 1] : trie.token_start[trie.skip[node]]]
     words = matcher.bitmask()
     return bool(np.any((words[longer >> 5] >> (longer & 31)) & 1))
-
-
-def _behind(anchor: bytes, ids: Path, vocabulary: Vocabulary) -> Path | None:
-    """What follows an anchor, and special tokens in front; None where no token ends with the anchor."""
-    at = next((i for i, token_id in enumerate(ids) if token_id not in vocabulary.special), len(ids))
-    if not anchor:
-        return ids[at:]
-    read = b""
-    while at < len(ids) and not read.endswith(anchor):
-        read += vocabulary.token_bytes(ids[at]) or b""
-        at += 1
-    return ids[at:] if read.endswith(anchor) else None
 
 
 def _text(ids: Sequence[int], vocabulary: Vocabulary) -> bytes:

@@ -13,11 +13,14 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from engine.decoding.coalescence.forced import compactly_forced
 from engine.decoding.coalescence.lattice import Lattice
 from engine.decoding.coalescence.outlook import MOST_CALLS, Ask, most_probable
-from engine.decoding.coalescence.spelling import Spell, continued, settled, whole_characters
-from engine.decoding.coalescence.values import Coalesced, Path, Strategy
+from engine.decoding.coalescence.spelling import continued, settled, whole_characters
+from engine.decoding.coalescence.values import Coalesced, Path
+from engine.decoding.pipeline_settings import Strategy
 from engine.masking import Matcher
+from engine.models.spelling import Spell
 
 MOST_TAKEN_BACK = 8
 MOST_BYTES = 1_024
@@ -32,6 +35,7 @@ def coalesce(
     ask: Callable[[], Ask] | None = None,
     most_taken_back: int = MOST_TAKEN_BACK,
     most_calls: int = MOST_CALLS,
+    json_read: bytes | None = None,
 ) -> Coalesced:
     """The tokens to append where a grammar leaves no choice; nothing is appended, and the matcher is not moved.
 
@@ -47,6 +51,8 @@ def coalesce(
         ask: gives the model behind all that was taken, for `PROBABLE`.
         most_taken_back: how many of `taken` may be replaced.
         most_calls: for `PROBABLE`.
+        json_read: of a JSON Schema, what it has read of its text: its compact spelling is taken where nothing but white
+            space and escapes are left open; see `forced`. None for a text that is no JSON.
 
     Raises:
         ValueError: `PROBABLE` without `ask`.
@@ -54,7 +60,7 @@ def coalesce(
     chosen = Strategy(strategy)
     if chosen is Strategy.NONE:
         return Coalesced(b"")
-    run = matcher.forced_bytes(MOST_BYTES)
+    run = forced_run(matcher, json_read)
     if not run:
         return Coalesced(b"", tokens=_only_token(matcher))
     if chosen is Strategy.OWN:
@@ -69,6 +75,11 @@ def coalesce(
         raise ValueError("the most probable spelling needs a model to ask")
     found = most_probable(lattice, ask(), most_calls)
     return Coalesced(run) if found is None else Coalesced(run, 0, found.ids, found.calls)
+
+
+def forced_run(matcher: Matcher, json_read: bytes | None = None) -> bytes:
+    """What must come; the arguments are those of `coalesce`."""
+    return matcher.forced_bytes(MOST_BYTES) if json_read is None else compactly_forced(matcher, json_read, MOST_BYTES)
 
 
 def _own(matcher: Matcher, run: bytes, taken: Sequence[int], spell: Spell | None, most_taken_back: int) -> Coalesced:

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
+from statistics import median
 
-from engine.decoding.values import Generation
+from engine.decoding.pipeline_settings import Strategy
+from engine.decoding.values import COALESCED, Generation, Step
 
 Path = tuple[int, ...]
 """Token ids."""
-
-
-class Strategy(StrEnum):
-    """How forced runs are decoded."""
-
-    NONE = "none"  # ask the model for each token
-    LONGEST = "longest"  # the longest token at each place
-    OWN = "own"  # as the tokenizer writes it, its ends healed
-    PROBABLE = "probable"  # the spelling that the model finds likeliest
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +84,53 @@ class Probable:
 
 
 @dataclass(frozen=True, slots=True)
+class Spellings:
+    """The ways to spell a part of a forced run, side by side.
+
+    Attributes:
+        run: what must come.
+        begin, end: the part of it that is spelled in several ways.
+        count: how many ways there are.
+        before, behind: how the rest of the run is spelled, in all of them.
+        outlooks: what the model says of some of the ways, the likeliest first. Their ids spell the whole run.
+        likeliest: the ids of the likeliest.
+        is_exact: whether no way that is not listed can be likelier.
+    """
+
+    run: bytes
+    begin: int
+    end: int
+    count: int
+    before: Path
+    behind: Path
+    outlooks: tuple[Outlook, ...]
+    likeliest: Path
+    is_exact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Savings:
+    """What forced runs saved of an output.
+
+    Attributes:
+        tokens: how many it has.
+        coalesced: how many of them came in forced runs.
+        calls: how many calls of the model were saved.
+        seconds: how long these would have taken, as the others of this output did; None where that is not known.
+    """
+
+    tokens: int
+    coalesced: int
+    calls: int
+    seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class CoalescedGeneration:
     """A generation, and what it cost.
 
     Attributes:
-        generation: as `generate` gives it; steps that no model was asked for are `REPLAYED`.
+        generation: as `generate` gives it; steps that no model was asked for are `COALESCED`.
         strategy: how forced runs were decoded.
         calls: how often the model was asked.
         unasked: how many of the tokens came without a call of their own.
@@ -116,3 +151,15 @@ class CoalescedGeneration:
     def saved(self) -> int:
         """How many calls fewer than tokens there were; below 0 where the spelling was asked for."""
         return len(self.generation.steps) - self.calls
+
+
+def savings_of(steps: Sequence[Step]) -> Savings:
+    """What forced runs saved of an output.
+
+    A call is saved where a token was taken and the model had not been asked there; where somebody had looked, it had.
+    """
+    runs = [step for step in steps if step.chosen_by == COALESCED]
+    saved = sum(step.logits_ms is None for step in runs)
+    times = [step.logits_ms for step in steps if step.was_asked and step.logits_ms]
+    seconds = saved * median(times) / 1_000 if times else None
+    return Savings(len(steps), len(runs), saved, seconds)

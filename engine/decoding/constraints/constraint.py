@@ -59,6 +59,9 @@ class Constraint(Protocol):
     def target(self, token_id: int) -> int | None:
         """The configuration that an allowed token leads to; None for an end."""
 
+    def matcher(self) -> Matcher | None:
+        """A matcher that stands here, to look ahead with; None without a grammar, and after a token was forced."""
+
 
 class GrammarConstraint:
     """A grammar's matcher, its mask unpacked.
@@ -129,6 +132,10 @@ class GrammarConstraint:
             return None
         return self._automaton.run(self.configuration, token) or None
 
+    def matcher(self) -> Matcher | None:
+        """A matcher that stands here, to look ahead with; None after a token was forced."""
+        return None if self._beyond.taken else self._matcher.fork()
+
 
 class Unconstrained:
     """No grammar: every id may follow until an EOS."""
@@ -186,6 +193,10 @@ class Unconstrained:
 
     def target(self, token_id: int) -> int | None:
         """There is no automaton to go to."""
+        return None
+
+    def matcher(self) -> Matcher | None:
+        """There is nothing to match."""
         return None
 
 

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from engine.compile import CompiledGrammar
 from engine.decoding.constraints.constraint import Constraint, constraint_for
-from engine.decoding.constraints.zones import Part, Zone, ZonedAutomaton, zoned
+from engine.decoding.constraints.zone_grammars import ZoneGrammars
+from engine.decoding.constraints.zones import Part, ZonedAutomaton
 from engine.decoding.errors import DeadEndError, EmptyMaskError
 from engine.decoding.pipeline_settings import PipelineSettings, StageName
 from engine.decoding.processors import Bias, DfaTable, StaticMask, Suppress, compile_pattern, mask, shapes
@@ -28,6 +29,7 @@ from engine.decoding.processors.masker import ENDED, Ended, Machine
 from engine.decoding.processors.pattern import fixed_sets
 from engine.decoding.processors.shaping import Shape
 from engine.decoding.values import BudgetState, SamplerSettings
+from engine.masking import Matcher
 from engine.masking.explanation import Explanation
 from engine.vocabulary import Vocabulary
 
@@ -86,12 +88,15 @@ class StagedConstraint:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """With zones, what the output may be in the midst of: `free text`, `grammar`, `closing text`, `end`."""
+        """With zones, what the output may be in the midst of.
+
+        `free text`, `grammar`, `closing text`, `end`; of further zones, `zone 2` and so on.
+        """
         automaton = self._zones()
         if automaton is None:
             return ()
-        found = sorted({place.part for place in automaton.places(self._inner.configuration)})
-        return tuple(dict.fromkeys(_PART_NAMES[part] for part in found))
+        found = sorted({(place.part, place.zone) for place in automaton.places(self._inner.configuration)})
+        return tuple(dict.fromkeys(_part_name(part, zone) for part, zone in found))
 
     @property
     def grammar_text(self) -> bytes | None:
@@ -169,6 +174,10 @@ class StagedConstraint:
         """The configuration that an allowed token leads to; None for an end."""
         return self._inner.target(token_id)
 
+    def matcher(self) -> Matcher | None:
+        """The grammar's matcher where it stands, to look ahead with; None without one, and after a token was forced."""
+        return self._inner.matcher() if self._broken_at is None else None
+
     # ------------------------------------------------------------------ steps
 
     def accept(self, token_id: int) -> bool:
@@ -234,6 +243,10 @@ _PART_NAMES = {
 }
 
 
+def _part_name(part: Part, zone: int) -> str:
+    return f"zone {zone + 1}" if part is Part.GRAMMAR and zone > 0 else _PART_NAMES[part]
+
+
 class StagePlan:
     """What the settings of a pipeline come to for one vocabulary.
 
@@ -243,6 +256,7 @@ class StagePlan:
 
     Raises:
         InvariantError: the settings do not fit the vocabulary, or a pattern cannot be read.
+        ZoneError: the grammar of a zone cannot be used.
     """
 
     def __init__(self, settings: PipelineSettings, vocabulary: Vocabulary) -> None:
@@ -251,6 +265,7 @@ class StagePlan:
         self._machines = _machines(settings, vocabulary)
         self._bias = Bias(vocabulary, dict(_biases(settings))) if settings.bias else None
         self._budget: tuple[CompiledGrammar, TokenBudget] | None = None
+        self._zones = None if settings.zones is None else ZoneGrammars(settings.zones)
         self._zoned: tuple[CompiledGrammar, CompiledGrammar] | None = None
 
     def constraint(self, grammar: CompiledGrammar | None, tokens: int) -> StagedConstraint:
@@ -284,12 +299,10 @@ class StagePlan:
                 yield name, shaping[name]
 
     def _with_zones(self, grammar: CompiledGrammar) -> CompiledGrammar:
-        zones = self.settings.zones
-        if zones is None:
+        if self._zones is None:
             return grammar
         if self._zoned is None or self._zoned[0] is not grammar:
-            zone = Zone(grammar, zones.after, zones.after_token, zones.until)
-            self._zoned = grammar, zoned([zone], self._vocabulary, zones.then, required=zones.required)
+            self._zoned = grammar, self._zones.around(grammar, self._vocabulary)
         return self._zoned[1]
 
     def _budget_of(self, grammar: CompiledGrammar, tokens: int) -> TokenBudget:

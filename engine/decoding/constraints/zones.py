@@ -298,7 +298,7 @@ class ZonedAutomaton(LazyTable[_Key]):
         return tuple(sorted(self._keys[configuration]))
 
     def read(self, before: bytes | None, configuration: int, data: bytes, after: int) -> bytes | None:
-        """What a grammar has read of the zone that an output is in.
+        """What the first zone's grammar has read, where an output is in that zone.
 
         Args:
             before: the same, before the token; None outside of zones.
@@ -307,7 +307,7 @@ class ZonedAutomaton(LazyTable[_Key]):
             after: where it stands now.
 
         Returns:
-            None outside of zones.
+            None outside of that zone.
         """
         found, at = before, configuration
         for byte in data:
@@ -319,7 +319,8 @@ class ZonedAutomaton(LazyTable[_Key]):
         return (before or b"") if self._is_ruled(after) else None  # a token taken whole
 
     def _is_ruled(self, configuration: int) -> bool:
-        return any(place.part is Part.GRAMMAR for place in self._keys[configuration])
+        """Whether the first zone's grammar rules: that is the one that is drawn."""
+        return any(place.part is Part.GRAMMAR and place.zone == 0 for place in self._keys[configuration])
 
     def spans(self, configuration: int) -> tuple[Span, ...]:
         """The places in the first zone's source."""

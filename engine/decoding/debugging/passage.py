@@ -33,8 +33,9 @@ from engine.automata.rule_match import RuleMatch
 from engine.automata.runtime import DEAD, Runtime
 from engine.compile import CompiledGrammar
 from engine.decoding.debugging.breakpoints import Passage
-from engine.decoding.debugging.json_places import JsonScanner, Path, SchemaPlaces
+from engine.decoding.debugging.schema_places import SchemaPlaces
 from engine.source import LimitExceededError, Span
+from engine.source.json_text import JsonPath, JsonScanner
 
 MOST_STATES = 4_000
 """A grammar whose rules take more states than that is told places of, and no rules."""
@@ -199,5 +200,5 @@ class _ValueFollower:
             read, still = self._scanner.take(byte)
             yield _Moment(self._uses(read), self._uses(still), frozenset(), len(still))
 
-    def _uses(self, paths: Iterable[Path]) -> tuple[_Use, ...]:
+    def _uses(self, paths: Iterable[JsonPath]) -> tuple[_Use, ...]:
         return tuple((path, pointer) for path in paths for pointer in self._places.of(path))

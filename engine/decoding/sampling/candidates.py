@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from engine.decoding.processors import Logits
 from engine.decoding.sampling.sampler import Decision
-from engine.decoding.values import Candidate, Favourite
+from engine.decoding.values import Candidate, Favourite, KeptTop
 from engine.vocabulary import Vocabulary
 
 TOP = 256
@@ -46,11 +46,13 @@ def best(logits: Logits, count: int) -> Ids:
 
 def shown_ids(decision: Decision, eos_ids: Iterable[int]) -> Ids:
     """What the table shows, by rank: favourites of the model, the best allowed ones, all ends."""
-    allowed = np.flatnonzero(decision.allowed)
-    best_allowed = allowed[best(decision.logits[allowed], BEST_ALLOWED)]
+    top = best(decision.logits, TOP)
+    best_allowed = top[decision.allowed[top]][:BEST_ALLOWED]
+    if best_allowed.shape[0] < BEST_ALLOWED:  # else they are among the favourites
+        allowed = np.flatnonzero(decision.allowed)
+        best_allowed = allowed[best(decision.logits[allowed], BEST_ALLOWED)]
     ends = np.fromiter((i for i in eos_ids if i < decision.logits.shape[0]), dtype=np.int64)
-    ids = np.unique(np.concatenate((best(decision.logits, TOP), best_allowed, ends)))
-    return by_rank(ids, decision.logits)
+    return by_rank(np.unique(np.concatenate((top, best_allowed, ends))), decision.logits)
 
 
 def by_rank(ids: Ids, logits: Logits) -> Ids:
@@ -59,43 +61,101 @@ def by_rank(ids: Ids, logits: Logits) -> Ids:
 
 
 def ranks(logits: Logits, ids: Ids) -> Ids:
-    """The places of ids in the order by logit, from 1; among equals the lower id comes first."""
-    ordered = np.sort(-logits)
-    first = np.searchsorted(ordered, -logits[ids], side="left")
-    tied = np.searchsorted(ordered, -logits[ids], side="right") - first > 1
-    for at in np.flatnonzero(tied):
-        first[at] += np.count_nonzero(logits[: ids[at]] == logits[ids[at]])
-    return first.astype(np.int64) + 1
+    """The places of different ids in the order by logit, from 1; among equals the lower id comes first.
+
+    Most of those that are asked about follow one another, so a few are counted, and what lies between two of them
+    without a gap is known. Sorting the vocabulary takes longer than all the rest of a step.
+    """
+    if not ids.shape[0]:
+        return ids.astype(np.int64)
+    order = np.lexsort((ids, -logits[ids]))
+    places = np.zeros(ids.shape[0], dtype=np.int64)
+
+    def count(at: int) -> None:
+        token_id = ids[order[at]]
+        before = np.count_nonzero(logits > logits[token_id])
+        places[at] = 1 + before + np.count_nonzero(logits[:token_id] == logits[token_id])
+
+    spans = [(0, ids.shape[0] - 1)]
+    for at in spans[0]:
+        count(at)
+    while spans:
+        low, high = spans.pop()
+        if places[high] - places[low] == high - low:
+            places[low : high + 1] = np.arange(places[low], places[high] + 1)
+        elif high - low > 1:
+            middle = (low + high) // 2
+            count(middle)
+            spans += [(low, middle), (middle, high)]
+    found = np.empty_like(places)
+    found[order] = places
+    return found
 
 
 def rows(decision: Decision, ids: Ids, vocabulary: Vocabulary, target: Target) -> tuple[Candidate, ...]:
     """Candidates for these ids, in this order."""
-    places = ranks(decision.logits, ids)
+    places = ranks(decision.logits, ids).tolist()
+    p, p_masked = decision.p[ids].tolist(), decision.p_masked[ids].tolist()
+    p_sampled, allowed = decision.p_sampled[ids].tolist(), decision.allowed[ids].tolist()
     return tuple(
-        _row(decision, token_id, place, vocabulary, target)
-        for token_id, place in zip(ids.tolist(), places.tolist(), strict=True)
-    )
-
-
-def _row(decision: Decision, token_id: int, rank: int, vocabulary: Vocabulary, target: Target) -> Candidate:
-    allowed = bool(decision.allowed[token_id])
-    return Candidate(
-        token_id=token_id,
-        token=token_bytes(vocabulary, token_id),
-        name=vocabulary.special.get(token_id, ""),
-        rank=rank,
-        p=float(decision.p[token_id]),
-        p_masked=float(decision.p_masked[token_id]),
-        p_sampled=float(decision.p_sampled[token_id]),
-        allowed=allowed,
-        is_eos=token_id in vocabulary.eos_ids,
-        target=target(token_id) if allowed else None,
+        Candidate(
+            token_id=token_id,
+            token=token_bytes(vocabulary, token_id),
+            name=vocabulary.special.get(token_id, ""),
+            rank=places[at],
+            p=p[at],
+            p_masked=p_masked[at],
+            p_sampled=p_sampled[at],
+            allowed=allowed[at],
+            is_eos=token_id in vocabulary.eos_ids,
+            target=target(token_id) if allowed[at] else None,
+        )
+        for at, token_id in enumerate(ids.tolist())
     )
 
 
 def favourites(by_rank: Iterable[Candidate]) -> tuple[Favourite, ...]:
     """The first of some candidates, with what is worth keeping of them."""
     return tuple(Favourite(c.token_id, c.token, c.name, c.p, c.allowed) for c in islice(by_rank, KEPT))
+
+
+def kept_top(by_rank: Iterable[Candidate]) -> KeptTop:
+    """The first `TOP` of some candidates, which are the model's best tokens, as a step keeps them."""
+    best_ones = [candidate for candidate in by_rank if candidate.rank <= TOP]
+    ids = np.array([candidate.token_id for candidate in best_ones], dtype="<i4")
+    return KeptTop(ids.tobytes(), np.array([candidate.p for candidate in best_ones], dtype="<f4").tobytes())
+
+
+def remembered(kept: KeptTop, z: float, allowed: NDArray[np.bool_], vocabulary: Vocabulary) -> tuple[Candidate, ...]:
+    """The candidates that a step kept, under a mask.
+
+    Args:
+        kept: what it kept.
+        z: the allowed mass at that step.
+        allowed: bool[V], the mask.
+        vocabulary: whose tokens.
+
+    Returns:
+        By rank. Where the sampler would draw is not known: its probability is that after the mask. Nor are targets.
+    """
+    ids, p = np.frombuffer(kept.ids, dtype="<i4").tolist(), np.frombuffer(kept.p, dtype="<f4").tolist()
+    return tuple(
+        Candidate(
+            token_id=token_id,
+            token=token_bytes(vocabulary, token_id),
+            name=vocabulary.special.get(token_id, ""),
+            rank=rank,
+            p=given,
+            p_masked=masked,
+            p_sampled=masked,
+            allowed=is_allowed,
+            is_eos=token_id in vocabulary.eos_ids,
+            target=None,
+        )
+        for rank, (token_id, given) in enumerate(zip(ids, p, strict=True), 1)
+        for is_allowed in (0 <= token_id < allowed.shape[0] and bool(allowed[token_id]),)
+        for masked in (min(1.0, given / z) if is_allowed and z > 0 else 0.0,)
+    )
 
 
 def token_bytes(vocabulary: Vocabulary, token_id: int) -> bytes | None:

@@ -11,6 +11,7 @@ Rejected: one random stream per session, which every detour would shift.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -21,6 +22,8 @@ from engine.decoding.processors import Logits, Shape, log_sum_exp, mask, sanitis
 from engine.decoding.values import SamplerSettings
 
 Allowed = NDArray[np.bool_]
+
+_SURE_MASS = 1e-6  # an allowed mass from here on is exact enough to divide by
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,9 +94,8 @@ def decide(
     clean = sanitise(logits, allowed.shape[0])
     wide = np.zeros(clean.shape[0], dtype=np.bool_)
     wide[: allowed.shape[0]] = allowed
-    masked = _masked(clean, wide)
-    # Z and the divergence are about the model's own opinion, so they take the unrepaired logits.
-    log_z = min(log_sum_exp(np.where(wide, clean, -np.inf)) - _finite(log_sum_exp(clean)), 0.0)
+    masked, p = _masked(clean, wide), softmax(clean)
+    p_masked, log_z = _under_mask(clean, masked, p, wide)
     if stages is None:
         stages = (("mask", lambda given: mask(given, wide)), *shapes(settings, history).items())
     # What a stage leaves of tokens that the model rules out altogether, it leaves of equals.
@@ -104,14 +106,15 @@ def decide(
         passed.append((name, left))
         if not emptied_by and np.isneginf(left).all():
             emptied_by = name
-    p_sampled = _sampled(left, greedy=settings.temperature == 0)
+    is_plain = settings.temperature != 0 and np.array_equal(left, masked)
+    p_sampled = p_masked if is_plain else _sampled(left, greedy=settings.temperature == 0)
     if settings.temperature == 0:
         passed.append(("greedy", np.where(p_sampled > 0, 0.0, -np.inf)))
     return Decision(
         logits=clean,
         allowed=wide,
-        p=softmax(clean),
-        p_masked=softmax(masked),
+        p=p,
+        p_masked=p_masked,
         p_sampled=p_sampled,
         z=float(np.exp(log_z)),
         kl=-log_z + 0.0,
@@ -119,6 +122,20 @@ def decide(
         masked=masked,
         emptied_by=emptied_by if wide.any() else "",
     )
+
+
+def _under_mask(clean: Logits, masked: Logits, p: Logits, allowed: Allowed) -> tuple[Logits, float]:
+    """The distribution under the mask, and `ln Z`, which is about the model's own opinion: of the unrepaired logits.
+
+    An exponential for each token is what a step costs most in. Where the allowed mass is no rounding error, dividing
+    by it says the same; where it is nearly nothing, it is reckoned in logarithms.
+    """
+    under = np.where(allowed, p, 0.0)
+    mass, removed = float(under.sum()), float((p - under).sum())
+    if mass > _SURE_MASS:
+        return under / mass if removed else p, math.log1p(-removed) if removed < mass else math.log(mass)
+    log_z = min(log_sum_exp(np.where(allowed, clean, -np.inf)) - _finite(log_sum_exp(clean)), 0.0)
+    return softmax(masked), log_z
 
 
 def _masked(logits: Logits, allowed: Allowed) -> Logits:

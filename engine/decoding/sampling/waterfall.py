@@ -9,7 +9,7 @@ by what they do to logits alone, so a new one needs nothing here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -17,16 +17,17 @@ from engine.decoding.processors import Logits, softmax
 from engine.decoding.values import StageEffect
 
 
-def waterfall(p: Logits, stages: Iterable[tuple[str, Logits]]) -> tuple[StageEffect, ...]:
+def waterfall(p: Logits, stages: Sequence[tuple[str, Logits]], p_last: Logits | None = None) -> tuple[StageEffect, ...]:
     """The effect of each stage.
 
     Args:
         p: the probabilities that the first stage is given, float64[W].
         stages: the name of each, and the logits after it, float64[W].
+        p_last: the probabilities after the last stage, float64[W], where they are known; they are not reckoned again.
     """
     effects = []
-    for name, logits in stages:
-        after = softmax(logits)
+    for number, (name, logits) in enumerate(stages, 1):
+        after = p_last if p_last is not None and number == len(stages) else softmax(logits)
         could, can = p > 0, after > 0
         gone = could & ~can
         effects.append(

@@ -13,8 +13,8 @@ import numpy as np
 
 from engine.compile import CompiledGrammar
 from engine.decoding.constraints.constraint import constraint_for
-from engine.decoding.sampling.candidates import token_bytes
-from engine.decoding.values import REPLAYED, Step, Trace, TraceNode
+from engine.decoding.session.accounts import unasked_step
+from engine.decoding.values import REPLAYED, Trace, TraceNode
 from engine.source import EngineError
 from engine.vocabulary import Vocabulary
 
@@ -35,33 +35,8 @@ def pasted_trace(ids: Sequence[int], grammar: CompiledGrammar | None, vocabulary
         if index < legal and not constraint.accept(token_id):
             legal = index
         forced = allowed == 1 and index < legal
-        step = unasked_step(vocabulary, token_id, allowed, constraint.configuration, forced=forced)
+        step = unasked_step(vocabulary, token_id, allowed, constraint.configuration, REPLAYED, forced=forced)
         nodes.append(TraceNode(index, index - 1 if index else None, step))
     path = tuple(range(len(nodes)))
     illegal = frozenset({legal}) if legal < len(nodes) else frozenset[int]()
     return Trace(tuple(nodes), path, legal - 1 if legal else None, illegal)
-
-
-def unasked_step(vocabulary: Vocabulary, token_id: int, allowed: int, configuration: int, *, forced: bool) -> Step:
-    """A step that no model was asked for.
-
-    Args:
-        vocabulary: whose token.
-        token_id: the token taken.
-        allowed: how many were allowed.
-        configuration: where the match stands after it.
-        forced: whether it was the only one.
-    """
-    return Step(
-        token_id=token_id,
-        token=token_bytes(vocabulary, token_id),
-        name=vocabulary.special.get(token_id, ""),
-        p=0.0,
-        p_masked=0.0,
-        z=0.0,
-        allowed=allowed,
-        forced=forced,
-        wanted_id=token_id,
-        chosen_by=REPLAYED,
-        configuration=configuration,
-    )

@@ -9,29 +9,29 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from itertools import takewhile
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.compile import CompiledGrammar
-from engine.decoding.constraints.constraint import Constraint
 from engine.decoding.constraints.staged import StagePlan
 from engine.decoding.errors import DeadEndError, FinishedError, NotAllowedError, RemovedError
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.sampling import candidates
 from engine.decoding.sampling.sampler import Decision, decide
-from engine.decoding.sampling.waterfall import entropy, waterfall
+from engine.decoding.session.accounts import asked_step, output_of, position_at, remembered_at, unasked_step
+from engine.decoding.session.asking import Asking
 from engine.decoding.session.memo import Memo
-from engine.decoding.session.pasted import unasked_step
-from engine.decoding.session.replay import KnownLogits, replay
+from engine.decoding.session.moves import put_under, walk
+from engine.decoding.session.replay import KnownLogits
 from engine.decoding.session.tree import StepTree
 from engine.decoding.values import (
+    COALESCED,
     DEFAULT_MAX_TOKENS,
     FORCE,
     Candidate,
     Chat,
-    EosState,
     Finish,
     Position,
     Replay,
@@ -40,13 +40,13 @@ from engine.decoding.values import (
     StopRule,
     Trace,
 )
+from engine.masking import Matcher
 from engine.masking.explanation import Explanation
 from engine.models import LogitSource
 from engine.source import EngineError, InvariantError
 
 KEPT_LOGITS = 64
 KEPT_POSITIONS = 256
-EMPTY_IDS = np.empty(0, dtype=np.int64)
 
 
 class DecodeSession:
@@ -83,8 +83,7 @@ class DecodeSession:
         self._vocabulary = model.vocabulary
         self._stop_at = StopRule(stop_at)
         self._sampler = sampler
-        self._prompt, self._prompt_ids = prompt, self._encode(prompt)
-        self._logits: Memo[int | None, NDArray[np.floating]] = Memo(kept_logits)
+        self._asking = Asking(model, prompt, kept_logits)
         self._positions: Memo[int | None, Position] = Memo(KEPT_POSITIONS)
         self._decision: tuple[int | None, Decision] | None = None
         self._tree = StepTree()
@@ -92,7 +91,7 @@ class DecodeSession:
         self._grammar = grammar
         self._max_tokens = max_tokens
         self._plan = StagePlan(pipeline, self._vocabulary)
-        self._constraint = self._plan.constraint(grammar, self._whole_budget())
+        self._constraint = self._plan.constraint(grammar, self._asking.room(self._max_tokens))
         self.set_max_tokens(max_tokens)
 
     # What is.
@@ -110,12 +109,12 @@ class DecodeSession:
     @property
     def prompt(self) -> str | Chat:
         """As it was given."""
-        return self._prompt
+        return self._asking.prompt
 
     @property
     def prompt_ids(self) -> tuple[int, ...]:
         """What the model sees before the first step."""
-        return self._prompt_ids
+        return self._asking.prompt_ids
 
     @property
     def sampler(self) -> SamplerSettings:
@@ -131,6 +130,18 @@ class DecodeSession:
     def language(self) -> CompiledGrammar | None:
         """What the whole output must match: the grammar, with its zones; None for free generation."""
         return self._constraint.grammar
+
+    @property
+    def ruled_text(self) -> bytes | None:
+        """What the grammar itself has read: all, or with zones its own part; None where it does not rule."""
+        return self.output if self.pipeline.zones is None else self._constraint.grammar_text
+
+    def matcher(self) -> Matcher | None:
+        """A matcher of `language` where the output stands, to look ahead with.
+
+        None without a grammar, and after a token was forced against it.
+        """
+        return self._constraint.matcher()
 
     @property
     def is_accepting(self) -> bool:
@@ -155,7 +166,7 @@ class DecodeSession:
     @property
     def output(self) -> bytes:
         """The bytes generated so far; EOS and special tokens have none."""
-        return b"".join(self._text_of(step.token_id) for step in self._tree.taken())
+        return output_of(self._tree, self._vocabulary)
 
     @property
     def text(self) -> str:
@@ -173,13 +184,28 @@ class DecodeSession:
             return Finish.STOP
         if not constraint.allowed().any():
             return Finish.STOP if constraint.is_accepting else Finish.DEAD_END
-        if self._tree.depth >= self._max_tokens or self._context_is_full():
+        if self._tree.depth >= self._max_tokens or self._asking.is_full(self._tree.depth):
             return Finish.LENGTH
         return None
 
     def position(self) -> Position:
         """What stands before the next decision; asks the model where it has not answered yet."""
         return self._positions.get(self._tree.current, self._look)
+
+    def remembered(self) -> Position | None:
+        """What stands before the next decision, from what a step kept, where `position` would have to ask the model.
+
+        None where the full answer is at hand, where the model is not asked, or where no step was taken from here that
+        kept anything which still holds.
+        """
+        at, finish = self._tree.current, self.finish
+        if at in self._positions or self._asking.knows(at) or not self._asks_model(finish):
+            return None
+        took = (node.step for node in self._tree.children(at) if node.id not in self._tree.illegal)
+        taken = next((step for step in took if step.kept is not None), None)
+        if taken is None:
+            return None
+        return remembered_at(self._constraint, self._tree, self._vocabulary, taken, finish)
 
     def explain(self, token: int | bytes) -> Explanation:
         """Why the grammar does or does not allow a token here; see `removed_by` for the other stages."""
@@ -256,9 +282,10 @@ class DecodeSession:
         return self._commit(self._decide(), token_id, FORCE)
 
     def append(self, token_ids: Sequence[int]) -> tuple[Step, ...]:
-        """Take tokens that are known without the model, such as those of a forced run; see `coalescence`.
+        """Take tokens of a forced run, which are known without the model; see `coalescence`.
 
-        The model is not asked: these steps are `REPLAYED`.
+        The model is not asked: these steps are `COALESCED`. One that stands where it had answered already, since
+        somebody looked or a token was drawn and taken back, has the time of that answer: no call was saved there.
 
         Returns:
             The steps taken, as far as every stage allows the tokens and the generation is not over.
@@ -268,10 +295,13 @@ class DecodeSession:
             allowed = self._constraint.allowed()
             if self.finish is not None or not (0 <= token_id < allowed.shape[0] and allowed[token_id]):
                 break
-            count = int(np.count_nonzero(allowed))
+            at, count = self._tree.current, int(np.count_nonzero(allowed))
             self._constraint.accept(token_id)
             configuration = self._constraint.configuration
-            step = unasked_step(self._vocabulary, token_id, count, configuration, forced=count == 1)
+            step = unasked_step(self._vocabulary, token_id, count, configuration, COALESCED, forced=count == 1)
+            if self._asking.knows(at):
+                looked = self._positions.peek(at)
+                step = replace(step, logits_ms=looked.logits_ms if looked is not None else 0.0)
             self._tree.push(step)
             steps.append(step)
         self._resume = self._tree.depth
@@ -298,7 +328,7 @@ class DecodeSession:
             InvariantError: there is no such step.
         """
         line = () if node_id is None else self._tree.line_to(node_id)
-        self._walk(line)
+        walk(self._constraint, self._tree, line)
         self._tree.go_to(node_id)
         self._resume = self._tree.depth
 
@@ -311,7 +341,7 @@ class DecodeSession:
         Raises:
             LimitExceededError: the grammar outgrew a limit on the way; nothing changes.
         """
-        return self._replay(grammar, self._tree, max(self._resume, self._tree.depth), self._logits.peek)
+        return self._replay(grammar, self._tree, max(self._resume, self._tree.depth), self._asking.peek)
 
     def restore(self, trace: Trace) -> int:
         """Put a trace that was saved earlier in place of this one, and stand where it stood.
@@ -327,7 +357,7 @@ class DecodeSession:
         """
         tree = StepTree.grown_from(trace, self._is_of_this_vocabulary)
         self._replay(self._grammar, tree, tree.depth, lambda _node: None)
-        self._logits.clear()
+        self._asking.forget()
         return len(trace.nodes) - len(tree)
 
     def set_sampler(self, settings: SamplerSettings) -> None:
@@ -363,38 +393,22 @@ class DecodeSession:
         Raises:
             ModelError: the prompt cannot be encoded; nothing changes.
         """
-        self._prompt_ids = self._encode(prompt)
-        old, self._prompt = self._tree.trace(), prompt
+        self._asking.set_prompt(prompt)
+        old = self._tree.trace()
         self._constraint.rollback(self._tree.depth)
         self._tree = StepTree()
         self._resume = 0
-        self._logits.clear()
         self._budget_changed()
         return old
 
     # How.
 
     def _replay(self, grammar: CompiledGrammar | None, tree: StepTree, stand: int, known: KnownLogits) -> Replay:
-        constraint = self._plan.constraint(grammar, self._whole_budget())
-        illegal, anew = replay(tree, constraint, known)
-        # A step that was forced against a grammar is stood on though it is illegal.
-        blocked = (node in illegal and tree.node(node).step.chosen_by != FORCE for node in tree.path)
-        legal = next((i for i, is_blocked in enumerate(blocked) if is_blocked), len(tree.path))
-        depth = min(stand, legal)
-        for node_id in tree.path[:depth]:
-            _accept(constraint, tree.node(node_id).step)
-        for node_id, step in anew.items():
-            tree.refresh(node_id, step)
-        tree.illegal = illegal
-        tree.stand_at(depth)
+        constraint = self._plan.constraint(grammar, self._asking.room(self._max_tokens))
+        found = put_under(constraint, tree, stand, known)
         self._grammar, self._constraint, self._tree, self._resume = grammar, constraint, tree, stand
         self._forget_positions()
-        return Replay(legal, tree.path[legal] if legal < len(tree.path) else None)
-
-    def _encode(self, prompt: str | Chat) -> tuple[int, ...]:
-        if isinstance(prompt, Chat):
-            return tuple(self._model.encode_chat(prompt.messages, prompt.assistant_prefix))
-        return tuple(self._model.encode(prompt))
+        return found
 
     def _is_of_this_vocabulary(self, step: Step) -> bool:
         vocabulary, token_id = self._vocabulary, step.token_id
@@ -404,17 +418,8 @@ class DecodeSession:
             and vocabulary.special.get(token_id, "") == step.name
         )
 
-    def _text_of(self, token_id: int) -> bytes:
-        if token_id in self._vocabulary.eos_ids or token_id in self._vocabulary.special:
-            return b""
-        return self._vocabulary.token_bytes(token_id) or b""
-
-    def _context_is_full(self) -> bool:
-        limit = self._model.context_length
-        return limit is not None and len(self._prompt_ids) + self._tree.depth > limit
-
     def _asks_model(self, finish: Finish | None) -> bool:
-        return finish is not Finish.STOP and not self._context_is_full()
+        return finish is not Finish.STOP and not self._asking.is_full(self._tree.depth)
 
     def _refuse_if_over(self) -> None:
         finish = self.finish
@@ -423,32 +428,24 @@ class DecodeSession:
         if finish is not None:
             raise FinishedError(finish)
 
-    def _whole_budget(self) -> int:
-        """How many tokens an output can have: the budget, or what the model's context has room for."""
-        limit = self._model.context_length
-        return self._max_tokens if limit is None else min(self._max_tokens, limit - len(self._prompt_ids) + 1)
-
     def _budget_changed(self) -> None:
         if self._plan.settings.budget:
-            self._replay(self._grammar, self._tree, self._tree.depth, self._logits.peek)
+            self._replay(self._grammar, self._tree, self._tree.depth, self._asking.peek)
         self._forget_positions()
 
     def _forget_positions(self) -> None:
         self._positions.clear()
         self._decision = None
 
-    def _history(self) -> list[int]:
-        return [*self._prompt_ids, *(step.token_id for step in self._tree.taken())]
-
     def _decide(self) -> Decision:
         """The distributions at the current node; the last ones are kept, since a step follows a look."""
         at = self._tree.current
         if self._decision is None or self._decision[0] != at:
-            self._decision = at, self._weigh(self._logits.get(at, lambda: self._model.logits(self._history())))
+            self._decision = at, self._weigh(self._asking.logits(self._tree))
         return self._decision[1]
 
     def _weigh(self, logits: NDArray[np.floating]) -> Decision:
-        allowed, history = self._constraint.allowed(), self._history()
+        allowed, history = self._constraint.allowed(), self._asking.history(self._tree)
         width = max(logits.shape[0], allowed.shape[0])
         stages = self._plan.stages(self._constraint, width, history, self._sampler)
         return decide(logits, allowed, history, self._sampler, stages)
@@ -458,92 +455,20 @@ class DecodeSession:
         is_forced = chosen_by == FORCE
         if not (self._constraint.force(token_id) if is_forced else self._constraint.accept(token_id)):
             raise InvariantError(f"the matcher refuses token {token_id}, which its own mask allows")
-        allowed = int(np.count_nonzero(decision.allowed))
-        step = Step(
-            token_id=token_id,
-            token=candidates.token_bytes(self._vocabulary, token_id),
-            name=self._vocabulary.special.get(token_id, ""),
-            p=float(decision.p[token_id]),
-            p_masked=float(decision.p_masked[token_id]),
-            z=decision.z,
-            allowed=allowed,
-            forced=allowed == 1,
-            wanted_id=decision.wanted_id,
-            chosen_by=chosen_by,
-            configuration=self._constraint.configuration,
-            entropy=looked.entropy if looked else None,
-            mask_us=looked.mask_us if looked else None,
-            logits_ms=looked.logits_ms if looked else None,
-            top=candidates.favourites(looked.candidates) if looked else (),
-        )
+        configuration = self._constraint.configuration
+        step = asked_step(self._vocabulary, token_id, decision, configuration, chosen_by, looked)
         node = self._tree.push(step)
         if is_forced:
             self._tree.illegal |= {node.id}
         self._resume = self._tree.depth
         return step
 
-    def _walk(self, line: tuple[int, ...]) -> None:
-        """Bring the constraint from the current path to another; on refusal it is back where it was."""
-        here = self._tree.path[: self._tree.depth]
-        shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(here, line, strict=False)))
-        self._constraint.rollback(len(here) - shared)
-        for done, node_id in enumerate(line[shared:]):
-            step = self._tree.node(node_id).step
-            if not _accept(self._constraint, step):
-                refusal = self._constraint.explain(step.token_id)
-                self._constraint.rollback(done)
-                for known in here[shared:]:
-                    _accept(self._constraint, self._tree.node(known).step)
-                raise NotAllowedError(refusal)
-
     def _look(self) -> Position:
-        constraint = self._constraint
         begun = time.perf_counter()
-        allowed = int(np.count_nonzero(constraint.allowed()))
+        self._constraint.allowed()
         mask_us = (time.perf_counter() - begun) * 1e6
         finish = self.finish
-        begun, known = time.perf_counter(), self._tree.current in self._logits
+        begun, known = time.perf_counter(), self._asking.knows(self._tree.current)
         decision = self._decide() if self._asks_model(finish) else None
         logits_ms = 0.0 if known or decision is None else (time.perf_counter() - begun) * 1e3
-        shown = EMPTY_IDS if decision is None else candidates.shown_ids(decision, self._vocabulary.eos_ids)
-        table = () if decision is None else candidates.rows(decision, shown, self._vocabulary, constraint.target)
-        return Position(
-            output=self.output,
-            index=self._tree.depth,
-            configuration=constraint.configuration,
-            allowed=allowed,
-            vocabulary_size=self._vocabulary.size,
-            z=decision.z if decision else 0.0,
-            kl=decision.kl if decision else float("inf"),
-            forced=allowed == 1,
-            forced_bytes=constraint.forced_bytes(),
-            eos=self._eos_state(),
-            accepting=constraint.is_accepting,
-            finish=finish,
-            wanted=table[0] if table else None,
-            candidates=table,
-            mask_us=mask_us,
-            logits_ms=logits_ms,
-            entropy=entropy(decision.p, decision.logits) if decision else 0.0,
-            entropy_masked=entropy(decision.p_masked, decision.masked) if decision else 0.0,
-            stages=waterfall(decision.p, decision.stages) if decision else (),
-            broken_at=self._broken_at(),
-            budget=constraint.budget(),
-            parts=constraint.parts,
-            grammar_text=constraint.grammar_text,
-        )
-
-    def _broken_at(self) -> int | None:
-        taken = self._tree.path[: self._tree.depth]
-        return next((i for i, node in enumerate(taken) if node in self._tree.illegal), None)
-
-    def _eos_state(self) -> EosState:
-        if not self._vocabulary.eos_ids:
-            return EosState.NO_EOS
-        return EosState.ALLOWED if self._constraint.is_accepting else EosState.NOT_YET
-
-
-def _accept(constraint: Constraint, step: Step) -> bool:
-    """Take a step that was taken before; one that was forced once more, where it is still not allowed."""
-    token_id = step.token_id
-    return constraint.accept(token_id) or (step.chosen_by == FORCE and constraint.force(token_id))
+        return position_at(self._constraint, self._tree, self._vocabulary, decision, finish, (mask_us, logits_ms))

@@ -18,7 +18,7 @@ from engine.automata.byte_classes import ByteRanges, join_ranges
 from engine.automata.dfa import ByteDfa
 from engine.automata.runtime import DEAD
 from engine.compile import CompiledGrammar
-from engine.export.checks.walking import END_CHANCE, followed, shown
+from engine.export.checks.walking import END_CHANCE, SEED, followed, shown
 from engine.export.graph.attributes import bytes_text
 from engine.export.target import ExportJob, MismatchError
 
@@ -104,7 +104,6 @@ def walk_side_by_side(
     holds_fewer: bool = False,
     walks: int = WALKS,
     steps: int = STEPS,
-    seed: int = 0,
 ) -> tuple[int, int]:
     """Hold an export against the engine.
 
@@ -115,7 +114,6 @@ def walk_side_by_side(
         holds_fewer: whether the export may lack texts that the engine has.
         walks: how many walks.
         steps: how long one is at most.
-        seed: the same gives the same walks.
 
     Returns:
         How many walks were made, and how many bytes they had together.
@@ -124,7 +122,7 @@ def walk_side_by_side(
         MismatchError: they differ; it names the text before, and what each allows.
         CancelledError: the job was cancelled.
     """
-    chance = random.Random(seed)
+    chance = random.Random(SEED)
     return followed(job, walks, lambda: _walk(engine, export, chance, steps, holds_fewer=holds_fewer))
 
 

@@ -5,17 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from engine.compile import compile_grammar
+from engine.compile import CompileOptions, compile_grammar
 from engine.compile.options import NOTATIONS
 from engine.export.checks.byte_walks import WALKS, CompiledSide, walk_side_by_side
 from engine.export.target import Check, ExportJob, MismatchError
+from engine.export.text.print_regex import Dialect
 from engine.source import GrammarError, LimitExceededError
 
 
 def check_text(
-    job: ExportJob, notation: str, text: str, compared: str, *, fewer: bool, scope: str = "", walks: int = WALKS
+    job: ExportJob,
+    notation: str,
+    text: str,
+    compared: str,
+    *,
+    fewer: bool,
+    scope: str = "",
+    walks: int = WALKS,
+    dialect: Dialect = "python",
 ) -> Check:
-    """Compile a text and walk it side by side with the job's grammar.
+    """Compile a text, a regex in this dialect, and walk it side by side with the job's grammar.
 
     Raises:
         MismatchError: it does not compile, or they differ.
@@ -23,7 +32,7 @@ def check_text(
     """
     assert notation in NOTATIONS
     with refused_as_mismatch():
-        again = compile_grammar(notation, text, cancel=job.cancel)
+        again = compile_grammar(notation, text, CompileOptions(dialect=dialect), cancel=job.cancel)
     engine, export = CompiledSide(job.compiled), CompiledSide(again)
     walked, steps = walk_side_by_side(job, engine, export, holds_fewer=fewer, walks=walks)
     return Check(compared, walked, steps, scope)

@@ -14,7 +14,7 @@ from typing import Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.export.checks.walking import END_CHANCE, followed, shown
+from engine.export.checks.walking import END_CHANCE, SEED, followed, shown
 from engine.export.target import ExportJob, MismatchError
 from engine.masking import Matcher
 from engine.vocabulary import Vocabulary
@@ -48,26 +48,17 @@ def walk_tokens(
     holds_fewer: bool = False,
     walks: int = WALKS,
     steps: int = STEPS,
-    seed: int = 0,
 ) -> tuple[int, int]:
-    """Hold an export against the matcher of the job's grammar and vocabulary.
+    """Hold an export against the matcher of the job's grammar and vocabulary; else as `walk_side_by_side`, in tokens.
 
     Args:
-        job: what was exported.
+        job: what was exported, over a vocabulary.
         side: what was read back.
-        holds_fewer: whether the export may lack texts that the grammar has.
-        walks: how many walks.
-        steps: how long one is at most.
-        seed: the same gives the same walks.
-
-    Returns:
-        How many walks were made, and how many tokens they had together.
-
-    Raises:
-        MismatchError: they differ; it names the tokens before, and what each allows.
-        CancelledError: the job was cancelled.
+        holds_fewer: as there.
+        walks: as there.
+        steps: as there.
     """
-    walker = _Walker(job, side, random.Random(seed), holds_fewer=holds_fewer)
+    walker = _Walker(job, side, random.Random(SEED), holds_fewer=holds_fewer)
     return followed(job, walks, lambda: walker.walk(steps))
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Final
 
 from engine.grammar import EMPTY, NEVER, Chars, CharSet, Choice, Empty, Look, Never, Node, Repeat, Sequence
+from engine.source import turn
 
 _MOST_COPIES: Final = 4
 """A character that stands so many times in a row is literal text."""
@@ -28,6 +29,7 @@ def literal(text: str) -> Node:
 
 def sequence(*items: Node) -> Node:
     """One after the other."""
+    turn()
     flat: list[Node] = []
     for item in items:
         if isinstance(item, Never):
@@ -54,6 +56,7 @@ def _joined(before: Node, after: Node) -> Node | None:
 
 def choice(*alternatives: Node) -> Node:
     """Any one of them."""
+    turn()
     chars: CharSet | None = None
     place = 0
     flat: dict[Node, None] = {}
@@ -112,6 +115,7 @@ def size(node: Node) -> int:
     """How much there is to read: atoms, and one for each group."""
     total, todo = 0, [node]
     while todo:
+        turn()
         part = todo.pop()
         match part:
             case Sequence():

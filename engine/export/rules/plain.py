@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from engine.export.rules.expressions import mapped
-from engine.grammar import Chars, Grammar, Node, Reference, Rule
-from engine.grammar.analysis import reachable_rules
+from engine.grammar import Chars, Grammar, Never, Node, Reference, Rule
+from engine.grammar.analysis import productive_rules, reachable_rules
 from engine.grammar.charset import EVERY_SCALAR
+from engine.grammar.nodes import parts
 from engine.grammar.simplify import simplify_grammar
 
 
@@ -23,9 +24,27 @@ def trimmed(grammar: Grammar) -> Grammar:
         return Chars(node.set & EVERY_SCALAR, node.span) if isinstance(node, Chars) else node
 
     scalar = Grammar(tuple(Rule(r.name, mapped(r.node, leaf), r.span) for r in grammar.rules), grammar.start)
-    simple = simplify_grammar(scalar)
+    return without_dead_parts(scalar)
+
+
+def without_dead_parts(grammar: Grammar) -> Grammar:
+    """The same language without parts that match nothing and rules that nothing leads to."""
+    simple = simplify_grammar(grammar)
     kept = reachable_rules(simple)
     return Grammar(tuple(rule for rule in simple.rules if rule.name in kept), simple.start)
+
+
+def has_dead_parts(grammar: Grammar) -> bool:
+    """Whether a part of a rule that is used matches nothing, so that who enters it is stuck."""
+    kept, live = reachable_rules(grammar), productive_rules(grammar)
+    return any(
+        (isinstance(part, Reference) and part.name not in live)
+        or isinstance(part, Never)
+        or (isinstance(part, Chars) and not (part.set & EVERY_SCALAR).ranges)
+        for rule in grammar.rules
+        if rule.name in kept
+        for part in parts(rule.node)
+    )
 
 
 def renamed(grammar: Grammar, rename: Callable[[str], str]) -> Grammar:

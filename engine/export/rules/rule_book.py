@@ -2,7 +2,8 @@
 
 Names are those of the schema in kebab case, since llama.cpp takes letters,
 digits and dashes only. A rule may be tentative: it is written where it is used,
-if that is one place.
+if that is one place. Whatever becomes of a rule, the places that it stands for in
+the source go where its text goes.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, TypeAlias
 
 from engine.export.rules.expressions import mapped
 from engine.export.rules.right_linear import Namer
@@ -27,6 +28,8 @@ _CHARACTERS: Final = "char"
 _LONGEST: Final = 40
 _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _NO_NAME: Final = re.compile(r"[^a-z0-9]+")
+
+_Places: TypeAlias = dict[str, dict[Span, None]]
 
 
 def kebab(text: str) -> str:
@@ -58,7 +61,12 @@ class _Entry:
 
 
 class RuleBook:
-    """Collects rules."""
+    """Collects rules.
+
+    Attributes:
+        places: of each rule of the grammar that was made last, what it stands for in the source: its own place first,
+            then those of the rules that are written in it, or that say the same; none for what no source asks for.
+    """
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -66,6 +74,8 @@ class RuleBook:
         self._taken = set(COMMON)
         self._counts: Counter[str] = Counter()
         self._plain: dict[str, str] = {}
+        self._noted: dict[str, dict[Span, None]] = {}
+        self.places: dict[str, tuple[Span, ...]] = {}
 
     def __contains__(self, name: str) -> bool:
         return name in self._entries
@@ -86,6 +96,10 @@ class RuleBook:
         """Give a name its meaning, and get what refers to it."""
         self._entries[name] = _Entry(node, span, tentative)
         return Reference(name)
+
+    def note(self, name: str, places: Iterable[Span]) -> None:
+        """A rule, defined by now or later, stands for these places of the source, too."""
+        self._noted.setdefault(name, {}).update(dict.fromkeys(place for place in places if place.end))
 
     def namer(self, span: Span, *parts: str) -> Namer:
         """What makes rules of an automaton's states (`right_linear.solve`), with names made of these parts."""
@@ -109,11 +123,15 @@ class RuleBook:
 
     def grammar(self) -> Grammar:
         """The grammar: what is tentative and used once is written where it is used, equal rules are one."""
-        return self._sorted(self._without_copies(self._written_out()))
+        places = {
+            name: dict.fromkeys([*([entry.span] if entry.span.end else ()), *self._noted.get(name, ())])
+            for name, entry in self._entries.items()
+        }
+        return self._sorted(self._without_copies(self._written_out(places), places), places)
 
     # ------------------------------------------------------------------ tidying
 
-    def _written_out(self) -> dict[str, _Entry]:
+    def _written_out(self, places: _Places) -> dict[str, _Entry]:
         entries = self._entries
         uses = Counter(
             reference.name for name in self._reached(entries) for reference in references(entries[name].node)
@@ -122,22 +140,25 @@ class RuleBook:
 
         def finished(name: str) -> Node:
             if name not in done:
-                done[name] = mapped(entries[name].node, leaf)
+                done[name] = mapped(entries[name].node, lambda node: leaf(node, name))
             return done[name]
 
-        def leaf(node: Node) -> Node:
+        def leaf(node: Node, within: str) -> Node:
             if isinstance(node, Reference):
                 entry = entries[node.name]
                 if isinstance(entry.node, Reference) and entry.node.name != node.name:
-                    return leaf(entry.node)
+                    places[entry.node.name].update(places[node.name])
+                    return leaf(entry.node, within)
                 if entry.tentative and uses[node.name] == 1:
-                    return finished(node.name)
+                    whole = finished(node.name)
+                    places[within].update(places[node.name])
+                    return whole
             return node
 
         kept = {name: _Entry(finished(name), entries[name].span, tentative=False) for name in self._reached(entries)}
         return {name: kept[name] for name in self._reached(kept)}
 
-    def _without_copies(self, entries: dict[str, _Entry]) -> dict[str, _Entry]:
+    def _without_copies(self, entries: dict[str, _Entry], places: _Places) -> dict[str, _Entry]:
         """One rule for all that say the same; what refers to them may then say the same in turn."""
         kept = dict(entries)
         first: dict[Node, str] = {}
@@ -160,13 +181,14 @@ class RuleBook:
 
             for name, known in same.items():
                 del kept[name]
+                places[known].update(places[name])
                 users.setdefault(known, set()).update(users.pop(name, ()))
             fresh = sorted((name for name in changed if name in kept), key=order.__getitem__)
             for name in fresh:
                 kept[name] = replace(kept[name], node=mapped(kept[name].node, leaf))
         return kept
 
-    def _sorted(self, entries: dict[str, _Entry]) -> Grammar:
+    def _sorted(self, entries: dict[str, _Entry], places: _Places) -> Grammar:
         """The rules in the order in which a reader meets them, numbers in names without gaps."""
         names = [START, *(name for name in entries if name != START)]
         names.sort(key=_rank)
@@ -180,6 +202,7 @@ class RuleBook:
         def leaf(node: Node) -> Node:
             return Reference(final[node.name]) if isinstance(node, Reference) else node
 
+        self.places = {final[name]: tuple(places[name]) for name in names}
         rules = (Rule(final[name], mapped(entries[name].node, leaf), entries[name].span) for name in names)
         return Grammar(tuple(rules), START)
 

@@ -17,10 +17,15 @@ class SchemaNames:
     def __init__(self, arena: Arena, source: SourceText) -> None:
         self._arena = arena
         self._schemas: dict[Span, Json] = {}
+        self._keys: dict[Span, Span] = {}
+        self._of_type: dict[Span, Span] = {}  # a schema that names a type and no more has no definition
         todo = [read_json(source.text)]
         while todo:
             node = todo.pop()
             self._schemas.setdefault(node.span, node)
+            self._keys.update((node.members[name].span, key) for name, key in node.key_spans.items())
+            if "type" in node.members:
+                self._of_type[node.members["type"].span] = node.span
             todo += [*node.members.values(), *node.items]
 
     def resolved(self, formula: Formula) -> Formula:
@@ -56,8 +61,29 @@ class SchemaNames:
             if isinstance(part, All | Some | ExactlyOne):
                 todo += reversed(part.items)
             elif span_of(part).end:
-                return span_of(part)
+                return self._of_type.get(span_of(part), span_of(part))
         return Span(0, 0)
+
+    def places(self, formula: Formula, *, follows: bool = True) -> tuple[Span, ...]:
+        """Where the schemas stand that a formula is made of, each with its key; and the definitions that they name."""
+        found: dict[Span, None] = {}
+        todo = [formula]
+        while todo:
+            part = todo.pop()
+            if isinstance(part, Sub):
+                found[self.with_key(span_at(self._arena.places[part.number]))] = None
+                definition = self._arena.definitions[part.number]
+                if follows and isinstance(definition, Sub):
+                    todo.append(definition)
+            elif isinstance(part, All | Some | ExactlyOne):
+                todo += reversed(part.items)
+            elif span_of(part) in self._of_type:
+                found[self.with_key(self._of_type[span_of(part)])] = None
+        return tuple(found)
+
+    def with_key(self, span: Span) -> Span:
+        """A place, from the key on that it has within its object."""
+        return Span(self._keys.get(span, span).start, span.end)
 
     def pointer(self, span: Span) -> str:
         """The JSON Pointer of what stands at a place."""

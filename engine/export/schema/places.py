@@ -18,7 +18,7 @@ from engine.automata.json.objects.case import ObjectCase, ObjectPlace
 from engine.export.rules.expressions import sequence
 from engine.export.rules.right_linear import System
 from engine.grammar import Node
-from engine.source import EngineError, Span
+from engine.source import EngineError, Span, turn
 
 MOST_PLACES: Final = 5_000
 _MOST_VALUES: Final = 12
@@ -148,6 +148,7 @@ def _reached(
     while todo:
         place = todo.pop()
         for text, following in edges(place):
+            turn()
             graph.edges[index[place]].append((text, number(following)))
     return graph
 

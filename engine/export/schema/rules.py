@@ -58,7 +58,8 @@ class SchemaRules:
         self._values: dict[Formula, Node] = {}
         self._cases: dict[_Case, str] = {}
         self._todo: deque[tuple[_Case, str, Span]] = deque()
-        self._case_names: dict[_Case, str] = {}
+        self._case_names: dict[_Case, tuple[str, Span]] = {}
+        self._case_places: dict[_Case, dict[Span, None]] = {}
         self._keys: dict[tuple[Formula, tuple[str, ...]], Node] = {}
 
     def write(self, goal: Formula) -> Grammar:
@@ -78,7 +79,15 @@ class SchemaRules:
             self._book.define(name, body, span)
         if START not in self._book:
             self._book.define(START, node, self._names.span(goal))
+        for case, name in self._cases.items():
+            self._book.note(name, self._case_places.get(case, ()))
         return self._book.grammar()
+
+    @property
+    def places(self) -> dict[str, tuple[Span, ...]]:
+        """Of each rule, the schemas that it stands for, each from its key on; its own first."""
+        with_key = self._names.with_key
+        return {name: tuple(dict.fromkeys(map(with_key, places))) for name, places in self._book.places.items()}
 
     @property
     def everyday(self) -> tuple[str, ...]:
@@ -89,11 +98,14 @@ class SchemaRules:
 
     def _value(self, goal: Formula, context: str) -> Node:
         """The text of the values that satisfy a goal, as a reference or something short."""
+        places = self._names.places(goal)
         goal = self._names.resolved(goal)
         node = self._values.get(goal)
         if node is None:
             name = context if context == START else self._names.name(goal, context)
             node = self._values[goal] = self._write_value(goal, name)
+        if isinstance(node, Reference):
+            self._book.note(node.name, places)
         return node
 
     def _write_value(self, goal: Formula, name: str) -> Node:
@@ -217,13 +229,14 @@ class SchemaRules:
             if case in (self._goals.case((), Kind.ARRAY), self._goals.case((), Kind.OBJECT)):
                 known, span = "array" if isinstance(case, ArrayCase) else "object", Span(0, 0)
             else:
-                known = self._book.name(name if name == START else self._case_names.get(case, name))
+                own, span = self._case_names.get(case, (name, span))
+                known = self._book.name(name if name == START else own)
             self._cases[case] = known
             self._todo.append((case, known, span))
         return Reference(known)
 
     def _name_cases(self, goal: Formula) -> None:
-        """Give the cases of a choice between definitions the names of those."""
+        """Give the cases of a choice between definitions the names and the places of those."""
         todo = [goal]
         seen: set[Formula] = set()
         while todo:
@@ -234,12 +247,14 @@ class SchemaRules:
             if isinstance(part, All | Some | ExactlyOne):
                 todo += part.items
             elif isinstance(part, Sub):
-                name = self._names.name(part, "") or self._names.title(part)
+                meant = self._names.resolved(part)
+                name = self._names.name(meant, "") or self._names.title(meant)
                 if name:
                     for kind in (Kind.ARRAY, Kind.OBJECT):
-                        for case in self._parts(part, kind):
+                        for case in self._parts(meant, kind):
                             if isinstance(case, ArrayCase | ObjectCase):
-                                self._case_names.setdefault(case, name)
+                                self._case_names.setdefault(case, (name, self._names.span(meant)))
+                                self._case_places.setdefault(case, {}).update(dict.fromkeys(self._names.places(part)))
                 definition = self._goals.arena.definitions[part.number]
                 assert definition is not None
                 todo.append(definition)
@@ -272,6 +287,7 @@ class SchemaRules:
                 )
                 rule = self._book.name(own or name, short)
                 members[key] = self._book.define(rule, node, self._names.span(goal), tentative=not is_long)
+                self._book.note(rule, self._names.places(goal, follows=False))
             return members[key]
 
         system = object_system(case, self._goals, member, sequence(literal(","), self._behind))

@@ -6,27 +6,57 @@ rules it shows whether they nest: where they do not, they are one automaton.
 
 from __future__ import annotations
 
+from typing import Final
+from weakref import WeakKeyDictionary
+
 from engine.automata.dfa import ByteDfa
 from engine.automata.lazy import LazyAutomaton
 from engine.automata.materialise import minimal_dfa
-from engine.automata.program import assemble
+from engine.automata.program import Program, assemble
 from engine.automata.recursion import nests_without_bound
 from engine.compile import CompiledGrammar
+from engine.export.schema.settings import Spelling
 from engine.export.tables.token_index import TokenIndex, index_of
 from engine.export.tables.whole_tokens import whole_token_index
-from engine.export.target import NO_VOCABULARY, ExportJob, NotExportableError
-from engine.export.text.conversion import to_gbnf
+from engine.export.target import NO_VOCABULARY, ExportJob, ExportOptions, NotExportableError
+from engine.export.text.plain_grammar import converted, schema_refusal
 from engine.grammar.simplify import simplify_grammar
+from engine.source import CancelToken, LimitExceededError
 from engine.vocabulary import Vocabulary
 
-NESTS = "its rules nest, so there is no finite table of tokens"
+NESTS: Final = "its rules nest, so there is no finite table of tokens"
+SCHEMA_NESTS: Final = f"{NESTS}: an object or array in it may hold any value, or one of its own kind"
+
+_Known = dict[Spelling, tuple[Program | None, bool]]
+_PROGRAMS: Final[WeakKeyDictionary[CompiledGrammar, _Known]] = WeakKeyDictionary()
+"""A schema's rules as instructions, and whether they nest: three targets of a list ask, and then one is made."""
 
 
-def index_refusal(compiled: CompiledGrammar, vocabulary: Vocabulary | None) -> str:
-    """Why a grammar has no token index; empty where it has one, or where only writing its rules can tell."""
-    if compiled.notation != "json_schema" and not compiled.is_regular:
+def index_refusal(compiled: CompiledGrammar, vocabulary: Vocabulary | None, options: ExportOptions) -> str:
+    """Why a grammar has no token index; empty where it has one, unless that is too large, which only `make` can tell.
+
+    Of a JSON Schema it is found by writing its rules, once for all targets of a list.
+    """
+    if compiled.notation == "json_schema":
+        if refusal := schema_refusal(compiled, options):
+            return refusal
+        try:
+            if _program(compiled, options.spelling, CancelToken())[1]:
+                return SCHEMA_NESTS
+        except LimitExceededError as error:
+            return str(error)
+    elif not compiled.is_regular:
         return NESTS
     return "" if vocabulary is not None else NO_VOCABULARY
+
+
+def _program(compiled: CompiledGrammar, spelling: Spelling, cancel: CancelToken) -> tuple[Program | None, bool]:
+    known = _PROGRAMS.setdefault(compiled, {})
+    if spelling not in known:
+        grammar = simplify_grammar(converted(compiled, spelling, cancel).grammar)
+        program = assemble(grammar, compiled.options.limits)
+        known[spelling] = program, program is not None and nests_without_bound(program)
+    return known[spelling]
 
 
 def token_index(job: ExportJob, most_states: int) -> tuple[TokenIndex, tuple[str, ...]]:
@@ -59,10 +89,9 @@ def finite_automaton(job: ExportJob, most_states: int) -> tuple[ByteDfa, tuple[s
         if not compiled.is_regular:
             raise NotExportableError(NESTS)
         return compiled.materialise(most_states, cancel=job.cancel), ()
-    conversion = to_gbnf(compiled, job.options.spelling, cancel=job.cancel)
-    limits = compiled.options.limits
-    program = assemble(simplify_grammar(conversion.grammar), limits)
-    if program is not None and nests_without_bound(program):
-        raise NotExportableError(f"{NESTS}: an object or array in it may hold any value, or one of its own kind")
-    automaton = LazyAutomaton(program, limits, job.cancel)
-    return minimal_dfa(automaton, most_states, job.cancel), conversion.notes
+    notes = converted(compiled, job.options.spelling, job.cancel).notes
+    program, nests = _program(compiled, job.options.spelling, job.cancel)
+    if nests:
+        raise NotExportableError(SCHEMA_NESTS)
+    automaton = LazyAutomaton(program, compiled.options.limits, job.cancel)
+    return minimal_dfa(automaton, most_states, job.cancel), notes

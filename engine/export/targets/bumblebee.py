@@ -113,7 +113,7 @@ class BumblebeeTarget:
     def refusal(self, compiled: CompiledGrammar, vocabulary: Vocabulary | None, options: ExportOptions) -> str:
         """As `Target`."""
         no_end = _NO_END if vocabulary is not None and not vocabulary.eos_ids else ""
-        return empty_refusal(compiled) or index_refusal(compiled, vocabulary) or no_end
+        return empty_refusal(compiled) or index_refusal(compiled, vocabulary, options) or no_end
 
     def make(self, job: ExportJob) -> Artifact:
         """As `Target`."""

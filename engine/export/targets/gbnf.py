@@ -4,7 +4,12 @@ A schema or a regex becomes rules; GBNF itself is written anew, since llama.cpp
 refuses some of what is read here: names with an underscore, and repetitions
 that it would write out to 2,000 symbols. Left recursion it refuses too: it is rewritten
 where that is a line that its author would recognise, or where there is no need
-of recursion at all, and else refused here with the rule's name.
+of recursion at all, and else refused here with the rule's name. Parts that match
+nothing are left out: it would allow what leads into them.
+
+What is written was held against llama.cpp itself (`python -m tests.llama_cpp`). It
+differs in one thing, which no grammar can mend: behind a token that ends within a
+character it allows an end, where the rules allow one at that place.
 """
 
 from __future__ import annotations
@@ -14,6 +19,7 @@ from engine.export.checks.byte_walks import scope_of
 from engine.export.checks.texts import check_text
 from engine.export.provenance import commented
 from engine.export.rules.llama_limits import within_llama_limits
+from engine.export.rules.plain import has_dead_parts, without_dead_parts
 from engine.export.target import (
     Artifact,
     Check,
@@ -57,7 +63,9 @@ class GbnfTarget(RulesTarget):
         compiled = job.compiled
         if compiled.notation == "gbnf":
             plain = gbnf_grammar(job)
-            grammar, notes = within_llama_limits(plain.grammar), plain.notes
+            # llama.cpp would allow what leads into a part that nothing completes, and be stuck there.
+            live = without_dead_parts(plain.grammar) if has_dead_parts(plain.grammar) else plain.grammar
+            grammar, notes = within_llama_limits(live), plain.notes
         else:
             conversion = converted(compiled, job.options.spelling, job.cancel)
             grammar, notes = conversion.grammar, conversion.notes

@@ -56,7 +56,7 @@ class JsonTarget:
 
     def refusal(self, compiled: CompiledGrammar, vocabulary: Vocabulary | None, options: ExportOptions) -> str:
         """As `Target`."""
-        return index_refusal(compiled, vocabulary) if compiled.is_regular else ""
+        return index_refusal(compiled, vocabulary, options) if compiled.is_regular else ""
 
     def make(self, job: ExportJob) -> Artifact:
         """As `Target`."""

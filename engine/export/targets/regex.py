@@ -48,7 +48,8 @@ class RegexTarget(RulesTarget):
         """As `Target`."""
         text = artifact.content.decode().removesuffix("\n")
         fewer = holds_fewer(job) or job.options.depth is not None
-        return check_text(job, "regex", text, "the grammar and the expression, compiled anew,", fewer=fewer)
+        compared, dialect = "the grammar and the expression, compiled anew,", job.compiled.options.dialect
+        return check_text(job, "regex", text, compared, fewer=fewer, dialect=dialect)
 
 
 TARGET = RegexTarget()

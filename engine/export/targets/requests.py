@@ -16,10 +16,12 @@ import json
 from collections.abc import Container
 from typing import Any, Final
 
+import msgspec
+
 from engine.compile import CompiledGrammar, compile_grammar
 from engine.export.checks.byte_walks import CompiledSide, walk_side_by_side
 from engine.export.checks.texts import check_text, refused_as_mismatch
-from engine.export.provenance import comment, indented_provenance, provenance_lines
+from engine.export.provenance import comment, indented_provenance, provenance_lines, shown
 from engine.export.target import Artifact, Check, ExportJob, MismatchError, OptionName
 from engine.export.targets.common.rules import RulesTarget
 from engine.export.targets.common.server_notes import schema_notes
@@ -35,6 +37,9 @@ _MAX_TOKENS: Final = 512
 _WALKS: Final = 20
 """There are up to eight bodies, and some carry the same."""
 _PROMPT: Final = "PROMPT"
+_SCHEMA: Final = "\0the schema"
+"""Stands in a body for the schema until that is written."""
+_BLANKS: Final = " \t\r\n"
 _MODEL: Final = "MODEL"
 _SERVERS: Final = {
     "llama-server": (
@@ -68,9 +73,7 @@ class RequestsTarget(RulesTarget):
     def make(self, job: ExportJob) -> Artifact:
         """As `Target`."""
         bodies, notes = _bodies(job)
-        files = [
-            (name, (json.dumps(body, ensure_ascii=False, indent=2) + "\n").encode()) for name, body in bodies.items()
-        ]
+        files = [(name, _written(body, job.compiled.source.text).encode()) for name, body in bodies.items()]
         head = comment((*provenance_lines(job, *self.takes(job.compiled)), *notes))
         readme = ("README.md", _readme(job, notes, bodies).encode())
         files += [
@@ -114,6 +117,15 @@ def _bodies(job: ExportJob) -> tuple[dict[str, dict[str, Any]], tuple[str, ...]]
     return bodies, notes
 
 
+def _written(body: dict[str, Any], source: str) -> str:
+    """A body as text, a schema in it as it was written: read and written anew, its longer numbers would be others."""
+    text = json.dumps(body, ensure_ascii=False, indent=2) + "\n"
+    before, mark, after = text.partition(json.dumps(_SCHEMA))
+    line = before.rpartition("\n")[2]
+    margin = line[: len(line) - len(line.lstrip())]
+    return before + (source.strip(_BLANKS).replace("\n", f"\n{margin}") if mark else "") + after
+
+
 def _without_comments(artifact: Artifact) -> str:
     return "".join(line for line in artifact.content.decode().splitlines(True) if not line.startswith("#"))
 
@@ -138,12 +150,11 @@ def _openai_tool(job: ExportJob, grammar: Grammar) -> dict[str, Any]:
 
 
 def _schema_bodies(job: ExportJob) -> dict[str, dict[str, Any]]:
-    schema = json.loads(job.compiled.source.text)
-    formatted = {"type": "json_schema", "json_schema": {"name": job.options.name, "schema": schema}}
-    strict = {"type": "json_schema", "json_schema": {"name": job.options.name, "strict": True, "schema": schema}}
+    formatted = {"type": "json_schema", "json_schema": {"name": job.options.name, "schema": _SCHEMA}}
+    strict = {"type": "json_schema", "json_schema": {"name": job.options.name, "strict": True, "schema": _SCHEMA}}
     return {
         "llama-server.schema.json": {**_chat(job), "response_format": formatted},
-        "vllm.schema.json": {**_chat(job), "structured_outputs": {"json": schema}},
+        "vllm.schema.json": {**_chat(job), "structured_outputs": {"json": _SCHEMA}},
         "sglang.schema.json": {**_chat(job), "response_format": formatted},
         "openai.schema.json": {**_chat(job), "response_format": strict},
     }
@@ -178,6 +189,7 @@ else:
 
 
 def _serve(head: str, model: str) -> str:
+    model = shown(model)  # a line end in it would end the comment
     lines = [f"# {about}\n#   {command.format(model=model)}" for about, _, command in _SERVERS.values() if command]
     sends = [
         f"# curl {url}/chat/completions -H 'Content-Type: application/json' -d @{name}.json"
@@ -220,8 +232,8 @@ def _readme(job: ExportJob, notes: tuple[str, ...], bodies: Container[str]) -> s
 # ---------------------------------------------------------------------- read back
 
 
-def _carried(name: str, content: bytes) -> tuple[str, Any]:
-    """As what a body carries its grammar, gbnf, lark or json_schema; and the grammar."""
+def _carried(name: str, content: bytes) -> tuple[str, str]:
+    """As what a body carries its grammar, gbnf, lark or json_schema; and the grammar's text."""
     try:
         body = json.loads(content)
     except ValueError as error:
@@ -230,7 +242,8 @@ def _carried(name: str, content: bytes) -> tuple[str, Any]:
     found = {
         "gbnf": body.get("grammar") or body.get("ebnf") or outputs.get("grammar"),
         "lark": body.get("tools", [{}])[0].get("format", {}).get("definition"),
-        "json_schema": outputs.get("json", body.get("response_format", {}).get("json_schema", {}).get("schema")),
+        "json_schema": _inside(content, "structured_outputs", "json")
+        or _inside(content, "response_format", "json_schema", "schema"),
     }
     kinds = [(kind, value) for kind, value in found.items() if value is not None]
     if len(kinds) != 1:
@@ -238,11 +251,21 @@ def _carried(name: str, content: bytes) -> tuple[str, Any]:
     return kinds[0]
 
 
-def _check_one(job: ExportJob, kind: str, carried: Any) -> Check:
+def _inside(content: bytes, *keys: str) -> str | None:
+    """The text of a value in a body, as it stands there; None where there is none."""
+    for key in keys:
+        found = msgspec.json.decode(content, type=dict[str, msgspec.Raw]).get(key)
+        if found is None:
+            return None
+        content = bytes(found)
+    return content.decode()
+
+
+def _check_one(job: ExportJob, kind: str, carried: str) -> Check:
     if kind == "json_schema":
         options = job.compiled.options
         with refused_as_mismatch():
-            again = compile_grammar("json_schema", json.dumps(carried), options, cancel=job.cancel)
+            again = compile_grammar("json_schema", carried, options, cancel=job.cancel)
         walks, steps = walk_side_by_side(job, CompiledSide(job.compiled), CompiledSide(again), walks=_WALKS)
         return Check("", walks, steps)
     try:

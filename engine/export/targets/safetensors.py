@@ -6,7 +6,8 @@
     accepting  uint8[S]: 1 where the text may end, so where an end token may come
 
 The header's metadata hold `format`, `version`, `start` (a state; empty where no
-text matches) and `turnstile`: what it was made from, as JSON.
+text matches) and `turnstile`: what it was made from, as JSON. The same grammar,
+options and vocabulary give the same bytes.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class SafetensorsTarget:
 
     def refusal(self, compiled: CompiledGrammar, vocabulary: Vocabulary | None, options: ExportOptions) -> str:
         """As `Target`."""
-        return index_refusal(compiled, vocabulary)
+        return index_refusal(compiled, vocabulary, options)
 
     def make(self, job: ExportJob) -> Artifact:
         """As `Target`."""
@@ -69,7 +70,7 @@ class SafetensorsTarget:
                 {**provenance(job, *self.takes(job.compiled)), "notes": list(notes)}, ensure_ascii=False
             ),
         }
-        return Artifact((("grammar.safetensors", save(tensors, metadata)),), notes)
+        return Artifact((("grammar.safetensors", _in_order(save(tensors, metadata))),), notes)
 
     def check(self, artifact: Artifact, job: ExportJob) -> Check:
         """As `Target`."""
@@ -93,10 +94,28 @@ class SafetensorsTarget:
         return Check(compared, *walk_tokens(job, side, holds_fewer=bool(origin["notes"])))
 
 
-def _metadata(content: bytes) -> dict[str, str]:
+def _in_order(content: bytes) -> bytes:
+    """The same file with its metadata in order: the library writes them as they lie in a hash table, which is random.
+
+    The header is padded with blanks to whole words, as the library does; places of arrays are counted from its end.
+    """
+    header, begins = _header(content)
+    header["__metadata__"] = dict(sorted(header["__metadata__"].items()))
+    text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % _HEADER.size)
+    return _HEADER.pack(len(text)) + text + content[begins:]
+
+
+def _header(content: bytes) -> tuple[dict[str, dict[str, str]], int]:
+    """What stands before the arrays, and where they begin."""
     (length,) = _HEADER.unpack_from(content)
-    header: dict[str, dict[str, str]] = json.loads(content[_HEADER.size : _HEADER.size + length])
-    return header["__metadata__"]
+    begins = _HEADER.size + length
+    header: dict[str, dict[str, str]] = json.loads(content[_HEADER.size : begins])
+    return header, begins
+
+
+def _metadata(content: bytes) -> dict[str, str]:
+    return _header(content)[0]["__metadata__"]
 
 
 TARGET = SafetensorsTarget()

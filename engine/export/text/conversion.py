@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 from engine.automata.json.runtime import DEEPEST, JsonAutomaton
 from engine.automata.json.whitespace import Whitespace
@@ -30,7 +30,7 @@ from engine.export.schema.settings import Settings, Spelling
 from engine.export.text.print_regex import Dialect, NoRegexError, print_regex
 from engine.grammar import NEVER, Grammar, Look, Node, Rule
 from engine.grammar.nodes import parts
-from engine.grammar.print_gbnf import print_gbnf
+from engine.grammar.print_gbnf import print_rules
 from engine.grammar.simplify import simplify
 from engine.notations.gbnf import parse as parse_gbnf
 from engine.notations.regex import parse as parse_regex
@@ -38,11 +38,28 @@ from engine.source import CancelToken, Diagnostic, EngineError, GrammarError, Li
 
 _PLAIN: Final = "spelling is plain: each character in its shortest form, no number with an exponent"
 ALREADY: Final = "the grammar is a regex already"
+_Places: TypeAlias = dict[str, tuple[Span, ...]]
 _CUT_HINT: Final = "Cut the recursion at a depth, or write GBNF"
 
 
 class NotConvertibleError(EngineError):
     """There is no way from one notation to the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenRule:
+    """A rule of a text that was written, and what it stands for.
+
+    Attributes:
+        name: as it stands in the text.
+        span: of the whole rule in that text, without the line end.
+        places: in the source: its own place first, then others that it serves; of a schema each schema with its key.
+            None for what every grammar has, such as white space.
+    """
+
+    name: str
+    span: Span
+    places: tuple[Span, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +70,13 @@ class Conversion:
         text: what was written; it compiles in that notation.
         grammar: its rules, as they are written; each with its place in the source, empty where it has none.
         notes: which texts of the source it does not hold, a sentence each; none where it holds all.
+        rules: the rules of GBNF, in the order of the text; none of a regex.
     """
 
     text: str
     grammar: Grammar
     notes: tuple[str, ...] = ()
+    rules: tuple[WrittenRule, ...] = ()
 
 
 def to_gbnf(
@@ -68,7 +87,7 @@ def to_gbnf(
     Args:
         compiled: the grammar, with its options.
         spelling: of a schema: how strings and numbers are spelled.
-        cancel: asked between rules.
+        cancel: asked now and then.
 
     Raises:
         GrammarError: no grammar without a memory can say what it asks for, or only one that is too large.
@@ -77,16 +96,26 @@ def to_gbnf(
         CancelledError: `cancel` was used.
     """
     notes: tuple[str, ...] = ()
-    with _deep_recursion():
+    places: _Places = {}
+    with _deep_recursion(), _at_work(cancel):
         match compiled.notation:
             case "json_schema":
-                grammar, notes = _schema_grammar(compiled, spelling, cancel, loops_as_rules=True)
+                grammar, notes, places = _schema_grammar(compiled, spelling, cancel, loops_as_rules=True)
             case "regex":
                 grammar = _regex_grammar(compiled, cancel)
             case _:
                 raise NotConvertibleError("the grammar is GBNF already")
         grammar = within_llama_limits(grammar)
-    return Conversion("".join(f"# {note}\n" for note in notes) + print_gbnf(grammar), grammar, notes)
+    lines = [f"# {note}\n" for note in notes]
+    at = sum(map(len, lines))
+    rules = []
+    for rule, line in print_rules(grammar):
+        own = (rule.span,) if rule.span.end else ()
+        span = Span(at, at + len(line) - 1)
+        rules.append(WrittenRule(line.partition(" ")[0], span, places.get(rule.name, own)))
+        lines.append(line)
+        at += len(line)
+    return Conversion("".join(lines), grammar, notes, tuple(rules))
 
 
 def to_regex(
@@ -104,7 +133,7 @@ def to_regex(
         spelling: of a schema: how strings and numbers are spelled.
         depth: how often a rule may stand within itself, itself included; None where none may.
         dialect: which regular expressions; they differ in code points beyond U+FFFF only.
-        cancel: asked between rules.
+        cancel: asked now and then.
 
     Raises:
         GrammarError: its rules are recursive and there is no `depth`, or no text of a bearable size can say it.
@@ -112,7 +141,7 @@ def to_regex(
         NotConvertibleError: it is a regex already that needs no rewriting.
         CancelledError: `cancel` was used.
     """
-    with _deep_recursion():
+    with _deep_recursion(), _at_work(cancel):
         return _as_regex(compiled, spelling, depth, dialect, cancel)
 
 
@@ -121,7 +150,7 @@ def _as_regex(
 ) -> Conversion:
     notes: tuple[str, ...] = ()
     if compiled.notation == "json_schema":
-        grammar, notes = _schema_grammar(compiled, spelling, cancel, loops_as_rules=False)
+        grammar, notes, _ = _schema_grammar(compiled, spelling, cancel, loops_as_rules=False)
     elif compiled.notation == "gbnf":
         grammar, _ = parse_gbnf(compiled.source, compiled.options.limits)
         if compiled.is_regular and is_recursive(grammar):
@@ -181,12 +210,12 @@ def _regex_grammar(compiled: CompiledGrammar, cancel: CancelToken | None) -> Gra
 
 def _schema_grammar(
     compiled: CompiledGrammar, spelling: Spelling, cancel: CancelToken | None, *, loops_as_rules: bool
-) -> tuple[Grammar, tuple[str, ...]]:
-    """A JSON Schema as rules named after it, and notes."""
+) -> tuple[Grammar, tuple[str, ...], _Places]:
+    """A JSON Schema as rules named after it, with notes, and what each rule stands for."""
     automaton = compiled.automaton
     assert isinstance(automaton, JsonAutomaton)
     if compiled.is_empty:
-        return Grammar((Rule(START, NEVER),), START), ()
+        return Grammar((Rule(START, NEVER, Span(0, len(compiled.source.text))),), START), (), {}
     goals, options = automaton.goals, compiled.options
     names = SchemaNames(goals.arena, compiled.source)
     settings = Settings(
@@ -204,8 +233,8 @@ def _schema_grammar(
         undecided = NotContextFreeError("whether some of its values exist is not decided", names.span(automaton.goal))
         raise _not_written(compiled, names, undecided.span, "cannot be written as a grammar", undecided)
     if spelling is Spelling.ANY:
-        return grammar, ()
-    return grammar, (_PLAIN, *(f"the format {name} has {lacks(name)}" for name in rules.everyday))
+        return grammar, (), rules.places
+    return grammar, (_PLAIN, *(f"the format {name} has {lacks(name)}" for name in rules.everyday)), rules.places
 
 
 def _not_written(
@@ -231,3 +260,13 @@ def _deep_recursion() -> Iterator[None]:
         yield
     finally:
         sys.setrecursionlimit(before)
+
+
+@contextmanager
+def _at_work(cancel: CancelToken | None) -> Iterator[None]:
+    """Loops ask `cancel`; without one, whatever they asked before."""
+    if cancel is None:
+        yield
+    else:
+        with cancel.at_work():
+            yield

@@ -7,7 +7,7 @@ where a text is well-formed, tests hold them against the parsers.
 
 from engine.notations.editing.comments import toggle_comment
 from engine.notations.editing.completion import Completion, Proposal, propose
-from engine.notations.editing.edits import Change, Edit, apply_edits
+from engine.notations.editing.edits import Change, Edit, apply_edits, moved
 from engine.notations.editing.names import Name, name_at, names_of, rename
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "Name",
     "Proposal",
     "apply_edits",
+    "moved",
     "name_at",
     "names_of",
     "propose",

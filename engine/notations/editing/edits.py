@@ -24,6 +24,18 @@ class Change:
     refusal: str = ""
 
 
+def moved(place: int, edits: Iterable[Edit]) -> int:
+    """Where a place of a text is after all edits: behind what was inserted there, or written over it."""
+    grown = 0
+    for edit in sorted(edits, key=lambda edit: edit.span):
+        length = edit.span.end - edit.span.start
+        if edit.span.end <= place:
+            grown += len(edit.replacement) - length
+        elif edit.span.start <= place:
+            return edit.span.start + grown + len(edit.replacement)
+    return place + grown
+
+
 def apply_edits(text: str, edits: Iterable[Edit]) -> str:
     """The text after all edits, whose spans are of the text before them.
 

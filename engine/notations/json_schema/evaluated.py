@@ -18,7 +18,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from engine.automata.json.formula import All, Among, Formula, Not, Some
-from engine.automata.json.objects.cells import names_in
+from engine.automata.json.objects.cells import elsewhere, names_in
 from engine.notations.json_schema.dialects import Draft
 from engine.notations.json_schema.text import Json
 
@@ -135,17 +135,17 @@ def unevaluated_properties(here: Schema, part: Json) -> Formula:
         arena.any_of((arena.members(arena.among(group, part), value, part), *cover))
         for cover, group in by_cover.items()
     ]
-    elsewhere: dict[Formula, list[Formula]] = {}
+    unnamed: dict[Formula, list[Formula]] = {}
     for condition, keys in found:
-        elsewhere.setdefault(_elsewhere(here, keys), []).append(condition)
-    elsewhere.pop(arena.false, None)
-    always = elsewhere.pop(arena.true, [])
-    if len(elsewhere) > _MOST_PATTERNS:
+        unnamed.setdefault(elsewhere(arena, keys), []).append(condition)
+    unnamed.pop(arena.false, None)
+    always = unnamed.pop(arena.true, [])
+    if len(unnamed) > _MOST_PATTERNS:
         return here.not_enforced(part, f"more than {_MOST_PATTERNS} sets of keys are evaluated under conditions")
     others = arena.negate(arena.among(list(names), part)) if names else arena.true
-    for signs in product((True, False), repeat=len(elsewhere)):
-        keys = arena.all_of(k if sign else arena.negate(k) for sign, k in zip(signs, elsewhere, strict=True))
-        cover = (*always, *(c for sign, k in zip(signs, elsewhere, strict=True) if sign for c in elsewhere[k]))
+    for signs in product((True, False), repeat=len(unnamed)):
+        keys = arena.all_of(k if sign else arena.negate(k) for sign, k in zip(signs, unnamed, strict=True))
+        cover = (*always, *(c for sign, k in zip(signs, unnamed, strict=True) if sign for c in unnamed[k]))
         members = arena.members(arena.all_of((others, keys)), value, part)
         parts.append(arena.any_of((members, *dict.fromkeys(cover))))
     return arena.all_of(parts)
@@ -166,22 +166,6 @@ def _holds(here: Schema, keys: Formula, name: str) -> bool:
             return keys is here.arena.true
         case _:
             return here.lowering.texts.holds(keys, name)
-
-
-def _elsewhere(here: Schema, keys: Formula) -> Formula:
-    """The set without the names that it mentions."""
-    arena = here.arena
-    match keys:
-        case Among():
-            return arena.false
-        case Not():
-            return arena.negate(_elsewhere(here, keys.item))
-        case All():
-            return arena.all_of(_elsewhere(here, item) for item in keys.items)
-        case Some():
-            return arena.any_of(_elsewhere(here, item) for item in keys.items)
-        case _:
-            return keys
 
 
 # ---------------------------------------------------------------------- items

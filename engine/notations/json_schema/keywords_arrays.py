@@ -44,13 +44,6 @@ def _additional_items(here: Schema, part: Json) -> Formula:
     return here.arena.items(len(items.value), None, here.sub(part), part)
 
 
-def _count(here: Schema, part: Json, *, least: bool) -> Formula:
-    count = here.count(part)
-    if count is None or (least and count == 0):
-        return here.arena.true
-    return here.arena.item_count(count if least else 0, None if least else count, part)
-
-
 def _contains(here: Schema, part: Json) -> Formula:
     if here.draft < Draft.DRAFT_6:
         return here.arena.true
@@ -82,8 +75,8 @@ ARRAYS: Final[dict[str, Keyword]] = {
     "prefixItems": _prefix_items,
     "items": _items,
     "additionalItems": _additional_items,
-    "minItems": lambda here, part: _count(here, part, least=True),
-    "maxItems": lambda here, part: _count(here, part, least=False),
+    "minItems": lambda here, part: here.bound(part, here.arena.item_count, least=True),
+    "maxItems": lambda here, part: here.bound(part, here.arena.item_count, least=False),
     "contains": _contains,
     "uniqueItems": _unique_items,
     "unevaluatedItems": _unevaluated,

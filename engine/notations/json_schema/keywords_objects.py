@@ -68,13 +68,6 @@ def _property_names(here: Schema, part: Json) -> Formula:
     return here.arena.members(here.arena.negate(here.sub(part)), here.arena.false, part)
 
 
-def _count(here: Schema, part: Json, *, least: bool) -> Formula:
-    count = here.count(part)
-    if count is None or (least and count == 0):
-        return here.arena.true
-    return here.arena.member_count(count if least else 0, None if least else count, part)
-
-
 def _dependencies(here: Schema, part: Json) -> Formula:
     """All three keywords: a member asks for other members, or for a schema."""
     if not isinstance(part.value, dict):
@@ -105,8 +98,8 @@ OBJECTS: Final[dict[str, Keyword]] = {
     "patternProperties": _pattern_properties,
     "additionalProperties": _additional_properties,
     "propertyNames": _property_names,
-    "minProperties": lambda here, part: _count(here, part, least=True),
-    "maxProperties": lambda here, part: _count(here, part, least=False),
+    "minProperties": lambda here, part: here.bound(part, here.arena.member_count, least=True),
+    "maxProperties": lambda here, part: here.bound(part, here.arena.member_count, least=False),
     "dependencies": _dependencies,
     "dependentRequired": _dependencies,
     "dependentSchemas": _dependencies,

@@ -24,14 +24,15 @@ from engine.notations.json_schema.texts import Texts
 from engine.source import Limits, turn
 
 _TYPES: Final = {
-    "null": {Kind.NULL},
-    "boolean": {Kind.FALSE, Kind.TRUE},
-    "number": {Kind.NUMBER},
-    "integer": {Kind.NUMBER},
-    "string": {Kind.STRING},
-    "array": {Kind.ARRAY},
-    "object": {Kind.OBJECT},
+    "null": frozenset({Kind.NULL}),
+    "boolean": frozenset({Kind.FALSE, Kind.TRUE}),
+    "number": frozenset({Kind.NUMBER}),
+    "integer": frozenset({Kind.NUMBER}),
+    "string": frozenset({Kind.STRING}),
+    "array": frozenset({Kind.ARRAY}),
+    "object": frozenset({Kind.OBJECT}),
 }
+_SCALARS: Final = frozenset(_TYPES) - {"array", "object"}
 _OPENING: Final = frozenset({"additionalProperties", "unevaluatedProperties", "patternProperties"})
 
 
@@ -53,31 +54,40 @@ class Lowering:
         self.closed = closed
         self.refers = False
         self.texts = Texts(arena, findings, limits)
-        self._numbers: dict[tuple[Json, Scope], int] = {}
+        self._subs: dict[tuple[int, Scope], Formula] = {}
+        self._plain: dict[int, Formula] = {}
         self._todo: list[tuple[Json, Scope, int]] = []
         self.places: list[Json] = []
 
     # ------------------------------------------------------------------ definitions
 
-    def schema(self, node: Json, scope: Scope) -> Formula:
-        """The formula of a schema: a constant, or a reference to its definition."""
-        if isinstance(node.value, bool):
-            return self.arena.constant(node.value)
-        if not isinstance(node.value, dict):
+    def schema(self, node: Json, scope: Scope, *, referred: bool = False) -> Formula:
+        """The formula of a schema: a constant, a type, or a reference to its definition.
+
+        Args:
+            node: the schema.
+            scope: where it is reached from.
+            referred: it is reached by a reference, and so has a name.
+        """
+        arena, value = self.arena, node.value
+        if not isinstance(value, dict):
+            if isinstance(value, bool):
+                return arena.constant(value)
             self.findings.add("schema-no-schema", node)
-            return self.arena.true
-        if not node.value:
-            return self.arena.true
+            return arena.true
+        if not value:
+            return arena.true
+        if not referred and self._is_only_type(node, value):
+            return self._of_type(node, value["type"])
         scope = self.resources.enter(scope, node)
-        key = (node, scope)
-        number = self._numbers.get(key)
-        if number is None:
-            number = self._numbers[key] = len(self.arena.definitions)
-            self.arena.definitions.append(None)
-            self.arena.places.append(node)
+        key = node.number, scope
+        known = self._subs.get(key)
+        if known is None:
+            number = len(arena.definitions)
+            known = self._subs[key] = arena.define(node)
             self.places.append(node)
             self._todo.append((node, scope, number))
-        return self.arena.sub(number)
+        return known
 
     def run(self, root: Json) -> Formula:
         """Write all definitions that the root needs."""
@@ -87,20 +97,43 @@ class Lowering:
             turn()
             node, scope, number = self._todo.pop()
             self.arena.definitions[number] = self._write(node, scope, table)
+        if self.resources.has_address:  # by which a text may say what schema it is of
+            goal = self.arena.all_of((goal, self.arena.may_begin("$schema")))
         return goal
 
     def _write(self, node: Json, scope: Scope, table: dict[str, Keyword]) -> Formula:
-        here = Schema(self, node, scope)
+        here, members = Schema(self, node, scope), node.members
         for span in node.doubled:
             self.findings.add("schema-doubled-key", span, where=node.pointer or "of the schema")
-        if here.draft <= Draft.DRAFT_7 and "$ref" in node.members:
-            return _reference(here, node.members["$ref"])
-        parts = [table[name](here, part) for name, part in node.members.items() if name in table]
-        if len(parts) < len(node.members):
+        if "$ref" in members and here.draft <= Draft.DRAFT_7:
+            return _reference(here, members["$ref"])
+        parts = [table[name](here, part) for name, part in members.items() if name in table]
+        if len(parts) < len(members):
             self._tell_of_misspellings(node, table)
-        if self.closed and "properties" in node.members and not _OPENING & node.members.keys():
-            parts.append(self._close(here, node.members["properties"]))
+        if self.closed and "properties" in members and not _OPENING & members.keys():
+            parts.append(self._close(here, members["properties"]))
         return self.arena.all_of(parts)
+
+    def _is_only_type(self, node: Json, members: dict[str, Json]) -> bool:
+        """Whether a schema names a type of scalars, and says nothing else that is enforced or worth a finding."""
+        named = members.get("type")
+        if named is None or not isinstance(named.value, str) or named.value not in _SCALARS:
+            return False
+        table = _table()
+        for name in members:
+            if name != "type" and (name in table or likely_keyword(name) is not None):
+                return False
+        return not node.doubled
+
+    def _of_type(self, node: Json, part: Json) -> Formula:
+        """The values of one type, at a place of their own: most schemas are no more, and need no definition."""
+        known = self._plain.get(node.number)
+        if known is None:
+            known = self.arena.kinds_at(_TYPES[str(part.value)], part)
+            if part.value == "integer":
+                known = self.arena.all_of((known, self.arena.written_whole(part)))
+            self._plain[node.number] = known
+        return known
 
     def _tell_of_misspellings(self, node: Json, table: dict[str, Keyword]) -> None:
         for name in node.members:
@@ -142,6 +175,10 @@ class Schema:
         """The formula of a schema below this one."""
         return self.lowering.schema(node, self.scope)
 
+    def referred(self, node: Json | None) -> Formula:
+        """The formula of a schema that this one refers to; anything where it was not found."""
+        return self.arena.true if node is None else self.lowering.schema(node, self.scope, referred=True)
+
     def other(self, keyword: str) -> Json | None:
         """Another keyword of this schema."""
         return self.node.members.get(keyword)
@@ -166,6 +203,13 @@ class Schema:
         self.invalid(part, "a whole number that is not negative")
         return None
 
+    def bound(self, part: Json, make: Callable[[int, int | None, Place], Formula], *, least: bool) -> Formula:
+        """A least or a greatest count of things, as `make` says how many there are."""
+        count = self.count(part)
+        if count is None or (least and count == 0):
+            return self.arena.true
+        return make(count if least else 0, None if least else count, part)
+
     def schemas(self, part: Json) -> list[Formula]:
         """The formulas of a list of schemas."""
         if not isinstance(part.value, list) or not part.value:
@@ -175,7 +219,7 @@ class Schema:
 
     def key(self, name: str, place: Place) -> Formula:
         """The set of keys that is one name."""
-        return self.arena.among((name,), place)
+        return self.arena.named(name, place)
 
     def has(self, names: Mapping[str, Place]) -> Formula:
         """An object has members of those names; what is no object has what it needs."""
@@ -183,7 +227,7 @@ class Schema:
         members = [arena.some_member(self.key(name, place), arena.true, place) for name, place in names.items()]
         if not members:
             return arena.true
-        return arena.any_of((arena.negate(arena.kinds((Kind.OBJECT,), self.node)), arena.all_of(members)))
+        return arena.about(Kind.OBJECT, arena.all_of(members), self.node)
 
     def lacks(self, name: str, place: Place) -> Formula:
         """An object has no member of that name."""
@@ -200,8 +244,7 @@ def _reference(here: Schema, part: Json) -> Formula:
     here.lowering.refers = True
     if not isinstance(part.value, str):
         return here.invalid(part, "a reference, as text")
-    target = here.lowering.resources.resolve(here.node, part)
-    return here.arena.true if target is None else here.sub(target)
+    return here.referred(here.lowering.resources.resolve(here.node, part))
 
 
 def _dynamic_reference(here: Schema, part: Json) -> Formula:
@@ -210,8 +253,7 @@ def _dynamic_reference(here: Schema, part: Json) -> Formula:
         return here.arena.true
     if not isinstance(part.value, str):
         return here.invalid(part, "a reference, as text")
-    target = here.lowering.resources.resolve_dynamic(here.node, part, here.scope)
-    return here.arena.true if target is None else here.sub(target)
+    return here.referred(here.lowering.resources.resolve_dynamic(here.node, part, here.scope))
 
 
 def _recursive_reference(here: Schema, part: Json) -> Formula:
@@ -220,8 +262,7 @@ def _recursive_reference(here: Schema, part: Json) -> Formula:
         return here.arena.true
     if part.value != "#":
         return here.invalid(part, '"#"')
-    target = here.lowering.resources.resolve_recursive(here.node, part, here.scope)
-    return here.arena.true if target is None else here.sub(target)
+    return here.referred(here.lowering.resources.resolve_recursive(here.node, part, here.scope))
 
 
 def _all_of(here: Schema, part: Json) -> Formula:
@@ -268,7 +309,7 @@ def _type(here: Schema, part: Json) -> Formula:
     arena = here.arena
     whole = [arena.kinds(kinds, part)] if kinds != EVERY_KIND else []
     if "integer" in names and "number" not in names:
-        whole.append(arena.multiple_of(Fraction(1), part, written=True))
+        whole.append(arena.written_whole(part))
     return arena.all_of(whole)
 
 
@@ -307,13 +348,6 @@ def _multiple_of(here: Schema, part: Json) -> Formula:
     return here.arena.multiple_of(part.value, part)
 
 
-def _length(here: Schema, part: Json, *, least: bool) -> Formula:
-    count = here.count(part)
-    if count is None or (least and count == 0):
-        return here.arena.true
-    return here.arena.length(count if least else 0, None if least else count, part)
-
-
 def _pattern(here: Schema, part: Json) -> Formula:
     if not isinstance(part.value, str):
         return here.invalid(part, "a regular expression, as text")
@@ -343,8 +377,8 @@ _KEYWORDS: Final[dict[str, Keyword]] = {
     "exclusiveMinimum": lambda here, part: _strict_bound(here, part, least=True),
     "exclusiveMaximum": lambda here, part: _strict_bound(here, part, least=False),
     "multipleOf": _multiple_of,
-    "minLength": lambda here, part: _length(here, part, least=True),
-    "maxLength": lambda here, part: _length(here, part, least=False),
+    "minLength": lambda here, part: here.bound(part, here.arena.length, least=True),
+    "maxLength": lambda here, part: here.bound(part, here.arena.length, least=False),
     "pattern": _pattern,
     "format": _format,
 }

@@ -50,12 +50,19 @@ Scope: TypeAlias = tuple[Resource, ...]
 
 
 class Resources:
-    """The resources of one text."""
+    """The resources of one text.
+
+    Attributes:
+        main: that of the root.
+        have_scopes: whether a dynamic reference may end in one of them, without which every scope is empty.
+        has_address: whether the root says where it is to be found.
+    """
 
     def __init__(self, root: Json, default: Draft, findings: Findings) -> None:
         self._findings = findings
         self._by_address: dict[str, Resource] = {}
         self._home: dict[int, Resource] = {}  # by the numbers of parts
+        self.have_scopes = self.has_address = False
         self.main = self._resource(root, _ROOT, default)
         self._collect(root, self.main)
 
@@ -74,6 +81,7 @@ class Resources:
         resource = Resource(address, node, draft, recursive=recursive is not None and recursive.value is True)
         self._by_address.setdefault(address, resource)
         self._home[node.number] = resource
+        self.have_scopes |= resource.is_dynamic
         return resource
 
     def _collect(self, root: Json, resource: Resource) -> None:
@@ -81,11 +89,15 @@ class Resources:
         while todo:
             turn()
             node, resource = todo.pop()
-            if not isinstance(node.value, dict):
+            members = node.value
+            if not isinstance(members, dict):
                 continue
-            resource = self._enter(node, resource)
+            if not _MARKS.isdisjoint(members):
+                resource = self._enter(node, resource)
             self._home[node.number] = resource
-            for name, part in node.members.items():
+            if BELOW.isdisjoint(members):
+                continue
+            for name, part in members.items():
                 if name not in BELOW:
                     continue
                 if name in NAMED:
@@ -96,10 +108,8 @@ class Resources:
                     todo.append((part, resource))
 
     def _enter(self, node: Json, resource: Resource) -> Resource:
-        """The resource that a schema is in, which may begin there."""
+        """The resource that a schema with such marks is in, which may begin there."""
         members = node.members
-        if members.keys().isdisjoint(_MARKS):
-            return resource
         draft = resource.draft
         named = members.get("$schema")
         if named is not None and isinstance(named.value, str):
@@ -114,6 +124,7 @@ class Resources:
             if address:
                 whole = _join(resource.address, address)
                 if node is resource.root:
+                    self.has_address |= node is self.main.root
                     resource.address = whole
                     self._by_address.setdefault(whole, resource)
                 else:
@@ -126,6 +137,7 @@ class Resources:
                 resource.anchors.setdefault(given.value, node)
                 if key == "$dynamicAnchor":
                     resource.dynamic.setdefault(given.value, node)
+                    self.have_scopes = True
         return resource
 
     def home(self, node: Json) -> Resource:
@@ -139,6 +151,8 @@ class Resources:
 
     def enter(self, scope: Scope, node: Json) -> Scope:
         """The scope within a schema."""
+        if not self.have_scopes:
+            return scope
         resource = self.home(node)
         if resource.is_dynamic and resource not in scope:
             return (*scope, resource)

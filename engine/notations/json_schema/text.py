@@ -60,15 +60,13 @@ class Json:
     Attributes:
         value: None, a boolean, a number, a string; a list of parts for an array; a dict of them for an object.
         number: its own among the parts of the text; the root's is 0.
-        doubled: the places of keys that came before.
     """
 
-    __slots__ = ("_text", "doubled", "number", "value")
+    __slots__ = ("_text", "number", "value")
 
     def __init__(self, value: Content, number: int, text: _Text) -> None:
         self.value = value
         self.number = number
-        self.doubled: Sequence[Span] = ()
         self._text = text
 
     @property
@@ -80,6 +78,11 @@ class Json:
     def key_spans(self) -> dict[str, Span]:
         """Of an object, the places of its keys."""
         return self._text.places[self.number][1]
+
+    @property
+    def doubled(self) -> Sequence[Span]:
+        """Of an object, the places of keys that stand there a second time."""
+        return self._text.doubled.get(self.number, ())
 
     @property
     def way_up(self) -> Iterator[int]:
@@ -178,12 +181,14 @@ class _Text:
     Attributes:
         above: of each part, by number, the number of what holds it; -1 for the root.
         steps: and by which key or index.
+        doubled: of each object with such, the places of keys that stand there a second time.
     """
 
     def __init__(self, text: str) -> None:
         self._text = text
         self.above: list[int] = [-1]
         self.steps: list[str | int] = [""]
+        self.doubled: dict[int, Sequence[Span]] = {}
         self._places: list[_Place] | None = None
 
     def tree(self, plain: Any) -> Json:
@@ -221,6 +226,7 @@ class _Text:
                 if isinstance(part.value, dict | list):
                     todo.append(part)
         self.above, self.steps, self._places = above, steps, places
+        self.doubled = {holder.number: spans for holder, spans in reader.doubled.items()}
         return root
 
     @property
@@ -272,6 +278,7 @@ class _Reader:
 
     Attributes:
         places: where each part stands.
+        doubled: the places of keys that stand a second time, by what holds them.
     """
 
     def __init__(self, text: str, nesting: int | None, owner: _Text) -> None:
@@ -279,6 +286,7 @@ class _Reader:
         self._nesting = nesting
         self._at = 0
         self.places: dict[Json, _Place] = {}
+        self.doubled: dict[Json, list[Span]] = {}
         self._open: list[Json] = []
         self._keys: list[str] = []
 
@@ -379,7 +387,7 @@ class _Reader:
         span = Span(start, self._at)
         key_spans = self.places[holder][1]
         if key in key_spans:
-            holder.doubled = (*holder.doubled, span)
+            self.doubled.setdefault(holder, []).append(span)
         key_spans[key] = span
         self._keys.append(key)
         self._skip()

@@ -11,6 +11,6 @@ rather than a matcher:
 """
 
 from engine.notations.regex.dialect import Dialect
-from engine.notations.regex.parser import parse
+from engine.notations.regex.parser import Group, Written, parse, parse_written
 
-__all__ = ["Dialect", "parse"]
+__all__ = ["Dialect", "Group", "Written", "parse", "parse_written"]

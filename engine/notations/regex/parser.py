@@ -14,6 +14,7 @@ no spans, stops at the first error, and knows neither dialect nor properties.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Final, Literal
 
 from engine.grammar import Chars, CharSet, Empty, Look, Never, Node, Repeat
@@ -56,18 +57,60 @@ def parse(
             findings that could be made.
         LimitExceededError: the pattern is too long.
     """
+    node, parser = _parsed(source, dialect, limits)
+    return node, parser.reader.findings.in_source_order()
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A group, which leaves no node of its own.
+
+    Attributes:
+        opening: what opened it.
+        span: all of it, parentheses included.
+        node: what stands in it.
+    """
+
+    opening: Opening
+    span: Span
+    node: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a pattern's text says beside its nodes.
+
+    Attributes:
+        groups: without lookarounds, which are nodes; an inner one comes before the one around it.
+        flags: where flags for the whole pattern stand.
+    """
+
+    groups: tuple[Group, ...]
+    flags: tuple[Span, ...]
+
+
+def parse_written(
+    source: SourceText, dialect: Dialect | Literal["python", "ecma"], limits: Limits
+) -> tuple[Node, Written]:
+    """Parse a pattern, to tell of it as it is written; arguments and errors are those of `parse`."""
+    node, parser = _parsed(source, dialect, limits)
+    return node, Written(tuple(parser.groups), tuple(parser.flags))
+
+
+def _parsed(source: SourceText, dialect: Dialect | Literal["python", "ecma"], limits: Limits) -> tuple[Node, _Parser]:
     limits.check("characters of the pattern", len(source.text), limits.source_length)
     parser = _Parser(Reader(source.text, Dialect(dialect)), limits)
     node = parser.run()
-    diagnostics = parser.reader.findings.in_source_order()
     if parser.reader.findings.has_errors:
-        raise GrammarError(diagnostics, source)
-    return node, diagnostics
+        raise GrammarError(parser.reader.findings.in_source_order(), source)
+    return node, parser
 
 
 class _Parser:
     def __init__(self, reader: Reader, limits: Limits) -> None:
         self.reader = reader
+        self.groups: list[Group] = []
+        self.flags: list[Span] = []
         self._dialect = reader.dialect
         self._limits = limits
         self._frames = [Frame(Opening(Span(0, 0), Flags()))]
@@ -210,6 +253,7 @@ class _Parser:
                 self._frame.add(Never(self.reader.since(start)))
             case GlobalFlags(flags):
                 self._frame.flags = flags
+                self.flags.append(self.reader.since(start))
             case Opening() as opening:
                 self._frames.append(Frame(opening))
                 if len(self._frames) - 1 > self._limits.nesting:
@@ -227,13 +271,15 @@ class _Parser:
         span = reader.since(frame.opening.span.start)
         look = frame.opening.look
         if look is None:
-            self._frame.add(frame.finish(span, end), Last.ATOM, frame.weight, start=span.start)
+            node = frame.finish(span, end)
+            self.groups.append(Group(frame.opening, span, node))
+            self._frame.add(node, Last.ATOM, frame.weight, start=span.start)
             return
         body = frame.finish(Span(frame.opening.span.end, end), end)
-        node = Look(body, ahead=look.ahead, negated=look.negated, span=span)
+        condition = Look(body, ahead=look.ahead, negated=look.negated, span=span)
         # `re` repeats a lookaround, to no effect; ECMAScript refuses it as it does anchors.
         last = Last.CONDITION if self._dialect is Dialect.ECMA else Last.ATOM
-        self._frame.add(node, last, frame.weight)
+        self._frame.add(condition, last, frame.weight)
 
     # Repetition
 

@@ -59,7 +59,7 @@ def test_the_latest_few_former_branches_are_kept_each_once(document):
 
 
 def test_the_dialect_is_part_of_the_grammar(document):
-    document.set_reading(GrammarPart(dialect="ecma"))
+    document.set_grammar(GrammarPart(dialect="ecma"))
     assert document.content.grammar.dialect == "ecma"
     assert document.revision == 1
 

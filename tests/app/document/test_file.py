@@ -3,9 +3,16 @@ import os
 
 import pytest
 
-from app.document import DocumentError, DocumentFile, GrammarPart, ModelPart
+from app.document import AutomatonPart, DocumentError, DocumentFile, GrammarPart, ModelPart
 from app.document import file as document_file
-from engine.decoding.pipeline_settings import Afterwards, PipelineSettings, TableSettings, ZoneSettings
+from engine.decoding.pipeline_settings import (
+    Afterwards,
+    OtherZone,
+    PipelineSettings,
+    Strategy,
+    TableSettings,
+    ZoneSettings,
+)
 from engine.decoding.values import Chat, FormerBranch, SamplerSettings, Step, Trace, TraceNode
 from engine.diagnosis.testing import ExpectedText
 
@@ -30,13 +37,18 @@ FULL = DocumentFile(
     ),
     pipeline=PipelineSettings(
         order=("suppress", "grammar"),
-        zones=ZoneSettings("</think>", then=Afterwards.AGAIN),
+        zones=ZoneSettings(
+            "</think>",
+            then=Afterwards.AGAIN,
+            others=(OtherZone("gbnf", 'root ::= "a"', after_token="<call>", until=";"),),
+        ),
+        coalesce=Strategy.OWN,
         table=TableSettings(((1, 2, 1),)),
         suppress=("e",),
         bias=(("the", 1.5),),
     ),
     test_strings=(ExpectedText("é1"), ExpectedText("", accepts=False)),
-    layout={"0": [1.0, 2.5]},
+    automaton=AutomatonPart("value", follows=True, tokens=True, method="dot", downwards=True),
 )
 
 

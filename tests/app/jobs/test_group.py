@@ -3,7 +3,7 @@ import signal
 
 import psutil
 import pytest
-from worker_doubles import Beside, Die, DoubleHandler, Echo, Fail, Sleep
+from worker_doubles import Beside, Die, DoubleHandler, Echo, Fail, OpenedBy, Sleep
 
 from app.jobs import JobGroup, Policy
 
@@ -43,6 +43,22 @@ def test_a_bug_in_a_job_is_told_and_costs_no_other_job(group, qtbot):
         group.submit(Fail())
     assert "ZeroDivisionError: as asked" in blocker.args[1].summary
     assert "Traceback" in blocker.args[1].traceback
+    group.submit(Echo("still here"))
+    qtbot.waitUntil(lambda: got == ["still here"])
+
+
+def test_a_request_is_opened_by_the_thread_that_does_it(group, qtbot):
+    got = answers(group)
+    group.submit(OpenedBy())
+    qtbot.waitUntil(lambda: got == ["MainThread"])
+
+
+def test_a_request_that_cannot_be_opened_is_told_and_costs_no_other_job(group, qtbot):
+    got = answers(group)
+    with qtbot.waitSignal(group.failed) as blocker:
+        group.submit(OpenedBy(allowed=False))
+    assert "ImportError: not to be opened" in blocker.args[1].summary
+    assert group.pending == ()
     group.submit(Echo("still here"))
     qtbot.waitUntil(lambda: got == ["still here"])
 

@@ -2,7 +2,7 @@ import pytest
 from decode_views import CANDIDATES, candidate
 from PySide6.QtCore import QPersistentModelIndex, Qt
 
-from app.models.candidates import CANDIDATE_ROLE, CandidateModel, Column
+from app.models.candidates import CandidateModel, Column
 
 DESCENDING = Qt.SortOrder.DescendingOrder
 
@@ -60,7 +60,7 @@ def test_every_column_sorts(model, column, order, first):
 def test_sorting_keeps_what_is_selected(model):
     kept = QPersistentModelIndex(model.index(0, Column.TOKEN))
     model.sort(Column.RANK)
-    assert kept.data(CANDIDATE_ROLE).token_id == 11
+    assert model.candidate(kept.row()).token_id == 11
     assert kept.row() == 1
 
 
@@ -72,7 +72,7 @@ def test_forbidden_ones_can_be_left_out(model):
 
 
 def test_what_the_cells_say(model):
-    model.set_states({11: "4"})
+    model.set_states(lambda candidate: {11: "4"}.get(candidate.token_id))
     assert [text(model, 0, column) for column in Column] == ["2", "{", "11", "30.00% → 60.00%", "+30.0", "4"]
     assert [text(model, 1, column) for column in Column] == ["1", "Sure", "10", "40.00% → –", "−40.0", "–"]
     assert text(model, 2, Column.STATE) == "…"

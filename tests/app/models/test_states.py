@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
-from app.models.states import ACCEPTS, HERE, LEADS_TO, READS, STATE, StatesModel
+from app.models.states import ACCEPTS, HERE, LEADS_TO, MARKS, READS, STATE, StatesModel
 from engine.automata.dfa import ByteDfa, DfaEdge, DfaState
 from engine.automata.labels import label
 from engine.source import SourceText, Span
@@ -50,6 +50,42 @@ def test_live_states_are_marked_and_only_they_change(qtbot: QtBot) -> None:
     model.set_live({1, 2})
     assert changed == [1, 2]
     assert row(model, 1)[HERE] == "● here"
+
+
+def marks(model: StatesModel) -> list[str]:
+    return [model.index(state, MARKS).data() for state in range(model.rowCount())]
+
+
+def test_breakpoints_and_coverage_are_marked_and_taken_back(qtbot: QtBot) -> None:
+    model = model_of()
+    changed: list[tuple[int, int]] = []
+    model.dataChanged.connect(lambda first, last: changed.append((first.row(), last.row())))
+    model.set_stops({0: True, 2: False})
+    assert marks(model) == ["◉ breakpoint", "", "○ breakpoint, off"]
+    assert changed == [(0, 0), (2, 2)]
+    model.set_stops({2: True})
+    assert changed[2:] == [(0, 0), (2, 2)]
+    model.set_used(frozenset({0}))
+    assert marks(model) == ["✓ used", "✗ not used", "◉ breakpoint · ✗ not used"]
+    model.set_used(None)
+    model.set_stops({})
+    assert marks(model) == ["", "", ""]
+
+
+def test_tokens_stand_behind_the_edge_that_they_take(qtbot: QtBot) -> None:
+    model = model_of()
+    model.set_tokens({(1, 2): "3 · 4.0%", (9, 9): "none"})
+    assert model.index(1, LEADS_TO).data() == "0-9 → 1 ,  “.” → 2 (3 · 4.0%)"
+    model.set_tokens({})
+    assert model.index(1, LEADS_TO).data() == "0-9 → 1 ,  “.” → 2"
+
+
+def test_many_changes_are_told_in_one_go(qtbot: QtBot) -> None:
+    model, told = StatesModel(), []
+    model.show_dfa(ByteDfa(0, tuple(DfaState(i, False) for i in range(50)), ()), lambda _edge: "", None)
+    model.dataChanged.connect(lambda first, last: told.append((first.row(), last.row())))
+    model.set_used(frozenset({3}))
+    assert told == [(0, 49)]
 
 
 def test_titles_say_what_they_mean() -> None:

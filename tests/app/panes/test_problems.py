@@ -50,6 +50,14 @@ def test_no_findings_are_said(pane: ProblemsPane) -> None:
     assert not pane.table.isVisible()
 
 
+def test_hints_alone_do_not_press(pane: ProblemsPane) -> None:
+    assert not pane.is_pressing
+    pane.show_diagnostics((Diagnostic("note", Severity.HINT, Span(0, 1), "Others read this otherwise"),), SOURCE)
+    assert not pane.is_pressing
+    pane.show_diagnostics(FINDINGS[1:], SOURCE)
+    assert pane.is_pressing
+
+
 def test_a_click_goes_there(pane: ProblemsPane, qtbot: QtBot) -> None:
     pane.show_diagnostics(FINDINGS, SOURCE)
     place = pane.table.visualRect(pane.model.index(1, MESSAGE)).center()

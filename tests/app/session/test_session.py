@@ -154,6 +154,21 @@ def test_another_document_knows_nothing_of_the_one_before(ready, qtbot):
     assert ready.document.content.prompt == ""
 
 
+def test_a_document_that_does_not_compile_shows_nothing_of_the_one_before(ready, qtbot):
+    ready.decoding.ask(Take(A))
+    qtbot.waitUntil(lambda: output(ready) == b"a")
+    shown = []
+    ready.decoding.viewed.connect(shown.append)
+    ready.document.replace(DocumentFile(grammar=GrammarPart(text="a("), model=ModelPart("letters"), max_tokens=2))
+    assert ready.decoding.view.position is None
+    assert ready.step_refusal
+    qtbot.waitUntil(lambda: len(shown) > 1 and ready.compiling.stale_reason != "")
+    assert all(view.position is None and not view.trace.nodes for view in shown)
+    assert ready.step_refusal == "The grammar has an error: mend it to go on"
+    ready.document.set_text("[ab]")
+    qtbot.waitUntil(lambda: can_step(ready) and ready.decoding.view.position.allowed == 2)
+
+
 def test_a_budget_ends_a_run_and_a_larger_one_goes_on(ready, qtbot):
     ready.document.set_text("a{9}")
     ready.decoding.set_max_tokens(2)

@@ -27,7 +27,7 @@ class Desk:
     def __init__(self, qtbot, tmp_path, qapp: QApplication, handler=decode_handler) -> None:
         self.qtbot = qtbot
         self.settings = Settings(tmp_path / "preferences.json")
-        theme.apply(qapp, "light")
+        theme.prepare(qapp, "light")
         self.document = Document(Autosave(tmp_path / "autosave"))
         self.session = Session(self.document, Groups(decode_handler=handler))
         self.window = MainWindow(self.session, self.settings)
@@ -43,7 +43,7 @@ class Desk:
         self.wait(lambda: not self.session.step_refusal)
 
     def wait(self, condition) -> None:
-        self.qtbot.waitUntil(condition, timeout=20_000)
+        self.qtbot.waitUntil(condition, timeout=60_000)
 
     @property
     def output(self) -> bytes | None:

@@ -1,10 +1,13 @@
 """Runs that stop, breakpoints, force, twin and timeline in a whole window, by mouse and keys."""
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 
 from app.document import DocumentFile, GrammarPart, ModelPart
 from app.models.candidates import Column
+from app.models.states import MARKS
 from engine.decoding.debugging.breakpoints import BreakpointKind
 from engine.decoding.debugging.run_until import Goal
 from engine.decoding.values import FORCE, Finish
@@ -122,6 +125,21 @@ def test_run_until_by_its_popover(rules):
     assert len(rules.session.decoding.view.trace.path) == 2
 
 
+def test_run_until_a_part_of_a_schema_is_over(desk):
+    desk.session.start()
+    schema = (
+        '{"properties": {"a": {"const": 1}, "b": {"const": 2}}, "required": ["a", "b"], "additionalProperties": false}'
+    )
+    desk.document.replace(
+        DocumentFile(grammar=GrammarPart(notation="json_schema", text=schema), model=ModelPart("letters"))
+    )
+    desk.wait(lambda: not desk.session.step_refusal)
+    desk.window.activateWindow()
+    press(desk, Qt.Key.Key_F5, CONTROL)
+    rule = desk.panes.generation.run_until.rule
+    assert [rule.itemText(row) for row in range(rule.count())] == ["/properties/a", "/properties/b"]
+
+
 def test_the_button_opens_the_popover_too(rules):
     rules.qtbot.mouseClick(rules.window.toolbar.until_button, LEFT)
     popover = rules.panes.generation.run_until
@@ -143,6 +161,23 @@ def test_the_selected_state_of_the_automaton(desk):
     press(desk, Qt.Key.Key_F5)
     assert ended(desk) == f"Breakpoint: the match came to state {state}"
     assert len(desk.output) == 3
+
+
+def test_breakpoints_are_marked_where_they_are_drawn_and_in_the_table(desk):
+    desk.open("a+b")
+    pane = desk.panes.automaton
+    desk.wait(lambda: pane.scene.picture is not None and pane.scene.lit.live == {0})
+    pane.view.setFocus()
+    pane.view.state_clicked.emit(1)
+    press(desk, Qt.Key.Key_F9)
+    desk.wait(lambda: pane.scene.lit.stops == {1})
+    assert pane.scene.lights.stops.path().elementCount() > 0
+    assert pane.model.index(1, MARKS).data() == "◉ breakpoint"
+    desk.document.set_breakpoints(tuple(replace(one, enabled=False) for one in desk.document.content.breakpoints))
+    assert (pane.scene.lit.stops, pane.scene.lit.resting_stops) == (frozenset(), {1})
+    assert pane.model.index(1, MARKS).data() == "○ breakpoint, off"
+    desk.document.set_breakpoints(())
+    assert pane.scene.lit.resting_stops == frozenset()
 
 
 def test_forcing_an_illegal_token(rules):

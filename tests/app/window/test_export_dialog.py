@@ -39,10 +39,10 @@ def press(desk, button) -> None:
     desk.qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
 
 
-def open_gbnf(desk, text: str) -> None:
+def open_gbnf(desk, text: str, notation: str = "gbnf") -> None:
     desk.session.start()
     desk.document.replace(
-        DocumentFile(title="A nest", grammar=GrammarPart(text=text, notation="gbnf"), model=ModelPart("letters"))
+        DocumentFile(title="A nest", grammar=GrammarPart(text=text, notation=notation), model=ModelPart("letters"))
     )
     desk.wait(lambda: desk.session.compiling.good is not None and desk.session.compiling.good.request.text == text)
     desk.wait(lambda: desk.session.decoding.view.model is not None and not desk.session.step_refusal)
@@ -151,6 +151,18 @@ def test_what_does_not_fit_says_why_and_a_depth_mends_it(desk):
     )
     desk.wait(lambda: dialog.write_button.isEnabled() and not dialog.is_waiting)
     assert "The recursion is cut at 2 levels" in dialog.notes.text()
+    dialog.close()
+
+
+def test_a_schema_that_nests_is_greyed_before_anybody_asks_for_it(desk):
+    open_gbnf(desk, '{"type": "array", "items": {"$ref": "#"}}', "json_schema")
+    dialog = opened(desk)
+    for name in ("safetensors", "bumblebee"):
+        click(desk, dialog, name)
+        assert not dialog.write_button.isEnabled()
+        assert "its rules nest, so there is no finite table of tokens" in dialog.preview.message.text()
+    click(desk, dialog, "json")
+    assert dialog.write_button.isEnabled()
     dialog.close()
 
 

@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox
 
 from app.actions import COMMANDS
+from app.document import DocumentFile, GrammarPart, ModelPart
 from app.window.main_window import WELCOME
 from engine.decoding.values import Finish
 
@@ -120,6 +121,26 @@ def test_a_folded_bottom_stays_folded(desk):
     desk.window.commands["view.bottom"].trigger()
     assert not desk.window.arrangement.bottom_is_open
     assert desk.settings.preferences.bottom_open is False
+
+
+def test_hints_are_told_in_the_tab_and_unfold_nothing(desk):
+    desk.session.start()
+    bottom, edit = desk.window.arrangement, desk.panes.editor.edit
+    hinted = GrammarPart(notation="gbnf", text='root ::= more\nmore ::= more "a" | "b"\n')
+    desk.document.replace(DocumentFile(grammar=hinted, model=ModelPart("letters")))
+    desk.wait(lambda: bottom.bottom.tabText(0).startswith("Problems ("))
+    assert not desk.panes.problems.is_pressing
+    desk.wait(lambda: not desk.window._fold.isActive())
+    assert not bottom.bottom_is_open
+    edit.setPlainText(hinted.text + "more")
+    desk.wait(lambda: bottom.bottom_is_open)
+    edit.setPlainText(hinted.text)
+    desk.wait(lambda: not bottom.bottom_is_open)
+    bottom.reveal(desk.panes.problems)  # whoever reads the hints keeps them
+    edit.setPlainText(hinted.text + " ")
+    desk.wait(desk.window._fold.isActive)
+    desk.wait(lambda: not desk.window._fold.isActive())
+    assert bottom.bottom_is_open
 
 
 def test_hovering_a_state_marks_its_source_and_the_other_way_round(desk, monkeypatch):

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QMessageBox
+from lockstep import excess
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QApplication, QMessageBox
 
 from app.document import DocumentFile, GrammarPart, ModelPart
+from app.window.notation_dialog import NotationDialog, Way
+from app.workers.convert_messages import ConvertRequest
+from engine.compile import CompileOptions, compile_grammar
 
 
 def open_grammar(desk, notation: str, text: str) -> None:
@@ -20,10 +24,31 @@ def choose(desk, name: str) -> None:
     next(action for action in menu.actions() if action.text() == name).trigger()
 
 
+def write(desk, text: str) -> None:
+    """Put a text in the place of the one in the editor, as a user would."""
+    edit = desk.panes.editor.edit
+    QApplication.clipboard().setText(text)
+    edit.setFocus()
+    desk.qtbot.keyClick(edit, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+    desk.qtbot.keyClick(edit, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
+    assert desk.document.content.grammar.text == text
+
+
+def dialog_of(desk) -> NotationDialog:
+    return desk.window.findChild(NotationDialog)
+
+
 def answer(desk, text: str) -> None:
-    box = desk.window.findChild(QMessageBox, "reading")
-    button = next(button for button in box.buttons() if button.text().replace("&", "") == text)
-    desk.qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    """Choose what becomes of the text, and do it once it can be done."""
+    dialog = dialog_of(desk)
+    if text == "Cancel":
+        desk.qtbot.mouseClick(dialog.cancel_button, Qt.MouseButton.LeftButton)
+        return
+    way = next(button for button in dialog.ways.values() if button.text() == text)
+    desk.qtbot.mouseClick(way, Qt.MouseButton.LeftButton, pos=QPoint(8, way.height() // 2))
+    assert way.isChecked()
+    desk.wait(lambda: not dialog.is_waiting)
+    desk.qtbot.mouseClick(dialog.accept_button, Qt.MouseButton.LeftButton)
 
 
 def test_an_untouched_example_gives_way_to_one_of_the_other_notation(desk):
@@ -40,12 +65,12 @@ def test_an_empty_text_is_only_read_another_way(desk):
     assert desk.document.content.grammar == GrammarPart("json_schema", "")
 
 
-def test_edited_text_can_be_kept(desk):
+def test_edited_text_can_be_read_anew(desk):
     desk.open("a+b")
-    desk.document.set_text('root ::= "ab"')
+    write(desk, 'root ::= "ab"')
     choose(desk, "GBNF")
     assert desk.document.content.grammar.notation == "regex"
-    answer(desk, "Keep the text")
+    answer(desk, "Reinterpret")
     assert desk.document.content.grammar.notation == "gbnf"
     desk.wait(lambda: desk.session.compiling.good.request.notation == "gbnf")
     assert desk.session.compiling.good.dfa.accepts(b"ab")
@@ -53,7 +78,7 @@ def test_edited_text_can_be_kept(desk):
 
 def test_edited_text_can_be_left_or_not_touched_at_all(desk, monkeypatch):
     desk.open("a+b")
-    desk.document.set_text("a+c")
+    write(desk, "a+c")
     choose(desk, "JSON Schema")
     answer(desk, "Cancel")
     assert desk.document.content.grammar == GrammarPart("regex", "a+c")
@@ -68,7 +93,7 @@ def test_edited_text_can_be_left_or_not_touched_at_all(desk, monkeypatch):
 
 def test_the_dialect_changes_at_once(desk):
     desk.open("a+b")
-    desk.document.set_text("a+c")
+    write(desk, "a+c")
     choose(desk, "Regex · ECMAScript")
     assert desk.document.content.grammar == GrammarPart("regex", "a+c", "ecma")
 
@@ -82,6 +107,148 @@ def test_white_space_belongs_to_a_schema(desk):
     next(action for action in menu.actions() if action.text() == "Compact").trigger()
     assert desk.document.content.grammar.whitespace == "compact"
     desk.wait(lambda: desk.session.compiling.good.request.options.whitespace == "compact")
+
+
+def undo(desk, times: int = 1, *, again: bool = False) -> None:
+    """Press the keys."""
+    control, shift = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
+    for _ in range(times):
+        desk.qtbot.keyClick(desk.panes.editor.edit, Qt.Key.Key_Z, control | shift if again else control)
+
+
+CONVERSIONS = [
+    ("regex", "[a-z]+(x|y)", "GBNF"),
+    ("gbnf", 'root ::= item ("," item)*\nitem ::= [a-z]{1,2}', "Regex · ECMAScript"),
+    ("json_schema", '{"enum": ["ab", 12]}', "GBNF"),
+]
+
+
+@pytest.mark.parametrize(("notation", "text", "target"), CONVERSIONS)
+def test_a_conversion_is_seen_before_it_is_made_and_is_one_step_of_undo(desk, notation, text, target):
+    open_grammar(desk, notation, text)
+    before = desk.document.content.grammar
+    desk.window.commands["edit.convert"].trigger()
+    dialog = dialog_of(desk)
+    dialog.target.setCurrentText(target)
+    desk.wait(lambda: not dialog.is_waiting)
+    seen = dialog.text.text()
+    assert seen
+    assert "Read back and checked" in dialog.told.text()
+    assert desk.document.content.grammar == before, "nothing is done yet"
+    answer(desk, "Convert")
+    converted = desk.document.content.grammar
+    assert (converted.text, desk.panes.editor.text()) == (seen, seen)
+    assert desk.window.toolbar.notation_button.text() == f"{target} ▾"
+    again = compile_grammar(converted.notation, converted.text, CompileOptions(dialect=converted.dialect))
+    assert excess(again, compile_grammar(notation, text)) == ""
+    desk.wait(lambda: desk.session.compiling.good.request.notation == converted.notation)
+    undo(desk)
+    assert desk.document.content.grammar == before
+    assert desk.panes.editor.edit.notation == notation
+    undo(desk, again=True)
+    assert desk.document.content.grammar == converted
+    desk.wait(lambda: desk.session.compiling.good.request.text == converted.text)
+
+
+def test_what_a_conversion_loses_is_told_and_its_options_change_it(desk):
+    open_grammar(desk, "json_schema", '{"title": "T", "items": {"$ref": "#"}, "type": "array", "maxItems": 1}')
+    dialog = desk.window.notation_menu.ask("Regex · Python")
+    desk.wait(lambda: not dialog.is_waiting)
+    assert "refers to itself. Say above at how many levels to cut that." in dialog.instead.text()
+    assert dialog.instead.isVisible()
+    assert not dialog.accept_button.isEnabled()
+    desk.qtbot.keyClick(dialog.accept_button, Qt.Key.Key_Return)
+    assert dialog.isVisible(), "what cannot be is not done by Return either"
+    dialog.options.recursion.setFocus()
+    desk.qtbot.keyClick(dialog.options.recursion, Qt.Key.Key_Up)
+    desk.qtbot.keyClick(dialog.options.recursion, Qt.Key.Key_Up)
+    desk.wait(dialog.accept_button.isEnabled)
+    assert "• The recursion is cut at 2 levels" in dialog.told.text()
+    assert "• What it says of itself goes: title." in dialog.told.text()
+    desk.qtbot.keyClick(dialog, Qt.Key.Key_Escape)
+    assert desk.document.content.grammar.notation == "json_schema"
+    assert not desk.document.is_modified
+
+
+@pytest.mark.parametrize(
+    ("notation", "text", "target"),
+    [("json_schema", '{"type": "null"}', "GBNF"), ("regex", "a", "GBNF"), ("gbnf", 'root ::= "a"', "Regex · Python")],
+)
+def test_gbnf_is_what_is_offered_first(desk, notation, text, target):
+    open_grammar(desk, notation, text)
+    dialog = desk.window.notation_menu.ask()
+    assert dialog.target.currentText() == target
+    desk.qtbot.keyClick(dialog, Qt.Key.Key_Escape)
+
+
+def test_a_broken_text_is_not_converted_but_may_be_what_it_reads_as(desk):
+    desk.open("a+b")
+    write(desk, 'root ::= "a" [')
+    dialog = desk.window.notation_menu.ask("GBNF")
+    desk.wait(lambda: not dialog.is_waiting)
+    assert "The grammar has an error" in dialog.instead.text()
+    assert not dialog.accept_button.isEnabled()
+    dialog.ways[Way.REINTERPRET].click()
+    desk.wait(lambda: not dialog.is_waiting)
+    assert "As GBNF, it has 1 error:" in dialog.told.text()
+    assert dialog.text.text() == 'root ::= "a" ['
+    dialog.reject()
+
+
+def test_a_dialog_that_is_closed_waits_for_nothing(desk):
+    desk.open("a+b")
+    dialog = desk.window.notation_menu.ask("GBNF")
+    assert dialog.is_waiting
+    desk.qtbot.keyClick(dialog, Qt.Key.Key_Escape)
+    assert not any(isinstance(request, ConvertRequest) for request in desk.session.groups.judge.pending)
+    desk.wait(lambda: not desk.session.groups.judge.pending)
+    assert desk.document.content.grammar.notation == "regex"
+
+
+def test_undo_goes_through_edits_and_readings_in_their_order(desk):
+    desk.open("a+b")
+    edit = desk.panes.editor.edit
+    edit.setFocus()
+    desk.qtbot.keyClick(edit, Qt.Key.Key_End)
+    desk.qtbot.keyClicks(edit, "c")
+    choose(desk, "Regex · ECMAScript")
+    desk.qtbot.keyClicks(edit, "d")
+    grammar = lambda: desk.document.content.grammar  # noqa: E731 - what changes is asked for again and again
+    states = [GrammarPart("regex", "a+b"), GrammarPart("regex", "a+bc"), GrammarPart("regex", "a+bc", "ecma")]
+    states.append(GrammarPart("regex", "a+bcd", "ecma"))
+    assert grammar() == states[3]
+    for state in reversed(states[:3]):
+        undo(desk)
+        assert grammar() == state
+        assert desk.panes.editor.text() == state.text
+    undo(desk)
+    assert grammar() == states[0], "there is nothing before"
+    for state in states[1:]:
+        undo(desk, again=True)
+        assert grammar() == state
+    undo(desk, 2)
+    desk.qtbot.keyClicks(edit, "e")
+    assert grammar() == GrammarPart("regex", "a+bce"), "an edit forgets what was to be done again, the reading too"
+    undo(desk, again=True)
+    assert grammar() == GrammarPart("regex", "a+bce")
+    undo(desk)
+    assert grammar() == states[1]
+    desk.wait(lambda: desk.session.compiling.good.request.text == "a+bc")
+
+
+def test_white_space_is_undone_too_and_another_document_has_no_history(desk):
+    open_grammar(desk, "json_schema", '{"enum": [[1, 2]]}')
+    desk.window.notation_menu.choose_whitespace("compact")
+    desk.window.notation_menu.choose_whitespace("any")
+    undo(desk)
+    assert desk.document.content.grammar.whitespace == "compact"
+    menu = desk.window.notation_menu.whitespace_menu
+    assert [action.data() for action in menu.actions() if action.isChecked()] == ["compact"]
+    undo(desk)
+    assert desk.document.content.grammar.whitespace == "flexible"
+    open_grammar(desk, "gbnf", 'root ::= "a"')
+    undo(desk, 3)
+    assert desk.document.content.grammar == GrammarPart("gbnf", 'root ::= "a"')
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
 from app.document import DocumentFile, GrammarPart, ModelPart
+from app.workers.decode_messages import Take
 from engine.decoding.pipeline_settings import DEFAULT_ORDER, PipelineSettings, StageName, ZoneSettings
 from engine.decoding.values import Finish, SamplerSettings
 
@@ -68,9 +69,9 @@ def test_think_then_json(real_desk):
     desk.document.replace(content)
     desk.wait(lambda: not desk.session.step_refusal)
     dialog = open_dialog(desk)
-    tick = dialog.fields.is_partial
+    tick = dialog.fields.zone_fields.is_partial
     QTest.mouseClick(tick, Qt.MouseButton.LeftButton, pos=QPoint(8, tick.height() // 2))
-    QTest.keyClicks(dialog.fields.after, "</think>")
+    QTest.keyClicks(dialog.fields.zone_fields.after, "</think>")
     switch(dialog, StageName.BUDGET)
     wanted = PipelineSettings(zones=ZoneSettings(after="</think>"), budget=True)
     desk.wait(lambda: in_force(desk) == wanted)
@@ -230,3 +231,29 @@ def test_every_command_has_keys_and_a_menu_entry(desk, command):
     action = desk.window.commands[command]
     assert action.shortcuts()
     assert action in [one for menu in desk.window.menuBar().actions() for one in menu.menu().actions()]
+
+
+def test_another_zone_with_a_grammar_of_its_own(desk):
+    desk.open("[0-9]{2}")
+    desk.window.commands["run.processors"].trigger()
+    dialog = desk.panes.generation.processors.dialog
+    fields = dialog.fields.zone_fields
+    QTest.mouseClick(fields.is_partial, Qt.MouseButton.LeftButton, pos=QPoint(8, fields.is_partial.height() // 2))
+    QTest.keyClicks(fields.after, "n=")
+    QTest.mouseClick(fields.add, Qt.MouseButton.LeftButton)
+    (other,) = fields.others
+    QTest.keyClicks(other.after, "w=")
+    QTest.keyClicks(other.text, "[xy")
+    desk.wait(lambda: "zone 2 does not compile: line 1, column 1" in dialog.message.text())
+    QTest.keyClicks(other.text, "]z")
+    desk.wait(lambda: in_force(desk).zones is not None and len(in_force(desk).zones.others) == 1)
+    assert not dialog.message.text()
+    assert desk.document.content.pipeline.zones.others[0].text == "[xy]z"
+    for char in "w=":
+        output = desk.output
+        desk.session.decoding.ask(Take(ord(char) - 0x20))
+        desk.wait(lambda output=output: desk.output != output)
+    position = desk.session.decoding.view.position
+    assert position.parts == ("zone 2",)
+    assert position.allowed == 2
+    assert position.grammar_text is None  # the drawn grammar has no say here

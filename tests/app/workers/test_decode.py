@@ -111,6 +111,23 @@ def test_going_to_a_step(worker):
     assert worker(GoTo(first)).error == ""
 
 
+def test_a_step_whose_answer_is_forgotten_is_shown_from_memory_until_the_model_answers(worker, monkeypatch):
+    for _ in range(3):
+        view = worker(StepOnce())
+    worker(RestoreTrace(view.trace))
+    asked, told = count_of_logits(worker, monkeypatch), len(worker.told)
+    view = worker(GoTo(view.trace.path[0]))
+    (remembered,) = worker.told[told:]
+    assert len(asked) == 1
+    assert remembered.position.is_remembered
+    assert not view.position.is_remembered
+    assert remembered.trace.current == view.trace.current == view.trace.path[0]
+    shown = {one.token_id: one.p for one in view.position.candidates}
+    assert {one.token_id: pytest.approx(one.p) for one in remembered.position.candidates} == shown
+    assert worker(GoTo(None)).position.index == 0
+    assert len(worker.told) == told + 2
+
+
 def test_another_grammar_keeps_the_legal_prefix_and_says_so(worker):
     worker(Take(A))
     worker(Take(B))

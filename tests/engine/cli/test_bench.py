@@ -9,17 +9,17 @@ from random_model import RandomModel
 import engine.models
 import engine.peers
 from engine.cli.main import main
+from engine.vocabulary import Vocabulary
 
 GRAMMAR = ("--notation", "regex", "--grammar", "[ab]+")
 
 
 @pytest.fixture(autouse=True)
-def model(monkeypatch, request):
-    """No other engine than this one, and a small model, but for a test that wants the bundled ones."""
+def model(monkeypatch):
+    """No other engine than this one, and a small model."""
     monkeypatch.setattr("engine.peers.known.PEERS", engine.peers.PEERS[:1])
-    if "slow" not in request.keywords:
-        source = RandomModel()
-        monkeypatch.setattr(engine.models, "load_model", lambda spec, *, cancel=None: source)
+    source = RandomModel()
+    monkeypatch.setattr(engine.models, "load_model", lambda spec, *, cancel=None: source)
 
 
 def run(*arguments):
@@ -99,11 +99,21 @@ def test_a_file_that_holds_no_cases_or_texts(capsys, tmp_path):
     assert "line 1 is neither" in capsys.readouterr().err
 
 
-@pytest.mark.slow
-def test_without_arguments_the_examples_are_compared(capsys):
-    count = sum(file.name.endswith(".json") for file in (files("resources") / "examples").iterdir())
+@pytest.fixture
+def bytes_alone(monkeypatch):
+    """A model that can write every text."""
+    source = RandomModel(Vocabulary([*(bytes((byte,)) for byte in range(256)), None], [256], {256: "<end>"}))
+    monkeypatch.setattr(engine.models, "load_model", lambda spec, *, cancel=None: source)
+
+
+@pytest.mark.usefixtures("bytes_alone")
+def test_without_arguments_the_examples_are_compared_by_their_own_test_strings(capsys):
+    folder = files("resources") / "examples"
+    examples = [json.loads(file.read_text("utf-8")) for file in folder.iterdir() if file.name.endswith(".json")]
     assert run() == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith(f"the examples that come with Turnstile: {count} grammars, ")
-    assert lines[0].endswith("records: 2,048 tokens")
-    assert f"{count}/{count}" in lines[3]
+    texts = sum(len(example["test_strings"]) for example in examples)
+    assert lines[0].startswith(f"the examples that come with Turnstile: {len(examples)} grammars, {texts:,} texts; ")
+    row = lines[3].split()
+    assert f"{len(examples)}/{len(examples)}" in row
+    assert row[-2:] == [f"{texts}/{texts}", "0+0"]

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[3]
 REGEX = ["--notation", "regex", "--grammar"]
 
@@ -37,6 +39,28 @@ def test_a_reader_that_leaves_early_is_no_error():
         process.stdout.close()  # long before the process has started
         assert process.stderr.read() == b""
         assert process.wait() == 1
+
+
+CLOSED = "turnstile: there is nowhere to print to: the standard output is closed\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="closes descriptors as a POSIX shell does")
+@pytest.mark.parametrize(
+    ("arguments", "closed", "code", "told"),
+    [
+        (["check", *REGEX, "a+"], ">&-", 0, ""),  # it has nothing to print
+        (["check", *REGEX, "a+", "--json"], ">&-", 1, CLOSED),
+        (["--help"], ">&-", 1, CLOSED),
+        (["check", *REGEX, "(a"], ">&-", 1, CLOSED),
+        (["check", *REGEX, "(a"], "2>&-", 1, ""),
+        (["check", *REGEX, "(a"], ">&- 2>&-", 1, ""),
+        (["nonsense"], "2>&-", 2, ""),
+    ],
+)
+def test_a_closed_stream_is_no_bug(arguments, closed, code, told):
+    shell = ["sh", "-c", f'"$@" {closed}', "sh", sys.executable, "-m", "engine.cli", *arguments]
+    result = subprocess.run(shell, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stderr) == (code, told)
 
 
 def test_results_are_utf_8_in_any_locale():

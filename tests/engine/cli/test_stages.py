@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from random_model import LETTERS, RandomModel
@@ -105,6 +106,61 @@ def test_a_trigger_comes_first(capsys):
     assert after[2:] == "\n"
 
 
+def test_further_parts_have_grammars_of_their_own(capsys, tmp_path):
+    zones = tmp_path / "zones.json"
+    zones.write_text('[{"after": "d:", "notation": "gbnf", "grammar": "root ::= [x-z]{3}", "until": "\\n"}]', "utf-8")
+    options = ("--after", "u:", "--until", "\n", "--then", "again", "--zones", str(zones), "--max-tokens", "400")
+    options = (*options, "--bias", ":=2", "--bias", "d=2", "--bias", "u=2")
+    met = set()
+    for seed in range(6):
+        code, out, _ = run(capsys, *REGEX, "[A-C]{2}", *options, "--within-budget", "--seed", str(seed))
+        assert code == 0
+        rest = out
+        while found := re.search("[ud]:", rest):
+            wanted = "[A-C]{2}\n" if found[0] == "u:" else "[x-z]{3}\n"
+            assert re.match(wanted, rest[found.end() :])
+            met.add(found[0])
+            rest = rest[found.end() :]
+    assert met == {"u:", "d:"}
+
+
+@pytest.mark.parametrize(
+    ("written", "code", "what"),
+    [
+        ("[", 2, "it is not JSON"),
+        ("{}", 2, "it is not a list of zones"),
+        ("[1]", 2, "zone 2 of"),
+        ('[{"trigger": "a"}]', 2, "has 'trigger'; known are"),
+        ('[{"after": "b", "notation": "yaml", "grammar": "x"}]', 2, "there are regex, gbnf, json_schema"),
+        ('[{"notation": "regex", "grammar": "x"}]', 2, "needs a trigger that begins it"),
+        ('[{"after": "b"}]', 2, "a zone of free text needs a text that closes it"),
+        ('[{"after": "u:", "until": "."}]', 2, "two zones wait for 'u:'"),
+        ('[{"after": "xu:", "until": "."}]', 2, "'u:' in it begins another one sooner"),
+        ('[{"after": "b", "notation": "regex", "grammar": "(x"}]', 1, "the grammar of zone 2 does not compile"),
+        ('[{"after": "b", "notation": "regex", "grammar": "[^\\\\s\\\\S]"}]', 1, "of zone 2 matches no text"),
+    ],
+)
+def test_what_is_wrong_with_a_further_part_is_told(written, code, what, capsys, tmp_path):
+    zones = tmp_path / "zones.json"
+    zones.write_text(written, "utf-8")
+    assert run(capsys, *REGEX, "a", "--after", "u:", "--zones", str(zones))[0] == code
+    _, out, err = run(capsys, *REGEX, "a", "--after", "u:", "--zones", str(zones))
+    assert out == ""
+    assert what in err
+
+
+def test_forced_runs_are_not_asked_for(capsys):
+    asked = {}
+    for strategy in ("none", "longest", "own", "probable"):
+        code, out, _ = run(capsys, *REGEX, "name: (John|Paul) who is", "--coalesce", strategy, "--json")
+        steps = json.loads(out)["steps"]
+        assert code == 0
+        assert all((step["p"] is None) == (step["chosen_by"] == "coalesced") for step in steps)
+        asked[strategy] = sum(step["p"] is not None for step in steps)
+    assert asked["none"] == len("name: John who is")
+    assert asked["longest"] == asked["own"] == 1
+
+
 def test_a_special_token_begins_it(monkeypatch, capsys):
     words = Vocabulary([b"x", b"1", None, None], [3], {2: "<go>", 3: "<end>"})
     monkeypatch.setattr(engine.models, "load_model", lambda spec, *, cancel=None: RandomModel(words))
@@ -133,6 +189,7 @@ def test_the_order_is_the_users(capsys):
         (("--notation", "regex"), "a grammar is --notation with"),
         (("--grammar", "a"), "a grammar is --notation with"),
         (("--pattern", "LOWER", "--within-budget"), "--notation is required"),
+        (("--pattern", "LOWER", "--coalesce", "own"), "--notation is required"),
         (("--pattern", "lower"), "cannot be read at character 1"),
         ((*REGEX, "a", "--bias", "a"), "the '=' is missing"),
         ((*REGEX, "a", "--bias", "a=b"), "'b' is no number"),

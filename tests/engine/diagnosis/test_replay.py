@@ -1,9 +1,12 @@
 """Verdicts on outputs that people come with."""
 
+from dataclasses import replace
+
 import pytest
 
 from engine.compile import CompileOptions, compile_grammar
 from engine.diagnosis.replay import Whose, replay_ids, replay_pieces, replay_text, verdict_on_error
+from engine.diagnosis.sentences import sentence_on
 from engine.diagnosis.verdict import Outcome, Spelled, TokenState
 from engine.masking.token_distance import fewest_tokens
 from engine.source import EngineError, GrammarError
@@ -47,6 +50,19 @@ def test_a_cut_off_output_is_told_with_its_shortest_ending(person):
     assert found.ending.in_bytes.text == b'"age":0}'
     assert found.sentence == (
         'Not complete: legal so far, but it ends at byte 16; the shortest legal ending needs 8 more bytes (`"age":0}`).'
+    )
+
+
+def test_one_more_token_is_one(person):
+    found = judge(person, WHOLE[:-1], whose=Whose(WORDS))
+    assert "needs 1 more token (`}`)" in found.sentence
+
+
+def test_where_no_tokens_were_found_the_ending_is_told_in_bytes(person):
+    found = judge(person, WHOLE[:-1], whose=Whose(WORDS))
+    searched = replace(found, ending=replace(found.ending, least_tokens=156, most_tokens=None, token_ids=None))
+    assert sentence_on(searched, person.source).endswith(
+        "the shortest legal ending needs 1 more byte (`}`), and no 156 tokens of this vocabulary spell one."
     )
 
 
@@ -96,7 +112,7 @@ def test_an_illegal_byte(person):
     assert found.tokens[place.token].state is TokenState.ILLEGAL
     assert {token.state for token in found.tokens[: place.token]} == {TokenState.LEGAL}
     assert {token.state for token in found.tokens[place.token + 1 :]} == {TokenState.BEYOND}
-    assert person.source.excerpt(found.failure.spans[0]) == '"age"'
+    assert [person.source.excerpt(span) for span in found.failure.spans] == ['"integer"']
     assert "expected `0-9` or `-`" in found.sentence
 
 
@@ -186,6 +202,13 @@ def test_circles_on_white_space():
     found = judge(grammar, '{"name": "Ada",' + "\n" * 60)
     assert found.outcome is Outcome.CIRCLES
     assert found.sentence.startswith("It goes in circles on white space: the last 60 bytes")
+    assert found.notes[0].startswith("White space `flexible`")
+
+
+def test_circles_of_a_rule():
+    found = judge(compile_grammar("gbnf", 'root ::= "a" " "* "b"'), "a" + " " * 60)
+    assert found.outcome is Outcome.CIRCLES
+    assert found.notes[0].startswith("Bound the white space in the grammar")
 
 
 def test_cuts_within_an_escape_and_within_a_character(person):

@@ -95,6 +95,26 @@ def test_a_folder_that_cannot_be_written_to_is_told(fake, tmp_path):
         export("fake", job_of("heading"), tmp_path / "a.txt")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="needs pipes with names")
+def test_a_device_or_pipe_is_not_replaced(fake, tmp_path):
+    fake()
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to(tmp_path / "pipe")
+    for name in ("pipe", "link"):
+        with pytest.raises(ExportError, match="it is a device or a pipe; - is the terminal"):
+            export("fake", job_of("heading"), tmp_path / name)
+    assert (tmp_path / "pipe").is_fifo()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs symbolic links")
+def test_a_link_stays_one(fake, tmp_path):
+    fake()
+    (tmp_path / "link.txt").symlink_to(tmp_path / "real.txt")
+    export("fake", job_of("heading"), tmp_path / "link.txt")
+    assert (tmp_path / "link.txt").is_symlink()
+    assert (tmp_path / "real.txt").is_file()
+
+
 def test_a_disk_that_changes_what_is_written_is_found(fake, tmp_path, monkeypatch):
     fake()
     monkeypatch.setattr(writing.Path, "read_bytes", lambda self: b"other")

@@ -16,7 +16,9 @@ def kernels():
 
 WAYS = {
     "kernels": runtime.ready,
-    "interpreted": lambda: runtime.Kernels(interpreted.walk, interpreted.circle, interpreted.measure),
+    "interpreted": lambda: runtime.Kernels(
+        interpreted.walk, interpreted.circle, interpreted.measure, interpreted.digest
+    ),
     "plain": lambda: None,
 }
 

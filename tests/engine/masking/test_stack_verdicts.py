@@ -105,6 +105,15 @@ def test_a_schema_is_told_by_its_pointers():
 # ---------------------------------------------------------------------- tokens taken whole
 
 
+@pytest.mark.parametrize("kind", ["integer", "string"])
+def test_a_value_is_told_by_the_type_of_its_own_property(kind):
+    schema = {"properties": {"a": {"type": kind}, "b": {"type": kind}}, "required": ["a", "b"]}
+    value = json.dumps({"integer": 1, "string": "x"}[kind]).encode()
+    (first,) = at("json_schema", json.dumps(schema), b'{"a":').explain(b"?").stacks
+    (second,) = at("json_schema", json.dumps(schema), b'{"a":' + value + b',"b":').explain(b"?").stacks
+    assert (first.rules, second.rules) == (("/properties/a/type",), ("/properties/b/type",))
+
+
 def test_a_token_element_is_allowed_and_explained():
     matcher = at("gbnf", 'root ::= "a" <t> "b" | "ac"', b"a")
     assert matcher.explain(256).allowed

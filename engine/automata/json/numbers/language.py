@@ -27,6 +27,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from math import lcm
 from typing import Final, TypeAlias
 
@@ -37,6 +38,11 @@ from engine.source import LimitExceededError
 
 LARGEST: Final = 1_000
 """So many digits a bound or a divisor may have before its decimal point, and as many behind it."""
+
+NUMERIC: Final = b"0123456789+-.eE"
+"""The bytes that numbers are written with."""
+
+_MOST_ROWS: Final = 1_000
 
 Number: TypeAlias = int | Decimal | Fraction
 State: TypeAlias = Mantissa | Exponent
@@ -79,9 +85,9 @@ def _tightest(
     return best, exclusive is not None and best == Fraction(exclusive)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class NumberLanguage:
-    """The spellings of the numbers that satisfy all of the conditions.
+    """The spellings of the numbers that satisfy all of the conditions. It is compared by identity.
 
     Attributes:
         minimum: at least this.
@@ -100,7 +106,8 @@ class NumberLanguage:
     multiple_of: tuple[Number, ...] = ()
     not_multiple_of: tuple[Number, ...] = ()
     integer: bool = False
-    _reader: DigitReader = field(init=False, repr=False, compare=False)
+    _reader: DigitReader = field(init=False, repr=False)
+    _rows: dict[State, tuple[State | None, ...]] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in ("minimum", "exclusive_minimum", "maximum", "exclusive_maximum"):
@@ -136,6 +143,15 @@ class NumberLanguage:
         """The state after a byte; None where no completion is a number of the set."""
         return self._reader.step(state, byte)
 
+    def row(self, state: State) -> tuple[State | None, ...]:
+        """The state after each byte of `NUMERIC`."""
+        row = self._rows.get(state)
+        if row is None:
+            row = tuple(self._reader.step(state, byte) for byte in NUMERIC)
+            if len(self._rows) < _MOST_ROWS:
+                self._rows[state] = row
+        return row
+
     def accepts(self, state: State) -> bool:
         """Whether a number of the set ends here."""
         return self._reader.accepts(state)
@@ -166,3 +182,17 @@ class NumberLanguage:
                 digits = str(value.numerator * 10**scale // value.denominator).rjust(scale + 1, "0")
                 return f"{sign}{digits[: len(digits) - scale]}{'.' if scale else ''}{digits[len(digits) - scale :]}"
         return None
+
+
+@lru_cache(maxsize=256)
+def number_language(
+    minimum: Number | None = None,
+    exclusive_minimum: Number | None = None,
+    maximum: Number | None = None,
+    exclusive_maximum: Number | None = None,
+    multiple_of: tuple[Number, ...] = (),
+    not_multiple_of: tuple[Number, ...] = (),
+    integer: bool = False,
+) -> NumberLanguage:
+    """A language of numbers, as its class says: schemas ask for the same few again and again."""
+    return NumberLanguage(minimum, exclusive_minimum, maximum, exclusive_maximum, multiple_of, not_multiple_of, integer)

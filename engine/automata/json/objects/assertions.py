@@ -27,6 +27,7 @@ class Assertions:
         watched: the quests, and the assertions of the conditions.
         names: the names that are mentioned.
         declared: how many of them take a place in the order of properties; they come first.
+        begins: the names without such a place that may come ahead of all that have one, as a bit set.
         required: the names that must come, as a bit set.
         least, most: how many members there must and may be.
     """
@@ -39,6 +40,7 @@ class Assertions:
         self._needed: dict[str, list[Formula]] = {}
         declared: dict[str, None] = {}
         mentioned: dict[str, None] = {}
+        begin: dict[str, None] = {}
         of_quests: dict[str, None] = {}
         compound: list[Formula] = []
         turn(1 + len(conjunction))
@@ -53,6 +55,9 @@ class Assertions:
                 declared.update(Conditions(goals, [item]).names)
                 continue
             keys, names = goals.keys(atom)
+            if not negated and atom.begins:
+                begin.update(names)
+                continue
             if not negated:
                 self.every.append((keys, atom.value))
                 mentioned.update(names)
@@ -68,8 +73,11 @@ class Assertions:
         self.conditions = Conditions(goals, compound) if compound else goals.no_conditions
         self.watched = [*self.quests, *self.conditions.atoms]
         needed = dict.fromkeys(self._needed)
+        if declared:
+            mentioned.update(begin)
         self.names = tuple({**declared, **needed, **mentioned, **of_quests, **self.conditions.names})
         self.declared = len(declared)
+        self.begins = sum(1 << i for i, name in enumerate(self.names) if name in begin and name not in declared)
         self.required = sum(1 << i for i, name in enumerate(self.names) if name in needed)
         self._goals: dict[int, Formula] = {}
 

@@ -3,6 +3,7 @@
 Keys fall into names, which the conjunction mentions, and cells: sets of other
 keys that no assertion tells apart. Declared names come in their order, and those
 of them that are required cannot be passed over; other names and cells come last.
+Only `$schema`, where a text may name its schema, may come ahead of them too.
 What must merely exist among many keys is a quest; whether a member fulfils it is
 a choice at its colon, and all choices run side by side.
 
@@ -73,9 +74,11 @@ class ObjectMemo:
         self.live: dict[ObjectPlace, bool] = {}
         self.allowed: dict[ObjectPlace, tuple[int, tuple[int, ...]]] = {}
         self.end_moves: dict[tuple[ObjectPlace, int, int, str], tuple[ObjectMove, ...]] = {}
-        self.plain: dict[tuple[ObjectCase, int], tuple[ObjectMove, ...]] = {}
+        self.plain: dict[tuple[ObjectCase, int, int], tuple[ObjectMove, ...]] = {}
         self.names: dict[ObjectCase, tuple[int, int]] = {}
 
+
+_NO_KEYS: frozenset[str] = frozenset()
 
 UNKNOWN_KEY = "\ud800"
 """Stands among the extras of a place for a key that was not looked at. No JSON text has such a key."""
@@ -90,6 +93,7 @@ class ObjectCase:
         self._said = said = Assertions(goals, conjunction)
         self.names, self.quests, self.watched, self.conditions = said.names, said.quests, said.watched, said.conditions
         self.ordered = 0 if goals.any_order else said.declared
+        self._begins = said.begins if self.ordered else 0
         self.all_quests = (1 << len(said.quests)) - 1
         self.most = said.most
         self.least = 0 if said.least <= said.required.bit_count() else said.least
@@ -106,7 +110,7 @@ class ObjectCase:
     @property
     def start(self) -> ObjectPlace:
         """Before the first member."""
-        return ObjectPlace(self, 0, 0, 0, 0, frozenset(), self.conditions.whole)
+        return ObjectPlace(self, 0, 0, 0, 0, _NO_KEYS, self.conditions.whole)
 
     @cached_property
     def watched_of_name(self) -> list[int]:
@@ -196,7 +200,8 @@ class ObjectCase:
         needed = self.missing(place) & declared
         if needed:
             first = needed & -needed
-            return (2 * first - 1) >> place.position << place.position, False
+            ahead = self._begins if not place.position and not place.seen else 0
+            return (2 * first - 1) >> place.position << place.position | ahead, False
         every = (1 << len(self.names)) - 1
         return declared >> place.position << place.position | every & ~declared & ~place.seen, True
 
@@ -241,8 +246,8 @@ class ObjectCase:
     def end_moves(self, place: ObjectPlace, name: int, cell: int, key: str) -> tuple[ObjectMove, ...]:
         """The members that a complete key may begin: of a name, or else of a cell; each can be completed."""
         goals = self.goals
-        if not place.seen and 0 <= name < self.ordered and self.is_plain:
-            return self._plain_moves(name)
+        if not place.seen and name < self.ordered and self.is_plain:
+            return self._plain_moves(name, cell)
         question = (place, name, cell, key)
         known = goals.objects.end_moves.get(question)
         if known is None:
@@ -261,16 +266,20 @@ class ObjectCase:
         """Whether a place in order is a position and nothing more."""
         return not self.remembers and not self.counted and self.conditions.whole is self.goals.arena.true
 
-    def _plain_moves(self, name: int) -> tuple[ObjectMove, ...]:
-        """The member that a name in order begins, wherever in the order the object stands before it."""
+    def _plain_moves(self, name: int, cell: int = -1) -> tuple[ObjectMove, ...]:
+        """The member that a name in order, or else a key of a cell, begins: the same wherever in the order it does."""
         goals = self.goals
-        known = goals.objects.plain.get((self, name))
+        known = goals.objects.plain.get((self, name, cell))
         if known is None:
             before = goals.assumptions
-            goal, place = self._said.goal_of(goals, name), self.start._replace(position=name + 1)
-            known = (ObjectMove(goal, place),) if goals.is_satisfiable(goal) and self.is_live(place) else ()
+            goal = self._said.goal_of(goals, name) if name >= 0 else self.cells[cell].goal
+            known = ()
+            if goals.is_satisfiable(goal):
+                position = name + 1 if name >= 0 else self.ordered
+                place = ObjectPlace(self, position, 0, 0, 0, _NO_KEYS, goals.arena.true)
+                known = (ObjectMove(goal, place),) if self.is_live(place) else ()
             if goals.assumptions == before:
-                goals.objects.plain[self, name] = known
+                goals.objects.plain[self, name, cell] = known
         return known
 
     def all_moves(self, place: ObjectPlace, name: int, cell: int, key: str) -> list[ObjectMove]:
@@ -283,8 +292,11 @@ class ObjectCase:
         if name >= 0:
             goal, watched = self._said.goal_of(self.goals, name), self.watched_of_name[name]
             in_order = name < self.ordered
-            position = name + 1 if in_order else self.ordered
+            begins = not place.position and not place.seen and self._begins >> name & 1
+            position = name + 1 if in_order else place.position if begins else self.ordered
             seen = place.seen if in_order else place.seen | 1 << name
+            if in_order and self.is_plain:
+                seen &= ~self._begins  # behind it, an object is as any other
         else:
             goal, watched = self.cells[cell].goal, self.cells[cell].quests
             position, seen = self.ordered, place.seen
@@ -345,7 +357,7 @@ class ObjectCase:
             values = [value for q, (_, value) in enumerate(self.quests) if chosen >> q & 1]
             following = place._replace(done=place.done | chosen)
             if following.extras and self._is_settled(following, self.least):
-                following = following._replace(extras=frozenset())
+                following = following._replace(extras=_NO_KEYS)
             moves.append(ObjectMove(arena.all_of((goal, *values)), following))
             if chosen == 0:
                 return moves
@@ -376,22 +388,14 @@ class ObjectCase:
     def is_live(self, place: ObjectPlace) -> bool:
         """Whether the object can be completed."""
         goals = self.goals
-        known = goals.objects.live.get(place)
-        if known is not None:
-            return known
-        before = goals.assumptions
-        verdict = self._is_live(place)
-        if verdict or goals.assumptions == before:
-            goals.objects.live[place] = verdict
-        return verdict
+        return goals.is_live(goals.objects.live, place, self._is_live)
 
     def _is_live(self, place: ObjectPlace) -> bool:
         if self.can_close(place):
             return True
         if not self.counted and place.done == self.all_quests and place.left is self.goals.arena.true:
-            goals, left = self.goals, self.missing(place)
-            needed = (name for name in range(len(self.names)) if left >> name & 1)
-            return all(goals.is_satisfiable(self._said.goal_of(goals, name)) for name in needed)
+            goals = self.goals
+            return all(goals.is_satisfiable(self._said.goal_of(goals, name)) for name in _bits(self.missing(place)))
         return completes(self, place)
 
 

@@ -19,6 +19,7 @@ from engine.automata.runtime import DEAD
 from engine.source import Span
 
 if TYPE_CHECKING:
+    from engine.automata.json.arena import Arena
     from engine.automata.json.goals import Goals
 
 
@@ -120,9 +121,9 @@ def find_cells(
     arena = goals.arena
     conditions: dict[Formula, list[tuple[Formula, int]]] = {}
     for keys, value in every:
-        conditions.setdefault(_elsewhere(goals, keys), []).append((value, 0))
+        conditions.setdefault(elsewhere(arena, keys), []).append((value, 0))
     for number, (keys, _) in enumerate(quests):
-        conditions.setdefault(_elsewhere(goals, keys), []).append((arena.true, 1 << number))
+        conditions.setdefault(elsewhere(arena, keys), []).append((arena.true, 1 << number))
     cells: list[tuple[tuple[Formula, ...], Formula, int]] = [((), arena.true, 0)]
     any_key = True
     for keys, effects in conditions.items():
@@ -155,17 +156,16 @@ def _inhabited(goals: Goals, parts: tuple[Formula, ...]) -> bool:
     return goals.text(formula).start is not None
 
 
-def _elsewhere(goals: Goals, keys: Formula) -> Formula:
+def elsewhere(arena: Arena, keys: Formula) -> Formula:
     """A formula over keys for strings that it does not mention."""
-    arena = goals.arena
     match keys:
         case Among():
             return arena.false
         case Not():
-            return arena.negate(_elsewhere(goals, keys.item))
+            return arena.negate(elsewhere(arena, keys.item))
         case All():
-            return arena.all_of(_elsewhere(goals, item) for item in keys.items)
+            return arena.all_of(elsewhere(arena, item) for item in keys.items)
         case Some():
-            return arena.any_of(_elsewhere(goals, item) for item in keys.items)
+            return arena.any_of(elsewhere(arena, item) for item in keys.items)
         case _:
             return keys

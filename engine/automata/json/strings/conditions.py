@@ -27,7 +27,7 @@ from engine.automata.program import Accept, Atom, Pc, Program, Split, assemble
 from engine.automata.remaining import ByteCosts, ProgramLengths
 from engine.automata.runtime import DEAD
 from engine.automata.table import LazyTable
-from engine.automata.threads import NOTHING, Past, Threads
+from engine.automata.thread_values import NOTHING, Past, Threads
 from engine.automata.utf8 import Utf8Automaton
 from engine.grammar import Chars, CharSet, Node, Repeat
 from engine.grammar.charset import EVERY_SCALAR

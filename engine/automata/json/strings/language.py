@@ -88,15 +88,12 @@ class TextLanguage:
 
     __slots__ = ("_automaton", "_components", "_formula", "_limits", "start")
 
-    def __init__(
-        self, formula: Formula, limits: Limits, components: Components | None = None, *, inhabited: bool = False
-    ) -> None:
-        """Make the language; `inhabited` says that there are such strings, so that nothing need be looked for."""
+    def __init__(self, formula: Formula, limits: Limits, components: Components | None = None) -> None:
         self._formula, self._limits = formula, limits
         self._components = {} if components is None else components
         self._automaton: ByBytes | Spelled | None = None
         # The first state that an automaton interns.
-        self.start: int | None = 1 if inhabited or is_plainly_inhabited(formula) else self.automaton.start or None
+        self.start: int | None = 1 if is_plainly_inhabited(formula) else self.automaton.start or None
 
     @property
     def automaton(self) -> ByBytes | Spelled:

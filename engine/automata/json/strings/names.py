@@ -7,7 +7,6 @@ them, and what consists of numbers costs no garbage collection anything.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import accumulate
 from typing import Final, TypeAlias
 
 from engine.automata.json.strings.spelling import spellings
@@ -15,6 +14,9 @@ from engine.automata.json.strings.spelling import spellings
 _ONE_BYTE: Final = frozenset(range(0x20, 0x7F)) - set(b'"\\')
 """The characters that may stand for themselves, in a byte."""
 
+
+_ESCAPED: Final = {b"\\": b"u", b"\\u": b"0", b"\\u0": b"0"}
+"""The byte behind each part of what their escapes begin with, which is the same for all of them."""
 
 _SHIFT: Final = 32
 _NODE: Final = (1 << _SHIFT) - 1
@@ -48,6 +50,10 @@ def within(node: int, partial: bytes) -> TrieState:
     return node | int.from_bytes((_NOTHING, *partial), "big") << _SHIFT
 
 
+WITHIN_ESCAPES: Final = tuple(within(0, partial) for partial in _ESCAPED)
+"""Behind how much of that a state is, to be added to its node."""
+
+
 class Trie:
     """Some strings as a tree of characters.
 
@@ -66,22 +72,29 @@ class Trie:
         self.numbers = {name: number for number, name in enumerate(self.names)}
         self._steps: dict[TrieState, tuple[TrieStep, ...]] = {}
         self._letters: dict[int, tuple[TrieStep, ...] | None] = {}
-        self._ways: dict[int, tuple[list[int], dict[int, int], bytes] | None] = {}
+        self._own: list[tuple[int, int]] = []  # of each string, the first and last node that it was the first to need
         edges: list[dict[int, int]] = [{}]
         below, ends = [(1 << len(self.names)) - 1], [-1]
         for number, name in enumerate(self.names):
-            node, bit = 0, 1 << number
-            for code in map(ord, name):
-                ways = edges[node]
-                following = ways.get(code)
+            node, bit, shared = 0, 1 << number, 0
+            codes = list(map(ord, name))
+            for code in codes:
+                following = edges[node].get(code)
                 if following is None:
-                    node = ways[code] = len(edges)
-                    edges.append({})
-                    below.append(bit)
-                    ends.append(-1)
-                else:
-                    node = following
-                    below[node] |= bit
+                    break
+                node = following
+                below[node] |= bit
+                shared += 1
+            own = codes[shared:]
+            self._own.append((len(edges), len(edges) + len(own) - 1))
+            if own:  # nodes in a row, each of which leads to the next
+                first = len(edges)
+                edges[node][own[0]] = first
+                edges += [{code: to} for to, code in enumerate(own[1:], first + 1)]
+                edges.append({})
+                below += [bit] * len(own)
+                ends += [-1] * len(own)
+                node = len(edges) - 1
             ends[node] = number
         self.edges, self.below, self.ends = edges, below, ends
 
@@ -89,33 +102,42 @@ class Trie:
         """The bytes that lead on from a state."""
         known = self._steps.get(state)
         if known is None:
-            found: dict[int, TrieStep] = {}
             node, partial = node_of(state), partial_of(state)
-            read = len(partial)
-            for code, target in self.edges[node].items():
-                for way in spellings(code):
-                    if read < len(way) and all(b in place for b, place in zip(partial, way, strict=False)):
-                        done = read + 1 == len(way)
-                        for byte in way[read]:
-                            following = target if done else within(node, partial + bytes((byte,)))
-                            below = self.below[target] | (found[byte][2] if byte in found else 0)
-                            found[byte] = byte, following, below
-            known = self._steps[state] = tuple(found.values())
+            escaped = _ESCAPED.get(partial) if self.letters(node) else None
+            known = self._spelled(node, partial) if escaped is None else self._escaped(node, partial, escaped)
+            self._steps[state] = known
         return known
 
-    def tail(self, node: int, name: int) -> tuple[list[int], bytes] | None:
-        """The nodes behind one on the way to a string, and the bytes that lead to them; None where one is no byte."""
-        if name not in self._ways:
-            text = self.names[name]
-            nodes = list(accumulate(map(ord, text), lambda at, code: self.edges[at][code], initial=0))
-            plain = _ONE_BYTE.issuperset(map(ord, text))
-            self._ways[name] = (nodes, {at: i for i, at in enumerate(nodes)}, text.encode()) if plain else None
-        known = self._ways[name]
-        if known is None:
+    def _escaped(self, node: int, partial: bytes, byte: bytes) -> tuple[TrieStep, ...]:
+        """The steps within `\\u00`, which is how all characters that are a byte may begin."""
+        step = byte[0], within(node, partial + byte), self.beyond(node)
+        slash = self.edges[node].get(0x2F) if partial == b"\\" else None
+        return (step,) if slash is None else (step, (0x2F, slash, self.below[slash]))
+
+    def _spelled(self, node: int, partial: bytes) -> tuple[TrieStep, ...]:
+        """The steps by all spellings of all characters."""
+        found: dict[int, TrieStep] = {}
+        read = len(partial)
+        for code, target in self.edges[node].items():
+            for way in spellings(code):
+                if read < len(way) and all(b in place for b, place in zip(partial, way, strict=False)):
+                    done = read + 1 == len(way)
+                    for byte in way[read]:
+                        following = target if done else within(node, partial + bytes((byte,)))
+                        below = self.below[target] | (found[byte][2] if byte in found else 0)
+                        found[byte] = byte, following, below
+        return tuple(found.values())
+
+    def tail(self, node: int, name: int) -> tuple[range, bytes] | None:
+        """The nodes behind one on the way to a string, and the bytes that lead to them.
+
+        None where the node is one that others share, too, and where a character is no byte.
+        """
+        first, last = self._own[name]
+        text = self.names[name]
+        if not first <= node < last or not (text.isascii() and text.isprintable()) or '"' in text or "\\" in text:
             return None
-        nodes, depths, letters = known
-        depth = depths[node]
-        return nodes[depth + 1 :], letters[depth:]
+        return range(node + 1, last + 1), text[len(text) - last + node :].encode()
 
     def beyond(self, node: int) -> int:
         """The strings that go on behind a node, as a bit set."""

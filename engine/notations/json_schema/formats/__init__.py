@@ -17,6 +17,6 @@ there meant it.
 
 from __future__ import annotations
 
-from engine.notations.json_schema.formats.registry import NAMES, format_node, plain_part
+from engine.notations.json_schema.formats.registry import NAMES, format_node
 
-__all__ = ["NAMES", "format_node", "plain_part"]
+__all__ = ["NAMES", "format_node"]

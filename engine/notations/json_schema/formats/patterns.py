@@ -8,8 +8,8 @@ what is left out, so that the automaton stays small:
 - `{m,n}` of two counts with as many digits whose first digits are equal, and counts of more than three digits;
 - a class range that begins with an escape or beyond ASCII, other than between two `\\uXXXX` or two `\\xXX` that
   an early digit tells apart;
-- back references other than `\\1` and `\\k<n>` of a group with a name of one letter, and those that do not follow
-  that group outside of all others; so at most one group has a name;
+- back references other than `\\1`, and `\\k<…>` by one of the names in `REFERRED`, and those that do not follow their
+  group outside of all others; so at most one group has a name;
 - `\\0`, and `\\uDXXX` in a range;
 - Unicode properties and scripts that are not among the common ones, and modifiers such as `(?i:…)`.
 """
@@ -23,6 +23,8 @@ from engine.notations.json_schema.formats.texts import matching, one_of
 
 DEPTH: Final = 2
 """How deep groups nest."""
+REFERRED: Final = ("n", "name", "quote", "tag", "x")
+"""The names that may be referred to. Which it was is remembered to the end, so each costs some thousand states."""
 
 _SYNTAX: Final = r"\^$\\.*+?()\[\]{}|/"
 _HEX: Final = "0123456789ABCDEF"
@@ -30,7 +32,6 @@ _BEYOND_ASCII: Final = "\\u0080-\\uD7FF\\uE000-\\U0010FFFF"
 _GENERAL: Final = "L Lu Ll Lt Lm Lo M Mn Mc N Nd Nl No P Pc Pd Ps Pe Po S Sm Sc So Z Zs C Cc Cf".split()
 _BINARY: Final = "Letter Number Punctuation Symbol Alphabetic Uppercase Lowercase White_Space Emoji ASCII Any".split()
 _SCRIPTS: Final = "Latin Greek Cyrillic Arabic Hebrew Han Hiragana Katakana Hangul Thai Devanagari".split()
-_LETTERS: Final = [chr(code) for code in (*range(0x41, 0x5B), 0x5F, *range(0x61, 0x7B))]
 
 
 def _escape() -> str:
@@ -84,14 +85,6 @@ def _quantifier() -> str:
     return rf"(?:[*+?]|\{{{one_of(counts)}\}})\??"
 
 
-def _opening_of_the_named() -> str:
-    """The group that is referred to: without a name no `\\k` follows, with one no other `\\k`, and no other name."""
-    name, other_name = r"[A-Za-z_$][A-Za-z0-9_$]", r"\(\?<[A-Za-z_$]"
-    forms = [r"\((?!\?)(?![\s\S]*\\k)", rf"\(\?<{name}+>(?![\s\S]*(?:\\k|{other_name}))"]
-    forms += [rf"\(\?<{letter}>(?![\s\S]*(?:\\k<[^{letter}]|{other_name}))" for letter in _LETTERS]
-    return one_of(forms)
-
-
 def pattern() -> Node:
     """The patterns, to the depth."""
     quantifier = Choice((matching(""), matching(_quantifier())))
@@ -109,15 +102,14 @@ def pattern() -> Node:
     for _ in range(DEPTH - 1):
         item = around(item)
     unreferred = Repeat(Choice((item, looking)), 0, None)
-    reference = Sequence((matching(r"\\(?:1(?![0-9])|k<[A-Za-z_]>)"), quantifier))
-    referred = Sequence(
-        (
-            Repeat(simple, 0, None),
-            matching(_opening_of_the_named()),
-            Repeat(simple, 0, None),
-            closing,
-            quantifier,
-            Repeat(Choice((nested, reference)), 0, None),
-        )
-    )
-    return Choice((unreferred, referred))
+
+    def group(begin: str, references: str) -> Node:
+        """The group that may be referred to, and what follows it."""
+        reference = Sequence((matching(references), quantifier))
+        inner = Repeat(simple, 0, None), closing, quantifier
+        return Sequence((matching(begin), *inner, Repeat(Choice((nested, reference)), 0, None)))
+
+    first = r"\\1(?![0-9])"
+    groups = [group(r"\((?:\?<[A-Za-z_$][A-Za-z0-9_$]*>)?", first)]
+    groups += [group(rf"\(\?<{name}>", rf"{first}|\\k<{name}>") for name in REFERRED]
+    return Choice((unreferred, Sequence((Repeat(simple, 0, None), Choice(tuple(groups))))))

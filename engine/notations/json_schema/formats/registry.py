@@ -33,9 +33,6 @@ _PLACES: Final[dict[str, tuple[str, str]]] = {
     "regex": ("patterns", "pattern"),
 }
 
-_PLAIN_PARTS: Final = {"regex": "[0-9A-Za-z /]*"}
-"""Some strings of a format whose automaton takes long to build."""
-
 NAMES: Final = frozenset(_PLACES)
 """The formats that are asserted."""
 
@@ -48,12 +45,6 @@ def format_node(name: str, draft: object = None) -> Node | None:  # noqa: ARG001
         draft: the schema's draft; all drafts have the same formats here (see the package).
     """
     return _build(name) if name in _PLACES else None
-
-
-def plain_part(name: str) -> Callable[[], Node] | None:
-    """Gives strings that are plainly of a format; None where the format itself is quickly looked through."""
-    text = _PLAIN_PARTS.get(name)
-    return None if text is None else lambda: matching(text)
 
 
 @cache

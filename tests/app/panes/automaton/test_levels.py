@@ -2,75 +2,17 @@
 
 from __future__ import annotations
 
-import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtCore import QPointF, Qt
 from pytestqt.qtbot import QtBot
+from shown_rules import Shown
 
-from app.graph.layout import LayoutRequest, lay_out
-from app.graph.rules import RuleCharts, charts_of
+from app.graph.layout import lay_out
 from app.panes.automaton import AutomatonPane
-from engine.automata.rule_match import RuleMatch
 from engine.automata.rule_places import RulePlaces
-from engine.compile import CompiledGrammar, compile_grammar
+from engine.compile import compile_grammar
 
 SMALL = 'root ::= expr "="\nexpr ::= term ("+" term)*\nterm ::= "a" | "(" expr ")"'
 LARGE = SMALL + ' | long\nlong ::= "b"{45}'
-
-
-class Shown:
-    """A pane that shows a grammar, laid out at once; a text moves the match."""
-
-    def __init__(self, pane: AutomatonPane, text: str) -> None:
-        self.pane = pane
-        self.asked: list[LayoutRequest] = []
-        pane.layout_wanted.connect(self._answer)
-        self.show(text, 1)
-
-    def show(self, text: str, revision: int) -> None:
-        self.revision = revision
-        self.grammar: CompiledGrammar = compile_grammar("gbnf", text)
-        automata = self.grammar.rule_automata()
-        self.charts: RuleCharts = charts_of(automata)
-        self.match = RuleMatch(automata)
-        self.write("")
-
-    def write(self, output: str) -> None:
-        """Another output, as the session tells of it: first what is drawn, then where the match stands."""
-        around = self.grammar.neighbourhood(output.encode())
-        self.pane.show_dfa(around, self.revision, None, self.grammar.source, None, self.charts)
-        self.pane.show_too_large("Recursive grammar: drawn around the live state")
-        self.pane.set_live([0], self.match.places(output.encode()))
-
-    def _answer(self, request: LayoutRequest) -> None:
-        self.asked.append(request)
-        self.pane.show_layout(lay_out(request))
-
-    @property
-    def scene(self):  # type: ignore[no-untyped-def]
-        return self.pane.view.scene()
-
-    def lit(self) -> set[str]:
-        """The live states of what is drawn, by name."""
-        assert self.pane._automaton is not None
-        return {self.pane._automaton.name(state) for state in self.scene.lit.live}
-
-    def place(self, point: QPointF) -> QPoint:
-        return self.pane.view.mapFromScene(point)
-
-    def double_click(self, qtbot: QtBot, point: QPointF) -> None:
-        port, place = self.pane.view.viewport(), self.place(point)
-        qtbot.mouseClick(port, Qt.MouseButton.LeftButton, pos=place)
-        qtbot.mouseDClick(port, Qt.MouseButton.LeftButton, pos=place)
-
-
-@pytest.fixture
-def pane(qtbot: QtBot) -> AutomatonPane:
-    pane = AutomatonPane()
-    qtbot.addWidget(pane)
-    pane.resize(700, 700)
-    pane.show()
-    qtbot.waitExposed(pane)
-    return pane
 
 
 def test_small_rules_stand_side_by_side_and_the_live_path_is_lit(pane: AutomatonPane) -> None:

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
+from shown_rules import Shown
 
-from app.graph.layout import LayoutRequest, lay_out
-from app.graph.rules import charts_of
 from app.panes.automaton import AutomatonPane
-from engine.automata.rule_match import RuleMatch
-from engine.compile import compile_grammar
-from engine.export import drawable_automata, without_white_space
 
 TREE = """{
   "type": "object",
@@ -24,56 +19,8 @@ TREE = """{
 }"""
 
 
-class Shown:
-    """A pane that shows a schema, laid out at once; a text moves the match."""
-
-    def __init__(self, pane: AutomatonPane) -> None:
-        self.pane = pane
-        self.asked: list[LayoutRequest] = []
-        pane.layout_wanted.connect(self._answer)
-        self.grammar = compile_grammar("json_schema", TREE)
-        found = drawable_automata(self.grammar, 1000)
-        self.charts = charts_of(found.automata, found.notes, folds_texts=True)
-        self.match = RuleMatch(found.automata)
-        self.write("")
-
-    def write(self, output: str) -> None:
-        """Another output, as the session tells of it."""
-        around = self.grammar.neighbourhood(output.encode())
-        self.pane.show_dfa(around, 1, None, self.grammar.source, None, self.charts)
-        self.pane.show_too_large("JSON Schema: drawn around the live state")
-        self.pane.set_live([0], self.match.places(without_white_space(output.encode())))
-
-    def _answer(self, request: LayoutRequest) -> None:
-        self.asked.append(request)
-        self.pane.show_layout(lay_out(request))
-
-    @property
-    def scene(self):  # type: ignore[no-untyped-def]
-        return self.pane.view.scene()
-
-    def lit(self) -> set[str]:
-        """The live states of what is drawn, by name."""
-        assert self.pane._automaton is not None
-        return {self.pane._automaton.name(state) for state in self.scene.lit.live}
-
-    def lit_labels(self) -> set[str]:
-        """What is written on the edges that are lit."""
-        return {self.scene.picture.labels[key] for key in self.scene.lit.following}
-
-
-@pytest.fixture
-def pane(qtbot: QtBot) -> AutomatonPane:
-    pane = AutomatonPane()
-    qtbot.addWidget(pane)
-    pane.resize(700, 700)
-    pane.show()
-    qtbot.waitExposed(pane)
-    return pane
-
-
 def test_a_key_is_one_edge_that_is_lit_while_it_is_written(pane: AutomatonPane) -> None:
-    shown = Shown(pane)
+    shown = Shown(pane, TREE, "json_schema")
     assert [title for title, _ in shown.scene.picture.groups] == ["root", "children", "number"]
     assert {'{"size":', ',"children":'} <= set(shown.scene.picture.labels.values())
     assert shown.lit() == {"root 0"}
@@ -90,7 +37,7 @@ def test_a_key_is_one_edge_that_is_lit_while_it_is_written(pane: AutomatonPane) 
 
 
 def test_the_bytes_of_a_key_can_be_drawn(pane: AutomatonPane, qtbot: QtBot) -> None:
-    shown = Shown(pane)
+    shown = Shown(pane, TREE, "json_schema")
     shown.write('{"si')
     qtbot.mouseClick(pane.header.bytes_button, Qt.MouseButton.LeftButton)
     assert len(shown.lit()) == 1
@@ -100,7 +47,7 @@ def test_the_bytes_of_a_key_can_be_drawn(pane: AutomatonPane, qtbot: QtBot) -> N
 
 
 def test_the_note_says_what_is_left_out_and_when_the_text_is(pane: AutomatonPane, qtbot: QtBot) -> None:
-    shown = Shown(pane)
+    shown = Shown(pane, TREE, "json_schema")
     assert pane.levels.note.whole.startswith("Spelling is plain: ")
     assert pane.levels.note.whole.endswith("White space is left out.")
     assert pane.levels.note.text().startswith("Plain spelling")  # there is no room for all of it
@@ -118,7 +65,7 @@ def test_the_note_says_what_is_left_out_and_when_the_text_is(pane: AutomatonPane
 
 
 def test_what_is_pointed_at_has_its_place_in_the_schema(pane: AutomatonPane, qtbot: QtBot) -> None:
-    shown = Shown(pane)
+    shown = Shown(pane, TREE, "json_schema")
     heard: list[tuple] = []
     pane.state_hovered.connect(heard.append)
     qtbot.keyClick(pane.view, Qt.Key.Key_0, Qt.KeyboardModifier.ControlModifier)  # all of it in view
@@ -132,7 +79,7 @@ def test_what_is_pointed_at_has_its_place_in_the_schema(pane: AutomatonPane, qtb
 
 
 def test_a_called_rule_opens_by_a_double_click(pane: AutomatonPane, qtbot: QtBot) -> None:
-    shown = Shown(pane)
+    shown = Shown(pane, TREE, "json_schema")
     qtbot.keyClick(pane.view, Qt.Key.Key_0, Qt.KeyboardModifier.ControlModifier)
     port, place = pane.view.viewport(), pane.view.mapFromScene(shown.scene.box(shown.charts.firsts[1]).center())
     qtbot.mouseClick(port, Qt.MouseButton.LeftButton, pos=place)

@@ -2,32 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
+from marked_texts import write
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from app.panes.editor import EditorPane
-from engine.source import Span
-
-
-@pytest.fixture
-def pane(qtbot: QtBot) -> EditorPane:
-    pane = EditorPane()
-    qtbot.addWidget(pane)
-    pane.resize(600, 400)
-    pane.show()
-    qtbot.waitExposed(pane)
-    pane.edit.setFocus()
-    return pane
-
-
-def write(pane: EditorPane, notation: str, text: str) -> None:
-    """Show a text with the cursor at its `¦`."""
-    pane.set_notation(notation)
-    at = text.index("¦")
-    pane.set_text(text.replace("¦", ""))
-    pane.edit.select(Span(at, at))
 
 
 def labels(pane: EditorPane) -> list[str]:

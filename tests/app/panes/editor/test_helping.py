@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
+import marked_texts
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
@@ -15,24 +15,9 @@ from engine.source import Span
 GRAMMAR = 'root ::= item ("," item)*\nitem ::= [a-z]\n'
 
 
-@pytest.fixture
-def pane(qtbot: QtBot) -> EditorPane:
-    pane = EditorPane()
-    qtbot.addWidget(pane)
-    pane.resize(600, 400)
-    pane.show()
-    qtbot.waitExposed(pane)
-    pane.edit.setFocus()
-    return pane
-
-
 def write(pane: EditorPane, notation: str, text: str) -> None:
     """Show a text with the cursor at its `¦`, and what is wrong with it."""
-    pane.set_notation(notation)
-    at = text.index("¦")
-    text = text.replace("¦", "")
-    pane.set_text(text)
-    pane.edit.select(Span(at, at))
+    text = marked_texts.write(pane, notation, text)
     try:
         pane.show_diagnostics(compile_grammar(notation, text).diagnostics)
     except GrammarError as error:

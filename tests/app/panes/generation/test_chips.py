@@ -1,12 +1,15 @@
+from dataclasses import replace
+
 import pytest
 from decode_views import step, trace
 from PySide6.QtCore import QPoint, Qt
 
+from app import theme
 from app.panes.generation.branches import BranchStrip, branches_of
 from app.panes.generation.chip import ChipKind, chips_of, prompt_chips
 from app.panes.generation.chip_flow import flow
 from app.panes.generation.chip_view import ChipView
-from engine.decoding.values import FormerBranch, Trace, TraceNode
+from engine.decoding.values import COALESCED, FormerBranch, Trace, TraceNode
 
 
 def test_lines_wrap_and_break():
@@ -164,3 +167,27 @@ def test_chips_that_are_known_are_those_that_would_be_made_anew():
     for one in others:
         assert [chip.text for chip in chips_of(one, known)[0]] == [chip.text for chip in chips_of(one)[0]]
         assert [(c.kind, c.ahead) for c in chips_of(one, known)[0]] == [(c.kind, c.ahead) for c in chips_of(one)[0]]
+
+
+def test_a_run_that_was_taken_in_one_go_is_joined_and_told(qtbot):
+    shown = trace((b"na", b"me", b"x"), current=2)
+    nodes = tuple(
+        replace(node, step=replace(node.step, chosen_by=COALESCED)) if node.id < 2 else node for node in shown.nodes
+    )
+    chips, _ = chips_of(replace(shown, nodes=nodes))
+    assert [chip.kind for chip in chips] == [ChipKind.COALESCED, ChipKind.COALESCED, ChipKind.TAKEN]
+    assert [chip.p is None for chip in chips] == [True, True, False]
+    assert "taken in one go" in chips[0].tip()
+    assert "model" not in chips[0].tip()
+    view = ChipView()
+    qtbot.addWidget(view)
+    view.resize(300, 60)
+    view.show_chips(chips, 2)
+    picture = view.viewport().grab().toImage()
+    ratio = picture.devicePixelRatio()
+    gap = (view.rect_of(0).right() + view.rect_of(1).left()) / 2
+    band = picture.pixelColor(round(gap * ratio), round((view.rect_of(0).top() + 1.5) * ratio))
+    free = (view.rect_of(1).right() + view.rect_of(2).left()) / 2
+    ground = picture.pixelColor(round(free * ratio), round((view.rect_of(2).top() + 1.5) * ratio))
+    assert band == theme.colour(theme.Role.FORCED)
+    assert ground == theme.colour(theme.Role.PANEL)

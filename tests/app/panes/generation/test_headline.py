@@ -1,7 +1,9 @@
+from dataclasses import replace
+
 import pytest
 from decode_views import CANDIDATES, candidate, position
 
-from app.panes.generation.headline import assessment_of, headline_of, second_line_of
+from app.panes.generation.headline import Headline, assessment_of, headline_of, second_line_of
 from app.panes.generation.rich import prose
 from engine.compile import compile_grammar
 from engine.decoding.values import EosState, Finish
@@ -43,13 +45,43 @@ def test_a_forced_token_beyond_the_table_is_still_told():
         (Finish.STOP, False, "Finished, though the output is no full match"),
         (Finish.LENGTH, False, "Out of budget: the tokens are used up before the output was complete"),
         (Finish.LENGTH, True, "Out of budget: the tokens are used up, but the output matches in full"),
-        (Finish.DEAD_END, False, "Dead end: the output is not complete, and no token of this vocabulary continues it"),
     ],
 )
 def test_an_end(finish, accepting, text):
-    at = position((), finish=finish, accepting=accepting)
+    at = replace(position((), finish=finish, accepting=accepting), index=3)
     assert said(at) == text
     assert second_line_of(at) == ""
+
+
+def test_a_dead_end_says_what_to_do_at_once(qtbot):
+    headline = Headline()
+    qtbot.addWidget(headline)
+    at = replace(position((), finish=Finish.DEAD_END, forced_bytes=b"{"), index=3)
+    headline.show_position(at)
+    assert headline.text == (
+        "Dead end: the output is not complete, and no token of this vocabulary continues it\n"
+        "It must go on with “{”. Go back, or choose another model, or change the grammar"
+    )
+    headline.show_position(replace(at, index=0), "the stage “top-k” left no token")
+    assert "another model" not in headline.text
+
+
+def test_an_assessment_outlives_a_drawing_that_is_late(qtbot):
+    headline = Headline()
+    qtbot.addWidget(headline)
+    at = position(output=b"a")
+    headline.show_position(at)
+    headline.show_assessment(replay_ids(compile_grammar("regex", "aé"), list(b"a"), Whose(LETTERS), budget=9))
+    assert "no tokens of this vocabulary complete it" in headline.text
+    headline.show_position(at)
+    assert "no tokens of this vocabulary complete it" in headline.text
+    headline.show_position(replace(at, output=b"b"))
+    assert "complete it" not in headline.text
+
+
+def test_an_end_before_anything_is_no_success_of_the_model():
+    at = position((), finish=Finish.STOP, accepting=True)
+    assert said(at) == "Nothing to generate: the empty text matches already"
 
 
 def test_the_second_line_tells_of_the_end_and_of_what_is_forced():
@@ -114,6 +146,15 @@ def test_circles_are_told_of():
 
 def test_a_dead_end_of_the_vocabulary():
     assert "no tokens of this vocabulary complete it" in assessed("aé", b"a", 9)[0]
+
+
+def test_at_a_dead_end_the_second_line_says_what_to_do_and_not_the_same_again():
+    grammar = compile_grammar("regex", "aé")
+    found = replay_ids(grammar, list(b"a"), Whose(LETTERS), budget=9)
+    at = position(output=b"a", finish=Finish.DEAD_END, forced_bytes="é".encode())
+    said_of_it, worries = assessment_of(replace(at, index=1), found)
+    assert said_of_it == "It must go on with “é”. Go back, or choose another model, or change the grammar"
+    assert worries
 
 
 def test_a_spelling_of_ones_own_is_told_of():

@@ -90,10 +90,10 @@ def test_settings_go_through_the_fields_unchanged(qtbot, processors, dialog):
 
 
 def test_a_trigger_is_typed(qtbot, processors, dialog):
-    tick(dialog.fields.is_partial)
-    assert dialog.fields.after.hasFocus()
+    tick(dialog.fields.zone_fields.is_partial)
+    assert dialog.fields.zone_fields.after.hasFocus()
     with qtbot.waitSignal(processors.edited) as edited:
-        QTest.keyClicks(dialog.fields.after, "</think>")
+        QTest.keyClicks(dialog.fields.zone_fields.after, "</think>")
     assert edited.args == [PipelineSettings(zones=ZoneSettings(after="</think>"))]
     assert dialog.item_text(StageName.GRAMMAR) == "Grammar · after </think>"
 
@@ -154,11 +154,11 @@ def test_what_cannot_be_read_is_said_at_once_and_not_sent(qtbot, processors, dia
 
 
 def test_a_grammar_that_comes_again_needs_a_trigger(processors, dialog):
-    tick(dialog.fields.is_partial)
-    dialog.fields.then.setFocus()
-    QTest.keyClick(dialog.fields.then, Qt.Key.Key_End)
-    assert dialog.fields.then.currentIndex() == 2
-    dialog.fields.then.activated.emit(2)
+    tick(dialog.fields.zone_fields.is_partial)
+    dialog.fields.zone_fields.then.setFocus()
+    QTest.keyClick(dialog.fields.zone_fields.then, Qt.Key.Key_End)
+    assert dialog.fields.zone_fields.then.currentIndex() == 2
+    dialog.fields.zone_fields.then.activated.emit(2)
     assert dialog.message.text().startswith("Grammar: a grammar that comes again needs a trigger")
 
 

@@ -68,3 +68,22 @@ def test_a_number_chooses_its_goal(popover):
     assert popover.until() == RunUntil(Goal.TOKENS, count=25)
     popover.z.setValue(5)
     assert popover.until() == RunUntil(Goal.Z_BELOW, z=0.05)
+
+
+def test_another_grammars_rule_is_not_offered_again(popover):
+    popover.show_rules(("root", "value"))
+    popover.rule.setCurrentText("value")
+    popover.show_rules(("value", "more"))
+    assert popover.rule.currentText() == "value"
+    popover.show_rules(("/properties/a",))
+    assert popover.rule.currentText() == "/properties/a"
+
+
+def test_without_rules_it_says_why_none_can_be_left(popover):
+    popover.choices[Goal.RULE_EXIT].setChecked(True)
+    popover.show_rules((), "A regular expression has no rules")
+    assert not popover.choices[Goal.RULE_EXIT].isEnabled()
+    assert popover.choices[Goal.RULE_EXIT].toolTip() == "A regular expression has no rules"
+    assert popover.goal is Goal.END
+    popover.show_rules(("root",))
+    assert popover.choices[Goal.RULE_EXIT].isEnabled()

@@ -217,3 +217,24 @@ def test_everything_has_a_name_and_a_tip(pane):
         assert button.toolTip()
     for widget in (pane.table, pane.coverage.entries, pane.suggestions.entries):
         assert widget.accessibleName()
+
+
+def test_what_is_typed_is_kept_when_another_test_is_added(pane):
+    pane.add()
+    QTest.keyClicks(pane.findChild(QLineEdit), "2030-07")
+    pane.add()
+    assert texts(pane)[-2:] == ["2030-07", ""]
+    QTest.keyClicks(pane.table.indexWidget(pane.table.currentIndex()), "2031-08")
+    pane.add_text("2032-09")
+    assert texts(pane)[-3:] == ["2030-07", "2031-08", "2032-09"]
+
+
+def test_what_is_typed_does_not_end_in_another_document(pane):
+    pane.add()
+    QTest.keyClicks(pane.findChild(QLineEdit), "2030-07")
+    told = []
+    pane.edited.connect(told.append)
+    pane.show_texts((ExpectedText("another"),))
+    pane.table.setFocus()
+    assert texts(pane) == ["another"]
+    assert told == []

@@ -4,7 +4,7 @@ import json
 from random import Random
 
 import pytest
-from string_formulas import node_of
+from string_formulas import PIECES, node_of
 
 from engine.automata.json.arena import Arena
 from engine.automata.json.bounded import MOST_LEAST, RUN
@@ -13,21 +13,6 @@ from engine.automata.runtime import DEAD
 from engine.compile import compile_grammar
 from engine.source import Limits, Span
 
-PIECES = [
-    b"a",
-    b"b",
-    b"ab",
-    "é".encode(),
-    b"\\u006",
-    b"1",
-    b"\\u00E9",
-    b"\\",
-    b"\\n",
-    b"x",
-    "日".encode(),
-    b" ",
-    b"\\ud83d",
-]
 BOUNDED = [
     ("^a+$", 0, 3),
     ("^(ab)*$", 3, 3),

@@ -13,7 +13,7 @@ from engine.decoding.coalescence.lattice import Lattice
 from engine.decoding.coalescence.outlook import asking, compare
 from engine.decoding.coalescence.running import generate_coalesced
 from engine.decoding.coalescence.spelling import own_spelling
-from engine.decoding.coalescence.values import Strategy
+from engine.decoding.pipeline_settings import Strategy
 from engine.masking import Matcher
 from engine.models import LogitSource, load_model
 from engine.models.spelling import speller_of

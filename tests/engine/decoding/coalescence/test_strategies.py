@@ -10,14 +10,15 @@ from random_model import RandomModel
 
 from engine.compile import compile_grammar
 from engine.decoding import Finish, PipelineSettings, SamplerSettings
+from engine.decoding.coalescence.coalescer import Coalescer
 from engine.decoding.coalescence.outlook import asking
-from engine.decoding.coalescence.running import Coalescer, CountedSource, generate_coalesced
+from engine.decoding.coalescence.running import CountedSource, generate_coalesced
 from engine.decoding.coalescence.strategies import coalesce
-from engine.decoding.coalescence.values import Strategy
 from engine.decoding.errors import DeadEndError
 from engine.decoding.generate import generate
+from engine.decoding.pipeline_settings import Strategy
 from engine.decoding.session import DecodeSession
-from engine.decoding.values import REPLAYED
+from engine.decoding.values import COALESCED
 from engine.masking import Matcher
 from engine.models.errors import ModelError
 from engine.vocabulary import Vocabulary
@@ -110,7 +111,7 @@ def test_whole_generations_match_and_ask_less(pattern, strategy):
         assert grammar.fullmatch(made.generation.output)
         assert made.calls == len(model.asked)
         steps = made.generation.steps
-        assert made.unasked == sum(step.chosen_by == REPLAYED for step in steps)
+        assert made.unasked == sum(step.chosen_by == COALESCED for step in steps)
         assert made.saved == len(steps) - made.calls
         if strategy in (Strategy.LONGEST, Strategy.OWN):
             assert made.calls - made.taken_back <= len(steps) - made.unasked
@@ -143,7 +144,7 @@ def test_forced_text_is_taken_without_a_draw_and_the_draws_elsewhere_are_the_mod
     session = DecodeSession(grammar, Reader(TOKENS))
     assert Coalescer(session.model, Strategy.LONGEST, spell=None).extend(session) == 3
     assert session.output == b"name: "
-    assert all(step.chosen_by == REPLAYED for step in session.steps)
+    assert all(step.chosen_by == COALESCED for step in session.steps)
     assert not session.model.asked
     step = session.step()
     assert step.chosen_by == "sampler"
@@ -160,7 +161,7 @@ def test_what_the_user_took_is_not_replaced():
         session.take(token_id)
     session.take(ord("J"))
     assert coalescer.extend(session)
-    assert session.steps[-1].chosen_by == REPLAYED
+    assert session.steps[-1].chosen_by == COALESCED
     assert session.output.startswith(b'{"name":"John"')
     assert ord("J") in [step.token_id for step in session.steps]
     assert coalescer.taken_back == 0

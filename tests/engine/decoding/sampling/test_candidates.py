@@ -29,6 +29,14 @@ def test_best_and_ranks_agree_with_a_full_sort(values, count):
     assert candidates.ranks(logits, ids).tolist() == [order.index(i) + 1 for i in range(len(values))]
 
 
+@given(st.lists(st.integers(-3, 3), min_size=1, max_size=60), st.sets(st.integers(0, 59)))
+def test_ranks_of_some_agree_with_a_full_sort(values, chosen):
+    logits = np.array([-np.inf if value == -3 else value for value in values], dtype=np.float64)
+    order = sorted(range(len(values)), key=lambda i: (-logits[i], i))
+    ids = np.array([i for i in chosen if i < len(values)], dtype=np.int64)
+    assert candidates.ranks(logits, ids).tolist() == [order.index(i) + 1 for i in ids]
+
+
 def test_the_table_has_favourites_best_allowed_and_every_end():
     size = 2000
     logits = np.linspace(10, -10, size)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.decoding.processors import log_sum_exp, softmax
 from engine.decoding.sampling.sampler import decide
 from engine.decoding.values import SamplerSettings
 from engine.source import InvariantError
@@ -43,6 +44,19 @@ def test_all_allowed_removes_exactly_nothing():
     decision = decide(np.random.default_rng(1).normal(0, 9, 500), np.ones(500, dtype=np.bool_), (), PLAIN)
     assert decision.z == 1.0
     assert decision.kl == 0.0
+
+
+@given(seed=st.integers(0, 10**6), gap=st.floats(-40, 900))
+def test_dividing_by_the_mass_says_what_logarithms_say(seed, gap):
+    random = np.random.default_rng(seed)
+    logits, allowed = random.normal(0, 4, 60), random.random(60) < 0.5
+    allowed[0] = True
+    logits[~allowed] += gap
+    decision = decide(logits, allowed, (), PLAIN)
+    np.testing.assert_allclose(decision.p_masked, softmax(np.where(allowed, logits, -np.inf)), rtol=1e-9, atol=1e-290)
+    divergence = log_sum_exp(logits) - log_sum_exp(logits[allowed])
+    assert decision.kl == pytest.approx(divergence, rel=1e-9, abs=1e-12)
+    assert decision.z == pytest.approx(np.exp(-divergence))
 
 
 def test_underflowing_tokens_keep_their_proportions():

@@ -51,6 +51,15 @@ def test_every_effect_is_what_plain_sums_say(seed):
     assert before == pytest.approx(made.p_sampled.tolist())
 
 
+@given(st.integers(0, 10_000), st.sampled_from([SETTINGS, SamplerSettings(), SamplerSettings(temperature=0)]))
+def test_the_last_distribution_need_not_be_reckoned_again(seed, settings):
+    made = decision(settings, seed)
+    plain, known = waterfall(made.p, made.stages), waterfall(made.p, made.stages, made.p_sampled)
+    for mine, one in zip(known, plain, strict=True):
+        assert (mine.name, mine.removed, mine.left) == (one.name, one.removed, one.left)
+        assert (mine.mass, mine.moved) == pytest.approx((one.mass, one.moved))
+
+
 def test_the_mask_moves_what_it_removes():
     (effect,) = waterfall(*both(decision(SamplerSettings())))
     made = decision(SamplerSettings())

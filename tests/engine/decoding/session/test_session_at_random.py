@@ -8,12 +8,14 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from random_model import RandomModel
 
 from engine.compile import compile_grammar
+from engine.decoding.coalescence.coalescer import Coalescer
 from engine.decoding.errors import NotAllowedError
+from engine.decoding.pipeline_settings import Strategy
 from engine.decoding.session import DecodeSession
 from engine.vocabulary import Vocabulary
 
 TOKENS = Vocabulary([b"a", b"b", b"ab", b"ba", b"c", b"\n", None, b"a"], [6], {6: "<end>"})
-PATTERNS = ["[ab]*c", "(ab|ba)+", "a.*", r"[^c]{2,6}\n?", "b"]
+PATTERNS = ["[ab]*c", "(ab|ba)+", "a.*", r"[^c]{2,6}\n?", "b", "abcab(c|ab)\n"]
 GRAMMARS = [compile_grammar("regex", pattern) for pattern in PATTERNS]
 
 
@@ -33,6 +35,13 @@ class RandomUser(RuleBasedStateMachine):
     def take(self, pick: int) -> None:
         allowed = [row.token_id for row in self.session.position().candidates if row.allowed]
         self.session.take(allowed[pick % len(allowed)])
+
+    @rule(strategy=st.sampled_from(Strategy), most=st.sampled_from([None, 1, 2]))
+    def take_run(self, strategy: Strategy, most: int | None) -> None:
+        before, stood = self.session.output, self.session.steps
+        taken = Coalescer(self.model, strategy, spell=None).extend(self.session, most)
+        assert self.session.output.startswith(before)
+        assert self.session.steps == stood if not taken else not self.session.steps[-1].was_asked
 
     @rule()
     def back(self) -> None:

@@ -26,3 +26,18 @@ def test_what_is_used_once_is_written_there_and_equal_rules_are_one():
     same = [book.define(book.name("same"), sequence(twice, literal("3")), Span(0, 0)) for _ in range(2)]
     book.define(book.name("root"), sequence(once, *same, twice), Span(0, 0))
     assert print_gbnf(book.grammar()) == 'root ::= "1" same same twice\nsame ::= twice "3"\ntwice ::= "2"\n'
+
+
+def test_places_go_where_the_text_of_a_rule_goes():
+    book = RuleBook(Limits())
+    within = book.define(book.name("within"), literal("0"), Span(1, 2), tentative=True)
+    once = book.define(book.name("once"), sequence(within, literal("1")), Span(3, 4), tentative=True)
+    same = [book.define(book.name("same"), sequence(literal("3")), Span(n, n + 1)) for n in (5, 7)]
+    alias = book.define(book.name("alias"), same[0], Span(9, 10))
+    book.note("same", [Span(11, 12), Span(0, 0)])
+    book.define(book.name("root"), sequence(once, *same, alias), Span(0, 20))
+    book.grammar()
+    assert book.places == {
+        "root": (Span(0, 20), Span(3, 4), Span(1, 2)),
+        "same": (Span(5, 6), Span(11, 12), Span(9, 10), Span(7, 8)),
+    }

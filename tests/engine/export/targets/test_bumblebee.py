@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
 
 import numpy as np
 import pytest
@@ -88,6 +90,36 @@ def test_the_processor_allows_what_the_engine_allows(source, tmp_path):
             if not matcher.is_finished
         ]
     assert seen.keys() == set(range(1, rows.shape[0]))
+
+
+BUMBLEBEE = """\
+defmodule Bumblebee do
+  def configure(module, options), do: {module, options}
+end
+"""
+"""What the module calls of Bumblebee; its processor is `table` and the walk above."""
+
+PRINT = """\
+{Bumblebee.Text.Generation.DFAProcessor, options} = TurnstileWhole.processor()
+true = options == TurnstileWhole.options() and TurnstileWhole.options(9)[:vocab_size] == 9
+IO.puts("#{options[:initial_state]} #{options[:vocab_size]}")
+for {state, token, next} <- options[:state_transitions], do: IO.puts("#{state} #{token} #{next}")
+"""
+
+
+@pytest.mark.skipif(shutil.which("elixir") is None, reason="needs Elixir, of which no Python package holds one")
+@pytest.mark.parametrize("source", ["[0-9]{2}-[a-c]{1,4}", "", "[^x]{2,3}|x\n", 'a"""b#{c}'])
+def test_elixir_itself_reads_it_so(source, tmp_path):
+    export("bumblebee", job("regex", source, VOCABULARY, "whole"), tmp_path / "grammar.ex")
+    (tmp_path / "bumblebee.ex").write_text(BUMBLEBEE)
+    (tmp_path / "print.exs").write_text(PRINT)
+    command = ["elixir", "-r", "bumblebee.ex", "-r", "grammar.ex", "print.exs"]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    first, *lines = ran.stdout.splitlines()
+    assert first == "1 300"
+    *_, transitions = parsed((tmp_path / "grammar.ex").read_text("utf-8"))
+    assert [tuple(map(int, line.split())) for line in lines] == transitions
 
 
 def test_a_token_taken_whole_is_a_transition():

@@ -14,7 +14,7 @@ from fuzzing import LIMITS, compiles_or_is_refused, fuzz
 from guides import RULES, job, vocabulary
 from hypothesis import given
 
-from engine.compile import CompileOptions
+from engine.compile import CompileOptions, compile_grammar
 from engine.export.checks.token_walks import walk_tokens
 from engine.export.runtimes import GUIDE, TRANSFORMERS, VLLM, runtime_files
 from engine.export.schema.settings import Spelling
@@ -23,8 +23,8 @@ from engine.export.tables.whole_tokens import whole_token_index
 from engine.export.target import Artifact, ExportJob, ExportOptions, MismatchError, NotExportableError
 from engine.export.targets import target
 from engine.export.targets.json import index_side
-from engine.export.writing import check, export, make, refusal
-from engine.source import LimitExceededError
+from engine.export.writing import check, export, fits, make, refusal
+from engine.source import GrammarError, LimitExceededError
 from engine.vocabulary import Vocabulary
 
 VOCABULARY = vocabulary()
@@ -153,9 +153,43 @@ def test_an_index_of_whole_tokens_knows_limits(monkeypatch):
         whole_token_index(of.compiled, VOCABULARY, 100, most_transitions=20, cancel=of.cancel)
 
 
-def test_a_schema_that_nests_is_refused_where_it_is_found_out():
-    with pytest.raises(NotExportableError, match="may hold any value, or one of its own kind"):
-        make("safetensors", job(*CASES["open schema"], VOCABULARY))
+@pytest.mark.parametrize("spelling", Spelling)
+@pytest.mark.parametrize("case", ["nested", "open schema", "recursive schema", "flat schema", "regex"])
+def test_what_nests_is_refused_before_it_is_made(case, spelling):
+    of = spelled(job(*CASES[case], VOCABULARY, whitespace="compact"), spelling)
+    refusals = {fit.target.name: fit.refusal for fit in fits(of)}
+    for name in ("safetensors", "bumblebee"):
+        if case in ("flat schema", "regex"):
+            assert refusals[name] == ""
+            continue
+        assert refusals[name].startswith("its rules nest, so there is no finite table of tokens")
+        assert ("may hold any value, or one of its own kind" in refusals[name]) is (case != "nested")
+        with pytest.raises(NotExportableError, match="does not fit this grammar: its rules nest"):
+            make(name, of)
+    assert refusals["json"] == ""  # it has the automata of the rules instead
+
+
+def test_a_schema_that_no_rules_can_say_is_refused_with_its_place():
+    of = job("json_schema", '{"type": "array", "items": {"type": "integer"}, "uniqueItems": true}', VOCABULARY)
+    assert "uniqueItems" in refusal(target("safetensors"), of)
+    with pytest.raises(GrammarError, match="/uniqueItems") as told:
+        make("safetensors", of)
+    assert of.compiled.source.excerpt(told.value.diagnostics[0].span)
+
+
+def test_a_schema_whose_rules_are_too_many_is_refused_in_the_list():
+    small = CompileOptions(limits=replace(LIMITS, instructions=20))
+    of = ExportJob(compile_grammar("json_schema", FLAT, small), VOCABULARY)
+    assert refusal(target("safetensors"), of) == "instructions: 21 exceeds the limit of 20"
+
+
+def test_safetensors_are_the_same_bytes_each_time():
+    of = job(*CASES["flat schema"], VOCABULARY, whitespace="compact")
+    made = make("safetensors", of).content
+    assert all(make("safetensors", of).content == made for _ in range(20))
+    length = int.from_bytes(made[:8], "little")
+    assert length % 8 == 0
+    assert list(json.loads(made[8 : 8 + length])["__metadata__"]) == ["format", "start", "turnstile", "version"]
 
 
 @pytest.mark.parametrize("old", [b"accepting", b"fingerprint"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 
 import pytest
 from exports import GRAMMARS, job_of
@@ -43,6 +44,28 @@ def test_the_files_beside_them_are_whole():
     assert "fullName" in readme
     assert "vllm serve MODEL" in files["serve.sh"].decode()
     assert all(line.startswith("#") or not line for line in files["serve.sh"].decode().splitlines())
+
+
+def test_a_schema_is_sent_as_it_was_written():
+    source = ' {\n  "type": "object",\n  "properties": {"a": {"enum": [12345678901234567890.5, 1.50, "\\u00e9"]}}\n}\n'
+    job = job_of(("json_schema", source))
+    files = dict(make("requests", job).files)
+    schemas = [content.decode() for name, content in files.items() if name.endswith(".schema.json")]
+    assert len(schemas) == 4
+    for text in schemas:
+        assert '"enum": [12345678901234567890.5, 1.50, "\\u00e9"]' in text
+        assert re.search(r'\n( +)"(?:json|schema)": \{\n\1  "type": "object",\n', text)
+        json.loads(text)
+    assert target("requests").check(make("requests", job), job).walks > 100
+
+
+def test_a_models_name_stays_in_its_comment():
+    files = dict(make("requests", job_of("person", model="m\nrm -rf x\r\x1b")).files)
+    for name in ("serve.sh", "client.py"):
+        lines = files[name].decode().partition("import json")[0].splitlines()
+        assert not [line for line in lines if line.startswith("rm")]
+    assert "--model-path m\\nrm -rf x\\r\\x1b" in files["serve.sh"].decode()
+    assert json.loads(files["vllm.json"])["model"] == "m\nrm -rf x\r\x1b"
 
 
 def test_what_a_server_cannot_take_is_said_and_left_out():

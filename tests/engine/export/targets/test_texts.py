@@ -109,6 +109,15 @@ def test_rules_that_begin_with_themselves_become_loops(name):
     assert target(name).check(regular, job).steps > 0
 
 
+def test_gbnf_leaves_out_what_leads_nowhere():
+    """llama.cpp would allow its beginning, and be stuck there: found by running it, see `tests.llama_cpp`."""
+    text = make("gbnf", job_of("dead part")).content.decode().partition("# Source")[0]
+    assert "dead" not in text
+    assert '"a"' not in text
+    alive = make("gbnf", job_of(("gbnf", "root ::= [^a] .{2} unused?\nunused ::= .")))
+    assert "root ::= [^a] .{2} unused?" in alive.content.decode()  # else it stays as its author wrote it
+
+
 def test_gbnf_is_written_anew_for_llama_cpp():
     text = make("gbnf", job_of(("gbnf", 'root ::= my_rule{3000}\nmy_rule ::= "a"'))).content.decode()
     rules = [line for line in text.splitlines() if not line.startswith("#")]

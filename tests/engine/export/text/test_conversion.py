@@ -134,6 +134,68 @@ def test_each_rule_knows_its_place():
     assert places["ws"] == ""
 
 
+def links(schema: object) -> dict[str, list[str]]:
+    """Of each rule, what it stands for in the source."""
+    source = json.dumps(schema)
+    conversion = to_gbnf(compile_grammar("json_schema", source))
+    return {rule.name: [source[place.start : place.end] for place in rule.places] for rule in conversion.rules}
+
+
+def test_rules_and_keywords_lead_to_each_other():
+    address = {"type": "object", "properties": {"street": {"type": "string"}}, "additionalProperties": False}
+    home, tags = {"$ref": "#/$defs/address"}, {"items": {"enum": ["a", "b"]}, "type": "array"}
+    names = {"first": {"type": "string", "minLength": 3}, "last": {"type": "string", "minLength": 3}}
+    schema = {
+        "type": "object",
+        "properties": {"home": home, "work": home, "tags": tags, **names},
+        "additionalProperties": False,
+        "$defs": {"address": address},
+    }
+    found = links(schema)
+    of = {
+        name: json.dumps({name: value})[1:-1] for name, value in (*schema["properties"].items(), ("address", address))
+    }
+    assert found["root"][0] == json.dumps(schema)
+    assert found["root-home"] == [of["home"]]
+    street = json.dumps(address["properties"])[1:-1]
+    assert set(found["address"]) == {of["address"], of["home"], of["work"], street}
+    assert found["address"][0] == of["address"], "its own place is the first"
+    assert found["tags"] == [of["tags"]]
+    assert found["tags-item"] == [json.dumps({"items": tags["items"]})[1:-1]]
+    assert found["first"] == [of["first"], of["last"]], "two that say the same are one rule for both"
+    assert found["string"] == [street], "what every grammar has belongs to whoever asks for it"
+    assert found["ws"] == []
+
+
+def test_a_rule_of_a_named_alternative_leads_to_it():
+    cat, dog = ({"title": name, "type": "object", "required": [name]} for name in ("Cat", "Dog"))
+    found = links({"anyOf": [cat, dog, {"type": "integer", "minimum": 7}]})
+    assert (found["cat"], found["dog"]) == ([json.dumps(cat)], [json.dumps(dog)])
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+@pytest.mark.parametrize("spelling", Spelling)
+def test_each_rule_stands_where_it_is_said_to(name, spelling):
+    schema = compiled(SCHEMAS[name], "flexible")
+    conversion = to_gbnf(schema, spelling)
+    told = "".join(f"# {note}\n" for note in conversion.notes)
+    texts_of_rules = [conversion.text[rule.span.start : rule.span.end] + "\n" for rule in conversion.rules]
+    assert told + "".join(texts_of_rules) == conversion.text
+    for rule, text in zip(conversion.rules, texts_of_rules, strict=True):
+        assert text.startswith(f"{rule.name} ::= ")
+        for place in rule.places:
+            part = schema.source.text[place.start : place.end]
+            assert _is_json(part) or _is_json("{" + part + "}"), part
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
+
+
 def test_the_same_schema_is_always_the_same_text():
     assert to_gbnf(compiled(SCHEMAS["patterns"])) == to_gbnf(compiled(SCHEMAS["patterns"]))
 
@@ -180,6 +242,24 @@ def test_it_can_be_cancelled():
     cancel.cancel()
     with pytest.raises(CancelledError):
         to_gbnf(compiled(PERSON), cancel=cancel)
+
+
+class Counting(CancelToken):
+    """Counts how often it is asked."""
+
+    checks = 0
+
+    def check(self) -> None:
+        self.checks += 1
+
+
+def test_one_large_object_asks_often_whether_to_go_on():
+    members = {f"property{i}": {"type": "object", "properties": {"a": {"maxLength": i}}} for i in range(100)}
+    schema = compiled({"type": "object", "properties": members, "additionalProperties": False})
+    cancel = Counting()
+    to_gbnf(schema, cancel=cancel)
+    rules = 2 * len(members) + 10  # is as often as it is asked between rules
+    assert cancel.checks > rules + 20
 
 
 # ---------------------------------------------------------------------- as a regex

@@ -92,6 +92,24 @@ def test_in_any_order_exactly_the_valid_values_are_accepted(schema, instances):
 
 
 @SETTINGS
+@given(schemas, st.lists(st.dictionaries(KEYS, values, max_size=4), min_size=1, max_size=6))
+def test_a_text_may_begin_with_the_name_of_its_schema(schema, instances):
+    if isinstance(schema, bool):
+        return
+    grammar = compiled({"$id": "https://example.com/s.json", **schema}, "declared")
+    validator = jsonschema.Draft202012Validator(schema)
+    for instance in instances if grammar is not None else ():
+        named = {"$schema": "s.json", **instance}
+        try:
+            plain, begun = grammar.fullmatch(json.dumps(instance)), grammar.fullmatch(json.dumps(named))
+        except LimitExceededError:
+            return
+        valid = validator.is_valid(named)
+        assert valid or not begun, (schema, named)
+        assert begun or not (plain and valid), (schema, named)
+
+
+@SETTINGS
 @given(schemas, st.randoms(use_true_random=False))
 def test_what_is_written_along_the_mask_ends_and_is_valid(schema, random):
     grammar = compiled(schema, "declared")

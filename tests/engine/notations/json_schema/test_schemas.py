@@ -6,12 +6,39 @@ import pytest
 
 from engine import CompileOptions, GrammarError, compile_grammar
 
+CHOICES = 6
+APART = {
+    "required": ["kind"],
+    "oneOf": [
+        {"properties": {"kind": {"const": i}, **{f"p{i}{j}": {"type": "null"} for j in range(CHOICES)}}}
+        for i in range(CHOICES)
+    ],
+}
+ADDRESS = {"$id": "https://example.com/s.json"}
 NAMES = {"properties": {"a": {"type": "string"}, "b": {"type": "integer"}}, "required": ["b"]}
 
 CASES = [
     (True, ["{}", '[1, 2.5e3, "a\\n", null, true, {"a": [ ]}]', '"\\ud83d\\ude00"'], ['{"a" 1}', '"', "[1,]", "01"]),
     (NAMES, ['{"a":"x","b":1}', '{"b": 1}', '{"b":1,"c":[]}', '{\n  "\\u0062":1}'], ['{"b":1,"a":"x"}', '{"b":1.0}']),
     (NAMES, ["[]"], ['{"b":1,"b":2}', '{"b":1,"\\u0062":2}', '{"a":"x"}']),
+    (
+        NAMES | ADDRESS,
+        ['{"$schema":"s","a":"x","b":1}', '{"$schema":1,"b":1,"c":2}', '{"b":1,"$schema":"s"}', '{"b":1}'],
+        [
+            '{"$schema":"s"}',
+            '{"$schema":1,"$schema":2,"b":1}',
+            '{"a":"x","$schema":"s","b":1}',
+            '{"$schema":1,"c":2,"b":1}',
+        ],
+    ),
+    (
+        NAMES | ADDRESS | {"additionalProperties": {"type": "null"}},
+        ['{"$schema":null,"b":1}'],
+        ['{"$schema":"s","b":1}'],
+    ),
+    (NAMES | ADDRESS | {"maxProperties": 2}, ['{"$schema":1,"b":1}'], ['{"$schema":1,"b":1,"$schema":1}']),
+    (NAMES, ['{"b":1,"$schema":"s"}'], ['{"$schema":"s","b":1}']),
+    (APART, ['{"kind":2,"p20":null,"p00":1}', '{"kind":0,"p20":1}'], ['{"kind":2,"p20":1}', '{"kind":6}', "{}"]),
     ({"properties": {"a": {"$ref": "#"}}, "additionalProperties": False}, ['{"a": {"a": {}}}'], ['{"b":1}']),
     ({"enum": [1, "ab", "ac", None, {"x": [1, 2]}, 2.5]}, ['"\\u0061c"', '{"x": [1,2]}', "25e-1"], ['"a"', "2"]),
     ({"oneOf": [{"type": "integer"}, {"minimum": 2}]}, ["1", "2.5", '"x"'], ["3", "1.5"]),

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from engine.automata.json.numbers.language import LARGEST, NumberLanguage
+from engine.automata.json.numbers.language import LARGEST, NUMERIC, NumberLanguage, number_language
 from engine.automata.json.numbers.mantissa import DigitReader, Mantissa
 from engine.source import LimitExceededError
 
@@ -237,3 +237,17 @@ def test_what_is_refused():
 
 def test_json_reads_what_is_accepted():
     assert 3 < json.loads(NumberLanguage(minimum=3, exclusive_maximum=4, not_multiple_of=(1,)).witness()) < 4
+
+
+def test_a_row_is_all_steps_and_equal_languages_are_one():
+    language = number_language(minimum=Fraction(-3), maximum=Fraction(12), integer=True)
+    assert number_language(minimum=Fraction(-3), maximum=Fraction(12), integer=True) is language
+    todo = [language.start]
+    seen = set(todo)
+    while todo:
+        state = todo.pop()
+        row = language.row(state)
+        assert row == tuple(language.step(state, byte) for byte in NUMERIC) == language.row(state)
+        todo += {following for following in row if following is not None} - seen
+        seen.update(todo)
+    assert len(seen) > 5

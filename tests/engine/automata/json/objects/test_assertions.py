@@ -32,6 +32,17 @@ def test_names_come_declared_then_required_then_mentioned():
     assert case.missing(case.start) == 0b101
 
 
+def test_a_name_that_may_begin_takes_no_place_in_the_order():
+    _, case = case_of({"$id": "https://example.com/s.json", "properties": {"a": {}, "b": {}}, "required": ["b"]})
+    assert case.names == ("a", "b", "$schema")
+    assert case.ordered == 2
+    assert case.candidates(case.start) == ([0, 1, 2], False)
+    (begun,) = case.end_moves(case.start, 2, -1, "")
+    assert case.candidates(begun.place) == ([0, 1], False)
+    (behind,) = case.end_moves(begun.place, 0, -1, "")
+    assert behind.place == case.end_moves(case.start, 0, -1, "")[0].place
+
+
 @pytest.mark.parametrize(
     ("schema", "least", "most"),
     [

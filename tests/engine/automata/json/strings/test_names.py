@@ -55,3 +55,28 @@ def test_a_step_tells_which_names_lie_that_way(names, allowed):
             if all(part in b'ab"' for part in text):  # spelled in one way so far
                 assert {n for n in range(len(trie.names)) if below >> n & 1} >= ahead
             todo.append((following, text))
+
+
+@given(
+    st.lists(st.text(alphabet="ab/~", max_size=3), min_size=1, max_size=5), st.sampled_from([b"\\", b"\\u", b"\\u0"])
+)
+def test_what_all_escapes_begin_with_is_known_beforehand(names, partial):
+    trie = Trie(names)
+    for node in range(len(trie.edges)):
+        assert set(trie.steps(within(node, partial))) == set(trie._spelled(node, partial))
+
+
+@given(NAMES)
+def test_the_tail_of_a_name_leads_to_its_end(names):
+    trie = Trie(names)
+    for number, name in enumerate(trie.names):
+        node = trie.start
+        for code in map(ord, name):
+            tail = trie.tail(node, number)
+            if tail is not None:
+                nodes, letters = tail
+                steps = [trie.edges[at][byte] for at, byte in zip([node, *nodes], letters, strict=False)]
+                assert steps == list(nodes)
+                assert trie.ends[nodes[-1]] == number
+            node = trie.edges[node][code]
+        assert trie.ends[node] == number

@@ -7,29 +7,13 @@ from random import Random
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from string_formulas import build, formulas, node_of
+from string_formulas import PIECES, build, formulas, node_of
 
 from engine.automata.json.arena import Arena
 from engine.automata.json.strings.language import TextLanguage
 from engine.automata.json.strings.spelled import Spelled
 from engine.compile import compile_grammar
 from engine.source import GrammarError, LimitExceededError, Limits, Span
-
-PIECES = [
-    b"a",
-    b"b",
-    b"ab",
-    "é".encode(),
-    b"\\u006",
-    b"1",
-    b"\\u00E9",
-    b"\\",
-    b"\\n",
-    b"x",
-    "日".encode(),
-    b" ",
-    b"\\ud83d",
-]
 
 
 def over_bytes(formula):

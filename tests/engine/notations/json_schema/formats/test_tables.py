@@ -50,7 +50,7 @@ def test_a_small_table_is_its_format(name):
 @pytest.mark.parametrize("name", [name for name in TABLES if table_of(("format", name)).size >= FEW_STATES])
 def test_a_large_table_is_its_format_along_many_ways(name):
     table, twin, random = table_of(("format", name)), worked_out(name), Random(name)
-    for _ in range(40):
+    for _ in range(15):
         mine, theirs = table.start, twin.start
         for _ in range(400):
             following = check_place(table, twin, mine, theirs)

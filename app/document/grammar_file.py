@@ -1,0 +1,59 @@
+"""A grammar from a plain file, as a new document: what other tools write, and what people keep beside their code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from app.document.file import FORMAT, SUFFIX, DocumentError, DocumentFile, GrammarPart
+
+NOTATIONS: Final[Mapping[str, str]] = {
+    ".gbnf": "gbnf",
+    ".json": "json_schema",
+    ".regex": "regex",
+    ".re": "regex",
+    ".txt": "regex",
+}
+"""By the end of a file's name."""
+SIZE_LIMIT: Final = 2 * 1024 * 1024  # bytes; the editor shows no more
+
+
+def read(path: Path) -> DocumentFile:
+    """Read a grammar; its notation is told by the file's name.
+
+    A line end at the end of a regex is no part of it: editors put it there.
+
+    Raises:
+        DocumentError: in every case in which there is no grammar to show.
+    """
+    notation = NOTATIONS.get(path.suffix.lower())
+    if notation is None:
+        known = ", ".join((SUFFIX, *NOTATIONS))
+        raise DocumentError(f"{path.name} is neither a document nor a grammar: Turnstile opens {known}.")
+    try:
+        size = path.stat().st_size
+        if size > SIZE_LIMIT:
+            raise DocumentError(f"{path.name} is too large ({size:,} bytes; the limit is {SIZE_LIMIT:,}).")
+        text = path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
+    except OSError as error:
+        raise DocumentError(f"{path.name} cannot be read: {error.strerror or error}.") from None
+    except UnicodeDecodeError as error:
+        raise DocumentError(f"{path.name} is not UTF-8 text (byte {error.start:,}). Save it as UTF-8.") from None
+    if notation == "regex":
+        text = text.removesuffix("\n")
+    return DocumentFile(title=path.stem, grammar=GrammarPart(notation, text))
+
+
+def is_document(path: Path) -> bool:
+    """Whether a file is a document, whatever it is called."""
+    if path.suffix.lower() == SUFFIX:
+        return True
+    if path.suffix.lower() != ".json":
+        return False
+    try:
+        with path.open("rb") as file:
+            head = file.read(4096)
+    except OSError:
+        return False
+    return head.lstrip().startswith(b"{") and f'"format": "{FORMAT}"'.encode() in head[:200]

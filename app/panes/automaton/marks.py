@@ -1,0 +1,69 @@
+"""What is marked in a drawing and in its table for as long as one wants: coverage and breakpoints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from app.graph.scene import AutomatonScene
+from app.models.states import StatesModel
+from app.models.wording import count
+from app.panes.automaton.drawing import Automaton, Drawing
+from app.panes.automaton.labels import Banner
+from app.panes.automaton.levels import Levels
+from app.panes.automaton.used import Used
+from app.panes.automaton.views import View
+from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind, StateName
+from engine.diagnosis.testing import Coverage
+
+_NO_COVERAGE = "Coverage comes with the next verdicts on the test strings."
+_USED = "Green band: a test or an output uses it ({} drawn here). Dotted: none does."
+
+
+class Marks:
+    """Marks a scene and a table, and says in a banner what the marks mean.
+
+    Attributes:
+        coverage: what the tests use, and the revision of the grammar that it is of; None where that is not known.
+        shows_used: whether the coverage is shown.
+    """
+
+    def __init__(self, scene: AutomatonScene, model: StatesModel, banner: Banner) -> None:
+        self._scene, self._model, self._banner = scene, model, banner
+        self._stops: dict[StateName | None, bool] = {}  # whether each is on
+        self.coverage: tuple[int, Coverage] | None = None
+        self.shows_used = False
+
+    def take_breakpoints(self, breakpoints: Iterable[Breakpoint]) -> None:
+        """Take over the breakpoints that are on states or rules; `show` marks them."""
+        on_states = (one for one in breakpoints if one.kind is not BreakpointKind.PLACE)
+        self._stops = {(one.name, one.state): one.enabled for one in on_states}
+
+    def show(self, levels: Levels | None, view: View, automaton: Automaton | None, drawn: Drawing | None) -> None:
+        """Mark what is shown; a drawing that is still to come is marked when it is there."""
+        is_current = drawn is not None and drawn.automaton is automaton
+        self._show_stops(levels, view, automaton, is_current=is_current)
+        if not self.shows_used or drawn is None or levels is None:
+            self._show_used(None, "")
+        elif is_current:
+            found: Used | str = _NO_COVERAGE
+            if self.coverage is not None and self.coverage[0] == levels.revision:
+                found = levels.used(view, self.coverage[1], is_folded=drawn.is_folded)
+            self._show_used(*((None, found) if isinstance(found, str) else (found, "")))
+
+    def _show_stops(self, levels: Levels | None, view: View, automaton: Automaton | None, *, is_current: bool) -> None:
+        stops = {}
+        if self._stops and levels is not None and automaton is not None:
+            names = ((state, levels.state_name(view, state)) for state in range(len(automaton.dfa.states)))
+            stops = {state: self._stops[name] for state, name in names if name in self._stops}
+        self._model.set_stops(stops)
+        self._scene.set_stops(stops if is_current else {})
+
+    def _show_used(self, used: Used | None, why_not: str) -> None:
+        self._model.set_used(None if used is None else used.states)
+        if used is None:
+            self._scene.set_covered(None)
+            self._banner.say(why_not)
+            return
+        self._scene.set_covered(used.states, used.edges)
+        lit = self._scene.lit
+        self._banner.say(_USED.format(f"{len(lit.used):,} of {count(len(lit.used) + len(lit.unused), 'edge')}"))

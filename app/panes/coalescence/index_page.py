@@ -1,0 +1,72 @@
+"""The token index: for each state, which tokens may come and where they lead, as it is printed and copied."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
+
+from app import theme
+from app.models.wording import count
+from app.panes.coalescence.buttons import button
+from app.workers.coalescence_messages import IndexAnswer
+
+_WAITING = "The index is being made…"
+_TOO_LONG = "It is too long to be copied: File, Export writes it as JSON."
+
+
+class IndexPage(QWidget):
+    """Shows an index."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._whole = ""
+        self.said = QLabel(_WAITING, wordWrap=True, textFormat=Qt.TextFormat.PlainText)
+        self.said.setProperty("role", "muted")
+        self.copy = button("Copy", "Copy the whole index as {state: {token: next}}")
+        self.text = QPlainTextEdit(readOnly=True)
+        self.text.setAccessibleName("Token index")
+        self.text.setFrameShape(QFrame.Shape.NoFrame)
+        self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.text.setTabChangesFocus(True)
+        head = QHBoxLayout()
+        head.setContentsMargins(theme.SPACE_M, 0, theme.SPACE_S, 0)
+        head.setSpacing(theme.SPACE_S)
+        head.addWidget(self.said, 1)
+        head.addWidget(self.copy, 0, Qt.AlignmentFlag.AlignTop)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, theme.SPACE_XS, 0, 0)
+        layout.setSpacing(theme.SPACE_XS)
+        layout.addLayout(head)
+        layout.addWidget(self.text, 1)
+        layout.addStretch(0)
+        self.copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self._whole))
+        theme.themes.changed.connect(self._dress)
+        self._dress()
+        self.forget()
+
+    def show_answer(self, answer: IndexAnswer) -> None:
+        """Show an index, or why there is none."""
+        self._whole = answer.whole
+        self.text.setPlainText(answer.shown)
+        self.text.setVisible(bool(answer.shown))
+        self.copy.setEnabled(bool(answer.whole))
+        self.copy.setToolTip(
+            "Copy the whole index as {state: {token: next}}" if answer.whole or answer.why_not else _TOO_LONG
+        )
+        if answer.why_not:
+            self.said.setText(f"There is no index: {answer.why_not}.")
+            return
+        size = f"{count(answer.states, 'state')}, {count(answer.transitions, 'transition')}: {{token: next state}}."
+        self.said.setText(" ".join(part for part in (size, answer.form, "" if answer.whole else _TOO_LONG) if part))
+
+    def forget(self) -> None:
+        """What was shown is of another grammar or vocabulary."""
+        self._whole = ""
+        self.text.clear()
+        self.text.hide()
+        self.copy.setEnabled(False)
+        self.said.setText(_WAITING)
+
+    def _dress(self) -> None:
+        self.text.setFont(theme.mono_font())

@@ -1,0 +1,248 @@
+"""The grammar as GBNF, beside its own text: what llama.cpp would be given, each rule joined to where it comes from.
+
+A rule that is chosen lights the schema that it stands for, with its keyword; the
+cursor in the schema lights its rules. Both read the same list of places, which
+comes with the text. While the grammar's text is another than the one that was
+written out, nothing is joined: places of one text mean nothing in another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import (
+    QComboBox,
+    QGraphicsOpacityEffect,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QStackedWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import theme
+from app.panes.editor.written import WrittenText
+from app.theme import Role
+from app.theme.icons import draw_icon
+from app.workers.convert_messages import GenerateAnswer, GeneratedRule
+from engine.source import Span
+
+_SPELLINGS = (
+    ("Plain", "plain", "Characters in their shortest form, numbers without exponents: what people write and read"),
+    ("Any", "any", "Every way in which JSON spells characters and numbers: exactly the schema's texts, and longer"),
+)
+_DIMMED = 0.55
+_WAITING = "Writing it as GBNF…"
+
+
+class GeneratedPage(QWidget):
+    """Shows the generated text.
+
+    Args:
+        source: gives the grammar's text as it stands.
+
+    Signals:
+        wanted(spelling): the text is wanted in this spelling; empty for none.
+        places_pointed_at(spans): what the rule under the pointer, or the one that was chosen, stands for.
+        place_chosen(span): bring this place into view.
+        place_entered(span): go there.
+    """
+
+    wanted = Signal(str)
+    places_pointed_at = Signal(object)
+    place_chosen = Signal(object)
+    place_entered = Signal(object)
+
+    def __init__(self, source: Callable[[], str], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._source = source
+        self._written_from = ""
+        self._rules: tuple[GeneratedRule, ...] = ()
+        self._place: Span | None = None
+        self._chosen: tuple[Span, ...] = ()
+        self._notes: tuple[str, ...] = ()
+        self._is_watched = False
+        self.told = QLabel()
+        self.told.setProperty("role", "muted")
+        self.spelling = QComboBox()
+        self.spelling.setAccessibleName("Spelling of strings and numbers")
+        for row, (text, value, tip) in enumerate(_SPELLINGS):
+            self.spelling.addItem(text, value)
+            self.spelling.setItemData(row, tip, Qt.ItemDataRole.ToolTipRole)
+        self.spelling.currentIndexChanged.connect(self._on_spelling)
+        self.copy_button = QToolButton()
+        self.copy_button.setToolTip("Copy the text")
+        self.copy_button.setAccessibleName("Copy the text")
+        self.copy_button.setIconSize(QSize(16, 16))
+        self.copy_button.clicked.connect(self.copy)
+        self.text = WrittenText()
+        self.text.setAccessibleName("The grammar as GBNF")
+        self.text.chosen.connect(self._on_chosen)
+        self.text.hovered.connect(self._on_hovered)
+        self.text.entered.connect(self._on_entered)
+        self._dim = QGraphicsOpacityEffect(self.text, opacity=_DIMMED)
+        self._dim.setEnabled(False)
+        self.text.setGraphicsEffect(self._dim)
+        self.message = QLabel()
+        self.message.setWordWrap(True)
+        self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.message.setProperty("role", "muted")
+        self.place_button = QPushButton("Show where")
+        self.place_button.clicked.connect(self._show_where)
+        self._lay_out()
+        theme.themes.changed.connect(self._recolour)
+        self._recolour()
+        self._say(_WAITING)
+
+    def _lay_out(self) -> None:
+        bar = QHBoxLayout()
+        bar.setContentsMargins(theme.SPACE_M, theme.SPACE_XS, theme.SPACE_XS, theme.SPACE_XS)
+        bar.setSpacing(theme.SPACE_S)
+        bar.addWidget(self.told, 1)
+        bar.addWidget(self.spelling)
+        bar.addWidget(self.copy_button)
+        instead = QWidget()
+        column = QVBoxLayout(instead)
+        column.setContentsMargins(theme.SPACE_L, theme.SPACE_S, theme.SPACE_L, theme.SPACE_S)
+        column.addStretch()
+        column.addWidget(self.message)
+        column.addWidget(self.place_button, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addStretch()
+        self._instead = instead
+        self.stack = QStackedWidget()
+        self.stack.addWidget(self.text)
+        self.stack.addWidget(instead)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addLayout(bar)
+        layout.addWidget(self.stack, 1)
+
+    # --- what is shown ------------------------------------------------------------------------------------------------
+
+    def set_watched(self, is_watched: bool) -> None:
+        """Whether the page can be seen: only then is a text written."""
+        if is_watched != self._is_watched:
+            self._is_watched = is_watched
+            self.wanted.emit(self.spelling.currentData() if is_watched else "")
+            if not is_watched:
+                self._point(())
+
+    def set_notation(self, notation: str) -> None:
+        """Offer what may be told of a grammar in this notation."""
+        self.spelling.setVisible(notation == "json_schema")
+
+    def forget(self) -> None:
+        """Another document comes."""
+        self._rules, self._place = (), None
+        self._say(_WAITING)
+
+    def set_stale(self, reason: str) -> None:
+        """Say that the text is of an older grammar, and why; an empty reason for one that is not."""
+        self._dim.setEnabled(bool(reason))
+        if reason:
+            self.text.light(())
+            self._point(())
+        if reason and self.stack.currentWidget() is self.text:
+            self.told.setText(f"{reason}: of the last one that compiled")
+        elif reason:
+            self._say(f"{reason}: mend it first.")
+        elif self._rules:
+            self._tell()
+
+    def show_answer(self, answer: GenerateAnswer, source: str) -> None:
+        """Show a text that was written from `source`, or why there is none."""
+        self._written_from, self._rules, self._place = source, answer.rules, answer.place
+        self._notes = answer.notes
+        if answer.error:
+            self._say(answer.error)
+            return
+        self._dim.setEnabled(False)
+        self.text.show_text(answer.text, "gbnf")
+        self.copy_button.setEnabled(True)
+        self.stack.setCurrentWidget(self.text)
+        self._tell()
+
+    def copy(self) -> None:
+        """Put the text on the clipboard."""
+        QGuiApplication.clipboard().setText(self.text.text())
+
+    def _tell(self) -> None:
+        count = len(self._rules)
+        told = "1 rule" if count == 1 else f"{count:,} rules"
+        self.told.setText(f"{told} · holds fewer texts" if self._notes else f"{told} · the same texts")
+        self.told.setToolTip("\n".join(f"{note[:1].upper()}{note[1:]}." for note in self._notes))
+
+    def _say(self, sentence: str) -> None:
+        self.message.setText(sentence)
+        self.place_button.setVisible(self._place is not None)
+        self.told.setText("")
+        self.copy_button.setEnabled(False)
+        self.stack.setCurrentWidget(self._instead)
+
+    # --- links --------------------------------------------------------------------------------------------------------
+
+    @property
+    def is_joined(self) -> bool:
+        """Whether the places are those of the grammar's text as it stands."""
+        return bool(self._rules) and self._source() == self._written_from
+
+    def show_source_place(self, offset: int) -> None:
+        """Light the rules of the schema that the cursor is in, the innermost that has any."""
+        spans = self.rules_at(offset)
+        self.text.light(spans)
+        if spans and not self.text.hasFocus():
+            self.text.bring_into_view(spans[0])
+
+    def rules_at(self, offset: int) -> tuple[Span, ...]:
+        """Where the rules stand that belong to a code point of the grammar's text."""
+        if not self.is_joined or self.stack.currentWidget() is not self.text:
+            return ()
+        around = {place for rule in self._rules for place in rule.places if place.start <= offset <= place.end}
+        if not around:
+            return ()
+        inner = min(around, key=lambda place: place.end - place.start)
+        return tuple(rule.span for rule in self._rules if inner in rule.places)
+
+    def _rule_at(self, offset: int) -> GeneratedRule | None:
+        if not self.is_joined or offset < 0:
+            return None
+        return next((rule for rule in self._rules if rule.span.start <= offset <= rule.span.end), None)
+
+    def _on_hovered(self, offset: int) -> None:
+        rule = self._rule_at(offset)
+        self.text.point_at((rule.span,) if rule is not None and rule.places else ())
+        self.places_pointed_at.emit(rule.places if rule is not None else self._chosen if self.is_joined else ())
+
+    def _on_chosen(self, offset: int) -> None:
+        rule = self._rule_at(offset)
+        self._point(rule.places if rule is not None else ())
+        if rule is not None and rule.places:
+            self.place_chosen.emit(rule.places[0])
+            self.text.light((rule.span,))
+
+    def _on_entered(self, offset: int) -> None:
+        rule = self._rule_at(offset)
+        if rule is not None and rule.places:
+            self.place_entered.emit(rule.places[0])
+
+    def _point(self, places: tuple[Span, ...]) -> None:
+        self._chosen = places
+        self.places_pointed_at.emit(places)
+
+    def _show_where(self) -> None:
+        if self._place is not None:
+            self.place_entered.emit(self._place)
+
+    def _on_spelling(self) -> None:
+        if self._is_watched:
+            self.told.setText(_WAITING)
+            self.wanted.emit(self.spelling.currentData())
+
+    def _recolour(self) -> None:
+        colours = theme.current().hex(Role.TEXT), theme.current().hex(Role.DISABLED)
+        self.copy_button.setIcon(draw_icon("ph.copy", *colours))

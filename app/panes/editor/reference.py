@@ -1,0 +1,181 @@
+"""The quick reference: what the notation has to offer; a double click writes it at the cursor."""
+
+from __future__ import annotations
+
+import html
+
+from PySide6.QtCore import QModelIndex, QSortFilterProxyModel, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QStandardItem, QStandardItemModel
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QLabel, QLineEdit, QTreeView, QVBoxLayout, QWidget
+
+from app import theme
+from app.panes.editor.field_keys import FieldKeys
+from app.theme import Role
+from engine.notations.editing.reference import ReferenceEntry, draft_named_in, reference
+
+_ENTRY = Qt.ItemDataRole.UserRole
+_SOUGHT = Qt.ItemDataRole.UserRole + 1
+
+
+class ReferencePage(QWidget):
+    """Lists the forms of a notation.
+
+    Signals:
+        chosen(text, caret): write this at the cursor, which then goes to a place in it.
+        left: the keys should go back to the text.
+    """
+
+    left = Signal()
+    chosen = Signal(str, int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._reading: tuple[str, str, int] | None = None
+        self._width = 0  # of the forms, in pixels
+        self._model = QStandardItemModel(self)
+        self._shown = QSortFilterProxyModel(self)
+        self._shown.setSourceModel(self._model)
+        self._shown.setRecursiveFilteringEnabled(True)
+        self._shown.setAutoAcceptChildRows(True)
+        self._shown.setFilterRole(_SOUGHT)
+        self._shown.setFilterCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        self.field = QLineEdit()
+        self.field.setPlaceholderText("Filter: a form, or what it does")
+        self.field.setAccessibleName("Filter the reference")
+        self.field.setClearButtonEnabled(True)
+        FieldKeys(self.field, lambda _step: self._choose(self.tree.currentIndex()), self._leave_field, self._go_down)
+        self.tree = _Tree()
+        self.tree.setModel(self._shown)
+        self.says = QLabel(textFormat=Qt.TextFormat.RichText, wordWrap=True)
+        self.says.setContentsMargins(theme.SPACE_M, theme.SPACE_XS, theme.SPACE_M, theme.SPACE_XS)
+        self.says.setAccessibleName("Example")
+        head = QVBoxLayout()
+        head.setContentsMargins(theme.SPACE_S, theme.SPACE_XS, theme.SPACE_XS, theme.SPACE_XS)
+        head.addWidget(self.field)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addLayout(head)
+        layout.addWidget(self.tree, 1)
+        layout.addWidget(self.says)
+        self.setFocusProxy(self.field)
+        self.field.textChanged.connect(self._filter)
+        self.tree.entered_by_key.connect(self._choose)
+        self.tree.doubleClicked.connect(self._choose)
+        self.tree.selectionModel().currentChanged.connect(lambda index, _before: self._tell(index))
+        theme.themes.changed.connect(self._recolour)
+
+    def show_reading(self, notation: str, dialect: str, text: str) -> None:
+        """List what a notation has, in a dialect; of a schema, in the draft that its text names."""
+        reading = notation, dialect, draft_named_in(text) if notation == "json_schema" else 0
+        if reading != self._reading:
+            self._reading = reading
+            self._fill()
+
+    def entry(self, index: QModelIndex) -> ReferenceEntry | None:
+        """The entry of a row; None for a heading."""
+        found = index.siblingAtColumn(0).data(_ENTRY)
+        return found if isinstance(found, ReferenceEntry) else None
+
+    def _fill(self) -> None:
+        assert self._reading is not None
+        self._model.clear()
+        mono, muted = theme.mono_font(), theme.colour(Role.MUTED)
+        groups = reference(*self._reading)
+        widest = max((len(entry.form) for group in groups for entry in group.entries), default=0)
+        self._width = QFontMetrics(mono).horizontalAdvance("0") * (widest + 1) + 3 * theme.SPACE_L
+        for group in groups:
+            heading = QStandardItem(group.title)
+            font = theme.ui_font()
+            font.setBold(True)
+            heading.setFont(font)
+            heading.setData(group.title, _SOUGHT)
+            heading.setFlags(Qt.ItemFlag.ItemIsEnabled)
+            for entry in group.entries:
+                form, meaning = QStandardItem(entry.form), QStandardItem(entry.meaning)
+                form.setFont(mono)
+                form.setData(entry, _ENTRY)
+                form.setData(f"{entry.form} {entry.meaning} {group.title}", _SOUGHT)
+                form.setData(f"{entry.form}: {entry.meaning}", Qt.ItemDataRole.AccessibleTextRole)
+                meaning.setForeground(muted)
+                meaning.setToolTip(entry.meaning)
+                heading.appendRow([form, meaning])
+            self._model.appendRow([heading, QStandardItem()])
+        self._span()
+        self._tell(QModelIndex())
+
+    def _span(self) -> None:
+        """Headings over both columns, all open."""
+        for row in range(self._shown.rowCount()):
+            self.tree.setFirstColumnSpanned(row, QModelIndex(), True)
+        self.tree.expandAll()
+        self.tree.setColumnWidth(0, self._width)
+
+    def _filter(self, text: str) -> None:
+        self._shown.setFilterFixedString(text)
+        self._span()
+        first = self._shown.index(0, 0)
+        if text and first.isValid() and self._shown.hasChildren(first):
+            self.tree.setCurrentIndex(self._shown.index(0, 0, first))
+
+    def _choose(self, index: QModelIndex) -> None:
+        entry = self.entry(index)
+        if entry is not None:
+            self.chosen.emit(entry.text, entry.caret)
+
+    def _tell(self, index: QModelIndex) -> None:
+        """The example of a row; without one, what can be done."""
+        entry = self.entry(index) if index.isValid() else None
+        if entry is None:
+            self.says.setText("A double click, or Return, writes a form at the cursor.")
+            return
+        takes = f" takes {_code(entry.takes)}" if entry.takes else ""
+        self.says.setText(f"{html.escape(entry.meaning)}: {_code(entry.example)}{takes}")
+
+    def _go_down(self) -> None:
+        self.tree.setFocus()
+        if not self.tree.currentIndex().isValid():
+            self.tree.setCurrentIndex(self._shown.index(0, 0, self._shown.index(0, 0)))
+
+    def _leave_field(self) -> None:
+        if self.field.text():
+            self.field.clear()
+        else:
+            self.left.emit()
+
+    def _recolour(self) -> None:
+        if self._reading is not None:
+            self._fill()
+
+
+def _code(text: str) -> str:
+    """Text as code, as HTML: a line for each of its own."""
+    family = ", ".join(f"'{name}'" for name in theme.mono_font().families())
+    ground = theme.current().hex(Role.GRID)
+    inner = html.escape(text).replace(" ", "&nbsp;").replace("\t", "⇥").replace("\n", "↵ ")
+    return f'<span style="font-family: {family}; background-color: {ground};">&nbsp;{inner}&nbsp;</span>'
+
+
+class _Tree(QTreeView):
+    """A tree in which Return acts on the current row on every platform."""
+
+    entered_by_key = Signal(QModelIndex)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setAccessibleName("Quick reference")
+        self.setHeaderHidden(True)
+        self.setUniformRowHeights(True)
+        self.setIndentation(theme.SPACE_M)
+        self.setExpandsOnDoubleClick(False)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.header().setStretchLastSection(True)
+        self.header().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Return and Enter write the form."""
+        if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and self.currentIndex().isValid():
+            self.entered_by_key.emit(self.currentIndex())
+            return
+        super().keyPressEvent(event)

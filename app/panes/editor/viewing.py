@@ -1,0 +1,25 @@
+"""Scrolling a text to a place while its cursor stays where it is."""
+
+from __future__ import annotations
+
+from PySide6.QtGui import QTextCursor
+from PySide6.QtWidgets import QPlainTextEdit
+
+
+def bring_into_view(edit: QPlainTextEdit, position: int) -> None:
+    """Scroll so that a place can be seen; not at all where it can be already.
+
+    Args:
+        edit: the text. Its scroll bar counts lines as they are wrapped.
+        position: the place, in UTF-16 units.
+    """
+    cursor = QTextCursor(edit.document())
+    cursor.setPosition(min(max(position, 0), edit.document().characterCount() - 1))
+    place = edit.cursorRect(cursor)
+    if place.top() >= 0 and place.bottom() <= edit.viewport().height():
+        return
+    block = cursor.block()
+    line = block.layout().lineForTextPosition(cursor.positionInBlock())
+    number = block.firstLineNumber() + max(line.lineNumber() if line.isValid() else 0, 0)
+    in_view = edit.viewport().height() // max(edit.fontMetrics().lineSpacing(), 1)
+    edit.verticalScrollBar().setValue(number - in_view // 3)

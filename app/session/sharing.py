@@ -1,0 +1,33 @@
+"""What of a document is shared as a web page."""
+
+from __future__ import annotations
+
+import msgspec
+
+from app.document import Document
+from app.workers.sharing import ShareTrace
+from engine.decoding.values import Trace
+from engine.diagnosis.sharing.work import GrammarText, ModelName, Work
+
+
+def share_request(path: str, document: Document, *, is_own: bool) -> ShareTrace:
+    """Write the document's work as a page.
+
+    Args:
+        path: the file.
+        document: what is shared of it.
+        is_own: whether its trace is the worker's own, which then need not go there.
+    """
+    content = document.content
+    work = Work(
+        title=document.title,
+        grammar=msgspec.convert(msgspec.structs.asdict(content.grammar), GrammarText),
+        model=ModelName(content.model.spec, content.model.name),
+        prompt=content.prompt,
+        sampler=content.sampler,
+        max_tokens=content.max_tokens,
+        pipeline=content.pipeline,
+        trace=Trace() if is_own else content.trace,
+        former=content.former,
+    )
+    return ShareTrace(path, work, is_own)

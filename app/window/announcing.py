@@ -1,0 +1,72 @@
+"""What happens without the keys moving, told to a screen reader: a step that was taken, why a run ended, an alarm.
+
+Whoever steps with the keys stays on Step, and would hear nothing of what it did. A run
+is not read out token by token: what it came to is, once it ends.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
+from PySide6.QtWidgets import QWidget
+
+from app.models.wording import count, percent, token_text
+from app.session import Alarm, Session
+from app.workers.decode_messages import DecodeView
+
+
+class Announcing(QObject):
+    """Listens to a session, and says what there is to say in its window."""
+
+    def __init__(self, session: Session, window: QWidget) -> None:
+        super().__init__(window)
+        self._session, self._window = session, window
+        self._said: tuple[int | None, int] = (None, 0)
+        session.decoding.viewed.connect(self._on_view)
+        session.decoding.running_changed.connect(lambda is_running: None if is_running else self._say_output())
+        session.decoding.run_ended.connect(self._say)
+        session.alarmed.connect(self._on_alarm)
+
+    def _on_view(self, view: DecodeView) -> None:
+        at = view.trace.current, len(view.trace.nodes)
+        moved, self._said = at != self._said, at
+        if moved and not self._session.decoding.is_running:
+            self._say(told(view))
+
+    def _say_output(self) -> None:
+        position = self._session.decoding.view.position
+        if position is not None and position.output:
+            self._say(f"{count(position.index, 'token')}: {position.output.decode('utf-8', 'replace')}")
+
+    def _on_alarm(self, alarm: Alarm) -> None:
+        self._say(alarm.text, is_urgent=alarm.severity == "error")
+
+    def _say(self, text: str, *, is_urgent: bool = False) -> None:
+        if text:
+            announce(self._window, text, is_urgent=is_urgent)
+
+
+def told(view: DecodeView) -> str:
+    """Where a session stands, in a sentence or two: the last token, and what may follow."""
+    position, steps = view.position, {node.id: node.step for node in view.trace.nodes}
+    if position is None:
+        return ""
+    last = steps.get(view.trace.current) if view.trace.current is not None else None
+    taken = f"{token_text(last.token, last.name, last.token_id)}. " if last is not None else "At the start. "
+    if position.finish is not None:
+        return f"{taken}Ended: {position.finish}"
+    return f"{taken}{position.allowed:,} of {position.vocabulary_size:,} allowed, with {percent(position.z)}"
+
+
+def announce(source: QWidget, text: str, *, is_urgent: bool = False) -> None:
+    """Have a screen reader say something, if there is one.
+
+    Args:
+        source: where it comes from.
+        text: what to say.
+        is_urgent: whether it interrupts what is being said.
+    """
+    event = QAccessibleAnnouncementEvent(source, text)
+    if is_urgent:
+        event.setPoliteness(QAccessible.AnnouncementPoliteness.Assertive)
+    QAccessible.updateAccessibility(event)

@@ -1,0 +1,106 @@
+"""Every command with its keys, found by typing: as many as there are would not fit on a screen.
+
+Rejected: a message box with a table in it, which is as high as its table: at a hundred
+commands, three screens.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QDialog,
+    QDialogButtonBox,
+    QHeaderView,
+    QLineEdit,
+    QTableWidget,
+    QTableWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import theme
+from app.actions import Actions
+
+_COLUMNS = ("Menu", "Command", "Keys", "What it does")
+_WALKING = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
+
+
+class KeysDialog(QDialog):
+    """Lists commands; the field has the keys, and the arrows walk through what is left."""
+
+    def __init__(self, commands: Actions, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Keyboard shortcuts")
+        self.resize(820, 560)
+        self.field = QLineEdit()
+        self.field.setPlaceholderText("Filter by a command, a menu or a key, such as step or ctrl+k")
+        self.field.setAccessibleName("Filter")
+        self.field.setClearButtonEnabled(True)
+        self.field.installEventFilter(self)
+        self.field.textChanged.connect(self._filter)
+        self.table = QTableWidget(0, len(_COLUMNS))
+        self.table.setAccessibleName("Commands and their keys")
+        self.table.setHorizontalHeaderLabels(_COLUMNS)
+        self.table.verticalHeader().hide()
+        self.table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.table.setShowGrid(False)
+        self.table.setTabKeyNavigation(False)
+        header = self.table.horizontalHeader()
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        header.setHighlightSections(False)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.rejected.connect(self.reject)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(theme.SPACE_M, theme.SPACE_M, theme.SPACE_M, theme.SPACE_M)
+        layout.setSpacing(theme.SPACE_S)
+        layout.addWidget(self.field)
+        layout.addWidget(self.table, 1)
+        layout.addWidget(buttons)
+        self._fill(commands)
+
+    def _fill(self, commands: Actions) -> None:
+        native = QKeySequence.SequenceFormat.NativeText
+        for command, action in commands:
+            row = self.table.rowCount()
+            self.table.insertRow(row)
+            keys = ", ".join(keys.toString(native) for keys in action.shortcuts())
+            for column, text in enumerate((command.menu, command.text.rstrip("…"), keys, command.tip)):
+                item = QTableWidgetItem(text)
+                item.setToolTip(text)
+                self.table.setItem(row, column, item)
+        self.table.resizeColumnsToContents()
+        self.table.horizontalHeader().setSectionResizeMode(len(_COLUMNS) - 1, QHeaderView.ResizeMode.Stretch)
+        self.table.selectRow(0)
+
+    def _filter(self, text: str) -> None:
+        words = text.casefold().split()
+        first = -1
+        for row in range(self.table.rowCount()):
+            said = " ".join(self.text_at(row, column) for column in range(len(_COLUMNS))).casefold()
+            is_shown = all(word in said for word in words)
+            self.table.setRowHidden(row, not is_shown)
+            if is_shown and first < 0:
+                first = row
+        if first >= 0:
+            self.table.selectRow(first)
+
+    def text_at(self, row: int, column: int) -> str:
+        """What stands in a cell."""
+        item = self.table.item(row, column)
+        return item.text() if item is not None else ""
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """In the field, the arrows walk through the table."""
+        if (
+            watched is self.field
+            and isinstance(event, QKeyEvent)
+            and event.type() == QEvent.Type.KeyPress
+            and event.key() in _WALKING
+        ):
+            self.table.event(event)
+            return True
+        return super().eventFilter(watched, event)

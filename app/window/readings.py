@@ -1,0 +1,60 @@
+"""How the text of a grammar may be read: each notation, with those of its options that change what it means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+
+from app.document import GrammarPart
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A notation with those of its options that it sets.
+
+    Attributes:
+        name: as the window calls it.
+        tip: what it is, a few words.
+        notation: by the engine's name.
+        options: fields of a `GrammarPart`, with their values.
+    """
+
+    name: str
+    tip: str
+    notation: str
+    options: tuple[tuple[str, str], ...] = ()
+
+    def of(self, grammar: GrammarPart) -> GrammarPart:
+        """The grammar, read this way."""
+        return msgspec.structs.replace(grammar, notation=self.notation, **dict(self.options))
+
+    def is_of(self, grammar: GrammarPart) -> bool:
+        """Whether the grammar is read this way already."""
+        return self.of(grammar) == grammar
+
+
+READINGS: Final = (
+    Reading("Regex · Python", "As in Python's re module", "regex", (("dialect", "python"),)),
+    Reading(
+        "Regex · ECMAScript",
+        "As in ECMAScript with the u flag, which JSON Schema's pattern uses",
+        "regex",
+        (("dialect", "ecma"),),
+    ),
+    Reading("GBNF", "Rules as llama.cpp reads them", "gbnf"),
+    Reading("JSON Schema", "Drafts 4 to 2020-12", "json_schema"),
+)
+WHITESPACE: Final[Mapping[str, tuple[str, str]]] = {
+    "compact": ("Compact", "None at all"),
+    "one-space": ("One space", "One behind each comma and colon, none elsewhere"),
+    "flexible": ("Flexible", "At most one space, or a line break and up to 32 of indentation, where JSON allows it"),
+    "any": ("Any", "As much as JSON allows: a model may go on with blanks for ever"),
+}
+
+
+def reading_of(grammar: GrammarPart) -> Reading:
+    """How a grammar is read."""
+    return next((reading for reading in READINGS if reading.is_of(grammar)), READINGS[0])

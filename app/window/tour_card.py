@@ -1,0 +1,162 @@
+"""What the tour looks like: a frame around a place, and a card beside it that says what it is."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from app import theme
+from app.theme import Role
+from app.window.announcing import announce
+
+_WIDTH = 340
+_RING, _GLOW, _RADIUS = 2.0, 6.0, 8.0
+_ARROW = 9.0  # of the way from the card's edge to the arrow's tip
+
+
+class TourFrame(QWidget):
+    """Lies over the window, frames a place, and lets every click through."""
+
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(window)
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.setAttribute(Qt.WidgetAttribute.WA_NoSystemBackground)
+        self._target, self._card = QRect(), QRect()
+        theme.themes.changed.connect(self.update)
+        self.hide()
+
+    def point_at(self, target: QRect, card: QRect) -> None:
+        """Frame a place, and point at it from a card; an empty place for none."""
+        self._target, self._card = target, card
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the frame and the arrow."""
+        if self._target.isEmpty():
+            return
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        box = QRectF(self._target).adjusted(_GLOW / 2, _GLOW / 2, -_GLOW / 2, -_GLOW / 2)
+        glow = theme.colour(Role.ACCENT)
+        glow.setAlphaF(0.25)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        for colour, width in ((glow, _GLOW), (theme.colour(Role.ACCENT), _RING)):
+            painter.setPen(QPen(colour, width))
+            painter.drawRoundedRect(box, _RADIUS, _RADIUS)
+        arrow = arrow_between(QRectF(self._card), box)
+        if arrow is not None:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(theme.colour(Role.ACCENT))
+            painter.drawPolygon(arrow)
+
+
+def arrow_between(card: QRectF, target: QRectF) -> QPolygonF | None:
+    """A triangle at the card's edge that points at a place beside it; None where the card lies upon the place."""
+    if card.intersects(target):
+        return None
+    x = min(max(target.center().x(), card.left() + 24), card.right() - 24)
+    y = min(max(target.center().y(), card.top() + 24), card.bottom() - 24)
+    if card.left() >= target.right():
+        tip, along = QPointF(card.left() - _ARROW, y), QPointF(0, _ARROW)
+        foot = QPointF(card.left() + 1, y)
+    elif card.right() <= target.left():
+        tip, along = QPointF(card.right() + _ARROW, y), QPointF(0, _ARROW)
+        foot = QPointF(card.right() - 1, y)
+    elif card.top() >= target.bottom():
+        tip, along = QPointF(x, card.top() - _ARROW), QPointF(_ARROW, 0)
+        foot = QPointF(x, card.top() + 1)
+    else:
+        tip, along = QPointF(x, card.bottom() + _ARROW), QPointF(_ARROW, 0)
+        foot = QPointF(x, card.bottom() - 1)
+    return QPolygonF([tip, foot + along, foot - along])
+
+
+class TourCard(QFrame):
+    """Says what a place is, and goes on.
+
+    Signals:
+        next_wanted(), back_wanted(), end_wanted(): the buttons; also Return and the arrow keys, and Escape.
+    """
+
+    next_wanted = Signal()
+    back_wanted = Signal()
+    end_wanted = Signal()
+
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(window)
+        self.setProperty("role", "tour")
+        self.setFixedWidth(_WIDTH)
+        self.setAutoFillBackground(True)
+        self._title = QLabel()
+        self._title.setProperty("role", "heading")
+        self._count = QLabel()
+        self._count.setProperty("role", "muted")
+        self._text = QLabel(wordWrap=True)
+        self.skip_button = QPushButton("Skip")
+        self.skip_button.setProperty("role", "flat")
+        self.skip_button.setToolTip("End the tour (Esc); it stays in the Help menu")
+        self.back_button = QPushButton("Back")
+        self.next_button = QPushButton("Next")
+        self.next_button.setProperty("role", "primary")
+        head = QHBoxLayout()
+        head.addWidget(self._title, 1)
+        head.addWidget(self._count)
+        row = QHBoxLayout()
+        row.setSpacing(theme.SPACE_S)
+        row.addWidget(self.skip_button)
+        row.addStretch(1)
+        row.addWidget(self.back_button)
+        row.addWidget(self.next_button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(theme.SPACE_L, theme.SPACE_M, theme.SPACE_M, theme.SPACE_M)
+        layout.setSpacing(theme.SPACE_S)
+        layout.addLayout(head)
+        layout.addWidget(self._text)
+        layout.addSpacing(theme.SPACE_XS)
+        layout.addLayout(row)
+        self.next_button.clicked.connect(self.next_wanted)
+        self.back_button.clicked.connect(self.back_wanted)
+        self.skip_button.clicked.connect(self.end_wanted)
+        self.hide()
+
+    def show_stop(self, title: str, text: str, number: int, count: int) -> None:
+        """Tell of a place."""
+        is_last = number == count - 1
+        self._title.setText(title)
+        self._text.setText(text)
+        self._count.setText(f"{number + 1} of {count}")
+        self.next_button.setText("Done" if is_last else "Next")
+        self.back_button.setVisible(number > 0)
+        self.skip_button.setVisible(not is_last)
+        told = f"Tour, {number + 1} of {count}. {title}. {text}"
+        self.setAccessibleName(told)
+        self.next_button.setAccessibleDescription(told)  # what a screen reader says when the button gets the keys
+        announce(self, told)
+
+    def take_keys(self) -> None:
+        """Give the keys to the button that goes on."""
+        self.next_button.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def event(self, event: QEvent) -> bool:
+        """Take Escape before the window's own command gets it."""
+        if (
+            event.type() == QEvent.Type.ShortcutOverride
+            and isinstance(event, QKeyEvent)
+            and event.key() == Qt.Key.Key_Escape
+        ):
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Escape ends the tour; arrows and Return go along it."""
+        match event.key():
+            case Qt.Key.Key_Escape:
+                self.end_wanted.emit()
+            case Qt.Key.Key_Right | Qt.Key.Key_Return | Qt.Key.Key_Enter:
+                self.next_wanted.emit()
+            case Qt.Key.Key_Left:
+                self.back_wanted.emit()
+            case _:
+                super().keyPressEvent(event)

@@ -1,0 +1,97 @@
+"""Other notations, as the judge's process writes them: a conversion may take seconds, and no finding waits for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, cast
+
+from app.workers.convert_messages import (
+    ConvertAnswer,
+    ConvertRequest,
+    GenerateAnswer,
+    GeneratedRule,
+    GenerateRequest,
+    ReadAnswer,
+    ReadRequest,
+)
+from app.workers.exporting import sentence
+from engine.source import CancelledError, CancelToken, Diagnostic, EngineError, GrammarError, Severity, Span
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from app.workers.compile_messages import CompileRequest
+    from engine.compile import CompiledGrammar
+
+    Take = Callable[[CompileRequest, CancelToken], CompiledGrammar]
+
+LONGEST = 60_000  # characters of a generated text: more cannot be read, and takes the window too long to show
+
+
+def generate(request: GenerateRequest, compiled: CompiledGrammar, cancel: CancelToken) -> GenerateAnswer:
+    """Write a grammar as GBNF."""
+    from engine.export import Spelling, to_gbnf
+
+    revision = request.compiled.revision
+    try:
+        written = to_gbnf(compiled, Spelling(request.spelling), cancel=cancel)
+    except CancelledError:
+        raise
+    except GrammarError as error:
+        found = error.diagnostics[0]
+        return GenerateAnswer(revision, request.spelling, error=_told(found), place=found.span)
+    except EngineError as error:
+        return GenerateAnswer(revision, request.spelling, error=f"{sentence(error)}.")
+    if len(written.text) > LONGEST:
+        too_long = f"It has {len(written.text):,} characters, too many to be read here. Export it instead."
+        return GenerateAnswer(revision, request.spelling, error=too_long)
+    rules = tuple(GeneratedRule(rule.name, rule.span, rule.places) for rule in written.rules)
+    return GenerateAnswer(revision, request.spelling, written.text, rules, written.notes)
+
+
+def convert(request: ConvertRequest, take: Take, cancel: CancelToken) -> ConvertAnswer:
+    """Write the grammar that `take` compiles in another notation."""
+    from engine.export import Spelling
+    from engine.export.converting import ConvertOptions, Notation
+    from engine.export.converting import convert as written_as
+
+    options = ConvertOptions(
+        Spelling(request.spelling), request.depth, cast("Literal['python', 'ecma']", request.dialect)
+    )
+    try:
+        compiled = take(request.compiled, cancel)
+    except GrammarError as error:
+        return ConvertAnswer(request.number, error=f"The grammar has an error: {_told(error.diagnostics[0])}")
+    try:
+        found = written_as(compiled, cast("Notation", request.notation), options, cancel)
+    except CancelledError:
+        raise
+    except GrammarError as refused:
+        first = refused.diagnostics[0]
+        if first.code == "export-recursive":
+            why = f"{first.message[:1].upper()}{first.message[1:]}"
+            return ConvertAnswer(request.number, error=f"{why}. Say above at how many levels to cut that.")
+        return ConvertAnswer(request.number, error=_told(first))
+    except EngineError as error:
+        return ConvertAnswer(request.number, error=f"{sentence(error)}.")
+    return ConvertAnswer(request.number, found.text, found.losses, found.check.sentence)
+
+
+def read(request: ReadRequest, cancel: CancelToken) -> ReadAnswer:
+    """Say what is wrong with a text in the notation that it is to be read in."""
+    from engine.compile import compile_grammar
+
+    compiled = request.compiled
+    try:
+        found = compile_grammar(compiled.notation, compiled.text, compiled.options, cancel=cancel).diagnostics
+    except CancelledError:
+        raise
+    except GrammarError as error:
+        found = error.diagnostics
+    except EngineError as error:
+        found = (Diagnostic("limit-exceeded", Severity.ERROR, Span(0, len(compiled.text)), str(error), ""),)
+    return ReadAnswer(request.number, found)
+
+
+def _told(found: Diagnostic) -> str:
+    said = f"{found.message[:1].upper()}{found.message[1:]}. {found.hint}".rstrip(". ")
+    return f"{said}."

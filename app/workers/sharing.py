@@ -1,0 +1,90 @@
+"""A trace that leaves as a web page: written where model and grammar are, so that it can say why not.
+
+The worker's own trace is told with the tokens of its model and with its zones.
+One that still waits in the document for its model is told by its texts alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from app.workers.exporting import sentence
+from engine.diagnosis.sharing.work import GrammarText, Work
+from engine.source import CancelledError, CancelToken, EngineError
+
+if TYPE_CHECKING:
+    from engine.compile import CompiledGrammar
+    from engine.decoding.session import DecodeSession
+
+
+@dataclass(frozen=True, slots=True)
+class ShareTrace:
+    """Write a trace as a page.
+
+    Attributes:
+        path: the file.
+        work: what is shared of the document; without its trace where the worker's own is meant.
+        is_own: whether it is.
+    """
+
+    path: str
+    work: Work
+    is_own: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ShareAnswer:
+    """What was written, or one sentence that says why nothing was.
+
+    Attributes:
+        path: the file.
+        size: its bytes.
+        steps: how many steps it replays, those of all branches.
+    """
+
+    path: str
+    size: int = 0
+    steps: int = 0
+    error: str = ""
+
+
+def share(
+    request: ShareTrace, session: DecodeSession | None, grammar: CompiledGrammar | None, cancel: CancelToken
+) -> ShareAnswer:
+    """Write the page."""
+    from engine.diagnosis.sharing.page import page, write_page
+    from engine.diagnosis.sharing.telling import told
+
+    work, language, vocabulary = request.work, grammar, None
+    if request.is_own and session is not None:
+        work = msgspec.structs.replace(work, trace=session.trace)
+        language, vocabulary = session.language, session.model.vocabulary
+    elif work.pipeline.zones is not None:
+        language = None
+    if grammar is not None:  # the last one that compiled, which is what the trace lives under
+        work = msgspec.structs.replace(work, grammar=_text_of(grammar))
+    try:
+        document = told(work, language, vocabulary, cancel)
+        size = write_page(Path(request.path), page(document))
+    except CancelledError:
+        raise
+    except EngineError as error:
+        return ShareAnswer(request.path, error=f"Nothing was shared. {sentence(error)}.")
+    return ShareAnswer(request.path, size, len(document["steps"]))
+
+
+def _text_of(grammar: CompiledGrammar) -> GrammarText:
+    options = grammar.options
+    return msgspec.convert(
+        {
+            "notation": grammar.notation,
+            "text": grammar.source.text,
+            "dialect": options.dialect,
+            "whitespace": options.whitespace,
+        },
+        GrammarText,
+    )

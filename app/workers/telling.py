@@ -1,0 +1,76 @@
+"""What the decode group tells without changing anything: of a model, its prompt, a token, and many seeds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from app.workers.decode_messages import ManyAnswer, ModelSummary, WhyAnswer
+from app.workers.messages import Progress
+from engine.source import CancelToken, SourceText
+
+if TYPE_CHECKING:
+    from app.workers.loop import Emit
+    from engine.compile import CompiledGrammar
+    from engine.decoding.session import DecodeSession
+    from engine.models import LogitSource
+
+PROMPT_TOKENS = 512  # more are summed up by the window, not shown
+
+
+def why(session: DecodeSession, grammar: CompiledGrammar | None, token_id: int) -> WhyAnswer:
+    """Why a token is or is not allowed where a session stands."""
+    from engine.diagnosis import explain
+
+    explanation = session.explain(token_id)
+    source = grammar.source if grammar is not None else SourceText("")
+    prose = explain(explanation, source, session.model.vocabulary, token_id=token_id)
+    removed_by = session.removed_by(token_id)
+    return WhyAnswer(token_id, explanation, "" if removed_by else prose, removed_by)
+
+
+def many_of(session: DecodeSession, seeds: range, cancel: CancelToken, emit: Emit) -> ManyAnswer:
+    """Generate an output for each of many seeds from a session's prompt; each is told as it comes."""
+    from engine.decoding.generate import sample_many
+
+    outcomes = []
+    runs = sample_many(
+        session.grammar,
+        session.model,
+        prompt=session.prompt,
+        sampler=session.sampler,
+        max_tokens=session.max_tokens,
+        seeds=seeds,
+        pipeline=session.pipeline,
+        cancel=cancel,
+    )
+    for outcome in runs:
+        outcomes.append(outcome)
+        emit(Progress("Sampling", len(outcomes), len(seeds)))
+        emit(ManyAnswer(tuple(outcomes), len(seeds), done=False))
+    return ManyAnswer(tuple(outcomes), len(seeds), done=True)
+
+
+def summary_of(model: LogitSource, spec: str) -> ModelSummary:
+    """What the window needs to know of a model."""
+    vocabulary = model.vocabulary
+    return ModelSummary(
+        name=model.name,
+        spec=spec,
+        vocabulary_size=vocabulary.size,
+        has_eos=bool(vocabulary.eos_ids),
+        has_chat=bool(model.chat_template),
+        context_length=model.context_length,
+        fingerprint=model.fingerprint,
+        vocabulary_fingerprint=vocabulary.fingerprint,
+    )
+
+
+def shown_prompt(session: DecodeSession) -> tuple[tuple[int, str], ...]:
+    """How the model sees the prompt: pairs of token id and shown text, the first `PROMPT_TOKENS` of them."""
+    from engine.vocabulary.visible import visible
+
+    vocabulary = session.model.vocabulary
+    return tuple(
+        (token_id, vocabulary.special.get(token_id) or visible(vocabulary.token_bytes(token_id) or b""))
+        for token_id in session.prompt_ids[:PROMPT_TOKENS]
+    )

@@ -1,0 +1,78 @@
+"""`share`: a document's trace as one HTML file that replays it in a browser, offline."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+
+from engine.cli.output import CommandError, MisuseError, ProgressLine, complain
+from engine.compile import CompiledGrammar, CompileOptions, compile_grammar
+from engine.diagnosis.sharing.page import page, write_page
+from engine.diagnosis.sharing.telling import told
+from engine.diagnosis.sharing.work import Work, read_work
+from engine.source import CancelToken, GrammarError, SourceText
+from engine.vocabulary import Vocabulary
+
+_STDOUT = "-"
+
+
+def share(arguments: argparse.Namespace, vocabulary_of: Callable[[argparse.Namespace, CancelToken], Vocabulary]) -> int:
+    """Write the page."""
+    path = Path(arguments.document)
+    try:
+        data = path.read_bytes()
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else None
+        raise MisuseError(f"cannot read {path}: {reason or error}") from error
+    work = read_work(data, path.name)
+    with ProgressLine() as cancel:
+        vocabulary = vocabulary_of(arguments, cancel) if arguments.model or arguments.tokenizer else None
+        if vocabulary is not None:
+            _check_vocabulary(work, vocabulary)
+        document = told(_titled(work, path), _language(work, vocabulary, cancel), vocabulary, cancel)
+    text = page(document)
+    if arguments.output == _STDOUT:
+        print(text, end="", flush=True)
+        return 0
+    size = write_page(Path(arguments.output), text)
+    steps = len(document["steps"])
+    complain(f"{arguments.output}: {steps:,} step{'s' if steps != 1 else ''}, {size:,} bytes")
+    return 0
+
+
+def _titled(work: Work, path: Path) -> Work:
+    import msgspec
+
+    return work if work.title else msgspec.structs.replace(work, title=path.stem)
+
+
+def _check_vocabulary(work: Work, vocabulary: Vocabulary) -> None:
+    """Refuse another model's tokens: its reasons would be about something else."""
+    for node in work.trace.nodes:
+        step = node.step
+        known = 0 <= step.token_id < vocabulary.size
+        if not known or (vocabulary.token_bytes(step.token_id) or b"") != (step.token or b""):
+            whose = f"; the trace is of {work.model.name or work.model.spec}" if work.model.name else ""
+            raise CommandError(f"token #{step.token_id} of the trace is another one in this vocabulary{whose}")
+
+
+def _language(work: Work, vocabulary: Vocabulary | None, cancel: CancelToken) -> CompiledGrammar | None:
+    """What the output must match; None, and why is told, where that cannot be known here."""
+    grammar = work.grammar
+    options = CompileOptions(dialect=grammar.dialect, whitespace=grammar.whitespace)
+    try:
+        compiled = compile_grammar(grammar.notation, SourceText(grammar.text), options, cancel=cancel)
+    except GrammarError as error:
+        complain(f"note: nothing is explained, since the grammar does not compile: {error}")
+        return None
+    if vocabulary is None and compiled.automaton.token_elements:
+        complain("note: the grammar names tokens, so nothing is explained without --model or --tokenizer")
+    if work.pipeline.zones is None:
+        return compiled
+    if vocabulary is None:
+        complain("note: the grammar rules zones of the output, so nothing is explained without --model or --tokenizer")
+        return None
+    from engine.decoding.constraints.staged import StagePlan
+
+    return StagePlan(work.pipeline, vocabulary).constraint(compiled, work.max_tokens).grammar

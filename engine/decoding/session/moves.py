@@ -1,0 +1,68 @@
+"""Along a tree of steps with a constraint: from one branch to another, and under another grammar.
+
+The tree says which tokens were taken, the constraint whether they may be; both are
+moved together, or neither.
+"""
+
+from __future__ import annotations
+
+from itertools import takewhile
+
+from engine.decoding.constraints.constraint import Constraint
+from engine.decoding.errors import NotAllowedError
+from engine.decoding.session.replay import KnownLogits, replay
+from engine.decoding.session.tree import StepTree
+from engine.decoding.values import FORCE, Replay, Step
+
+
+def walk(constraint: Constraint, tree: StepTree, line: tuple[int, ...]) -> None:
+    """Bring a constraint from the current path of a tree to another; on refusal it is back where it was.
+
+    Args:
+        constraint: stands where the tree does.
+        tree: is only read.
+        line: the nodes from the first step to where it shall stand.
+
+    Raises:
+        NotAllowedError: the constraint does not allow the way there.
+    """
+    here = tree.path[: tree.depth]
+    shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(here, line, strict=False)))
+    constraint.rollback(len(here) - shared)
+    for done, node_id in enumerate(line[shared:]):
+        step = tree.node(node_id).step
+        if not _accept(constraint, step):
+            refusal = constraint.explain(step.token_id)
+            constraint.rollback(done)
+            for known in here[shared:]:
+                _accept(constraint, tree.node(known).step)
+            raise NotAllowedError(refusal)
+
+
+def put_under(constraint: Constraint, tree: StepTree, stand: int, known: KnownLogits) -> Replay:
+    """Hold a tree against a constraint, and let both stand at the longest legal prefix of the path.
+
+    Args:
+        constraint: fresh, at the start.
+        tree: its steps get a new account, and those that are not allowed are marked.
+        stand: how deep to stand, if it is legal so far.
+        known: the model's answer after a node, if it is kept.
+    """
+    illegal, anew = replay(tree, constraint, known)
+    # A step that was forced against a grammar is stood on though it is illegal.
+    blocked = (node in illegal and tree.node(node).step.chosen_by != FORCE for node in tree.path)
+    legal = next((i for i, is_blocked in enumerate(blocked) if is_blocked), len(tree.path))
+    depth = min(stand, legal)
+    for node_id in tree.path[:depth]:
+        _accept(constraint, tree.node(node_id).step)
+    for node_id, step in anew.items():
+        tree.refresh(node_id, step)
+    tree.illegal = illegal
+    tree.stand_at(depth)
+    return Replay(legal, tree.path[legal] if legal < len(tree.path) else None)
+
+
+def _accept(constraint: Constraint, step: Step) -> bool:
+    """Take a step that was taken before; one that was forced once more, where it is still not allowed."""
+    token_id = step.token_id
+    return constraint.accept(token_id) or (step.chosen_by == FORCE and constraint.force(token_id))

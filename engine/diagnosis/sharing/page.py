@@ -1,0 +1,98 @@
+"""One HTML file that needs nothing: style, script and data are in it, and nothing is loaded or sent.
+
+The data stand in a block of JSON, in which what could end the block, or a line of
+a script, is escaped; the script puts every piece of it in as text, never as markup.
+And the page has a policy (CSP) under which nothing runs but that very script, by its
+hash: whoever opens the file of a stranger reads, and no more.
+
+Rejected: a page that is drawn here, step by step, without a script. Ten steps are
+ten tables, a thousand are a file that no browser opens.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import hashlib
+import html
+import json
+import os
+import re
+import secrets
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final
+
+from engine.source import EngineError
+
+_PLACE: Final = re.compile("@([A-Z]+)@")
+_ESCAPED: Final = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
+
+
+def page(document: dict[str, Any]) -> str:
+    """The page.
+
+    Args:
+        document: what `told` gives.
+    """
+    style, script = _resource("page.css"), _resource("page.js")
+    policy = (
+        f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; base-uri 'none'; form-action 'none'"
+    )
+    values = {
+        "POLICY": policy,
+        "GENERATOR": html.escape(document["generator"]),
+        "TITLE": html.escape(document["title"]),
+        "STYLE": style,
+        "DATA": json.dumps(document, ensure_ascii=False, allow_nan=False).translate(_ESCAPED),
+        "SCRIPT": script,
+    }
+    return _PLACE.sub(lambda found: values[found[1]], _resource("page.html"))
+
+
+def write_page(path: Path, text: str) -> int:
+    """Write a page and say how many bytes it has; a failure leaves what stood there.
+
+    Raises:
+        EngineError: it cannot be written there, or was not read back as it was written.
+    """
+    content = text.encode("utf-8", "replace")  # a lone surrogate, which no file holds
+    if path.is_symlink():
+        path = path.resolve()  # what it points to is replaced, and not the link
+    if path.is_dir():
+        raise EngineError(f"cannot write {path}: it is a folder")
+    if _is_special(path):
+        raise EngineError(f"cannot write {path}: it is a device or a pipe; - is the terminal")
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
+    try:
+        with beside.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        if beside.read_bytes() != content:
+            raise EngineError(f"cannot write {path}: what was read back is not what was written")
+        beside.replace(path)
+    except (OSError, ValueError) as error:
+        reason = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
+        raise EngineError(f"cannot write {path}: {reason}") from error
+    finally:
+        with contextlib.suppress(OSError, ValueError):
+            beside.unlink(missing_ok=True)
+    return len(content)
+
+
+def _is_special(path: Path) -> bool:
+    """Whether something stands there that a file must not take the place of, such as /dev/null."""
+    try:
+        return path.exists() and not path.is_file()
+    except (OSError, ValueError):
+        return False  # it cannot be written either, which is told with its reason
+
+
+def _resource(name: str) -> str:
+    # Line ends as they are hashed: a browser reads every form of them as a line feed.
+    return files("resources").joinpath("share", name).read_text("utf-8").replace("\r\n", "\n")
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

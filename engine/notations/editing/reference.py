@@ -1,0 +1,379 @@
+"""The quick reference: what each notation has to offer, each with what it means and an example.
+
+An example is a whole grammar that compiles, with a text that it takes, so that
+every line of the reference is true: tests compile them all. What a dialect or a
+draft does not know is not listed for it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from engine.notations.editing import words
+
+_HOLE: Final = "…"
+_SAID: Final = ""  # what it means is said where completions say it
+_MEANINGS: Final = {
+    **words.GBNF_ESCAPES,
+    **words.REGEX_SETS,
+    **words.REGEX_ESCAPES,
+    **words.REGEX_BOUNDARIES,
+    **words.REGEX_FORMS,
+    **words.REGEX_QUANTIFIERS,
+}
+_CURSOR: Final = "|"
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceEntry:
+    """One thing that a notation has.
+
+    Attributes:
+        form: how it is written; `…` stands for what goes into it.
+        meaning: what it does, in a line.
+        example: a whole grammar that uses it.
+        takes: a text that the example takes.
+        text: what is inserted.
+        caret: where in `text` the cursor goes then.
+    """
+
+    form: str
+    meaning: str
+    example: str
+    takes: str
+    text: str
+    caret: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceGroup:
+    """Entries that belong together."""
+
+    title: str
+    entries: tuple[ReferenceEntry, ...]
+
+
+def reference(notation: str, dialect: str = "python", draft: int = 2020) -> tuple[ReferenceGroup, ...]:
+    """What there is, in groups.
+
+    Args:
+        notation: `regex`, `gbnf` or `json_schema`.
+        dialect: of a pattern, whose syntax it follows.
+        draft: of a schema, its draft.
+    """
+    if notation == "regex":
+        return tuple(_regex(dialect))
+    if notation == "gbnf":
+        return tuple(_group(title, rows) for title, rows in _GBNF.items())
+    if notation == "json_schema":
+        return tuple(_schema(draft))
+    return ()
+
+
+def _group(title: str, rows: tuple[tuple[str, str, str, str], ...]) -> ReferenceGroup:
+    return ReferenceGroup(title, tuple(_entry(*row) for row in rows))
+
+
+def _entry(form: str, meaning: str, example: str, takes: str) -> ReferenceEntry:
+    """A form with holes is inserted without them, and the cursor goes into the first."""
+    hole = form.find(_HOLE)
+    text = form.replace(_HOLE, "")
+    return ReferenceEntry(form, meaning or _MEANINGS[form], example, takes, text, hole if hole >= 0 else len(text))
+
+
+# --- regular expressions ---------------------------------------------------------------------------------------------
+
+_REGEX: Final[dict[str, tuple[tuple[str, str, str, str], ...]]] = {
+    "Characters": (
+        (".", _SAID, "a.c", "abc"),
+        ("[a-z]", _SAID, "[a-z]", "q"),
+        ("[^a-z]", _SAID, "[^a-z]", "Q"),
+        (r"\d", _SAID, r"\d\d", "42"),
+        (r"\D", _SAID, r"\D", "x"),
+        (r"\w", _SAID, r"\w\w", "a_"),
+        (r"\W", _SAID, r"\W", "-"),
+        (r"\s", _SAID, r"a\sb", "a b"),
+        (r"\S", _SAID, r"\S", "x"),
+        (r"\p{L}", _SAID, r"\p{L}\p{L}", "Aß"),
+        (r"\P{L}", "Anything but a letter", r"\P{L}", "1"),
+        (r"\p{Lu}", _SAID, r"\p{Lu}", "Ä"),
+        (r"\p{N}", _SAID, r"\p{N}", "4"),
+    ),
+    "How often": (
+        ("*", _SAID, "ab*", "abbb"),
+        ("+", _SAID, "ab+", "abb"),
+        ("?", _SAID, "ab?", "a"),
+        ("{3}", "Exactly three times", "a{3}", "aaa"),
+        ("{2,}", "Twice or more", "a{2,}", "aaaa"),
+        ("{2,5}", _SAID, "a{2,5}", "aaa"),
+        ("+?", "Lazily: the same texts match, for a match is of the whole text", "ab+?", "abb"),
+    ),
+    "Groups and choices": (
+        ("a|b", "One or the other", "yes|no", "no"),
+        ("(?:…)", _SAID, "(?:ab)+", "abab"),
+        ("(…)", "A numbered group; for matching the same as one without a number", "(ab)+", "abab"),
+        ("(?P<name>…)", "A named group; for matching the same", r"(?P<year>\d{4})", "2026"),
+        ("(?<name>…)", "A named group; for matching the same", r"(?<year>\d{4})", "2026"),
+    ),
+    "Conditions": (
+        ("^", "The text begins here; a match is of the whole text anyway", "^ab", "ab"),
+        ("$", "The text ends here", "ab$", "ab"),
+        (r"\A", "The text begins here, whatever the flags", r"\Aab", "ab"),
+        (r"\Z", "The text ends here, whatever the flags", r"ab\Z", "ab"),
+        (r"\b", _SAID, r"\ba\b b", "a b"),
+        (r"\B", _SAID, r"a\Bb", "ab"),
+        ("(?=…)", _SAID, "(?=a)[a-z]+", "ab"),
+        ("(?!…)", _SAID, "(?!a)[a-z]+", "ba"),
+        ("(?<=…)", _SAID, "[a-z](?<=a)b", "ab"),
+        ("(?<!…)", _SAID, "[a-z](?<!a)b", "cb"),
+    ),
+    "Escapes": (
+        (r"\n", _SAID, r"a\nb", "a\nb"),
+        (r"\r", _SAID, r"a\rb", "a\rb"),
+        (r"\t", _SAID, r"a\tb", "a\tb"),
+        (r"\\", _SAID, r"a\\b", "a\\b"),
+        (r"\.", "A dot; so with every sign that means something", r"a\.b", "a.b"),
+        (r"\x41", _SAID, r"\x41", "A"),
+        (r"\u0041", _SAID, r"\u0041", "A"),
+        (r"\U0001F600", "A character by its number, eight digits", r"\U0001F600", "\U0001f600"),
+        (r"\u{1F600}", "A character by its number, any digits", r"\u{1F600}", "\U0001f600"),
+        (r"\N{EM DASH}", "A character by its name in Unicode", r"\N{EM DASH}", "\N{EM DASH}"),
+        (r"\cJ", "A control character by its letter", r"a\cJ", "a\n"),
+    ),
+    "Flags": (
+        ("(?i)", "From the beginning: letter case does not matter", "(?i)get", "Get"),
+        ("(?s)", "From the beginning: . takes line feeds, too", "(?s)a.b", "a\nb"),
+        ("(?m)", "From the beginning: ^ and $ are about lines, too", "(?m)a$\nb", "a\nb"),
+        ("(?x)", "From the beginning: blanks and comments do not count", "(?x) a b # c", "ab"),
+        ("(?u)", r"From the beginning: \w and its kin know all of Unicode", r"(?u)\w", "ß"),
+        ("(?a)", "From the beginning: letter case and classes know ASCII only", "(?a)(?i)k", "K"),
+        ("(?i:…)", "In the group: letter case does not matter", "(?i:get) x", "GET x"),
+        ("(?s:…)", "In the group: . takes line ends, too", "(?s:a.b)", "a\nb"),
+        ("(?-i:…)", "In the group: letter case matters again", "(?i:a(?-i:b))", "Ab"),
+        ("(?#…)", "A remark", "a(?#first)b", "ab"),
+    ),
+}
+_PYTHON_ONLY: Final = frozenset(
+    (
+        *("(?P<name>…)", r"\A", r"\Z", r"\U0001F600", r"\N{EM DASH}", "(?#…)"),
+        *("(?i)", "(?s)", "(?m)", "(?x)", "(?u)", "(?a)"),
+    )
+)
+_ECMA_ONLY: Final = frozenset(("(?<name>…)", r"\u{1F600}", r"\cJ"))
+
+
+def _regex(dialect: str) -> Iterator[ReferenceGroup]:
+    unknown = _ECMA_ONLY if dialect == "python" else _PYTHON_ONLY
+    for title, rows in _REGEX.items():
+        known = _group(title, tuple(row for row in rows if row[0] not in unknown))
+        if dialect == "ecma" and title == "Characters":
+            dot = _entry(".", "Any character but a line end", "a.c", "abc")
+            known = ReferenceGroup(title, (dot, *known.entries[1:]))
+        yield known
+
+
+# --- GBNF ------------------------------------------------------------------------------------------------------------
+
+_GBNF: Final[dict[str, tuple[tuple[str, str, str, str], ...]]] = {
+    "Rules": (
+        ("root ::= …", "The rule with which every match begins", 'root ::= "yes"', "yes"),
+        ("name ::= …", "Another rule", 'root ::= name\nname ::= "Ada"', "Ada"),
+        ("name", "Whatever that rule matches", 'root ::= name "!"\nname ::= "Ada"', "Ada!"),
+        ("# …", "A comment, up to the line's end", 'root ::= "a" # first', "a"),
+    ),
+    "Texts and characters": (
+        ('"…"', "This text", 'root ::= "yes"', "yes"),
+        ("[a-z]", "One of these characters", "root ::= [a-z]", "q"),
+        ("[^a-z]", "None of these characters", "root ::= [^a-z]", "Q"),
+        (".", "Any character", "root ::= .", "x"),
+        ("<…>", "A token of the vocabulary by its name, taken whole", 'root ::= <think> "a"', ""),
+        ("<[…]>", "A token of the vocabulary by its number, taken whole", 'root ::= <[7]> "a"', ""),
+        ("!<…>", "Any token but that one", 'root ::= !<think> "a"', ""),
+    ),
+    "How often": (
+        ("*", "Any number of times", 'root ::= "a"*', "aaa"),
+        ("+", "Once or more", 'root ::= "a"+', "aa"),
+        ("?", "Once or not at all", 'root ::= "a"? "b"', "b"),
+        ("{3}", "Exactly three times", 'root ::= "a"{3}', "aaa"),
+        ("{2,}", "Twice or more", 'root ::= "a"{2,}', "aaaa"),
+        ("{2,5}", "Two to five times", 'root ::= "a"{2,5}', "aaa"),
+    ),
+    "Groups and choices": (
+        (' | "…"', "Or this; a rule goes on behind it on the next line", 'root ::= "yes" | "no"', "no"),
+        ("(…)", "A group; within it, lines may end anywhere", 'root ::= ("a" "b")+', "abab"),
+    ),
+    "Escapes": (
+        (r"\n", _SAID, r'root ::= "a\nb"', "a\nb"),
+        (r"\r", _SAID, r'root ::= "a\rb"', "a\rb"),
+        (r"\t", _SAID, r'root ::= "a\tb"', "a\tb"),
+        (r"\\", _SAID, r'root ::= "a\\b"', "a\\b"),
+        (r"\"", _SAID, r'root ::= "\"a\""', '"a"'),
+        (r"\]", "A bracket, within a class", r"root ::= [\]]", "]"),
+        (r"\-", "A hyphen, within a class", r"root ::= [a\-z]", "-"),
+        (r"\x41", _SAID, r'root ::= "\x41"', "A"),
+        (r"\u0041", _SAID, r'root ::= "\u0041"', "A"),
+        (r"\U0001F600", _SAID, r'root ::= "\U0001F600"', "\U0001f600"),
+    ),
+}
+
+# --- JSON Schema -----------------------------------------------------------------------------------------------------
+
+_TITLES: Final = {
+    "any": "Any value",
+    "object": "Objects",
+    "array": "Arrays",
+    "string": "Strings",
+    "number": "Numbers",
+}
+_EXAMPLES: Final[dict[str, tuple[object, object]]] = {
+    "type": ({"type": "integer"}, 7),
+    "enum": ({"enum": ["cat", "dog"]}, "dog"),
+    "const": ({"const": "on"}, "on"),
+    "$ref": ({"items": {"$ref": "#/$defs/n"}, "$defs": {"n": {"type": "null"}}}, [None]),
+    "anyOf": ({"anyOf": [{"type": "string"}, {"type": "null"}]}, None),
+    "oneOf": ({"oneOf": [{"type": "integer"}, {"type": "string"}]}, 1),
+    "allOf": ({"allOf": [{"type": "integer"}, {"minimum": 0}]}, 1),
+    "not": ({"not": {"type": "string"}}, 1),
+    "if": ({"if": {"type": "string"}, "then": {"maxLength": 3}}, "abc"),
+    "then": ({"if": {"type": "string"}, "then": {"maxLength": 3}}, "abc"),
+    "else": ({"if": {"type": "string"}, "else": {"const": 0}}, 0),
+    "title": ({"title": "A name", "type": "string"}, "Ada"),
+    "description": ({"description": "Who it is", "type": "string"}, "Ada"),
+    "default": ({"default": 0, "type": "integer"}, 1),
+    "examples": ({"examples": [1, 2], "type": "integer"}, 3),
+    "$defs": ({"$ref": "#/$defs/n", "$defs": {"n": {"type": "null"}}}, None),
+    "definitions": ({"allOf": [{"$ref": "#/definitions/n"}], "definitions": {"n": {"type": "null"}}}, None),
+    "$schema": ({"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "null"}, None),
+    "$id": ({"$id": "https://example.org/a", "type": "null"}, None),
+    "$anchor": ({"$ref": "#n", "$defs": {"n": {"$anchor": "n", "type": "null"}}}, None),
+    "$dynamicAnchor": ({"$dynamicAnchor": "n", "items": {"$dynamicRef": "#n"}, "type": "array"}, [[]]),
+    "$dynamicRef": ({"$dynamicAnchor": "n", "items": {"$dynamicRef": "#n"}, "type": "array"}, [[]]),
+    "$comment": ({"$comment": "To be checked", "type": "null"}, None),
+    "properties": ({"properties": {"age": {"type": "integer"}}}, {"age": 7}),
+    "required": ({"required": ["name"]}, {"name": "Ada"}),
+    "additionalProperties": ({"properties": {"a": True}, "additionalProperties": False}, {"a": 1}),
+    "patternProperties": ({"patternProperties": {"^x-": {"type": "string"}}}, {"x-a": "b"}),
+    "propertyNames": ({"propertyNames": {"maxLength": 3}}, {"abc": 1}),
+    "minProperties": ({"minProperties": 1}, {"a": 1}),
+    "maxProperties": ({"maxProperties": 2}, {"a": 1}),
+    "dependentRequired": ({"dependentRequired": {"card": ["name"]}}, {"card": 1, "name": "Ada"}),
+    "dependentSchemas": ({"dependentSchemas": {"card": {"required": ["name"]}}}, {"card": 1, "name": "Ada"}),
+    "dependencies": ({"dependencies": {"card": ["name"]}}, {"card": 1, "name": "Ada"}),
+    "unevaluatedProperties": (
+        {"allOf": [{"properties": {"a": True}}], "unevaluatedProperties": False},
+        {"a": 1},
+    ),
+    "items": ({"items": {"type": "integer"}}, [1, 2]),
+    "prefixItems": ({"prefixItems": [{"type": "integer"}, {"type": "string"}]}, [1, "a"]),
+    "additionalItems": ({"items": [{"type": "integer"}], "additionalItems": False}, [1]),
+    "minItems": ({"minItems": 1}, [1]),
+    "maxItems": ({"maxItems": 2}, [1]),
+    "uniqueItems": ({"uniqueItems": True}, [1, 2]),
+    "contains": ({"contains": {"const": 1}}, [0, 1]),
+    "minContains": ({"contains": {"const": 1}, "minContains": 2}, [1, 1]),
+    "maxContains": ({"contains": {"const": 1}, "maxContains": 1}, [1, 0]),
+    "unevaluatedItems": ({"prefixItems": [True], "unevaluatedItems": False}, [1]),
+    "minLength": ({"type": "string", "minLength": 1}, "a"),
+    "maxLength": ({"type": "string", "maxLength": 3}, "abc"),
+    "pattern": ({"type": "string", "pattern": "^[A-Z]"}, "Ada"),
+    "format": ({"type": "string", "format": "date"}, "2026-01-31"),
+    "minimum": ({"type": "integer", "minimum": 0}, 0),
+    "maximum": ({"type": "integer", "maximum": 9}, 9),
+    "exclusiveMinimum": ({"type": "number", "exclusiveMinimum": 0}, 0.5),
+    "exclusiveMaximum": ({"type": "number", "exclusiveMaximum": 1}, 0.5),
+    "multipleOf": ({"type": "integer", "multipleOf": 5}, 10),
+}
+_SINCE: Final = {
+    6: "const contains propertyNames examples $id exclusiveMinimum exclusiveMaximum".split(),
+    7: "if then else $comment".split(),
+    2019: """$defs $anchor dependentRequired dependentSchemas unevaluatedProperties unevaluatedItems minContains
+        maxContains""".split(),
+    2020: "prefixItems $dynamicAnchor $dynamicRef".split(),
+}
+_FIRST: Final = {keyword: draft for draft, keywords in _SINCE.items() for keyword in keywords}
+_LAST: Final = {"definitions": 7, "dependencies": 7, "additionalItems": 2019}
+_DRAFT: Final = 2020
+_ADDRESSES: Final = {
+    4: "http://json-schema.org/draft-04/schema#",
+    6: "http://json-schema.org/draft-06/schema#",
+    7: "http://json-schema.org/draft-07/schema#",
+    2019: "https://json-schema.org/draft/2019-09/schema",
+}
+_NAMED: Final = re.compile(r'"\$schema"\s*:\s*"([^"]*)"')
+
+
+def draft_named_in(text: str) -> int:
+    """The draft that a schema's text names first, whether or not it can be read; the usual one where it names none."""
+    found = _NAMED.search(text)
+    address = found[1].rstrip("#") if found else ""
+    return next((draft for draft, known in _ADDRESSES.items() if known.rstrip("#") == address), _DRAFT)
+
+
+def _schema(draft: int) -> Iterator[ReferenceGroup]:
+    for about, title in _TITLES.items():
+        entries = [
+            _keyword(keyword, value, meaning, draft)
+            for keyword, (value, meaning) in words.KEYWORDS[about].items()
+            if _FIRST.get(keyword, 0) <= draft <= _LAST.get(keyword, draft)
+        ]
+        yield ReferenceGroup(title, tuple(entries))
+    types = tuple(_keyword_value("type", name, meaning, draft) for name, meaning in words.TYPES.items())
+    yield ReferenceGroup("Types", types)
+    formats = tuple(_keyword_value("format", name, sample, draft) for name, sample in words.FORMATS.items())
+    yield ReferenceGroup("Formats", formats)
+
+
+def _keyword(keyword: str, value: str, meaning: str, draft: int) -> ReferenceEntry:
+    schema, takes = _EXAMPLES[keyword]
+    written = f"{json.dumps(keyword)}: {value or _CURSOR}"
+    caret = written.find(_CURSOR)
+    text = written.replace(_CURSOR, "", 1)
+    return ReferenceEntry(
+        f'"{keyword}"',
+        meaning,
+        _in_draft(schema, draft),
+        json.dumps(takes),
+        text,
+        caret if caret >= 0 else len(text),
+    )
+
+
+def _keyword_value(keyword: str, name: str, meaning: str, draft: int) -> ReferenceEntry:
+    schema = {"type": "string", keyword: name} if keyword == "format" else {keyword: name}
+    takes = _TAKEN.get(name, meaning)
+    text = f"{json.dumps(keyword)}: {json.dumps(name)}"
+    return ReferenceEntry(f'"{name}"', meaning, _in_draft(schema, draft), json.dumps(takes), text, len(text))
+
+
+_TAKEN: Final[dict[str, object]] = {
+    "object": {},
+    "array": [],
+    "string": "a",
+    "number": 1.5,
+    "integer": 1,
+    "boolean": True,
+    "null": None,
+    "idn-email": "ää@example.org",
+    "idn-hostname": "bücher.example",
+    "iri": "https://example.org/ä",
+    "iri-reference": "/ä",
+    "regex": "^a+$",
+}
+"""What has a type or a format, where the meaning does not show it."""
+
+
+def _in_draft(schema: object, draft: int) -> str:
+    """An example as a text that says its draft, where that is not the usual one."""
+    address = _ADDRESSES.get(draft)
+    if address is None or not isinstance(schema, dict):
+        return json.dumps(schema)
+    inner = {key: value for key, value in schema.items() if key != "$schema"}
+    if draft < _FIRST["$defs"]:
+        inner = json.loads(json.dumps(inner).replace("$defs", "definitions"))
+        if "$ref" in inner:  # whose neighbours do not count there
+            inner = {"allOf": [{"$ref": inner.pop("$ref")}], **inner}
+    return json.dumps({"$schema": address, **inner})

@@ -1,0 +1,179 @@
+"""What the beginning of a JSON text tells by itself: which values are open, and where it is cut.
+
+The bytes alone tell the levels (RFC 8259), so the way to a value is known without a
+schema: keys and indexes. It is read byte by byte, since what is looked at is mostly an
+output that is not complete.
+
+Rejected: reading it off the runtime of a schema. Its frames hold what is still to be
+checked, and a plain `{"type": "string"}` leaves nothing there that has a place.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Final, NamedTuple, TypeAlias
+
+JsonPath: TypeAlias = tuple[str | int, ...]
+"""The keys and indexes from the whole text to a value."""
+
+_SCALAR_ENDS: Final = frozenset(b",]} \t\r\n")
+_QUOTE, _ESCAPE = ord('"'), ord("\\")
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+|\s+', re.DOTALL)
+_OPEN_ESCAPE = re.compile(rb"(?<!\\)(?:\\\\)*\\(?:u[0-9a-fA-F]{0,3})?\Z")
+
+
+class JsonMoment(NamedTuple):
+    """After a byte.
+
+    Attributes:
+        read: the values that it is part of, the outermost first.
+        open: those of them that are not over.
+    """
+
+    read: tuple[JsonPath, ...]
+    open: tuple[JsonPath, ...]
+
+
+class JsonScanner:
+    """Reads a prefix of a JSON text byte by byte; what is no JSON leaves it where it stands."""
+
+    def __init__(self) -> None:
+        self._open: list[JsonPath] = []
+        self._containers: list[bool] = []  # of each open value: whether it is an object or an array
+        self._next: str | int | None = None  # the key or the index of the next value
+        self._key: bytearray | None = None  # the key that is being read
+        self._in_string = self._escaped = self._in_scalar = False
+        self._wants_key = False
+
+    @property
+    def ahead(self) -> JsonPath:
+        """The way to the value that is being read, or that comes next."""
+        if self._in_scalar or (self._in_string and self._key is None) or self._next is None or self._wants_key:
+            return self._open[-1] if self._open else ()
+        return (*self._open[-1], self._next) if self._open else ()
+
+    @property
+    def in_string(self) -> bool:
+        """Whether a string is open, be it a value or a key."""
+        return self._in_string
+
+    def take(self, byte: int) -> JsonMoment:
+        """Read one byte."""
+        if self._in_scalar and byte in _SCALAR_ENDS:
+            self._close()
+        if self._in_string:
+            return self._take_in_string(byte)
+        match byte:
+            case 0x7B | 0x5B:  # an object, an array
+                self._begin()
+                self._containers.append(byte == 0x7B)
+                self._wants_key, self._next = byte == 0x7B, 0
+            case 0x7D | 0x5D if self._containers:
+                read = tuple(self._open)
+                self._containers.pop()
+                self._close()
+                return JsonMoment(read, tuple(self._open))
+            case 0x2C if self._containers:  # a comma
+                is_object = self._containers[-1]
+                self._wants_key = is_object
+                last = self._next
+                self._next = last + 1 if isinstance(last, int) and not is_object else None
+            case _ if byte == _QUOTE and self._wants_key and self._containers:
+                self._in_string, self._key = True, bytearray()
+            case _ if byte == _QUOTE:
+                self._begin()
+                self._in_string = True
+            case 0x3A | 0x20 | 0x09 | 0x0A | 0x0D:
+                pass
+            case _ if not self._in_scalar:
+                self._begin()
+                self._in_scalar = True
+        return JsonMoment(tuple(self._open), tuple(self._open))
+
+    def _take_in_string(self, byte: int) -> JsonMoment:
+        read = tuple(self._open)
+        if self._key is not None and (byte != _QUOTE or self._escaped):
+            self._key.append(byte)
+        if byte == _QUOTE and not self._escaped:
+            self._in_string = False
+            if self._key is None:
+                self._close()
+            else:
+                self._next, self._key, self._wants_key = _text_of(bytes(self._key)), None, False
+        self._escaped = byte == _ESCAPE and not self._escaped
+        return JsonMoment(read, tuple(self._open))
+
+    def _begin(self) -> None:
+        above = self._open[-1] if self._open else ()
+        self._open.append((*above, self._next) if self._open and self._next is not None else above)
+
+    def _close(self) -> None:
+        self._in_scalar = False
+        if self._open:
+            path = self._open.pop()
+            self._next = path[-1] if path else None
+
+
+def _text_of(key: bytes) -> str:
+    try:
+        return str(json.loads(b'"' + key + b'"'))
+    except ValueError:
+        return key.decode("utf-8", "replace")
+
+
+def added_properties(ending: bytes) -> tuple[str, ...]:
+    """The names of the properties that an ending adds to the object that is open where it begins.
+
+    The shortest ending adds none but those that are needed.
+    """
+    found: list[str] = []
+    depth, key = 0, b""
+    for token in _TOKEN.findall(ending):
+        if token in (b"{", b"["):
+            depth += 1
+        elif token in (b"}", b"]"):
+            depth -= 1
+            if depth < 0:
+                break
+        elif token == b":" and depth == 0 and key:
+            try:
+                found.append(str(json.loads(key)))
+            except ValueError:
+                return ()
+        key = token if token.startswith(b'"') else b""
+    return tuple(found)
+
+
+def open_path(text: bytes) -> JsonPath:
+    """Where in a JSON value its text ends: the keys and indexes that lead to what is being read, or comes next."""
+    return _after(text).ahead
+
+
+def is_in_string(text: bytes) -> bool:
+    """Whether a JSON text ends within a string."""
+    return _after(text).in_string
+
+
+def is_in_escape(text: bytes) -> bool:
+    """Whether a JSON text ends within an escape of a string."""
+    return is_in_string(text) and _OPEN_ESCAPE.search(text) is not None
+
+
+def is_in_character(data: bytes) -> bool:
+    """Whether bytes end within a character of UTF-8."""
+    for back in range(1, min(3, len(data)) + 1):
+        byte = data[-back]
+        if byte >= 0xC0:
+            length = 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4
+            return back < length
+        if byte < 0x80:
+            return False
+    return False
+
+
+def _after(text: bytes) -> JsonScanner:
+    scanner = JsonScanner()
+    for byte in text:
+        scanner.take(byte)
+    return scanner

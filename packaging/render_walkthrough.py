@@ -1,0 +1,131 @@
+"""Draws the pictures of the README's five-minute walk-through: the window and its dialogs, driven as a user would.
+
+    .venv/bin/python packaging/render_walkthrough.py [FOLDER]
+
+The models are those that come with Turnstile, so the pictures come out alike
+everywhere but for the fonts. Look at them before they are committed.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QWidget
+
+    from app.window.main_window import MainWindow
+    from app.window.replay_dialog import ReplayDialog
+
+ROOT = Path(__file__).parents[1]
+PICTURES = ROOT / "resources" / "screenshots"
+SIZE = 1440, 900
+PATIENCE_MS, POLL_MS, SETTLE_MS = 120_000, 50, 700
+
+CUT_OFF = '{"name": "Ada Lovelace", "age": 36, "armor": "plate", "weapon": "crossb'
+BUDGET = 31
+DATE = r"(19|20)[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
+PROMPT = "A character named Paul, aged 20, as JSON:\n"
+CIRCLES = '{"name": "Ada Lovelace", "age": 36,' + "\n   " * 60
+
+
+def wait(condition: Callable[[], bool]) -> None:
+    """Let the event loop run until the condition holds, and then until the window has settled."""
+    from PySide6.QtTest import QTest
+
+    for _ in range(PATIENCE_MS // POLL_MS):
+        if condition():
+            QTest.qWait(SETTLE_MS)
+            return
+        QTest.qWait(POLL_MS)
+    raise TimeoutError("the window did not come to the state to be drawn")
+
+
+def open_example(window: MainWindow, title: str, whitespace: str = "flexible") -> None:
+    """Open an example of the gallery, and wait until a step is possible."""
+    import msgspec
+
+    from app.document.gallery import examples
+
+    document = next(example for example in examples() if example.title == title).document()
+    grammar = msgspec.structs.replace(document.grammar, whitespace=whitespace)
+    window.session.document.replace(msgspec.structs.replace(document, grammar=grammar))
+    wait(lambda: not window.session.step_refusal)
+
+
+def checked(window: MainWindow, output: str, budget: int = 0) -> ReplayDialog:
+    """Paste an output into *Check an output*, and wait for the verdict."""
+    dialog = window.open_replay()
+    before = dialog.verdict.text()
+    dialog.budget.setValue(budget)
+    dialog.text.setPlainText(output)
+    wait(lambda: dialog.verdict.text() != before)
+    return dialog
+
+
+def cut_off(window: MainWindow) -> QWidget:
+    """My JSON is cut off."""
+    open_example(window, "A character sheet")
+    return checked(window, CUT_OFF, BUDGET)
+
+
+def white_space(window: MainWindow) -> QWidget:
+    """It loops on white space."""
+    open_example(window, "A character sheet", whitespace="any")
+    return checked(window, CIRCLES)
+
+
+def why_not(window: MainWindow) -> QWidget:
+    """Why not this token: a model that was asked for JSON, held to a date."""
+    from app.document import DocumentFile, GrammarPart, ModelPart
+
+    grammar = GrammarPart(text=DATE)
+    document = DocumentFile(title="A date", grammar=grammar, model=ModelPart("records"), prompt=PROMPT)
+    window.session.document.replace(document)
+    wait(lambda: not window.session.step_refusal)
+    window.panes.generation.explain_selected()  # nothing is selected, so it is what the model wanted
+    wait(window.panes.generation.why.isVisible)
+    return window
+
+
+def main(folder: Path) -> None:
+    """Draw them all."""
+    os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    sys.path.insert(0, str(ROOT))
+    from PySide6.QtGui import QImage
+    from PySide6.QtWidgets import QApplication
+
+    from app import theme
+    from app.document import Autosave, Document
+    from app.session import Groups, Session
+    from app.settings import Settings
+    from app.window.main_window import MainWindow
+
+    app = QApplication(sys.argv[:1])
+    folder.mkdir(parents=True, exist_ok=True)
+    theme.apply(app, "light")
+    with tempfile.TemporaryDirectory() as home:
+        document = Document(Autosave(Path(home, "autosave")), app)
+        settings = Settings(Path(home, "preferences.json"))
+        settings.change(welcomed=True)
+        window = MainWindow(Session(document, Groups(app), app), settings)
+        window.resize(*SIZE)
+        window.show()
+        window.begin(None)
+        for state in (cut_off, white_space, why_not):
+            widget = state(window)
+            picture = folder / f"walk-{state.__name__.replace('_', '-')}.png"
+            image = widget.grab().toImage().convertToFormat(QImage.Format.Format_RGB888)
+            image.save(str(picture), "PNG", 0)  # type: ignore[call-overload]  # packed as tightly as can be
+            print(picture)
+            if widget is not window:
+                widget.close()
+        window.close_without_asking()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else PICTURES)

@@ -1,0 +1,333 @@
+"use strict";
+// Replays one shared generation. Everything shown is data from the page itself, and all of it is put in as text:
+// nothing of the data is ever parsed as markup, and the page's policy lets no other script run.
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const at = (id) => document.getElementById(id);
+  const make = (tag, text, className) => {
+    const element = document.createElement(tag);
+    if (text !== undefined) element.textContent = text;
+    if (className) element.className = className;
+    return element;
+  };
+
+  // --- words ---------------------------------------------------------------------------------------------------------
+
+  const count = (n, noun) => `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
+
+  function percent(p) {
+    if (p <= 0) return "0%";
+    if (p >= 1) return "100%";
+    const value = p * 100;
+    if (value > 99.9) return ">99.9%";
+    if (value < 0.0001) return "<0.0001%";
+    return `${value.toFixed(value >= 1 ? 1 : 1 - Math.floor(Math.log10(value)))}%`;
+  }
+
+  const column = (p) => (p <= 0 ? "0.00%" : p < 0.00005 ? "<0.01%" : `${(p * 100).toFixed(2)}%`);
+
+  /** A token: the marks for white space and for bytes that are no characters stand back. */
+  function token(parent, text) {
+    for (const part of text.split(/([␣↵␍⇥]+|(?:\\x[0-9a-f]{2})+|(?:\\u\{[0-9a-f]+\})+)/)) {
+      if (part) parent.append(/^[␣↵␍⇥]|^\\x[0-9a-f]{2}|^\\u\{/.test(part) ? make("span", part, "mark") : part);
+    }
+    return parent;
+  }
+
+  /** A sentence in which backticks hold code. */
+  function prose(parent, text) {
+    let from = 0;
+    for (const found of text.matchAll(/(`+) ?(.+?) ?\1(?!`)/g)) {
+      parent.append(text.slice(from, found.index), make("code", found[2]));
+      from = found.index + found[0].length;
+    }
+    parent.append(text.slice(from));
+    return parent;
+  }
+
+  // --- the grammar's colours: one look at each piece, which never fails on text that is broken -------------------------
+
+  const COLOURS = {
+    regex: [
+      ["escape", /\\(?:x[0-9a-fA-F]{1,2}|u\{[0-9a-fA-F]*\}|u[0-9a-fA-F]{1,4}|[pP]\{[^}]*\}|.|$)/],
+      ["class", /\[\^?\]?(?:\\.|[^\]\\])*\]?|\./],
+      ["comment", /\(\?#[^)]*\)?/],
+      ["name", /\(\?P?<\w+>|\(\?[a-zA-Z-]+[:)]/],
+      ["group", /\(\?(?:<?[=!]|[:>|])|[()]/],
+      ["quantifier", /(?:[*+?]|\{\d*,?\d*\})[?+]?/],
+      ["operator", /\|/],
+      ["anchor", /[\^$]/],
+    ],
+    gbnf: [
+      ["comment", /#.*/],
+      ["literal", /"(?:\\.|[^"\\])*"?/],
+      ["class", /\[(?:\\.|[^\]\\])*\]?|\./],
+      ["name", /[A-Za-z0-9_-]+(?=\s*::=)/],
+      ["operator", /::=|\|/],
+      ["anchor", /[A-Za-z0-9_-]+/],
+      ["escape", /!?<[^<>\s]*>/],
+      ["quantifier", /[*+?]|\{[\d\s,]*\}/],
+      ["group", /[()]/],
+    ],
+    json_schema: [
+      ["name", /"(?:\\.|[^"\\])*"(?=\s*:)/],
+      ["class", /"(?:\\.|[^"\\])*"?/],
+      ["quantifier", /-?\d[\d.eE+-]*/],
+      ["operator", /\b(?:true|false|null)\b/],
+      ["group", /[[\]{}]/],
+    ],
+  };
+
+  function coloured(parent, text, notation) {
+    const isVerbose = notation === "regex" && /\(\?[a-wyz]*x/.test(text);
+    const kinds = [...(COLOURS[notation] || [])];
+    if (isVerbose) kinds.splice(2, 0, ["comment", /#.*/]); // behind escapes and classes, in which it is a character
+    const all = new RegExp(kinds.map(([, pattern]) => `(${pattern.source})`).join("|") || "(?!)", "g");
+    let from = 0;
+    for (const found of text.matchAll(all)) {
+      if (!found[0]) continue;
+      const kind = kinds[found.slice(1).findIndex((group) => group !== undefined)][0];
+      parent.append(text.slice(from, found.index), make("span", found[0], `s-${kind}`));
+      from = found.index + found[0].length;
+    }
+    parent.append(text.slice(from));
+  }
+
+  // --- what stays -------------------------------------------------------------------------------------------------------
+
+  function showHead() {
+    at("title").textContent = data.title;
+    at("facts").textContent = data.facts.join(" · ");
+    at("generator").textContent = data.generator + ".";
+    coloured(at("grammar"), data.grammar, data.notation);
+    for (const [role, text] of data.prompt) {
+      if (role) at("prompt").append(make("dt", role));
+      at("prompt").append(make("dd", text));
+    }
+    at("prompt-part").hidden = !data.prompt.length;
+    data.branches.forEach((branch, index) => {
+      const option = make("option", branch.name);
+      option.value = String(index);
+      at("branch").append(option);
+    });
+    at("branch-part").hidden = data.branches.length < 2;
+  }
+
+  // --- a branch -----------------------------------------------------------------------------------------------------------
+
+  let branch = null;
+  let steps = [];
+  let place = 0; // the step that is shown, from 1; 0 where there is none
+  let buttons = [];
+
+  const isLow = (step) => step.p !== null && step.p < 0.01;
+
+  function summary(step, index) {
+    const said = [`Step ${index + 1}`, step.token];
+    if (step.illegal) said.push("against the grammar");
+    else if (step.forced) said.push("forced");
+    if (step.p !== null) said.push(`${percent(step.p)} by the model`);
+    return said.join(", ");
+  }
+
+  function showBranch(index) {
+    branch = data.branches[index];
+    steps = branch.steps.map((number) => data.steps[number]);
+    at("verdict").className = branch.outcome;
+    at("verdict").replaceChildren();
+    prose(at("verdict"), branch.verdict);
+    at("empty").hidden = steps.length > 0;
+    at("replay").hidden = steps.length === 0;
+    at("legend-illegal").hidden = !steps.some((step) => step.illegal);
+    at("text").textContent = branch.text;
+    buttons = steps.map((step, number) => {
+      const button = token(make("button"), step.token);
+      button.type = "button";
+      button.title = summary(step, number);
+      button.setAttribute("aria-label", button.title);
+      button.style.setProperty("--p", String(step.p === null ? 0 : step.p));
+      button.classList.toggle("low", isLow(step));
+      button.classList.toggle("unasked", step.p === null);
+      button.classList.toggle("forced", step.forced);
+      button.classList.toggle("illegal", step.illegal);
+      button.addEventListener("click", () => goTo(number + 1));
+      return button;
+    });
+    at("chips").replaceChildren(...buttons.map((button) => {
+      const item = make("li");
+      item.append(button);
+      return item;
+    }));
+    at("slider").max = String(Math.max(1, steps.length));
+    drawTimeline();
+    goTo(Math.min(Math.max(1, branch.at), steps.length));
+  }
+
+  // --- a step -------------------------------------------------------------------------------------------------------------
+
+  function goTo(wanted) {
+    const before = place;
+    place = Math.min(Math.max(wanted, steps.length ? 1 : 0), steps.length);
+    if (!place) return;
+    const step = steps[place - 1];
+    buttons.forEach((button, index) => {
+      button.classList.toggle("ahead", index >= place);
+      if (index === place - 1) button.setAttribute("aria-current", "step");
+      else button.removeAttribute("aria-current");
+    });
+    if (before !== place) keepInSight(at("chips"), buttons[place - 1]);
+    at("slider").value = String(place);
+    at("slider").setAttribute("aria-valuetext", summary(step, place - 1));
+    at("place").textContent = `Step ${place.toLocaleString("en")} of ${steps.length.toLocaleString("en")}`;
+    at("first").disabled = at("back").disabled = place === 1;
+    at("last").disabled = at("next").disabled = place === steps.length;
+    showHeadline(step);
+    showCandidates(step);
+    markTimeline();
+  }
+
+  /** Scrolls within a box alone: the page itself stays where its reader put it. */
+  function keepInSight(box, inner) {
+    const outside = box.getBoundingClientRect();
+    const inside = inner.getBoundingClientRect();
+    if (inside.top < outside.top) box.scrollTop -= outside.top - inside.top + 4;
+    else if (inside.bottom > outside.bottom) box.scrollTop += inside.bottom - outside.bottom + 4;
+  }
+
+  function showHeadline(step) {
+    const line = at("headline");
+    const code = (text, className) => token(make("code", undefined, className), text);
+    line.replaceChildren();
+    if (step.illegal) {
+      line.append(make("b", "Against the grammar", "bad"), ": ", code(step.token, "struck"), " is not allowed here");
+    } else if (step.forced) {
+      line.append(make("b", "Forced", "forced"), ": only ", code(step.token), " may come next");
+    } else if (step.allowed) {
+      const of = data.vocabulary ? ` of ${data.vocabulary.toLocaleString("en")}` : ` token${step.allowed === 1 ? "" : "s"}`;
+      line.append(make("b", step.allowed.toLocaleString("en")), `${of} allowed`);
+    } else {
+      line.append("The grammar had no say here");
+    }
+    if (step.z !== null && !step.illegal) line.append(" · the model gave ", step.forced ? "it " : "them ", make("b", percent(step.z)));
+    if (step.wanted) {
+      line.append(" · it wanted ", code(step.wanted[0], step.wanted[1] ? "" : "struck"));
+      if (step.wanted[1]) line.append(make("span", " ✓", "good"));
+    }
+    const facts = [step.by];
+    if (step.p !== null) facts.push(`p ${percent(step.p)} → ${percent(step.masked)} after the mask`);
+    if (step.entropy !== null) facts.push(`entropy ${step.entropy.toFixed(2)} nats`);
+    if (step.mask !== null) facts.push(`mask ${step.mask.toFixed(1)} µs, model ${step.model.toFixed(1)} ms`);
+    at("second").textContent = facts.join(" · ");
+  }
+
+  function bar(p, className) {
+    const cell = make("td", undefined, "share");
+    const box = make("div", undefined, `bar ${className}`);
+    const fill = make("i");
+    fill.style.setProperty("--p", String(Math.min(1, Math.max(0, p))));
+    box.append(fill, make("span", column(p)));
+    cell.append(box);
+    return cell;
+  }
+
+  function showCandidates(step) {
+    const body = at("candidates").tBodies[0];
+    const reasons = [];
+    body.replaceChildren(...step.candidates.map((one) => {
+      const row = make("tr", undefined, [one.allowed ? "" : "refused", one.taken ? "taken" : ""].join(" ").trim());
+      const verdict = [one.taken ? "taken" : "", one.allowed ? "" : "not allowed"].filter(Boolean).join(", ");
+      row.append(
+        make("td", one.rank === null ? "" : one.rank.toLocaleString("en"), "number"),
+        token(make("td", undefined, "token"), one.token),
+        bar(one.p, "model"),
+        bar(one.masked, "masked"),
+        make("td", verdict, `verdict ${one.allowed ? (one.taken ? "taken" : "") : "refused"}`),
+      );
+      if (one.why !== null) reasons.push(data.reasons[one.why]);
+      return row;
+    }));
+    at("candidates").hidden = !step.candidates.length;
+    const list = step.why === null ? reasons : [data.reasons[step.why], ...reasons];
+    at("why").replaceChildren(...[...new Set(list)].map((reason) => prose(make("li"), reason)));
+    at("why-part").hidden = !list.length;
+  }
+
+  // --- the timeline -------------------------------------------------------------------------------------------------------
+
+  const SVG = "http://www.w3.org/2000/svg";
+
+  function shape(name, attributes) {
+    const element = document.createElementNS(SVG, name);
+    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(value));
+    return element;
+  }
+
+  /** The middles of the steps, joined; where a step has no number the line breaks. */
+  function joined(numbers) {
+    let path = "";
+    let isOpen = false;
+    numbers.forEach((number, index) => {
+      if (number !== null) path += `${isOpen ? "L" : "M"}${index + 0.5} ${(94 - 86 * number).toFixed(2)}`;
+      if (number !== null && !isOpen) path += "h0";
+      isOpen = number !== null;
+    });
+    return path;
+  }
+
+  function drawTimeline() {
+    const chart = at("timeline");
+    const most = Math.max(0, ...steps.map((step) => step.entropy ?? 0));
+    const asked = steps.filter((step) => step.z !== null);
+    at("timeline-part").hidden = !asked.length;
+    at("most-entropy").textContent = most.toFixed(1);
+    chart.setAttribute("viewBox", `0 0 ${Math.max(1, steps.length)} 100`);
+    chart.replaceChildren(
+      ...[8, 51, 94].map((y) => shape("line", { class: "grid", x1: 0, x2: steps.length, y1: y, y2: y })),
+      shape("rect", { class: "now", y: 0, width: 1, height: 100 }),
+      ...steps.flatMap((step, index) =>
+        step.forced ? [shape("rect", { class: "forced", x: index + 0.25, y: 95, width: 0.5, height: 5 })] : []),
+      shape("path", { class: "entropy", d: joined(steps.map((s) => (s.entropy === null || !most ? null : s.entropy / most))) }),
+      shape("path", { class: "z", d: joined(steps.map((step) => step.z)) }),
+    );
+    chart.setAttribute("aria-label",
+      `Allowed mass and entropy over ${count(steps.length, "step")}; the same numbers stand above the candidates of each`);
+    const free = steps.map((step, index) => [step.z, index]).filter(([z]) => z !== null);
+    at("worst").replaceChildren();
+    if (free.length) {
+      const [z, index] = free.reduce((worst, one) => (one[0] < worst[0] ? one : worst));
+      const button = make("button", `step ${(index + 1).toLocaleString("en")}`, "link");
+      button.type = "button";
+      button.addEventListener("click", () => goTo(index + 1));
+      at("worst").append("Least allowed mass: ", percent(z), " at ", button);
+    }
+  }
+
+  function markTimeline() {
+    const now = at("timeline").querySelector(".now");
+    if (now) now.setAttribute("x", String(place - 1));
+  }
+
+  // --- hands --------------------------------------------------------------------------------------------------------------
+
+  at("slider").addEventListener("input", () => goTo(Number(at("slider").value)));
+  at("branch").addEventListener("change", () => showBranch(Number(at("branch").value)));
+  at("first").addEventListener("click", () => goTo(1));
+  at("back").addEventListener("click", () => goTo(place - 1));
+  at("next").addEventListener("click", () => goTo(place + 1));
+  at("last").addEventListener("click", () => goTo(steps.length));
+  at("timeline").addEventListener("click", (event) => {
+    const box = at("timeline").getBoundingClientRect();
+    goTo(1 + Math.floor(((event.clientX - box.left) / box.width) * steps.length));
+  });
+  const KEYS = { ArrowLeft: () => place - 1, ArrowRight: () => place + 1, Home: () => 1, End: () => steps.length };
+  document.addEventListener("keydown", (event) => {
+    if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (!(event.key in KEYS) || /^(?:SELECT|INPUT|TEXTAREA|PRE)$/.test(event.target.tagName)) return;
+    event.preventDefault();
+    goTo(KEYS[event.key]());
+  });
+
+  showHead();
+  showBranch(0);
+  at("page").hidden = false;
+})();

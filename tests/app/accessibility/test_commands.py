@@ -1,0 +1,51 @@
+"""Everything can be done in every way: by button or menu, by key, and by the palette."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction
+from PySide6.QtTest import QTest
+
+from app.actions import COMMANDS, MENUS
+from app.window.palette import CommandPalette
+
+
+def test_every_command_has_a_key_and_no_key_has_two():
+    keys = [key for command in COMMANDS for key in command.keys]
+    assert [command.id for command in COMMANDS if not command.keys] == []
+    assert len(keys) == len(set(keys))
+
+
+def test_every_command_stands_in_its_menu_and_does_something(desk):
+    bar = desk.window.menuBar()
+    menus = {action.text().replace("&", ""): action.menu() for action in bar.actions()}
+    assert tuple(menus) == MENUS
+    for command, action in desk.window.commands:
+        assert action in menus[command.menu].actions(), command.id
+        assert action.toolTip(), command.id
+        assert action.receivers("2triggered(bool)") > 0, command.id  # 2 is what Qt's SIGNAL() writes before a signal
+
+
+def test_every_menu_opens_by_its_letter(desk):
+    letters = [menu[0] for menu in MENUS]
+    assert len(letters) == len(set(letters))
+
+
+@pytest.mark.parametrize("typed", ["check an output", "stpovr", "dark theme"])
+def test_the_palette_finds_and_runs(desk, typed):
+    palette = CommandPalette(desk.window.commands, desk.window)
+    palette.show()
+    QTest.keyClicks(palette.field, typed)
+    assert palette.list.count() >= 1
+    action = palette.list.item(0).data(Qt.ItemDataRole.UserRole)
+    assert isinstance(action, QAction)
+    palette.reject()
+
+
+def test_the_palette_lists_all_that_is_enabled(desk):
+    palette = CommandPalette(desk.window.commands, desk.window)
+    listed = {palette.list.item(row).data(Qt.ItemDataRole.UserRole) for row in range(palette.list.count())}
+    enabled = {
+        action for command, action in desk.window.commands if action.isEnabled() and command.id != "edit.palette"
+    }
+    assert {action.objectName() for action in listed} == {action.objectName() for action in enabled}
+    palette.reject()

@@ -1,0 +1,165 @@
+"""What a screen reader finds in the window: a name for all that takes the keys, a text for every cell."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QAbstractItemModel, QAbstractListModel, Qt
+from PySide6.QtGui import QAccessible
+from PySide6.QtWidgets import QAbstractItemView, QApplication, QComboBox, QDialog, QWidget
+
+from app.document import DocumentFile, GrammarPart, ModelPart
+from engine.diagnosis.testing import ExpectedText
+
+PAGES = (
+    "view.problems",
+    "view.tests",
+    "view.timeline",
+    "view.breakpoints",
+    "view.probabilities",
+    "view.twin",
+    "view.generation",
+)
+# What opens another dialog of the system's, or none.
+NOT_OPENED = {"file.open", "file.save_as", "file.share", "automaton.save", "run.until", "edit.rename"}
+
+
+def name_of(widget: QWidget) -> str:
+    interface = QAccessible.queryAccessibleInterface(widget)
+    return interface.text(QAccessible.Text.Name) if interface is not None else ""
+
+
+def described(widget: QWidget) -> str:
+    parts = []
+    above: QWidget | None = widget
+    while above is not None:
+        parts.append(type(above).__name__)
+        above = above.parentWidget()
+    return " < ".join(parts[:5])
+
+
+def takes_keys(widget: QWidget) -> bool:
+    is_inner = isinstance(widget.parentWidget(), QComboBox) or widget.focusProxy() is not None
+    return bool(widget.focusPolicy() & Qt.FocusPolicy.TabFocus) and widget.isVisible() and not is_inner
+
+
+def nameless(top: QWidget) -> list[str]:
+    return [
+        described(widget) for widget in (top, *top.findChildren(QWidget)) if takes_keys(widget) and not name_of(widget)
+    ]
+
+
+def unreadable(top: QWidget) -> list[str]:
+    """Views of which a row, or a column's title, says nothing."""
+    found = []
+    for view in top.findChildren(QAbstractItemView):
+        model = view.model()
+        if not view.isVisible() or not isinstance(model, QAbstractItemModel):
+            continue
+        for row in range(min(model.rowCount(), 12)):
+            columns = 1 if isinstance(model, QAbstractListModel) else model.columnCount()
+            cells = [model.index(row, column) for column in range(columns)]
+            said = [model.data(cell, Qt.ItemDataRole.AccessibleTextRole) or cell.data() for cell in cells]
+            if not any(isinstance(text, str) and text for text in said):
+                found.append(f"{described(view)} row {row}")
+    return found
+
+
+@pytest.fixture
+def stepped(desk):
+    """A window with a grammar, steps, a branch, a test and a breakpoint."""
+    desk.document.replace(DocumentFile(grammar=GrammarPart(text="[ab]{2,5}c"), model=ModelPart("letters")))
+    desk.document.set_expected_texts((ExpectedText("abc"), ExpectedText("x", accepts=False)))
+    desk.settle()
+    for _ in range(3):
+        desk.window.commands["run.step"].trigger()
+        desk.settle()
+    desk.window.commands["run.back"].trigger()
+    desk.settle()
+    desk.window.panes.editor.edit.setFocus()
+    desk.window.commands["run.breakpoint"].trigger()
+    desk.settle()
+    return desk
+
+
+def test_whatever_takes_the_keys_has_a_name_and_every_row_a_text(stepped):
+    window = stepped.window
+    assert nameless(window) == []
+    for page in PAGES:
+        window.commands[page].trigger()
+        stepped.settle()
+        stepped.qtbot.wait(50)
+        assert (page, nameless(window), unreadable(window)) == (page, [], [])
+
+
+def test_a_broken_grammar_and_its_banner_too(stepped):
+    edit = stepped.window.panes.editor.edit
+    edit.setFocus()
+    edit.selectAll()
+    stepped.type_in(edit, "[ab(")
+    stepped.settle()
+    stepped.window.commands["view.problems"].trigger()
+    stepped.window.model_menu.open("broken")
+    stepped.settle()
+    assert stepped.window.panes.generation.banner.isVisible()
+    assert nameless(stepped.window) == []
+    assert unreadable(stepped.window) == []
+
+
+def test_the_unfolded_parts_of_the_panes_too(stepped):
+    panes = stepped.window.panes
+    panes.generation.prompt.fold.setChecked(True)
+    panes.generation.prompt.sees.setChecked(True)
+    panes.generation.explain_selected()
+    for command in ("edit.replace", "automaton.find", "automaton.table", "automaton.stacks", "automaton.minimap"):
+        stepped.window.commands[command].trigger()
+        stepped.settle()
+    stepped.qtbot.wait(50)
+    assert nameless(stepped.window) == []
+    assert unreadable(stepped.window) == []
+
+
+def test_every_dialog_too(stepped):
+    window = stepped.window
+    opened = []
+    for command, action in window.commands:
+        dialogs = command.text.endswith("…") or command.id in ("help.keys", "help.about")
+        if command.id in NOT_OPENED or not dialogs or not action.isEnabled():
+            continue
+        action.trigger()
+        stepped.qtbot.wait(50)
+        for top in QApplication.topLevelWidgets():
+            if isinstance(top, QDialog) and top.isVisible():
+                opened.append(command.id)
+                assert (command.id, nameless(top), unreadable(top)) == (command.id, [], [])
+                assert top.windowTitle(), command.id
+                top.reject()
+        stepped.settle()
+    assert len(opened) >= 6, opened
+
+
+def test_tab_comes_to_everything_that_can_be_seen_and_back(stepped):
+    window = stepped.window
+    window.activateWindow()
+    for size in ((1600, 1000), (1280, 720)):
+        window.resize(*size)
+        stepped.qtbot.wait(50)
+        start = window.toolbar.document_button
+        start.setFocus()
+        assert start.hasFocus()
+        reached = [start]
+        for _ in range(200):
+            stepped.key(Qt.Key.Key_Tab)
+            widget = QApplication.focusWidget()
+            if widget is start:
+                break
+            assert widget not in reached, f"Tab goes in circles at {described(widget)}, before it came to all"
+            reached.append(widget)
+        missed = [
+            described(widget)
+            for widget in window.findChildren(QWidget)
+            if takes_keys(widget) and widget.isEnabled() and widget not in reached
+        ]
+        assert missed == []
+        for _ in range(len(reached)):  # and the other way round
+            stepped.key(Qt.Key.Key_Tab, Qt.KeyboardModifier.ShiftModifier)
+        assert QApplication.focusWidget() is start

@@ -1,0 +1,18 @@
+"""A pane, shown."""
+
+from __future__ import annotations
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.panes.automaton import AutomatonPane
+
+
+@pytest.fixture
+def pane(qtbot: QtBot) -> AutomatonPane:
+    pane = AutomatonPane()
+    qtbot.addWidget(pane)
+    pane.resize(700, 700)
+    pane.show()
+    qtbot.waitExposed(pane)
+    return pane

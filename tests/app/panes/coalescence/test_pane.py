@@ -1,0 +1,294 @@
+"""The coalescence pane by hand: its pages, its tables, and what the mouse and the keys do."""
+
+import math
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+
+from app.panes.coalescence import CoalescencePane
+from app.panes.coalescence.pane import Page
+from app.panes.coalescence.wording import begins, continuation, part_of
+from app.workers.coalescence_messages import (
+    CompareSpellings,
+    ForcedAnswer,
+    IndexAnswer,
+    RunRow,
+    SpellingRow,
+    SpellingsAnswer,
+    StrategiesAnswer,
+    StrategyRow,
+    TokenRunRow,
+)
+from engine.decoding.pipeline_settings import Strategy
+
+RUNS = (
+    RunRow(0, 9, b"", b'{"name":"', 36, ('{"', "name", '":"')),
+    RunRow(10, 24, b'{"name":"J', b'ohn","age":', 48, ()),
+)
+FORCED = ForcedAnswer(1, RUNS, (TokenRunRow(25, ("0", "}")),), (28, 5), (28, 5))
+ROWS = (
+    SpellingRow((5,), ("name",), -1.5, (0.9, 0.1), 0.0, is_own=True, is_likeliest=True),
+    SpellingRow((1, 2), ("n", "ame"), -math.inf, (None, math.nan), 0.0, is_own=False, is_likeliest=False),
+)
+
+
+@pytest.fixture
+def pane(qtbot):
+    pane = CoalescencePane()
+    qtbot.addWidget(pane)
+    pane.resize(1200, 300)
+    pane.show()
+    qtbot.waitExposed(pane)
+    return pane
+
+
+def click(widget, at=None):
+    if at is None:
+        QTest.mouseClick(widget, Qt.MouseButton.LeftButton)
+    else:
+        QTest.mouseClick(widget, Qt.MouseButton.LeftButton, pos=at)
+
+
+def click_run(pane, row):
+    table = pane.runs.table
+    click(table.viewport(), table.visualRect(table.model().index(row, 0)).center())
+
+
+def answer(before=b"", part="name", most=16, **values):
+    request = CompareSpellings(1, before, part, most)
+    told = {"run": b'{"name":"', "part": (2, 6), "count": 8, "rows": ROWS, "following": (b'John"', b"")}
+    return SpellingsAnswer(request, **{**told, **values})
+
+
+def test_it_asks_for_what_comes_into_view(qtbot, pane):
+    pane.hide()
+    with qtbot.waitSignal(pane.wanted) as wanted:
+        pane.show()
+    assert wanted.args == [Page.RUNS]
+    for page in (Page.STRATEGIES, Page.INDEX, Page.RUNS):
+        with qtbot.waitSignal(pane.wanted) as wanted:
+            click(pane.switches.button(page))
+        assert wanted.args == [page]
+        assert pane.page is page
+
+
+def test_runs_are_listed_by_bytes_and_by_tokens(pane):
+    pane.runs.show_forced(FORCED)
+    pane.runs.show_here(b'{"name":"')
+    rows = pane.runs.table.rows.rows
+    assert [(row.text, row.where, row.ways) for row in rows] == [
+        ('{"name":"', "here", ""),
+        ('{"name":"', "0 → 9", "36"),
+        ('ohn","age":', "10 → 24", "48"),
+        ("0 · }", "25, one token", "1"),
+    ]
+    assert pane.runs.summary.whole == "28 states and 28 edges; with forced runs merged 5 and 5."
+
+
+def test_the_models_are_sound(qtmodeltester, pane):
+    pane.runs.show_forced(FORCED)
+    qtmodeltester.check(pane.runs.table.rows)
+    pane.runs.spellings.show_answer(answer())
+    qtmodeltester.check(pane.runs.spellings.spellings)
+
+
+def test_a_click_on_a_run_compares_its_first_word(qtbot, pane):
+    pane.runs.show_forced(FORCED)
+    with qtbot.waitSignal(pane.runs.compare_wanted) as wanted:
+        click_run(pane, 0)
+    assert wanted.args == [b"", "name", 16]
+    assert pane.runs.compare.text() == "Cancel"
+    pane.runs.show_spellings(answer())
+    assert pane.runs.compare.text() == "Compare"
+    assert pane.runs.told.whole == "8 spellings of it, 2 listed, the likeliest first"
+    model = pane.runs.spellings.spellings
+    texts = [[model.index(row, column).data() for column in range(model.columnCount())] for row in range(2)]
+    assert texts == [
+        ["name", "own · likeliest", "−1.50", "90.0%", "10.0%"],
+        ["n · ame", "", "−∞", "–", "–"],
+    ]
+    heads = [model.headerData(column, Qt.Orientation.Horizontal) for column in range(5)]
+    assert heads == ["Tokens", "", "ln p", 'then John"', "then the end"]
+    assert pane.grab().width() == 1200  # it can be painted
+
+
+def test_more_spellings_are_listed_where_there_are_more(qtbot, pane):
+    pane.runs.show_forced(FORCED)
+    click_run(pane, 0)
+    pane.runs.show_spellings(answer(count=2))
+    assert not pane.runs.more.isVisible()
+    pane.runs.show_spellings(answer(count=300))
+    with qtbot.waitSignal(pane.runs.compare_wanted) as wanted:
+        click(pane.runs.more)
+    assert wanted.args == [b"", "name", 64]
+    assert not pane.runs.more.isVisible()
+    pane.runs.show_spellings(answer(count=300, most=64))
+    with qtbot.waitSignal(pane.runs.compare_wanted) as wanted:
+        click(pane.runs.compare)
+    assert wanted.args == [b"", "name", 16]
+
+
+def test_another_part_is_typed(qtbot, pane):
+    pane.runs.show_forced(FORCED)
+    click_run(pane, 0)
+    pane.runs.show_spellings(answer())
+    pane.runs.part.selectAll()
+    with qtbot.waitSignal(pane.runs.compare_wanted) as wanted:
+        QTest.keyClicks(pane.runs.part, "am")
+        QTest.keyClick(pane.runs.part, Qt.Key.Key_Return)
+    assert wanted.args == [b"", "am", 16]
+    pane.runs.show_spellings(answer())  # of the part before: too late
+    assert pane.runs.compare.text() == "Cancel"
+    pane.runs.show_spellings(answer(part="am", why_not="no tokens of this model spell it"))
+    assert pane.runs.told.whole == "No tokens of this model spell it."
+    assert pane.runs.spellings.spellings.rowCount() == 0
+
+
+def test_the_arrow_keys_choose_a_run_and_one_token_has_nothing_to_compare(qtbot, pane):
+    pane.runs.show_forced(FORCED)
+    click_run(pane, 0)
+    with qtbot.waitSignal(pane.runs.compare_wanted) as wanted:
+        QTest.keyClick(pane.runs.table, Qt.Key.Key_Down)
+    assert wanted.args == [b'{"name":"J', "ohn", 16]
+    with qtbot.assertNotEmitted(pane.runs.compare_wanted):
+        QTest.keyClick(pane.runs.table, Qt.Key.Key_Down)
+    assert "one token alone" in pane.runs.choose.text()
+    assert pane.runs.choose.isVisible()
+
+
+def test_a_comparison_can_be_cancelled(qtbot, pane):
+    pane.runs.show_forced(FORCED)
+    click_run(pane, 0)
+    with qtbot.waitSignal(pane.runs.cancelled):
+        click(pane.runs.compare)
+    pane.runs.stop("Cancelled")
+    assert pane.runs.told.whole == "Cancelled."
+    with qtbot.waitSignal(pane.runs.compare_wanted):
+        click(pane.runs.compare)
+
+
+def test_what_must_come_here_follows_the_output(pane):
+    pane.runs.show_forced(FORCED)
+    pane.runs.show_here(b"abc")
+    click_run(pane, 0)
+    assert pane.runs.part.text() == "abc"
+    pane.runs.show_here(b"")
+    assert next(row.where for row in pane.runs.table.rows.rows) == "0 → 9"
+    assert pane.runs.choose.isVisible()
+
+
+def test_why_there_is_no_list(pane):
+    pane.runs.show_forced(ForcedAnswer(1, why_not="the grammar needs a stack"))
+    assert pane.runs.empty.text() == "There is no list of forced runs: the grammar needs a stack."
+    assert pane.runs.empty.isVisible()
+    pane.runs.show_forced(ForcedAnswer(1, states=(3, 3), edges=(2, 2), form="Of the compact form."))
+    assert "leaves a choice" in pane.runs.empty.text()
+    assert pane.runs.empty.text().endswith("Of the compact form.")
+    pane.runs.forget()
+    assert "being looked for" in pane.runs.empty.text()
+
+
+def test_without_a_model_nothing_is_asked(qtbot, pane):
+    pane.runs.show_forced(FORCED)
+    pane.runs.set_refusal("Choose a model first")
+    with qtbot.assertNotEmitted(pane.runs.compare_wanted):
+        click_run(pane, 0)
+    assert pane.runs.told.whole == "Choose a model first."
+    assert not pane.runs.compare.isEnabled()
+
+
+def rows_of(*calls):
+    return tuple(
+        StrategyRow(strategy, 12, count, 12 - count, 0, count / 10, count / 8, "a text")
+        for strategy, count in zip(Strategy, calls, strict=False)
+    )
+
+
+def test_strategies_are_measured(qtbot, pane):
+    click(pane.switches.button(Page.STRATEGIES))
+    page = pane.strategies
+    assert "Generate once" in page.said.text()
+    assert not page.table.isVisible()
+    with qtbot.waitSignal(page.wanted):
+        click(page.measure)
+    page.begin()
+    with qtbot.waitSignal(page.cancelled):
+        click(page.measure)
+    page.show_answer(StrategiesAnswer(rows_of(12), 4))
+    assert page.bar.value() == 1
+    page.show_answer(StrategiesAnswer(rows_of(12, 2, 3, 14), 4))
+    assert (
+        page.said.text() == "Longest tokens asked the model 2 times instead of 12, and took 0.25 s instead of 1.50 s."
+    )
+    cells = [[page.table.item(row, column).text() for column in range(9)] for row in range(4)]
+    assert cells[0][:8] == ["None", "12", "12", "–", "0", "1.20", "1.50", "–"]
+    assert cells[1][3] == "10"
+    assert cells[3][3] == "-2"
+    assert cells[1][7] == "83%"
+    page.forget()
+    assert not page.table.isVisible()
+
+
+def test_measuring_that_ends_early_says_why(pane):
+    click(pane.switches.button(Page.STRATEGIES))
+    pane.strategies.begin()
+    pane.strategies.stop("Cancelled")
+    assert pane.strategies.said.text() == "Cancelled."
+    pane.strategies.show_answer(StrategiesAnswer(rows_of(12), 4, "the stage `budget` leaves no token"))
+    assert pane.strategies.said.text() == "the stage `budget` leaves no token."
+    assert pane.strategies.measure.text() == "Measure anew"
+    pane.strategies.set_refusal("Choose a model first")
+    assert not pane.strategies.measure.isEnabled()
+
+
+def test_nothing_saved_is_said(pane):
+    pane.strategies.show_answer(StrategiesAnswer(rows_of(12, 12, 12, 13), 4))
+    assert pane.strategies.said.text().startswith("Nothing was saved")
+
+
+def test_the_index_is_shown_and_copied(pane):
+    click(pane.switches.button(Page.INDEX))
+    assert not pane.index.copy.isEnabled()
+    pane.index.show_answer(IndexAnswer(1, "0: {5: 1}   a", "{0: {5: 1}}\n", 2, 1))
+    assert pane.index.text.toPlainText() == "0: {5: 1}   a"
+    assert pane.index.said.text() == "2 states, 1 transition: {token: next state}."
+    click(pane.index.copy)
+    assert QGuiApplication.clipboard().text() == "{0: {5: 1}}\n"
+    pane.index.show_answer(IndexAnswer(1, "0: …", "", 2, 1_000_000))
+    assert "too long to be copied" in pane.index.said.text()
+    assert not pane.index.copy.isEnabled()
+    pane.index.show_answer(IndexAnswer(1, why_not="the grammar needs a stack"))
+    assert pane.index.said.text() == "There is no index: the grammar needs a stack."
+    assert not pane.index.text.isVisible()
+
+
+def test_the_strategy_is_chosen_by_keys(qtbot, pane):
+    pane.strategy.setFocus()
+    with qtbot.waitSignal(pane.strategy_chosen) as chosen:
+        QTest.keyClick(pane.strategy, Qt.Key.Key_Down)
+    assert chosen.args == [Strategy.LONGEST]
+    with qtbot.assertNotEmitted(pane.strategy_chosen):
+        pane.show_strategy(Strategy.PROBABLE)
+    assert pane.strategy.currentText() == "are taken as the model finds them likeliest"
+
+
+@pytest.mark.parametrize(
+    ("data", "part"),
+    [
+        (b'{"name":"', "name"),
+        (b'ohn","age":', "ohn"),
+        (b"0}", "0}"),
+        (b'","a":', '","a":'),
+        ("é日本".encode(), "é日本"),
+        (b"\xff\xfe", ""),
+    ],
+)
+def test_the_part_that_is_looked_at_first(data, part):
+    assert part_of(data) == part
+
+
+def test_words():
+    assert begins(b"a" * 30) == "a" * 17 + "…"
+    assert continuation(b"") == "the end"

@@ -1,0 +1,179 @@
+"""The candidates as a user meets them: clicks, keys, sorting, and the search for any token."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from decode_views import CANDIDATES, candidate, position, trace, view
+from PySide6.QtCore import QPoint, Qt
+
+from app.models.candidates import Column
+from app.workers.decode_messages import LookupAnswer
+from engine.automata.dfa import ByteDfa, DfaEdge, DfaState
+from engine.decoding.values import EosState
+
+LEFT = Qt.MouseButton.LeftButton
+
+
+def click_row(qtbot, table, token_id):
+    box = table.visualRect(table.candidates.index(table.candidates.row_of(token_id), Column.TOKEN))
+    qtbot.mouseClick(table.viewport(), LEFT, pos=box.center())
+
+
+def test_a_click_takes_an_allowed_token(qtbot, pane):
+    with qtbot.waitSignal(pane.token_taken, timeout=1000) as taken, qtbot.assertNotEmitted(pane.why_wanted):
+        click_row(qtbot, pane.candidates.table, 12)
+    assert taken.args == [12]
+
+
+def test_a_click_on_a_forbidden_token_asks_why(qtbot, pane):
+    with qtbot.waitSignal(pane.why_wanted, timeout=1000) as asked, qtbot.assertNotEmitted(pane.token_taken):
+        click_row(qtbot, pane.candidates.table, 10)
+    assert asked.args == [10]
+
+
+def test_the_end_is_pinned_and_answers_too(qtbot, pane):
+    assert pane.candidates.table.candidates.row_of(0) == -1
+    with qtbot.waitSignal(pane.why_wanted, timeout=1000) as asked:
+        click_row(qtbot, pane.candidates.ends, 0)
+    assert asked.args == [0]
+
+
+def test_pinned_columns_stand_under_the_others(pane):
+    table, ends = pane.candidates.table, pane.candidates.ends
+    assert [table.columnWidth(c) for c in Column] == [ends.columnWidth(c) for c in Column]
+
+
+def test_a_vocabulary_without_an_end_says_how_it_stops(pane):
+    assert pane.candidates.no_ends.isHidden()
+    pane.show_view(view(at=position(CANDIDATES[:4], eos=EosState.NO_EOS)))
+    assert pane.candidates.no_ends.isVisible()
+    assert pane.candidates.ends.isHidden()
+
+
+def test_arrows_choose_and_enter_takes(qtbot, pane):
+    table = pane.candidates.table
+    table.setFocus()
+    qtbot.keyClick(table, Qt.Key.Key_Down)
+    qtbot.keyClick(table, Qt.Key.Key_Down)
+    qtbot.keyClick(table, Qt.Key.Key_Down)
+    with qtbot.waitSignal(pane.token_taken, timeout=1000) as taken:
+        qtbot.keyClick(table, Qt.Key.Key_Return)
+    assert taken.args == [12]
+
+
+def test_f1_asks_about_the_chosen_row(qtbot, pane):
+    pane.candidates.table.choose(0)
+    with qtbot.waitSignal(pane.why_wanted, timeout=1000) as asked:
+        qtbot.keyClick(pane.candidates.table, Qt.Key.Key_F1)
+    assert asked.args == [11]
+
+
+def test_the_arrows_go_from_the_search_through_the_table_to_the_end(qtbot, pane):
+    parts = pane.candidates
+    parts.search.setFocus()
+    qtbot.keyClick(parts.search, Qt.Key.Key_Down)
+    assert parts.chosen().token_id == 11
+    for _ in range(4):
+        qtbot.keyClick(parts.table, Qt.Key.Key_Down)
+    assert parts.ends.chosen().token_id == 0
+    qtbot.keyClick(parts.ends, Qt.Key.Key_Up)
+    assert parts.table.chosen().token_id == 13
+
+
+def test_without_a_choice_why_is_about_what_the_model_wanted(qtbot, pane):
+    with qtbot.waitSignal(pane.why_wanted, timeout=1000) as asked:
+        pane.explain_selected()
+    assert asked.args == [10]
+
+
+def test_nothing_is_taken_while_a_step_is_refused(qtbot, pane):
+    pane.set_refusal("The pattern is broken: mend it to go on")
+    with qtbot.waitSignal(pane.why_wanted, timeout=1000), qtbot.assertNotEmitted(pane.token_taken):
+        click_row(qtbot, pane.candidates.table, 12)
+    assert not pane.controls.step.isEnabled()
+    assert "broken" in pane.controls.step.toolTip()
+    assert "broken" in pane.headline.text
+
+
+def test_a_click_on_a_title_sorts(qtbot, pane):
+    header = pane.candidates.table.horizontalHeader()
+    x = header.sectionViewportPosition(Column.RANK) + 5
+    qtbot.mouseClick(header.viewport(), LEFT, pos=QPoint(x, 8))
+    assert pane.candidates.table.candidates.candidate(0).token_id in (10, 13)
+
+
+def test_only_allowed(qtbot, pane):
+    qtbot.mouseClick(pane.candidates.only_allowed, LEFT)
+    assert pane.candidates.table.candidates.rowCount() == 2
+
+
+def test_a_narrow_pane_keeps_the_token_and_its_probabilities(pane):
+    pane.show_drawn(ByteDfa(0, (DfaState(0, False),), ()), 0)
+    pane.resize(360, 800)
+    table = pane.candidates.table
+    assert table.isColumnHidden(Column.CHANGE)
+    assert not table.isColumnHidden(Column.TOKEN)
+    assert not table.isColumnHidden(Column.PROBABILITY)
+    pane.resize(900, 800)
+    assert not any(table.isColumnHidden(column) for column in Column)
+
+
+def test_target_states_are_those_of_the_drawing(pane):
+    states = (DfaState(0, False), DfaState(1, True))
+    pane.show_drawn(ByteDfa(0, states, (DfaEdge(0, 1, ((0x7B, 0x7B),)),)), 0)
+    rows = pane.candidates.table.candidates
+    assert rows.index(rows.row_of(11), Column.STATE).data() == "1"
+    assert rows.index(rows.row_of(12), Column.STATE).data() == "…"  # its space leads beyond what is drawn
+    pane.show_drawn(None, None)
+    assert pane.candidates.table.isColumnHidden(Column.STATE)
+
+
+def test_any_token_can_be_looked_up(qtbot, pane):
+    with qtbot.waitSignal(pane.lookup_wanted, timeout=2000) as wanted:
+        qtbot.keyClicks(pane.candidates.search, "zeb")
+    assert wanted.args == ["zeb"]
+    assert pane.candidates.table.candidates.rowCount() == 0
+    pane.show_lookup(LookupAnswer("zeb", (candidate(77, b"zebra", 1e-7, allowed=False, rank=800),)))
+    assert pane.candidates.table.candidates.row_of(77) == 0
+    with qtbot.waitSignal(pane.why_wanted, timeout=1000) as asked:
+        click_row(qtbot, pane.candidates.table, 77)
+    assert asked.args == [77]
+
+
+def test_a_late_answer_to_an_older_search_is_dropped(qtbot, pane):
+    qtbot.keyClicks(pane.candidates.search, "ze")
+    pane.show_lookup(LookupAnswer("z", (candidate(77, b"z", 0.1),)))
+    assert pane.candidates.table.candidates.row_of(77) == -1
+
+
+def test_a_search_goes_on_after_a_step(qtbot, pane):
+    qtbot.keyClicks(pane.candidates.search, "z")
+    qtbot.waitSignal(pane.lookup_wanted, timeout=2000).wait()
+    with qtbot.waitSignal(pane.lookup_wanted, timeout=2000):
+        pane.show_view(view(trace((b"a",)), position(output=b"a")))
+
+
+def test_escape_clears_the_search(qtbot, pane):
+    qtbot.keyClicks(pane.candidates.search, "Sure")
+    assert pane.candidates.table.candidates.rowCount() == 1
+    qtbot.keyClick(pane.candidates.search, Qt.Key.Key_Escape)
+    assert pane.candidates.search.text() == ""
+    assert pane.candidates.table.candidates.rowCount() == 4
+
+
+def test_what_a_step_kept_is_marked_as_such_until_the_model_answers(pane):
+    pane.show_view(view(at=replace(position(), is_remembered=True)))
+    assert pane.candidates.remembered.isVisible()
+    pane.show_view(view(at=position()))
+    assert pane.candidates.remembered.isHidden()
+
+
+def test_states_are_named_only_where_they_are_seen(qtbot, pane):
+    asked = []
+    many = tuple(candidate(i, b"%d" % i, 0.001) for i in range(100, 350))
+    pane.show_view(view(at=position(candidates=many)))
+    pane.candidates.set_states(lambda one: asked.append(one.token_id) or "7")
+    pane.resize(900, 800)
+    pane.grab()
+    assert 0 < len(asked) < 100

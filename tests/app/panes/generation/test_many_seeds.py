@@ -1,0 +1,54 @@
+"""Many seeds in one go."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from decode_views import view
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+
+from app.workers.decode_messages import DecodeView, ManyAnswer
+from engine.decoding.values import Finish, SampleOutcome
+
+LEFT = Qt.MouseButton.LeftButton
+
+
+def test_many_seeds(qtbot, pane):
+    pane.pages.setCurrentWidget(pane.many)
+    pane.many.count.setValue(2)
+    with qtbot.waitSignal(pane.many_wanted, timeout=1000) as wanted:
+        qtbot.mouseClick(pane.many.sample, LEFT)
+    assert wanted.args == [2]
+    outcomes = (SampleOutcome(0, "ab", Finish.STOP, True, 2), SampleOutcome(1, "a", Finish.LENGTH, False, 9))
+    pane.show_many(ManyAnswer(outcomes[:1], 2, done=False))
+    assert pane.many.cancel.isVisible()
+    pane.show_many(ManyAnswer(outcomes, 2, done=True))
+    assert pane.many.summary.text() == "2 outputs · 1 finished · 1 match · 2 distinct"
+    assert pane.many.cancel.isHidden()
+
+
+def test_many_seeds_can_be_cancelled(qtbot, pane):
+    pane.pages.setCurrentWidget(pane.many)
+    qtbot.mouseClick(pane.many.sample, LEFT)
+    with qtbot.waitSignal(pane.many_cancelled, timeout=1000):
+        qtbot.mouseClick(pane.many.cancel, LEFT)
+    assert pane.many.sample.isVisible()
+
+
+def test_many_seeds_end_with_a_refusal_or_a_lost_worker(qtbot, pane):
+    pane.pages.setCurrentWidget(pane.many)
+    for ending in (replace(view(), error="The prompt is too long"), DecodeView()):
+        qtbot.mouseClick(pane.many.sample, LEFT)
+        assert pane.many.cancel.isVisible()
+        with qtbot.assertNotEmitted(pane.many_cancelled):
+            pane.show_view(ending)
+        assert pane.many.sample.isVisible()
+
+
+def test_outputs_can_be_copied(qtbot, pane):
+    pane.pages.setCurrentWidget(pane.many)
+    pane.show_many(ManyAnswer((SampleOutcome(0, "a b", Finish.STOP, True, 2),), 1, done=True))
+    pane.many.table.selectRow(0)
+    qtbot.keyClick(pane.many.table, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    assert QGuiApplication.clipboard().text() == "a b"

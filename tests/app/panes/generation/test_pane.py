@@ -1,0 +1,221 @@
+"""The pane as a user meets it: values in, clicks and keys, signals out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from decode_views import MODEL, position, step, trace, view
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+
+from app import theme
+from app.panes.generation import GenerationPane
+from app.workers.decode_messages import DecodeView, WhyAnswer
+from engine.decoding.values import Chat, Finish, FormerBranch, SamplerSettings, Trace
+from engine.masking.explanation import Explanation, Reason
+from engine.source import Span
+
+LEFT = Qt.MouseButton.LeftButton
+WHY = WhyAnswer(
+    10,
+    Explanation(Reason.DEAD_BYTE, b"Sure", 0, ((0x7B, 0x7B),), (Span(2, 4),)),
+    "`Sure` is not allowed here: it begins with `S`. Expected here: `{`.",
+)
+
+
+def test_the_buttons_say_what_the_user_wants(qtbot, pane):
+    pane.show_view(view(trace((b"a",))))
+    for button, signal in (
+        (pane.controls.step, pane.step_clicked),
+        (pane.controls.back, pane.back_clicked),
+        (pane.controls.restart, pane.restart_clicked),
+    ):
+        with qtbot.waitSignal(signal, timeout=1000):
+            qtbot.mouseClick(button, LEFT)
+
+
+def test_run_becomes_pause(qtbot, pane):
+    with qtbot.waitSignal(pane.run_toggled, timeout=1000) as wanted:
+        qtbot.mouseClick(pane.controls.run, LEFT)
+    assert wanted.args == [True]
+    pane.set_running(True)
+    assert pane.controls.run.text() == "Pause"
+    assert not pane.controls.step.isEnabled()
+    with qtbot.waitSignal(pane.run_toggled, timeout=1000) as wanted:
+        qtbot.mouseClick(pane.controls.run, LEFT)
+    assert wanted.args == [False]
+
+
+def test_a_step_does_not_run_ahead_of_the_prompt(qtbot, pane):
+    heard = []
+    pane.prompt_edited.connect(heard.append)
+    pane.step_clicked.connect(lambda: heard.append("step"))
+    pane.prompt.fold.setChecked(True)
+    qtbot.keyClicks(pane.prompt.text, "Paul")
+    qtbot.mouseClick(pane.controls.step, LEFT)
+    assert heard == ["Paul", "step"]
+
+
+def test_a_chip_goes_to_its_step(qtbot, pane):
+    pane.show_view(view(trace((b"a", b"b", b"c"))))
+    with qtbot.waitSignal(pane.node_clicked, timeout=1000) as gone:
+        qtbot.mouseClick(pane.output.chips.viewport(), LEFT, pos=pane.output.chips.rect_of(0).center().toPoint())
+    assert gone.args == [0]
+
+
+def test_back_needs_a_step(pane):
+    assert not pane.controls.back.isEnabled()
+    shown = trace((b"a",))
+    pane.show_view(view(shown))
+    assert pane.controls.back.isEnabled()
+    pane.show_view(view(Trace(shown.nodes, shown.path, None)))
+    assert not pane.controls.back.isEnabled()
+
+
+def test_the_output_can_be_copied(qtbot, pane):
+    pane.show_view(view(trace((b"a", b" b")), position(output=b"a b")))
+    qtbot.mouseClick(pane.output.copy, LEFT)
+    assert QGuiApplication.clipboard().text() == "a b"
+
+
+def test_a_finished_output(pane):
+    pane.show_view(view(trace((b"a",)), position((), output=b"a", finish=Finish.STOP, accepting=True)))
+    pane.set_refusal("The text is complete: go back, or restart")
+    assert pane.headline.text == "✓ Finished: the output matches in full"
+    assert pane.candidates.search.isHidden()
+
+
+def test_a_pane_without_a_model_says_so(qtbot):
+    pane = GenerationPane()
+    qtbot.addWidget(pane)
+    assert pane.headline.text == "No model is loaded yet"
+    assert not pane.controls.step.isEnabled()
+    pane.set_refusal("The model is still loading")
+    pane.show_view(DecodeView())
+    assert pane.headline.text == "The model is still loading"
+
+
+def test_a_chat_shows_where_the_model_has_a_template(pane):
+    pane.show_view(replace(view(), prompt=Chat((("user", "Hello"),))))
+    assert not pane.prompt.as_chat.isHidden()
+    pane.show_view(replace(view(), model=replace(MODEL, has_chat=False), prompt=""))
+    assert pane.prompt.as_chat.isHidden()
+
+
+def test_the_sampler_is_reported(qtbot, pane):
+    with qtbot.waitSignal(pane.sampler_edited, timeout=1000) as edited:
+        pane.controls.sampler.popover.seed.setValue(5)
+    assert edited.args == [SamplerSettings(seed=5)]
+
+
+def test_the_budget_is_reported_and_shown(qtbot, pane):
+    budget = pane.controls.budget
+    with qtbot.waitSignal(pane.budget_edited, timeout=1000) as edited:
+        budget.selectAll()
+        qtbot.keyClicks(budget, "12")
+        qtbot.keyClick(budget, Qt.Key.Key_Return)
+    assert edited.args == [12]
+    with qtbot.assertNotEmitted(pane.budget_edited):
+        pane.show_view(replace(view(), max_tokens=200_000))
+    assert budget.value() == 200_000
+
+
+def test_a_budget_that_is_being_typed_stays(qtbot, pane):
+    budget = pane.controls.budget
+    budget.selectAll()
+    qtbot.keyClicks(budget, "12")
+    pane.show_view(replace(view(), max_tokens=99))
+    assert "12" in budget.lineEdit().text()
+
+
+FORMER = FormerBranch("A model", "hi", (step(b"x"), step(b"yz", by="user")))
+
+
+def test_an_earlier_output_is_read_and_left_again(qtbot, pane):
+    pane.show_view(view(trace((b"a",))))
+    pane.show_former((FORMER,))
+    (button,) = pane.output.branches.buttons
+    assert "to read only" in button.toolTip()
+    qtbot.mouseClick(button, LEFT)
+    assert [chip.text for chip in pane.output.chips._chips] == ["x", "yz"]
+    assert pane.output.tally.text() == "read-only · 2 tokens · A model · prompt “hi”"
+    pane.output.copy.click()
+    assert QGuiApplication.clipboard().text() == "xyz"
+    with qtbot.assertNotEmitted(pane.node_clicked):
+        qtbot.mouseClick(pane.output.chips.viewport(), LEFT, pos=pane.output.chips.rect_of(0).center().toPoint())
+    pane.output.resume.click()
+    assert [chip.text for chip in pane.output.chips._chips] == ["a"]
+    assert pane.output.title.text() == "Output"
+
+
+def test_a_step_ends_reading(pane):
+    pane.show_view(view(trace((b"a",))))
+    pane.show_former((FORMER,))
+    pane.output.read(FORMER)
+    pane.show_view(view(trace((b"a",))))
+    assert not pane.output.resume.isHidden()
+    pane.show_view(view(trace((b"a", b"b"))))
+    assert pane.output.resume.isHidden()
+    assert len(pane.output.chips._chips) == 2
+
+
+def test_another_document_takes_its_earlier_outputs_along(pane):
+    pane.show_former((FORMER,))
+    pane.output.read(FORMER)
+    pane.show_former(())
+    assert pane.output.branches.isHidden()
+    assert pane.output.title.text() == "Output"
+
+
+def test_a_refused_request_is_told_until_the_next_one_goes_well(pane):
+    pane.show_view(replace(view(), error="The prompt holds é, which this model does not know"))
+    assert pane.banner.isVisible()
+    pane.show_view(view())
+    assert pane.banner.isHidden()
+
+
+def test_a_refused_prompt_stays_to_be_mended(qtbot, pane):
+    pane.prompt.text.setPlainText("é")
+    pane.commit_prompt()
+    pane.show_view(replace(view(), error="The prompt holds é"))
+    assert pane.prompt.prompt() == "é"
+
+
+def test_a_remark_does_not_take_a_way_on_away(qtbot, pane):
+    pressed = []
+    pane.show_banner("SmolLM2 did not load", "No network", button="Try again", action=lambda: pressed.append(1))
+    pane.show_view(replace(view(), error="No network"))
+    qtbot.mouseClick(pane.banner.button, LEFT)
+    assert pressed == [1]
+    assert pane.banner.isHidden()
+
+
+def test_a_banner_can_be_dismissed(qtbot, pane):
+    pane.show_banner("Press Step. Click a struck-through token to see why.", severity="hint")
+    with qtbot.waitSignal(pane.banner_dismissed, timeout=1000):
+        qtbot.mouseClick(pane.banner.close_button, LEFT)
+    assert pane.banner.isHidden()
+
+
+def test_a_model_on_its_way_shows_how_far_and_can_be_cancelled(qtbot, pane):
+    pane.show_loading("Fetching SmolLM2", 45_300_000, 98_000_000)
+    assert pane.loading.text == "Fetching SmolLM2 · 45 of 98 MB"
+    button = pane.loading.findChild(type(pane.controls.step))
+    with qtbot.waitSignal(pane.loading_cancelled, timeout=1000):
+        qtbot.mouseClick(button, LEFT)
+    pane.show_loading("Reading", 3, 10)
+    assert pane.loading.text == "Reading · 3 of 10"
+    pane.show_loading("")
+    assert pane.loading.isHidden()
+
+
+@pytest.mark.parametrize("name", ["light", "dark"])
+def test_it_paints_in_both_themes(qapp, pane, name):
+    before = theme.current().name
+    theme.apply(qapp, name)
+    pane.show_view(view(trace((b"a", b"\n", b"c"), illegal=(2,), forced=(1,)), position(output=b"a\nc")))
+    pane.show_why(WHY)
+    image = pane.grab().toImage()
+    assert image.pixelColor(2, image.height() - 2) == theme.colour(theme.Role.PANEL)
+    theme.apply(qapp, before)

@@ -1,0 +1,98 @@
+"""*Why not?* under the candidates."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from decode_views import position, trace, view
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QToolButton
+
+from app.workers.decode_messages import WhyAnswer
+from engine.compile import compile_grammar
+from engine.decoding.values import SamplerSettings
+from engine.masking import Matcher
+from engine.masking.explanation import Explanation, Reason
+from engine.source import Span
+from engine.vocabulary import Vocabulary
+
+LEFT = Qt.MouseButton.LeftButton
+
+
+WHY = WhyAnswer(
+    10,
+    Explanation(Reason.DEAD_BYTE, b"Sure", 0, ((0x7B, 0x7B),), (Span(2, 4),)),
+    "`Sure` is not allowed here: it begins with `S`. Expected here: `{`.",
+)
+
+
+def test_why_not_opens_and_points_into_the_grammar(qtbot, pane):
+    pane.set_source(r"a|\{")
+    pane.show_why(WHY)
+    assert pane.why.isVisible()
+    button = next(b for b in pane.why.findChildren(type(pane.why.close_button)) if b.text() == r"\{")
+    with qtbot.waitSignal(pane.span_wanted, timeout=1000) as wanted:
+        qtbot.mouseClick(button, LEFT)
+    assert wanted.args == [Span(2, 4)]
+
+
+def test_why_not_closes_with_its_cross_with_escape_and_with_the_next_step(qtbot, pane):
+    pane.show_why(WHY)
+    qtbot.mouseClick(pane.why.close_button, LEFT)
+    assert pane.why.isHidden()
+    pane.show_why(WHY)
+    qtbot.keyClick(pane, Qt.Key.Key_Escape)
+    assert pane.why.isHidden()
+    pane.show_why(WHY)
+    pane.show_view(view(trace((b"{",)), position(output=b"{")))
+    assert pane.why.isHidden()
+
+
+def test_why_not_survives_a_view_that_changes_nothing(pane):
+    pane.show_why(WHY)
+    pane.show_view(replace(view(), sampler=SamplerSettings(seed=4)))
+    assert pane.why.isVisible()
+
+
+def test_why_not_tells_each_stack_by_itself(qtbot, pane):
+    grammar = compile_grammar("gbnf", 'root ::= a | b | c\na ::= "true"\nb ::= "tra"\nc ::= [0-9]+\n')
+    vocabulary = Vocabulary([b"trx", b"true"], [])
+    explanation = Matcher(grammar, vocabulary).explain(0)
+    pane.set_source(grammar.source.text)
+    pane.show_why(WhyAnswer(0, explanation, "So it is."))
+    rows = [label.text() for label in pane.why.findChildren(QLabel) if "expects" in label.text() and label.isVisible()]
+    # Those that went farthest come first; the third never read a byte.
+    assert len(rows) == 3
+    assert ["fits, then" in row for row in rows] == [True, True, False]
+    assert ["at byte 3" in row for row in rows] == [True, True, False]
+    buttons = {button.text(): button for button in pane.why.findChildren(QToolButton) if button.isVisible()}
+    with qtbot.waitSignal(pane.span_wanted, timeout=1000) as wanted:
+        qtbot.mouseClick(buttons["c"], LEFT)
+    span = wanted.args[0]
+    assert grammar.source.text[span.start : span.end] == "[0-9]"
+
+
+def test_every_reason_can_be_shown(pane):
+    for reason in Reason:
+        pane.show_why(WhyAnswer(5, Explanation(reason, None), "So it is."))
+        assert pane.why.isVisible()
+
+
+def test_where_there_is_no_room_the_facts_scroll_and_do_not_overlap(qtbot, pane):
+    pane.set_source(r"a|\{")
+    pane.resize(500, 380)
+    pane.show_why(WHY)
+    qtbot.wait(1)
+    button = next(b for b in pane.why.findChildren(QToolButton) if b.text() == r"\{")
+    assert button.height() >= button.sizeHint().height()
+    said = next(label for label in pane.why.findChildren(QLabel) if "is not allowed here" in label.text())
+    assert said.height() >= said.heightForWidth(said.width())
+    assert said.mapTo(pane.why, said.rect().topLeft()).y() >= button.mapTo(pane.why, button.rect().bottomLeft()).y()
+
+
+def test_where_there_is_room_nothing_of_it_is_hidden(qtbot, pane):
+    pane.resize(700, 1200)
+    pane.show_why(WHY)
+    qtbot.wait(1)
+    said = next(label for label in pane.why.findChildren(QLabel) if "is not allowed here" in label.text())
+    assert said.visibleRegion().boundingRect() == said.rect()

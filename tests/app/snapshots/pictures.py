@@ -1,0 +1,78 @@
+"""Pictures of states: drawn, kept, and compared.
+
+What is kept is small: each picture at half its size, in grey and colour alike. Two
+pictures are alike where hardly a pixel of the halves differs, so that a line that is
+drawn with another rounding passes, and a text that moved does not. Fonts differ from
+machine to machine: beside the pictures stands what the fonts measured when they were
+drawn, and where they measure something else there is nothing to compare.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from PySide6.QtCore import QCoreApplication, QEvent, QSize, Qt
+from PySide6.QtGui import QFontInfo, QFontMetricsF, QImage
+from PySide6.QtWidgets import QApplication
+
+from app import theme
+from tests.app.snapshots.states import STATES
+
+FOLDER = Path(__file__).parent / "images"
+FONTS = FOLDER / "fonts.json"
+LEAST_STEP = 40  # of 255, in a channel: more than antialiasing makes of a shifted half-pixel
+MOST_DIFFERENT = 0.01  # of all pixels
+_SAMPLE = "The quick brown fox ↵ ␣ → [A-Z]+ 0123456789"
+
+
+def fonts() -> dict[str, object]:
+    """What the fonts of the interface are, and measure."""
+    told: dict[str, object] = {}
+    for name, font in (("ui", theme.ui_font()), ("mono", theme.mono_font())):
+        told[name] = [QFontInfo(font).family(), round(QFontMetricsF(font).horizontalAdvance(_SAMPLE), 2)]
+    return told
+
+
+def fonts_when_drawn() -> dict[str, object]:
+    """The same, of the pictures that are kept; empty where there are none."""
+    return json.loads(FONTS.read_text("utf-8")) if FONTS.exists() else {}
+
+
+def drawn(app: QApplication, state: str, colours: str) -> QImage:
+    """A state in a theme, at its full size."""
+    theme.apply(app, colours)
+    widget = STATES[state]()
+    app.processEvents()
+    picture = widget.grab().toImage().convertToFormat(QImage.Format.Format_RGB888)
+    widget.close()
+    widget.deleteLater()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    return picture
+
+
+def halved(picture: QImage) -> QImage:
+    """A picture at half its size."""
+    size = QSize(picture.width() // 2, picture.height() // 2)
+    small = picture.scaled(size, Qt.AspectRatioMode.IgnoreAspectRatio, Qt.TransformationMode.SmoothTransformation)
+    return small.convertToFormat(QImage.Format.Format_RGB888)
+
+
+def different(one: QImage, other: QImage) -> float:
+    """The share of pixels that differ, 0 to 1; 1 where the sizes do."""
+    if one.size() != other.size():
+        return 1.0
+    count = 0
+    for y in range(one.height()):
+        left, right = (bytes(image.constScanLine(y))[: 3 * image.width()] for image in (one, other))
+        if left != right:
+            count += sum(
+                max(abs(a - b) for a, b in zip(left[x : x + 3], right[x : x + 3], strict=True)) > LEAST_STEP
+                for x in range(0, len(left), 3)
+            )
+    return count / (one.width() * one.height())
+
+
+def kept(state: str, colours: str) -> Path:
+    """Where a picture is kept."""
+    return FOLDER / f"{state}-{colours}.png"

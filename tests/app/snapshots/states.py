@@ -1,0 +1,275 @@
+"""Every pane in its states, made by hand of plain values: no process, no model, no chance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from decode_views import CANDIDATES, MODEL, position, step, trace, view
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QDialog, QWidget
+
+from app.graph.layout import lay_out
+from app.panes.automaton import AutomatonPane
+from app.panes.breakpoints import BreakpointsPane
+from app.panes.coalescence import CoalescencePane
+from app.panes.editor import EditorPane
+from app.panes.generation import GenerationPane
+from app.panes.probabilities import ProbabilitiesPane
+from app.panes.problems import ProblemsPane
+from app.panes.tests import StringTestsPane
+from app.panes.timeline import TimelinePane
+from app.session import Alarm
+from app.window.banner import BannerStack
+from app.window.gallery_dialog import GalleryDialog
+from app.window.replay_dialog import ReplayDialog
+from app.window.tour_card import TourCard
+from app.workers.decode_messages import DecodeView
+from app.workers.judge_messages import JudgeAnswer
+from engine.automata.dfa import ByteDfa
+from engine.compile import compile_grammar
+from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind
+from engine.decoding.values import REPLAYED, Finish, TraceNode
+from engine.diagnosis.coverage import coverage, uses_of
+from engine.diagnosis.replay import replay_text
+from engine.diagnosis.testing import ExpectedText
+from engine.source import GrammarError, SourceText
+
+REGEX = r"[A-Z]+: [a-z]+\n"
+GBNF = 'root ::= year "-" month\nyear ::= [0-9]{4}\nmonth ::= "0" [1-9] | "1" [0-2]\n'
+BROKEN = 'root ::= year "-" moth\nyear ::= [0-9]{4\n'
+_PATIENCE_MS, _POLL_MS = 30_000, 20
+
+State = Callable[[], QWidget]
+
+
+def shown(widget: QWidget, width: int, height: int) -> QWidget:
+    widget.resize(width, height)
+    widget.show()
+    return widget
+
+
+def until(condition: Callable[[], bool]) -> None:
+    for _ in range(_PATIENCE_MS // _POLL_MS):
+        if condition():
+            QTest.qWait(_POLL_MS)
+            return
+        QTest.qWait(_POLL_MS)
+    raise TimeoutError("a pane did not come to its state")
+
+
+def diagnostics_of(notation: str, text: str) -> tuple:
+    try:
+        return compile_grammar(notation, text).diagnostics
+    except GrammarError as error:
+        return error.diagnostics
+
+
+# --- editor ----------------------------------------------------------------------------------------------------------
+
+
+def editor(text: str, notation: str = "gbnf") -> QWidget:
+    pane = EditorPane()
+    shown(pane, 520, 260)
+    pane.set_notation(notation)
+    pane.set_text(text)
+    if text:
+        pane.show_diagnostics(diagnostics_of(notation, text))
+    return pane
+
+
+# --- automaton -------------------------------------------------------------------------------------------------------
+
+
+def drawing() -> ByteDfa:
+    return compile_grammar("regex", REGEX).materialise(1_000)
+
+
+def automaton(*, is_stale: bool = False, as_table: bool = False) -> QWidget:
+    pane = AutomatonPane()
+    shown(pane, 640, 420)
+    pane.layout_wanted.connect(lambda request: pane.show_layout(lay_out(request)))
+    pane.show_dfa(drawing(), 1, None, SourceText(REGEX), None, None, None)
+    QTest.qWait(_POLL_MS)
+    pane.set_live((drawing().run(b"AB"),), None, b"AB")
+    if is_stale:
+        pane.set_stale(True, "The grammar has an error. This is the last automaton that compiled.")
+    if as_table:
+        pane.header.table_button.click()
+    QTest.qWait(_POLL_MS)
+    return pane
+
+
+# --- generation ------------------------------------------------------------------------------------------------------
+
+
+def steps() -> tuple[TraceNode, ...]:
+    taken = (
+        step(b'{"'),
+        step(b"name", forced=True),
+        step(b'": "', p=0.002),
+        step(b"Ada", p=0.9, by="user"),
+        step(b"\xc3", p=0.3),
+        replace(step(b"\n"), chosen_by=REPLAYED),
+    )
+    return tuple(TraceNode(i, i - 1 if i else None, one) for i, one in enumerate(taken))
+
+
+def generation(shown_view: DecodeView | None, *, error: str = "", refusal: str = "") -> QWidget:
+    pane = GenerationPane()
+    shown(pane, 560, 640)
+    if shown_view is not None:
+        pane.show_view(shown_view)
+        pane.set_refusal(refusal)
+    if error:
+        pane.show_banner("The model did not load", error, button="Try again", action=int)
+    return pane
+
+
+def typical_view() -> DecodeView:
+    nodes = steps()
+    path = tuple(node.id for node in nodes)
+    other = TraceNode(len(nodes), 2, step(b"Bob", p=0.1))
+    shown_trace = replace(trace(()), nodes=(*nodes, other), path=path, current=4, illegal=frozenset())
+    return view(shown_trace, position(CANDIDATES, output=b'{"name": "Ada\xc3'))
+
+
+def ended_view() -> DecodeView:
+    return view(trace((b"a", b"b", b"!")), position((), finish=Finish.STOP, accepting=True, allowed=0))
+
+
+# --- probabilities and timeline --------------------------------------------------------------------------------------
+
+
+def probabilities(*, is_empty: bool = False) -> QWidget:
+    pane = ProbabilitiesPane()
+    shown(pane, 520, 420)
+    if not is_empty:
+        pane.show_position(position())
+        until(lambda: pane.plot is not None)
+    return pane
+
+
+def timeline(*, is_empty: bool = False, illegal: tuple[int, ...] = ()) -> QWidget:
+    pane = TimelinePane()
+    shown(pane, 900, 180)
+    if not is_empty:
+        zs = (0.9, 0.2, 0.001, 1.0, 0.5, 0.7)
+        drawn = trace(tuple(bytes((97 + i,)) for i in range(len(zs))), current=4, forced=(3,), illegal=illegal)
+        nodes = tuple(
+            replace(node, step=replace(node.step, z=z, entropy=1.0 + node.id, mask_us=10.0 * node.id))
+            for node, z in zip(drawn.nodes, zs, strict=True)
+        )
+        pane.show_trace(replace(drawn, nodes=nodes))
+        until(lambda: pane.plot is not None and bool(pane.plot.tops))
+    return pane
+
+
+# --- lists -----------------------------------------------------------------------------------------------------------
+
+
+def problems(text: str) -> QWidget:
+    pane = ProblemsPane()
+    shown(pane, 900, 160)
+    pane.show_diagnostics(diagnostics_of("gbnf", text) if text else (), SourceText(text))
+    return pane
+
+
+def string_tests(texts: tuple[ExpectedText, ...], *, stale: str = "") -> QWidget:
+    pane = StringTestsPane()
+    shown(pane, 1000, 220)
+    pane.show_texts(texts)
+    if texts:
+        grammar = compile_grammar("gbnf", GBNF)
+        automata = grammar.rule_automata()
+        verdicts = tuple(replay_text(grammar, one.text.encode(), advise=False) for one in texts)
+        uses = [uses_of(automata, one.text.encode()) for one in texts if one.accepts]
+        answer = JudgeAnswer(1, tuple(one.text for one in texts), verdicts, coverage(automata, uses))
+        pane.show_answer(answer, SourceText(GBNF))
+    pane.set_stale(stale)
+    return pane
+
+
+PASSING = (ExpectedText("2024-01"), ExpectedText("2024", accepts=False))
+FAILING = (*PASSING, ExpectedText("2024-13"), ExpectedText("x2024"))
+
+
+def breakpoints(rows: tuple[Breakpoint, ...]) -> QWidget:
+    pane = BreakpointsPane()
+    shown(pane, 700, 160)
+    pane.show_breakpoints(rows)
+    if rows:
+        pane.show_hit(rows[0])
+    return pane
+
+
+BREAKPOINTS = (
+    Breakpoint(BreakpointKind.RULE, "value", label="value", offset=12),
+    Breakpoint(BreakpointKind.STATE, "number", state=1),
+    Breakpoint(BreakpointKind.PLACE, offset=3, label="[a-z]", enabled=False),
+)
+
+
+# --- what opens over the window --------------------------------------------------------------------------------------
+
+
+def banners() -> QWidget:
+    stack = BannerStack()
+    stack.resize(900, 140)
+    stack.show()
+    stack.show_alarm(Alarm("window", "The compiler process stopped (signal 9, SIGKILL) and was restarted.", "details"))
+    stack.show_alarm(Alarm("window", "Autosave does not work (no space left).", severity="warning"))
+    stack.show_alarm(Alarm("window", "Press Step.", severity="hint", button="Take the tour"))
+    QTest.qWait(_POLL_MS)
+    return stack
+
+
+def tour_card() -> QWidget:
+    ground = QDialog()
+    shown(ground, 400, 220)
+    card = TourCard(ground)
+    card.show_stop("Ask why", "What the model wanted next, before the mask and after it.", 3, 5)
+    card.adjustSize()
+    card.move(30, 30)
+    card.show()
+    return ground
+
+
+def dialog(made: QDialog) -> QWidget:
+    made.show()
+    QTest.qWait(_POLL_MS)
+    return made
+
+
+STATES: dict[str, State] = {
+    "editor-empty": lambda: editor(""),
+    "editor-typical": lambda: editor(GBNF),
+    "editor-error": lambda: editor(BROKEN),
+    "automaton-empty": lambda: shown(AutomatonPane(), 640, 420),
+    "automaton-typical": automaton,
+    "automaton-table": lambda: automaton(as_table=True),
+    "automaton-error": lambda: automaton(is_stale=True),
+    "generation-empty": lambda: generation(None),
+    "generation-typical": lambda: generation(typical_view()),
+    "generation-ended": lambda: generation(ended_view(), refusal="The text is complete: go back, or restart"),
+    "generation-error": lambda: generation(
+        DecodeView(MODEL), error="The file is not there. Another still serves.", refusal="The grammar has an error"
+    ),
+    "probabilities-empty": lambda: probabilities(is_empty=True),
+    "probabilities-typical": probabilities,
+    "timeline-empty": lambda: timeline(is_empty=True),
+    "timeline-typical": timeline,
+    "timeline-error": lambda: timeline(illegal=(4, 5)),
+    "problems-empty": lambda: problems(""),
+    "problems-error": lambda: problems(BROKEN),
+    "tests-empty": lambda: string_tests(()),
+    "tests-typical": lambda: string_tests(PASSING),
+    "tests-error": lambda: string_tests(FAILING, stale="The grammar has an error"),
+    "breakpoints-empty": lambda: breakpoints(()),
+    "breakpoints-typical": lambda: breakpoints(BREAKPOINTS),
+    "coalescence-empty": lambda: shown(CoalescencePane(), 900, 220),
+    "banners": banners,
+    "tour": tour_card,
+    "gallery": lambda: dialog(GalleryDialog()),
+    "check-empty": lambda: dialog(ReplayDialog("A date")),
+}

@@ -1,0 +1,66 @@
+"""Every pane, empty, typical and in trouble, light and dark, held against the picture that somebody looked at.
+
+A change that is meant: `python -m tests.app.snapshots FOLDER` draws all anew, and a
+sheet of each theme into the folder, to be looked at before the pictures are committed.
+"""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtGui import QColor, QImage
+
+from app import theme
+from app.theme.roles import THEMES, Role
+from tests.app.snapshots.pictures import MOST_DIFFERENT, different, drawn, fonts, fonts_when_drawn, halved, kept
+from tests.app.snapshots.states import STATES
+
+
+@pytest.fixture(autouse=True)
+def in_light_afterwards(qapp):
+    yield
+    theme.apply(qapp, "light")
+
+
+@pytest.mark.parametrize("colours", sorted(THEMES))
+@pytest.mark.parametrize("state", STATES)
+def test_a_pane_looks_as_it_did(qtbot, qapp, tmp_path, state, colours):
+    picture = drawn(qapp, state, colours)
+    assert shades(picture) >= 4, "there is next to nothing in the picture"
+    assert THEMES[colours].colour(Role.TEXT) != THEMES[colours].colour(Role.PANEL)
+    assert is_dark(picture) == (colours == "dark")
+    if fonts() != fonts_when_drawn():
+        pytest.skip(f"the pictures were drawn with other fonts: {fonts_when_drawn()}, not {fonts()}")
+    before = QImage(str(kept(state, colours))).convertToFormat(QImage.Format.Format_RGB888)
+    share = different(halved(picture), before)
+    if share > MOST_DIFFERENT:
+        picture.save(str(tmp_path / f"{state}-{colours}.png"))
+        pytest.fail(
+            f"{state} in {colours} differs in {share:.1%} of its pixels: see {tmp_path}. If it is meant to, "
+            "`python -m tests.app.snapshots FOLDER` draws all pictures anew; look at the sheets in FOLDER."
+        )
+
+
+def test_there_is_a_picture_of_every_state_and_no_other():
+    wanted = {kept(state, colours).name for state in STATES for colours in THEMES}
+    assert {path.name for path in kept("x", "light").parent.glob("*.png")} == wanted
+
+
+def test_a_text_that_moved_is_noticed(qtbot, qapp):
+    one = halved(drawn(qapp, "problems-error", "light"))
+    other = one.copy()
+    other.fill(QColor("white"))
+    assert different(one, one) == 0
+    assert different(one, other) > MOST_DIFFERENT
+    assert different(one, one.copy(0, 0, 10, 10)) == 1
+
+
+def shades(picture: QImage) -> int:
+    """How many colours there are on a coarse grid."""
+    step = 3
+    places = ((x, y) for y in range(0, picture.height(), step) for x in range(0, picture.width(), step))
+    return len({picture.pixel(x, y) for x, y in places})
+
+
+def is_dark(picture: QImage) -> bool:
+    """Whether the corner is."""
+    return picture.pixelColor(picture.width() - 2, picture.height() - 2).lightness() < 128

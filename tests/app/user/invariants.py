@@ -1,0 +1,141 @@
+"""What holds of a window that has settled, whatever its user did before.
+
+The session's state is the panes' state, the document can be written and read, no
+dialog is in the way, buttons tell the truth, and the output is what its tokens
+spell and what the grammar allows, by a matcher that knows nothing of the window.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import msgspec
+from model_doubles import EOS, LETTERS
+from PySide6.QtWidgets import QApplication
+
+from app.document.file import DocumentFile, decode, encode
+from app.models.wording import token_text
+from app.panes.generation.chip import ChipKind
+from app.session import Session
+from engine import CompiledGrammar, CompileOptions, Matcher, Vocabulary, compile_grammar
+from engine.decoding.pipeline_settings import PipelineSettings
+from engine.decoding.values import FORCE
+from tests.app.user.own_window import OwnWindow
+
+_VOCABULARIES = {has_eos: Vocabulary(LETTERS, [EOS] if has_eos else [], {EOS: "<end>"}) for has_eos in (True, False)}
+
+
+def check(desk: OwnWindow) -> None:
+    """Fail if an invariant is broken."""
+    assert not desk.uncaught, desk.uncaught[0]
+    warnings = desk.warnings()
+    assert not warnings, warnings
+    modal = QApplication.activeModalWidget()
+    assert modal is None, f"a modal dialog is open: {modal!r}"
+    _no_bug_was_met(desk)
+    _the_document_is_what_is_shown(desk)
+    _buttons_tell_the_truth(desk)
+    _the_output_is_its_tokens(desk)
+    _the_panes_show_the_view(desk)
+    _the_grammar_allows_it(desk.session)
+
+
+def reread(content: DocumentFile) -> DocumentFile:
+    """A document as it comes back from its file."""
+    return decode(encode(content), "walk")
+
+
+def _no_bug_was_met(desk: OwnWindow) -> None:
+    for banner in desk.window.banners.banners:
+        assert "bug of its own" not in banner.alarm.text, f"{banner.alarm.text}\n{banner.alarm.details}"
+
+
+def _the_document_is_what_is_shown(desk: OwnWindow) -> None:
+    content, window = desk.document.content, desk.window
+    assert window.panes.editor.text() == content.grammar.text
+    assert msgspec.json.encode(reread(content)) == msgspec.json.encode(content)
+    assert reread(content) == content
+    assert window.isWindowModified() == desk.document.is_modified
+    assert window.panes.generation.controls.budget.value() == content.max_tokens
+    assert tuple(window.panes.tests.model.expected) == content.expected_texts
+    assert window.debug_commands.breakpoints.model.rows == content.breakpoints
+    assert window.panes.editor.edit.notation == content.grammar.notation
+
+
+def _buttons_tell_the_truth(desk: OwnWindow) -> None:
+    session, window = desk.session, desk.window
+    refusal, commands = session.step_refusal, window.commands
+    assert commands["run.step"].isEnabled() == (not refusal), refusal
+    assert window.toolbar.step_button.isEnabled() == (not refusal), refusal
+    assert commands["run.run"].isEnabled() == (not refusal), refusal
+    if refusal:
+        assert commands["run.step"].toolTip() == refusal
+    has_steps = session.decoding.view.trace.current is not None
+    assert commands["run.back"].isEnabled() == has_steps
+    assert commands["run.restart"].isEnabled() == has_steps
+    assert commands["run.run"].text() == "Run"
+    if session.compiling.stale_reason:
+        assert refusal
+
+
+def _the_output_is_its_tokens(desk: OwnWindow) -> None:
+    view, box = desk.session.decoding.view, desk.window.panes.generation.output
+    steps = {node.id: node.step for node in view.trace.nodes}
+    if view.position is not None:
+        path, current = view.trace.path, view.trace.current
+        taken = () if current is None else path[: path.index(current) + 1]
+        spelled = b"".join(steps[node].token or b"" for node in taken if not steps[node].name)
+        assert view.position.output == spelled
+        assert view.position.index == len(taken)
+    if box._read is not None:
+        return  # an earlier output is being read
+    shown = box.chips._chips
+    assert [chip.id for chip in shown] == list(view.trace.path)
+    for chip in shown:
+        step = steps[chip.id]
+        assert chip.text == token_text(step.token, step.name, step.token_id)
+        assert (chip.kind is ChipKind.ILLEGAL) == (chip.id in view.trace.illegal)
+    ahead = [chip.ahead for chip in shown]
+    assert ahead == sorted(ahead), "what lies ahead stands behind what was taken"
+    assert ahead.count(False) == (view.position.index if view.position is not None else ahead.count(False))
+
+
+def _the_panes_show_the_view(desk: OwnWindow) -> None:
+    view, window = desk.session.decoding.view, desk.window
+    candidates = window.panes.generation.candidates
+    if view.position is not None and not candidates.search.text() and not candidates.only_allowed.isChecked():
+        rows = {*candidates.table.candidates._all, *candidates.ends.candidates._all}
+        assert rows == set(view.position.candidates)
+    if view.model is not None and desk.session.decoding._to_restore is None:
+        assert desk.document.content.trace == view.trace
+
+
+def _the_grammar_allows_it(session: Session) -> None:
+    """Hold the path and the next mask against a matcher of our own."""
+    view, compiling = session.decoding.view, session.compiling
+    position, model = view.position, view.model
+    good = compiling.good
+    if position is None or model is None or good is None or view.pipeline != PipelineSettings():
+        return
+    if view.grammar_revision != good.request.revision or position.broken_at is not None:
+        return
+    steps = {node.id: node.step for node in view.trace.nodes}
+    taken = view.trace.path[: position.index]
+    if any(steps[node].chosen_by == FORCE for node in taken):
+        return
+    request = good.request
+    grammar = _compiled(request.notation, request.text, request.options)
+    matcher = Matcher(grammar, _VOCABULARIES[model.spec != "endless"])
+    for node in taken:
+        assert matcher.accept(steps[node].token_id), f"{steps[node]} is not allowed, yet was taken"
+    if position.finish is None:
+        allowed = [token for token in range(len(LETTERS)) if matcher.is_allowed(token)]
+        assert position.allowed == len(allowed)
+        told = {row.token_id: row.allowed for row in position.candidates}
+        assert all(told[token] == (token in allowed) for token in told)
+        assert position.accepting == matcher.is_accepting
+
+
+@lru_cache(maxsize=16)
+def _compiled(notation: str, text: str, options: CompileOptions) -> CompiledGrammar:
+    return compile_grammar(notation, text, options)

@@ -1,0 +1,48 @@
+"""What a screen reader is told while the keys stay where they are."""
+
+import pytest
+from decode_views import position, trace, view
+
+from app.session import Alarm
+from app.window import announcing
+from engine.decoding.values import Finish
+
+
+@pytest.fixture
+def said(desk, monkeypatch):
+    said = []
+    monkeypatch.setattr(announcing, "announce", lambda _source, text, is_urgent=False: said.append((text, is_urgent)))
+    return said
+
+
+def test_a_step_says_its_token_and_what_may_follow(desk, said):
+    desk.open("a{3}b")
+    said.clear()
+    desk.window.commands["run.step"].trigger()
+    desk.wait(lambda: bool(desk.output))
+    assert said[0] == (announcing.told(desk.session.decoding.view), False)
+    assert said[0][0].startswith("a")
+    assert " of 98 allowed, with " in said[0][0]
+
+
+def test_a_run_is_told_once_it_is_over(desk, said):
+    desk.open("a{9}")
+    said.clear()
+    desk.window.commands["run.run"].trigger()
+    desk.wait(lambda: desk.session.decoding.view.position.finish is Finish.STOP)
+    desk.wait(lambda: not desk.session.decoding.is_running)
+    assert len(said) <= 2
+    assert any(text.endswith("aaaaaaaaa") for text, _ in said)
+
+
+def test_errors_interrupt(desk, said):
+    desk.session.alarmed.emit(Alarm("window", "It broke"))
+    desk.session.alarmed.emit(Alarm("window", "It is fine", severity="hint"))
+    assert said == [("It broke", True), ("It is fine", False)]
+
+
+def test_what_is_told():
+    assert announcing.told(view(trace((b"a", b"b")))) == "b. 2 of 1,000 allowed, with 50.0%"
+    assert announcing.told(view()) == "At the start. 2 of 1,000 allowed, with 50.0%"
+    ended = view(trace((b"a",)), position(finish=Finish.LENGTH))
+    assert announcing.told(ended) == "a. Ended: length"

@@ -1,0 +1,83 @@
+"""Every command of the toolbar stays in sight, whatever the document, the notation and the model are called."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QToolButton, QWidget
+
+from app import theme
+from app.actions import Actions
+from app.window.toolbar import Toolbar
+
+MODEL = "SmolLM2-135M-Instruct"
+
+
+@pytest.fixture
+def toolbar(qtbot, qapp):
+    theme.prepare(qapp, "light")
+    owner = QWidget()
+    qtbot.addWidget(owner)
+    toolbar = Toolbar(Actions(owner))
+    toolbar.owner = owner
+    qtbot.addWidget(toolbar)
+    toolbar.show_document("People", is_modified=False)
+    toolbar.show_notation("Regex · Python", "")
+    toolbar.show_model(MODEL, f"{MODEL}: 49,152 tokens")
+    toolbar.resize(1600, 46)
+    toolbar.show()
+    qtbot.waitExposed(toolbar)
+    return toolbar
+
+
+def behind_the_arrow(qtbot, toolbar):
+    """What has no room; the layout is asked as it will be, once the events are done."""
+    qtbot.wait(1)
+    return [
+        button.objectName() or button.accessibleName()
+        for button in toolbar.findChildren(QToolButton)
+        if button.isHidden() and button.objectName() != "qt_toolbar_ext_button"
+    ]
+
+
+def test_a_wide_one_says_everything(qtbot, toolbar):
+    assert toolbar.model_button.text() == f"{MODEL} ▾"
+    assert toolbar.check_button.toolButtonStyle() is Qt.ToolButtonStyle.ToolButtonTextBesideIcon
+    assert behind_the_arrow(qtbot, toolbar) == []
+
+
+def test_a_long_model_name_does_not_push_export_away(qtbot, toolbar):
+    toolbar.show_document("Tool calls of an assistant", is_modified=True)
+    toolbar.resize(1280, 46)
+    assert behind_the_arrow(qtbot, toolbar) == []
+    assert toolbar.check_button.toolButtonStyle() is Qt.ToolButtonStyle.ToolButtonIconOnly
+    assert toolbar.model_button.text() == f"{MODEL} ▾"  # without the texts of four buttons there is room for it
+
+
+def test_names_are_cut_where_icons_are_not_enough_and_whole_again_later(qtbot, toolbar):
+    toolbar.resize(1280, 46)
+    toolbar.show_notation("Regex · ECMAScript", "")
+    toolbar.show_document("MEMORANDUM OF A WHOLE MONTH, MOSTLY", is_modified=True)
+    assert behind_the_arrow(qtbot, toolbar) == []
+    assert "…" in toolbar.document_button.text()
+    assert toolbar.document_button.text().endswith("• ▾")
+    assert toolbar.document_button.toolTip().startswith("MEMORANDUM OF A WHOLE MONTH, MOSTLY")
+    toolbar.resize(1080, 46)
+    assert behind_the_arrow(qtbot, toolbar) == []
+    assert "…" in toolbar.model_button.text()
+    assert MODEL in toolbar.model_button.toolTip()
+    toolbar.resize(1600, 46)
+    toolbar.show_document("People", is_modified=False)
+    assert toolbar.document_button.text() == "People ▾"
+    assert toolbar.model_button.text() == f"{MODEL} ▾"
+
+
+def test_the_neighbours_of_run_stay_where_they_are_while_it_runs(qtbot, toolbar):
+    toolbar.show_running(False)  # with its icon
+    qtbot.wait(1)
+    before = toolbar.until_button.x()
+    toolbar.show_running(True)
+    qtbot.wait(1)
+    assert toolbar.run_button.text() == "Pause"
+    assert toolbar.until_button.x() == before
+    toolbar.show_running(False)
+    qtbot.wait(1)
+    assert toolbar.until_button.x() == before

@@ -1,0 +1,102 @@
+"""A job that fails, and a process that dies, in each of the four: a message with details to copy, never a dialog."""
+
+import os
+import signal
+import sys
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
+
+from app.graph.layout import LayoutRequest
+from app.session.alarm import post_mortem
+from app.window.trouble import tell_uncaught
+from app.workers.compile_messages import CompileRequest
+from app.workers.decode_messages import Take
+from app.workers.judge_messages import JudgeRequest
+from app.workers.layout import PlainLayoutRequest
+from engine.compile.options import CompileOptions
+from engine.diagnosis.testing import ExpectedText
+
+NONSENSE = CompileRequest(1, "no notation", "a", CompileOptions())
+FAILING = {
+    "compile": NONSENSE,
+    "decode": Take("not a token"),
+    "layout": PlainLayoutRequest(LayoutRequest(1, ((0, "wide", 1.0),), (), 0)),
+    "judge": JudgeRequest(NONSENSE, ("a",), traces=(0,)),
+}
+
+
+@pytest.fixture
+def busy(desk):
+    """A window in which all four processes run."""
+    desk.open("a{9}")
+    desk.document.set_expected_texts((ExpectedText("aaaaaaaaa"),))
+    desk.session.judging.set_texts(desk.document.content.expected_texts)
+    desk.window.commands["view.tests"].trigger()
+    desk.wait(lambda: desk.session.groups.judge.pid is not None and not desk.session.groups.judge.pending)
+    return desk
+
+
+def banner_with(desk, words):
+    found = [banner for banner in desk.window.banners.banners if words in banner.alarm.text]
+    return found[-1] if found else None
+
+
+def works(desk):
+    """Whether a step can be taken and a test judged."""
+    return (
+        not desk.session.step_refusal
+        and not any(group.pending for group in desk.session.groups)
+        and desk.panes.tests.model.passes(0) is True
+    )
+
+
+@pytest.mark.parametrize("name", ["compile", "decode", "layout", "judge"])
+def test_a_dead_process_is_a_message_with_details_and_all_goes_on(busy, name):
+    group = getattr(busy.session.groups, name)
+    os.kill(group.pid, signal.SIGKILL)
+    busy.wait(lambda: banner_with(busy, "was restarted") is not None)
+    assert QApplication.activeModalWidget() is None
+    banner = banner_with(busy, "was restarted")
+    busy.qtbot.mouseClick(banner.copy_button, Qt.MouseButton.LeftButton)
+    copied = QApplication.clipboard().text()
+    assert copied.startswith(banner.alarm.text)
+    assert f"process: {name}" in copied
+    assert "SIGKILL" in copied
+    busy.wait(lambda: works(busy))
+    busy.window.commands["run.step"].trigger()
+    busy.wait(lambda: bool(busy.output))
+
+
+@pytest.mark.parametrize("name", ["compile", "decode", "layout", "judge"])
+def test_a_bug_in_a_job_is_a_message_with_its_traceback(busy, name):
+    busy.wait(lambda: works(busy))
+    getattr(busy.session.groups, name).submit(FAILING[name])
+    busy.wait(lambda: banner_with(busy, "bug of its own") is not None)
+    assert QApplication.activeModalWidget() is None
+    banner = banner_with(busy, "bug of its own")
+    assert "Traceback" not in banner.alarm.text
+    busy.qtbot.mouseClick(banner.copy_button, Qt.MouseButton.LeftButton)
+    assert banner.alarm.details in QApplication.clipboard().text()
+    assert "Traceback (most recent call last)" in banner.alarm.details or name == "layout"  # which has a time limit
+    busy.wait(lambda: works(busy))
+
+
+def test_an_exception_in_the_window_is_a_message_too(desk):
+    undo = tell_uncaught(desk.window.show_alarm)
+    try:
+        error = ZeroDivisionError("as asked")
+        sys.excepthook(type(error), error, error.__traceback__)  # what PySide does with what a slot raises
+        desk.wait(lambda: banner_with(desk, "ZeroDivisionError: as asked") is not None)
+    finally:
+        undo()
+    assert "ZeroDivisionError" in banner_with(desk, "as asked").alarm.details
+    assert QApplication.activeModalWidget() is None
+
+
+def test_a_report_names_kinds_and_no_texts():
+    told = post_mortem("compile", "exit code 3", [NONSENSE, NONSENSE])
+    assert "under way: CompileRequest\n" in told
+    assert "no notation" not in told
+    assert "under way: nothing\n" in post_mortem("compile", "exit code 3", [])

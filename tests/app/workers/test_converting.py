@@ -1,0 +1,87 @@
+"""Other notations, without any process."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.workers.compile_messages import CompileRequest
+from app.workers.convert_messages import ConvertRequest, GenerateRequest, ReadRequest
+from app.workers.judging import JudgeHandler
+from engine.compile import CompileOptions, compile_grammar
+from engine.source import CancelledError, CancelToken
+
+SCHEMA = '{"type": "object", "properties": {"age": {"type": "integer"}}, "additionalProperties": false}'
+NESTED = 'root ::= "(" root ")" | "x"'
+
+
+@pytest.fixture
+def handler() -> JudgeHandler:
+    return JudgeHandler()
+
+
+def ask(handler, request, cancel=None):
+    return handler.handle(request, cancel or CancelToken(), lambda _value: None)
+
+
+def compiled(notation, text):
+    return CompileRequest(3, notation, text, CompileOptions())
+
+
+@pytest.mark.parametrize("spelling", ["plain", "any"])
+def test_a_schema_as_gbnf_with_its_links(handler, spelling):
+    answer = ask(handler, GenerateRequest(compiled("json_schema", SCHEMA), spelling))
+    assert (answer.revision, answer.spelling, answer.error) == (3, spelling, "")
+    assert bool(answer.notes) == (spelling == "plain")
+    linked = {rule.name: [SCHEMA[place.start : place.end] for place in rule.places] for rule in answer.rules}
+    assert linked["integer"] == ['"age": {"type": "integer"}']
+    texts = [answer.text[rule.span.start : rule.span.end] for rule in answer.rules]
+    assert all(text.startswith(f"{rule.name} ::= ") for text, rule in zip(texts, answer.rules, strict=True))
+
+
+def test_why_there_is_no_gbnf(handler):
+    answer = ask(handler, GenerateRequest(compiled("json_schema", '{"uniqueItems": true}')))
+    assert answer.text == ""
+    assert answer.error.startswith("/uniqueItems cannot be written as a grammar")
+    assert answer.place is not None
+    assert '{"uniqueItems": true}'[answer.place.start : answer.place.end] == "true"
+    assert ask(handler, GenerateRequest(compiled("gbnf", NESTED))).error == "The grammar is GBNF already."
+
+
+def test_what_is_too_long_to_be_read_is_not_sent(handler, monkeypatch):
+    monkeypatch.setattr("app.workers.converting.LONGEST", 20)
+    answer = ask(handler, GenerateRequest(compiled("json_schema", SCHEMA)))
+    assert (answer.text, "too many to be read here" in answer.error) == ("", True)
+
+
+def test_a_conversion_is_checked(handler):
+    answer = ask(handler, ConvertRequest(compiled("regex", "[a-z]+|x{3}"), "gbnf", number=7))
+    assert (answer.number, answer.error, answer.losses) == (7, "", ())
+    assert answer.checked.startswith("Read back and checked")
+    assert compile_grammar("gbnf", answer.text).fullmatch("xxx")
+
+
+def test_recursion_asks_for_a_depth(handler):
+    answer = ask(handler, ConvertRequest(compiled("gbnf", NESTED), "regex"))
+    assert answer.text == ""
+    assert answer.error.endswith("refers to itself. Say above at how many levels to cut that.")
+    cut = ask(handler, ConvertRequest(compiled("gbnf", NESTED), "regex", depth=2))
+    assert (bool(cut.text), cut.error) == (True, "")
+
+
+def test_a_broken_grammar_is_not_converted(handler):
+    answer = ask(handler, ConvertRequest(compiled("regex", "(a"), "gbnf"))
+    assert answer.error.startswith("The grammar has an error: ")
+
+
+def test_findings_of_another_reading(handler):
+    assert ask(handler, ReadRequest(compiled("gbnf", "a+b"), 5)).diagnostics[0].severity == "error"
+    assert ask(handler, ReadRequest(compiled("regex", "a+b"))).diagnostics == ()
+
+
+def test_all_of_it_can_be_cancelled(handler):
+    cancel = CancelToken()
+    cancel.cancel()
+    source = compiled("regex", "a{3}")
+    for request in (GenerateRequest(source), ConvertRequest(source, "gbnf"), ReadRequest(source)):
+        with pytest.raises(CancelledError):
+            ask(handler, request, cancel)

@@ -1,0 +1,80 @@
+"""Readers of names, held against the trie that they read and against what JSON says a spelling is."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.automata.json.marked import MarkedString, Names
+from engine.automata.json.reading import QUOTE_BYTE, ReadingTable, common, ending
+from engine.automata.json.strings.names import Trie
+from engine.automata.json.whitespace import Whitespace
+from engine.automata.runtime import DEAD
+from engine.source import Limits
+
+NAMES = st.lists(st.text(alphabet="ab/é", max_size=4), min_size=1, max_size=5)
+PIECES = st.sampled_from(["a", "b", "/", "é", "c", "\\/", "\\u0061", "\\u006", "\\u00e9", "\\u", "\\", "\\n"])
+SPELLINGS = st.lists(PIECES, max_size=5).map("".join)
+SHARED = common(Whitespace.FLEXIBLE)
+
+
+def new_table():
+    return ReadingTable(Limits(), SHARED.table)
+
+
+def read(table, reader, data):
+    """The entry after some bytes: a state, or `DEAD`."""
+    state = reader.begin(table)
+    for byte in data:
+        state = table.entry(state, byte) if state > DEAD else DEAD
+    return state
+
+
+def decoded(spelled):
+    try:
+        return json.loads(f'"{spelled}"')
+    except json.JSONDecodeError:
+        return None
+
+
+@given(NAMES, st.integers(0, 31), st.lists(SPELLINGS, max_size=8))
+def test_names_are_read_as_the_trie_steps(names, allowed, texts):
+    trie = Trie(names)
+    table, reader = new_table(), Names(trie, allowed, trie.names)
+    for text in [*texts, *trie.names]:
+        state, entry = trie.start, reader.begin(table)
+        for byte in text.encode():
+            state = None if state is None else trie.step(state, byte, allowed)
+            entry = table.entry(entry, byte)
+            assert (entry > DEAD) == (state is not None)
+            if state is None:
+                break
+        else:
+            name = trie.end(state, allowed)
+            assert table.entry(entry, QUOTE_BYTE) == (DEAD if name < 0 else ending(name))
+
+
+@given(NAMES, st.lists(SPELLINGS, max_size=8))
+def test_marked_strings_are_any_strings_with_some_told_apart(names, texts):
+    trie = Trie(names)
+    table, reader = new_table(), MarkedString(trie, lambda name: "" if name is None else f"={name}", SHARED)
+    for text in [*texts, *trie.names]:
+        entry = read(table, reader, text.encode())
+        end = table.entry(entry, QUOTE_BYTE) if entry > DEAD else DEAD
+        key = decoded(text)
+        if key is None:
+            assert end == DEAD or end > DEAD  # within an escape a quote is a letter, or nothing
+        else:
+            assert reader.labels[-2 - end] == (f"={key}" if key in trie.numbers else "")
+
+
+@pytest.mark.parametrize("count", [5_000, 40_000])
+def test_a_table_that_grows_keeps_what_was_written(count):
+    trie = Trie(["ab", "ac"])
+    table, reader = new_table(), Names(trie, 3, trie.names)
+    state = read(table, reader, b"a")
+    row = table.rows[state].copy()
+    first = table.run(reader, [("more", number) for number in range(count)], 7)
+    assert (table.rows[state] == row).all()
+    assert (table.rows[[first, first + count - 1]] == 7).all()

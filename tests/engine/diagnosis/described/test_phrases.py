@@ -1,0 +1,58 @@
+"""How a tree of phrases is made and written down."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.diagnosis.described import Description
+from engine.diagnosis.described.describe import describe_grammar
+from engine.diagnosis.described.phrases import Entry, unfold
+from engine.source import CancelledError, CancelToken, Span
+
+PLACE = Span(0, 1)
+
+
+def tree(*inner: Entry, text: str = "one") -> Entry:
+    return Entry(text, PLACE, lambda: inner)
+
+
+def test_sizes_and_depths() -> None:
+    entries = (tree(tree(Entry("c", PLACE), text="b"), Entry("d", PLACE), text="a"), Entry("e", PLACE))
+    found = unfold(entries)
+    assert [(one.text, one.depth, one.size) for one in found.phrases] == [
+        ("A", 0, 3),
+        ("B", 1, 1),
+        ("C", 2, 0),
+        ("D", 1, 0),
+        ("E", 0, 0),
+    ]
+    assert found.is_whole
+    assert list(found.lines()) == ["A", "  B", "    C", "  D", "E"]
+
+
+def test_too_many_phrases_are_left_out_and_that_is_said() -> None:
+    def endless() -> tuple[Entry, ...]:
+        return (Entry("x", PLACE, endless),)
+
+    found = unfold(endless(), most=5)
+    assert [one.size for one in found.phrases] == [4, 3, 2, 1, 0]
+    assert not found.is_whole
+    assert list(found.lines())[-1] == "The rest is not told: no more than 20,000 lines."
+
+
+def test_what_is_never_unfolded_is_never_made() -> None:
+    def asked() -> tuple[Entry, ...]:
+        raise AssertionError
+
+    assert len(unfold([Entry("x", PLACE), Entry("y", PLACE, asked)], most=1).phrases) == 1
+
+
+def test_it_can_be_cancelled() -> None:
+    cancel = CancelToken()
+    cancel.cancel()
+    with pytest.raises(CancelledError), cancel.at_work():
+        describe_grammar("gbnf", 'root ::= "a"\n' + "".join(f'r{n} ::= "a" | "b"\n' for n in range(2_000)))
+
+
+def test_no_phrases() -> None:
+    assert list(Description(()).lines()) == []

@@ -1,0 +1,222 @@
+"""The page: whole, safe against its own data, and written as a whole or not at all."""
+
+from __future__ import annotations
+
+import base64
+import errno
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from engine.compile import compile_grammar
+from engine.decoding.values import Favourite, FormerBranch, Step, Trace, TraceNode
+from engine.diagnosis.sharing.page import page, write_page
+from engine.diagnosis.sharing.telling import told
+from engine.diagnosis.sharing.work import GrammarText, ModelName, Work
+from engine.source import EngineError
+
+BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u2028\u2029&lt;@DATA@ @SCRIPT@"
+
+
+def evil_work() -> Work:
+    """A work all of whose texts are markup."""
+    text = EVIL.encode()
+    top = (
+        Favourite(1, text, "", 0.5, allowed=False),
+        Favourite(2, None, EVIL, 0.2, allowed=False),
+        Favourite(3, b"a", "", 0.1, allowed=True),
+    )
+    step = Step(3, b"a", "", 0.1, 1.0, 0.1, 1, forced=True, wanted_id=1, chosen_by=EVIL, configuration=1, top=top)
+    wrong = Step(1, text, "", 0.5, 0.0, 0.1, 1, forced=False, wanted_id=1, chosen_by="force", configuration=1)
+    trace = Trace((TraceNode(0, None, step), TraceNode(1, 0, wrong), TraceNode(2, 0, step)), (0, 1), 1)
+    former = FormerBranch(EVIL, EVIL, (step,))
+    return Work(EVIL, GrammarText("regex", f"a|{EVIL}"), ModelName(EVIL, EVIL), EVIL, trace=trace, former=(former,))
+
+
+def document_of(work: Work):
+    return told(work, compile_grammar(work.grammar.notation, work.grammar.text), None)
+
+
+def names(folder: Path) -> list[str]:
+    return [one.name for one in folder.iterdir()]
+
+
+class Reader(HTMLParser):
+    """What a browser's parser sees: the tags, and the content of scripts and styles."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.raw: list[str] = []
+        self._is_raw = False
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        self._is_raw = tag in ("script", "style", "title")
+        if self._is_raw:
+            self.raw.append("")
+
+    def handle_endtag(self, tag):
+        self._is_raw = False
+
+    def handle_data(self, data):
+        if self._is_raw:
+            self.raw[-1] += data
+
+
+def test_the_data_are_data():
+    document = document_of(evil_work())
+    text = page(document)
+    read = Reader(text)
+    assert [tag for tag, _ in read.tags].count("script") == 2
+    assert "img" not in [tag for tag, _ in read.tags]
+    title, _, data, _ = read.raw
+    assert title == EVIL
+    assert json.loads(data) == document
+    assert not set("<>&\u2028\u2029") & set(data)
+
+
+def test_nothing_is_loaded_and_only_its_own_script_runs():
+    text = page(document_of(evil_work()))
+    read = Reader(text)
+    for tag, attributes in read.tags:
+        assert tag not in ("link", "iframe", "object", "embed", "base", "form", "img")
+        assert not {"src", "href", "action", "srcset"} & attributes.keys()
+        assert not [name for name in attributes if name.startswith("on") or name == "style"]
+    _, style, _, script = read.raw
+    policy = next(one["content"] for _, one in read.tags if one.get("http-equiv") == "Content-Security-Policy")
+    for kind, content in (("script-src", script), ("style-src", style)):
+        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        assert f"{kind} 'sha256-{digest}'" in policy
+    assert policy.startswith("default-src 'none';")
+    assert "unsafe" not in policy
+
+
+def test_the_script_makes_no_markup_and_asks_nobody():
+    script = files("resources").joinpath("share", "page.js").read_text("utf-8")
+    for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "Function(", "fetch("):
+        assert word not in script
+    for word in ("XMLHttpRequest", "WebSocket", "import(", "localStorage", "location"):
+        assert word not in script
+
+
+def test_every_element_that_the_script_asks_for_is_there():
+    shown = files("resources").joinpath("share")
+    ids = set(re.findall(r' id="([a-z-]+)"', shown.joinpath("page.html").read_text("utf-8")))
+    asked = set(re.findall(r'\bat\("([a-z-]+)"\)', shown.joinpath("page.js").read_text("utf-8")))
+    assert asked
+    assert asked <= ids
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("look", [0, 1])
+def test_its_colours_can_be_read(look):
+    """At least 4.5 to 1, by WCAG 2.1, in both looks."""
+    style = files("resources").joinpath("share", "page.css").read_text("utf-8")
+    told = dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6});", style.split("@media (prefers-color-scheme: dark)")[look]))
+    grounds = {"text": "window", "muted": "window", "on-accent": "accent"}
+    inks = [name for name in told if name.startswith("syntax-") or f"{name}-fill" in told or name in ("accent", "hint")]
+    pairs = [*grounds.items(), *((ink, "panel") for ink in inks), *((ink, f"{ink}-fill") for ink in inks)]
+    pairs += [("text", name) for name in told if name.endswith("-fill") or name in ("panel", "raised", "selection")]
+    pairs = [(ink, ground) for ink, ground in pairs if ground in told]
+    assert len(pairs) > 25
+    for ink, ground in pairs:
+        light, dark = sorted((luminance(told[ink]), luminance(told[ground])), reverse=True)
+        assert (light + 0.05) / (dark + 0.05) >= 4.5, (ink, ground)
+
+
+def test_a_page_is_written_whole(tmp_path):
+    path = tmp_path / "page.html"
+    path.write_text("old")
+    text = page(document_of(evil_work()))
+    assert write_page(path, text) == len(text.encode())
+    assert path.read_text("utf-8") == text
+    assert names(tmp_path) == ["page.html"]
+
+
+def test_a_character_that_no_file_holds_is_replaced(tmp_path):
+    assert write_page(tmp_path / "page.html", "a\ud800b") == 3
+    assert (tmp_path / "page.html").read_text("utf-8") == "a?b"
+
+
+@pytest.mark.parametrize("name", ["no/such/folder/page.html", ".", "nul\0"])
+def test_where_it_cannot_be_written(name, tmp_path):
+    with pytest.raises(EngineError, match=r"^cannot write .*: "):
+        write_page(tmp_path / name, "text")
+    assert names(tmp_path) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
+def test_a_device_or_pipe_is_not_replaced(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to(tmp_path / "pipe")
+    for name in ("pipe", "link"):
+        with pytest.raises(EngineError, match="it is a device or a pipe"):
+            write_page(tmp_path / name, "text")
+    assert (tmp_path / "pipe").is_fifo()
+
+
+def test_a_link_stays_one(tmp_path):
+    (tmp_path / "link.html").symlink_to(tmp_path / "real.html")
+    write_page(tmp_path / "link.html", "text")
+    assert (tmp_path / "link.html").is_symlink()
+    assert (tmp_path / "real.html").read_text() == "text"
+
+
+def test_a_full_disk_leaves_what_stood_there(tmp_path, monkeypatch):
+    path = tmp_path / "page.html"
+    path.write_text("old")
+
+    def full(_descriptor):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(EngineError, match="No space left on device"):
+        write_page(path, "new")
+    assert path.read_text() == "old"
+    assert names(tmp_path) == ["page.html"]
+
+
+def test_what_the_disk_changed_is_no_page(tmp_path, monkeypatch):
+    monkeypatch.setattr(Path, "read_bytes", lambda _path: b"something else")
+    with pytest.raises(EngineError, match="what was read back is not what was written"):
+        write_page(tmp_path / "page.html", "text")
+    assert names(tmp_path) == []
+
+
+@pytest.mark.skipif(BROWSER is None, reason="needs a browser, which no Python package brings along")
+def test_a_browser_shows_it_and_runs_nothing_else(tmp_path):
+    path = tmp_path / "page.html"
+    write_page(path, page(document_of(evil_work())))
+    command = [str(BROWSER), "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}"]
+    ran = subprocess.run(
+        [*command, "--virtual-time-budget=2000", "--dump-dom", path.as_uri()],
+        capture_output=True,
+        timeout=120,
+        check=True,
+    )
+    shown = Reader(ran.stdout.decode())
+    tags = [tag for tag, _ in shown.tags]
+    assert (tags.count("script"), tags.count("img")) == (2, 0)
+    chips = [one for tag, one in shown.tags if tag == "button" and "aria-label" in one and "Step " in str(one["title"])]
+    assert len(chips) == 2
+    assert str(chips[0]["title"]) == "Step 1, a, forced, 10.0% by the model"
+    assert "against the grammar" in str(chips[1]["title"])
+    assert tags.count("option") == 3
+    assert "is not allowed here" in ran.stdout.decode()

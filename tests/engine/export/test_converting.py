@@ -1,0 +1,146 @@
+"""A grammar in another notation: it has the same language, and what is lost is told."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from lockstep import difference, excess, texts
+from schemas import PERSON, SCHEMAS
+
+from engine.compile import CompileOptions, compile_grammar
+from engine.export import Spelling
+from engine.export.converting import ConvertOptions, convert
+from engine.export.text.conversion import NotConvertibleError
+from engine.source import CancelledError, CancelToken, GrammarError
+
+PATTERNS = [
+    (r"[A-Z]+: [a-z]+\n", "python"),
+    (r"(?i:(?P<hour>[01]\d|2[0-3]):[0-5]\d) ?([ap]m)?", "python"),
+    (r"(?=.*b)[ab]{2,6}", "python"),
+    (r"\bfoo\b|é€😀|\"\\/", "python"),
+    (r"[^]\u{1F600}?\/[\w-]{0,3}", "ecma"),
+    ("", "python"),
+]
+RULES = [
+    'root ::= pair ("," pair)*\npair ::= [a-z]{1,3} "=" ("\\"" [^"\\n]* "\\"" | [0-9]+)\n',
+    'root ::= "a" root | "b" # a loop\n',
+    'root ::= [\\x00-\\x1F"\\\\] | "€😀"{2}\n',
+]
+NESTED = 'root ::= "(" root ")" | "x"\n'
+
+
+@pytest.mark.parametrize(("pattern", "dialect"), PATTERNS)
+@pytest.mark.parametrize("notation", ["gbnf", "json_schema"])
+def test_a_regex_elsewhere(pattern, dialect, notation):
+    regex = compile_grammar("regex", pattern, CompileOptions(dialect=dialect))
+    found = convert(regex, notation, ConvertOptions())
+    assert found.check.steps >= 0
+    written = compile_grammar(notation, found.text)
+    if notation == "gbnf":
+        assert difference(regex, written) == ""
+    else:
+        assert_strings_of(written, regex)
+
+
+def test_what_means_the_same_in_both_dialects_stays_as_it_is():
+    for pattern in ("[0-9]{4}|x", r"(?!no)[a-z]{1,9}\b", r"(?<year>\d+)"):
+        assert pattern_in_schema(pattern, "ecma" if "<year>" in pattern else "python") == f"^(?:{pattern})$"
+    assert pattern_in_schema(r"\s") != r"^(?:\s)$", "it is ASCII in Python's dialect"
+    assert pattern_in_schema("(?i)b") == "^(?:[Bb])$"
+
+
+def pattern_in_schema(pattern: str, dialect: str = "python") -> str:
+    regex = compile_grammar("regex", pattern, CompileOptions(dialect=dialect))
+    return json.loads(convert(regex, "json_schema", ConvertOptions()).text)["pattern"]
+
+
+@pytest.mark.parametrize("source", RULES)
+@pytest.mark.parametrize("dialect", ["python", "ecma"])
+def test_rules_as_a_regex(source, dialect):
+    gbnf = compile_grammar("gbnf", source)
+    found = convert(gbnf, "regex", ConvertOptions(dialect=dialect))
+    assert difference(gbnf, compile_grammar("regex", found.text, CompileOptions(dialect=dialect))) == ""
+
+
+@pytest.mark.parametrize("source", RULES)
+def test_rules_as_a_schema_of_strings(source):
+    gbnf = compile_grammar("gbnf", source)
+    found = convert(gbnf, "json_schema", ConvertOptions())
+    assert found.losses[0] == "each text stands between double quotes, spelled as JSON spells a string"
+    assert_strings_of(compile_grammar("json_schema", found.text), gbnf)
+
+
+@pytest.mark.parametrize("notation", ["gbnf", "regex"])
+@pytest.mark.parametrize("name", ["person", "patterns", "numbers"])
+def test_a_schema_elsewhere(name, notation):
+    schema = compile_grammar("json_schema", json.dumps(SCHEMAS[name]), CompileOptions(whitespace="one-space"))
+    exact = convert_or_skip(schema, notation, Spelling.ANY)
+    assert difference(schema, compile_grammar(notation, exact.text)) == ""
+    assert exact.check.walks > 0
+    plain = convert_or_skip(schema, notation, Spelling.PLAIN)
+    assert excess(compile_grammar(notation, plain.text), schema) == ""
+    assert plain.losses[0].startswith("spelling is plain")
+
+
+def convert_or_skip(schema, notation, spelling):
+    try:
+        return convert(schema, notation, ConvertOptions(spelling))
+    except GrammarError as error:
+        pytest.skip(error.diagnostics[0].message)
+
+
+def assert_strings_of(schema, grammar) -> None:
+    """A schema's texts are the grammar's, as JSON strings."""
+    for text in texts(grammar, count=8):
+        assert schema.fullmatch(json.dumps(text.decode(), ensure_ascii=False)), text
+        assert schema.fullmatch(json.dumps(text.decode())), text
+        for wrong in (text[:-1], text + b"?"):
+            try:
+                spelled = json.dumps(wrong.decode())
+            except UnicodeDecodeError:
+                continue
+            assert schema.fullmatch(spelled) == grammar.fullmatch(wrong), wrong
+    for match in texts(schema, count=8):
+        value = json.loads(match)
+        if not any(0xD800 <= ord(char) <= 0xDFFF for char in value):
+            assert grammar.fullmatch(value), match
+
+
+def test_recursion_is_refused_or_cut():
+    nested = compile_grammar("gbnf", NESTED)
+    for notation in ("regex", "json_schema"):
+        with pytest.raises(GrammarError, match="refers to itself"):
+            convert(nested, notation, ConvertOptions())
+    cut = convert(nested, "regex", ConvertOptions(depth=2))
+    assert [compile_grammar("regex", cut.text).fullmatch(text) for text in ("x", "(x)", "((x))")] == [True, True, False]
+    assert "the recursion is cut at 2 levels: what nests deeper is left out" in cut.losses
+    assert excess(compile_grammar("regex", cut.text), nested) == ""
+
+
+def test_words_that_are_lost_are_told():
+    schema = {**PERSON, "title": "A person", "description": "Somebody", "additionalProperties": False}
+    found = convert(compile_grammar("json_schema", json.dumps(schema)), "gbnf", ConvertOptions())
+    assert found.losses[-1] == "what it says of itself goes: title, description"
+    silent = {"properties": {"title": {"const": {"description": 1}}}, "type": "object", "additionalProperties": False}
+    found = convert(compile_grammar("json_schema", json.dumps(silent)), "gbnf", ConvertOptions(Spelling.ANY))
+    assert found.losses == ()
+    rules = compile_grammar("gbnf", 'root ::= x # a comment\nx ::= "a"')
+    assert convert(rules, "regex", ConvertOptions()).losses == ("its comments go", "the names of its rules go")
+    assert convert(compile_grammar("gbnf", 'root ::= "#"'), "regex", ConvertOptions()).losses == ()
+    named = compile_grammar("regex", r"(?P<word>a)(b)(?:<c>)")
+    assert convert(named, "gbnf", ConvertOptions()).losses == ("the names of its groups go",)
+    assert convert(compile_grammar("regex", r"(<a>)(?:<)"), "gbnf", ConvertOptions()).losses == ()
+
+
+@pytest.mark.parametrize(("notation", "text"), [("regex", "a"), ("gbnf", 'root ::= "a"'), ("json_schema", "{}")])
+def test_nothing_is_converted_to_what_it_is(notation, text):
+    with pytest.raises(NotConvertibleError, match="already"):
+        convert(compile_grammar(notation, text), notation, ConvertOptions())
+
+
+def test_it_can_be_cancelled():
+    cancel = CancelToken()
+    cancel.cancel()
+    with pytest.raises(CancelledError):
+        convert(compile_grammar("regex", "a{3}"), "gbnf", ConvertOptions(), cancel)
