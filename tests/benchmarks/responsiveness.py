@@ -35,6 +35,7 @@ from PySide6.QtWidgets import QApplication
 from vocabulary_models import SIZES, decode_handler, tokenizer, why_not
 
 from app import theme
+from app.jobs import GarbageCollector
 from engine.decoding.values import SamplerSettings
 
 SCHEMA = json.dumps(json.loads(schema_of_properties(5_000)), indent=1)[:-1].rstrip()  # its last brace is for the keys
@@ -255,6 +256,7 @@ def main() -> None:
         median = statistics.median(waits)
         print(f"first window, warm: {median:.0f} ms, p95 {worst:.0f} ms   limit 1000 {_mark(worst, 1000)}")
     app = QApplication([])
+    GarbageCollector(app)  # as the window has one
     for model in (options.only,) if options.only else SIZES:
         if tokenizer(model) is None:
             print(f"\n{model}: left out, for it is not on this machine: {why_not(model)}")
