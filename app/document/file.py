@@ -115,31 +115,10 @@ def decode(data: bytes, name: str) -> DocumentFile:
         )
     try:
         document = msgspec.json.decode(data, type=DocumentFile)
-        check(document.trace)
+        document.trace.check()
     except (msgspec.MsgspecError, InvariantError, ValueError) as error:
         raise DocumentError(f"{name} is damaged: {error}. Nothing was changed; restore a copy of it.") from None
     return document
-
-
-def check(trace: Trace) -> None:
-    """Refuse a trace that contradicts itself: everything later trusts it.
-
-    Raises:
-        InvariantError: it does.
-    """
-    known: set[int | None] = {None}
-    for node in trace.nodes:
-        if node.parent not in known or node.id in known:
-            raise InvariantError(f"step {node.id} of the trace has no place in it")
-        known.add(node.id)
-    parents = {node.id: node.parent for node in trace.nodes}
-    above: int | None = None
-    for node_id in trace.path:
-        if node_id not in parents or parents[node_id] != above:
-            raise InvariantError(f"the path of the trace breaks at step {node_id}")
-        above = node_id
-    if trace.current is not None and trace.current not in trace.path:
-        raise InvariantError(f"the trace stands at step {trace.current}, which is not on its path")
 
 
 def read(path: Path) -> DocumentFile:

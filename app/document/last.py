@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from app.document.file import VERSION, DocumentFile, check
+from app.document.file import VERSION, DocumentFile
 from app.settings import write_atomically
 from engine.source import InvariantError
 
@@ -48,7 +48,7 @@ def read(place: Path) -> Last | None:
     try:
         last = msgspec.json.decode(place.read_bytes(), type=Last)
         if last.document is not None:
-            check(last.document.trace)
+            last.document.trace.check()
     except FileNotFoundError:
         return None
     except (OSError, msgspec.MsgspecError, InvariantError, ValueError) as error:

@@ -141,13 +141,13 @@ class BreakpointsPane(QFrame):
         bar = QHBoxLayout()
         bar.setContentsMargins(theme.SPACE_S, 0, theme.SPACE_S, 0)
         bar.setSpacing(theme.SPACE_XS)
-        for button in (self.add, self.remove, self.clear):
-            bar.addWidget(button)
-        bar.addStretch(1)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, theme.SPACE_XS, 0, 0)
         layout.setSpacing(theme.SPACE_XS)
         layout.addLayout(bar)
+        for button in (self.add, self.remove, self.clear):
+            bar.addWidget(button)
+        bar.addStretch(1)
         layout.addWidget(self._pages, 1)
         pass_keys_on(self, self.table, self.add)
         self._connect()

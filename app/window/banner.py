@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QFrame,
@@ -28,7 +28,13 @@ _MOST = 3  # older ones make room: a wall of banners hides the work
 
 
 class AlarmBanner(QFrame):
-    """One alarm, until it is dismissed or acted on."""
+    """One alarm, until it is dismissed or acted on.
+
+    Signals:
+        dismissed(AlarmBanner): it goes.
+    """
+
+    dismissed = Signal(object)
 
     def __init__(self, alarm: Alarm) -> None:
         super().__init__()
@@ -42,12 +48,12 @@ class AlarmBanner(QFrame):
         text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         row = QHBoxLayout()
         row.setSpacing(theme.SPACE_S)
-        row.addWidget(self._icon)
-        row.addWidget(text, 1)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(theme.SPACE_M, theme.SPACE_XS, theme.SPACE_S, theme.SPACE_XS)
         outer.setSpacing(theme.SPACE_S)
         outer.addLayout(row)
+        row.addWidget(self._icon)
+        row.addWidget(text, 1)
         if alarm.details:
             outer.addWidget(self._add_details(row))
         self.button = QPushButton(alarm.button)
@@ -72,6 +78,7 @@ class AlarmBanner(QFrame):
     def dismiss(self) -> None:
         """Go away."""
         self.hide()
+        self.dismissed.emit(self)
         self.deleteLater()
 
     def _act(self) -> None:
@@ -108,6 +115,7 @@ class BannerStack(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
+        self._banners: list[AlarmBanner] = []
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(0, 0, 0, 0)
         self._layout.setSpacing(1)
@@ -116,9 +124,7 @@ class BannerStack(QWidget):
     @property
     def banners(self) -> list[AlarmBanner]:
         """What is shown, oldest first."""
-        items = (self._layout.itemAt(i) for i in range(self._layout.count()))
-        widgets = [item.widget() for item in items if item is not None]
-        return [widget for widget in widgets if isinstance(widget, AlarmBanner) and not widget.isHidden()]
+        return list(self._banners)
 
     def show_alarm(self, alarm: Alarm) -> AlarmBanner:
         """Add an alarm; one of the same text is replaced."""
@@ -126,6 +132,8 @@ class BannerStack(QWidget):
         for banner in [other for other in shown if other.alarm.text == alarm.text] or shown[: len(shown) + 1 - _MOST]:
             banner.dismiss()
         banner = AlarmBanner(alarm)
+        banner.dismissed.connect(self._banners.remove)
+        self._banners.append(banner)
         self._layout.addWidget(banner)
         banner.show()  # now, and not with the next layout: it counts as shown from here on
         return banner

@@ -121,26 +121,26 @@ class ExportDialog(QDialog):
         title.setProperty("role", "title")
         right = QVBoxLayout()
         right.setSpacing(theme.SPACE_S)
-        for widget in (self.heading, self.about, self.options):
-            right.addWidget(widget)
-        right.addWidget(self.preview, 1)
-        right.addWidget(self.notes)
-        right.addWidget(self.banner)
         columns = QHBoxLayout()
         columns.setSpacing(theme.SPACE_L)
-        columns.addWidget(self.targets)
-        columns.addLayout(right, 1)
         buttons = QHBoxLayout()
         buttons.setSpacing(theme.SPACE_S)
-        buttons.addWidget(self.note, 1)
-        for button in (self.progress, self.cancel_button, self.close_button, self.write_button):
-            buttons.addWidget(button)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(theme.SPACE_L, theme.SPACE_L, theme.SPACE_L, theme.SPACE_M)
         layout.setSpacing(theme.SPACE_M)
         layout.addWidget(title)
         layout.addLayout(columns, 1)
+        columns.addWidget(self.targets)
+        columns.addLayout(right, 1)
+        for widget in (self.heading, self.about, self.options):
+            right.addWidget(widget)
+        right.addWidget(self.preview, 1)
+        right.addWidget(self.notes)
+        right.addWidget(self.banner)
         layout.addLayout(buttons)
+        buttons.addWidget(self.note, 1)
+        for button in (self.progress, self.cancel_button, self.close_button, self.write_button):
+            buttons.addWidget(button)
 
     # --- asking -------------------------------------------------------------------------------------------------------
 

@@ -252,6 +252,25 @@ class Trace:
     current: int | None = None
     illegal: frozenset[int] = frozenset()
 
+    def check(self) -> None:
+        """Refuse a trace that contradicts itself, as one from a file may: everything later trusts it.
+
+        Raises:
+            InvariantError: it does.
+        """
+        parents: dict[int | None, int | None] = {}
+        for node in self.nodes:
+            if node.id in parents or not (node.parent is None or node.parent in parents):
+                raise InvariantError(f"step {node.id} of the trace has no place in it")
+            parents[node.id] = node.parent
+        above: int | None = None
+        for node_id in self.path:
+            if node_id not in parents or parents[node_id] != above:
+                raise InvariantError(f"the path of the trace breaks at step {node_id}")
+            above = node_id
+        if self.current is not None and self.current not in self.path:
+            raise InvariantError(f"the trace stands at step {self.current}, which is not on its path")
+
 
 @dataclass(frozen=True, slots=True)
 class FormerBranch:

@@ -85,10 +85,6 @@ class CoalescencePane(QWidget):
         """The page that is open."""
         return Page(self.pages.currentIndex())
 
-    def open_page(self, page: Page) -> None:
-        """Open another page."""
-        self.switches.button(page).click()
-
     def show_strategy(self, strategy: Strategy) -> None:
         """Show how steps take forced runs."""
         blocker = QSignalBlocker(self.strategy)

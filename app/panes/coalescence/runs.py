@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
+from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableView, QWidget
 
 from app import theme
+from app.models.rows import Index, RowsModel
 from app.panes.coalescence.wording import begins
 from app.workers.coalescence_messages import ForcedAnswer
 from engine.vocabulary.visible import visible
 
-Index = QModelIndex | QPersistentModelIndex
-_ROOT = QModelIndex()
 TEXT, WHERE, WAYS, OWN = range(4)
 _TITLES = ("Forced text", "From → to", "Spellings", "The tokenizer writes")
 _TIPS = (
@@ -66,39 +65,12 @@ def rows_of(answer: ForcedAnswer | None, here: bytes) -> tuple[Row, ...]:
     return tuple(rows)
 
 
-class RunsModel(QAbstractTableModel):
-    """Shows rows, and decides nothing."""
+class RunsModel(RowsModel):
+    """A `Row` for each run."""
 
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self.rows: tuple[Row, ...] = ()
-
-    def show_rows(self, rows: tuple[Row, ...]) -> None:
-        """Show others."""
-        self.beginResetModel()
-        self.rows = rows
-        self.endResetModel()
-
-    def rowCount(self, parent: Index = _ROOT) -> int:
-        """One for each run."""
-        return 0 if parent.isValid() else len(self.rows)
-
-    def columnCount(self, parent: Index = _ROOT) -> int:
-        """Always the same."""
-        return 0 if parent.isValid() else len(_TITLES)
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Titles."""
-        if orientation is not Qt.Orientation.Horizontal or not 0 <= section < len(_TITLES):
-            return None
-        match role:
-            case Qt.ItemDataRole.DisplayRole:
-                return _TITLES[section]
-            case Qt.ItemDataRole.ToolTipRole:
-                return _TIPS[section]
-            case Qt.ItemDataRole.TextAlignmentRole:
-                return _alignment(section)
-        return None
+    titles = _TITLES
+    tips = _TIPS
+    numbers = frozenset((WAYS,))
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """Texts."""
@@ -113,7 +85,7 @@ class RunsModel(QAbstractTableModel):
             case Qt.ItemDataRole.ForegroundRole if row.data is None or column == WHERE:
                 return theme.colour(theme.Role.MUTED)
             case Qt.ItemDataRole.TextAlignmentRole:
-                return _alignment(column)
+                return self.alignment(column)
             case Qt.ItemDataRole.ToolTipRole:
                 return _tip(row)
         return None
@@ -192,8 +164,3 @@ def _tip(row: Row) -> str:
         return f"{row.text}\nmust come where the output stands"
     front = f" behind {begins(row.before, 60)}" if row.before else " at the beginning"
     return f"{row.text}\nmust come{front}"
-
-
-def _alignment(column: int) -> Qt.AlignmentFlag:
-    side = Qt.AlignmentFlag.AlignRight if column == WAYS else Qt.AlignmentFlag.AlignLeft
-    return side | Qt.AlignmentFlag.AlignVCenter

@@ -270,10 +270,6 @@ class ExplanationPage(QWidget):
         row = QHBoxLayout()
         row.setContentsMargins(theme.SPACE_S, theme.SPACE_XS, theme.SPACE_XS, theme.SPACE_XS)
         row.setSpacing(theme.SPACE_XS)
-        row.addWidget(self.field, 1)
-        row.addWidget(self.says)
-        for button in (self.unfold_button, self.fold_button, self.copy_button):
-            row.addWidget(button)
         self.notice = QLabel()
         self.notice.setProperty("role", "muted")
         self.notice.setContentsMargins(theme.SPACE_M, 0, theme.SPACE_M, theme.SPACE_XS)
@@ -282,6 +278,10 @@ class ExplanationPage(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addLayout(row)
+        row.addWidget(self.field, 1)
+        row.addWidget(self.says)
+        for button in (self.unfold_button, self.fold_button, self.copy_button):
+            row.addWidget(button)
         layout.addWidget(self.notice)
         layout.addWidget(self._stack, 1)
 

@@ -152,6 +152,15 @@ class FindBar(QFrame):
     def _lay_out(self) -> None:
         buttons = QHBoxLayout()
         buttons.setSpacing(theme.SPACE_XS)
+        replaces = QHBoxLayout()
+        replaces.setSpacing(theme.SPACE_XS)
+        grid = QGridLayout(self)
+        grid.setContentsMargins(theme.SPACE_M, theme.SPACE_XS, theme.SPACE_XS, theme.SPACE_XS)
+        grid.setSpacing(theme.SPACE_XS)
+        grid.setColumnStretch(0, 1)
+        grid.addWidget(self.field, 0, 0)
+        grid.addWidget(self.says, 0, 1)
+        grid.addLayout(buttons, 0, 2)
         for button in (
             self.case_button,
             self.words_button,
@@ -160,20 +169,11 @@ class FindBar(QFrame):
             self.close_button,
         ):
             buttons.addWidget(button)
-        replaces = QHBoxLayout()
-        replaces.setSpacing(theme.SPACE_XS)
+        grid.addWidget(self.replacement, 1, 0)
+        grid.addLayout(replaces, 1, 1, 1, 2)
         replaces.addWidget(self.replace_button)
         replaces.addWidget(self.all_button)
         replaces.addStretch(1)
-        grid = QGridLayout(self)
-        grid.setContentsMargins(theme.SPACE_M, theme.SPACE_XS, theme.SPACE_XS, theme.SPACE_XS)
-        grid.setSpacing(theme.SPACE_XS)
-        grid.setColumnStretch(0, 1)
-        grid.addWidget(self.field, 0, 0)
-        grid.addWidget(self.says, 0, 1)
-        grid.addLayout(buttons, 0, 2)
-        grid.addWidget(self.replacement, 1, 0)
-        grid.addLayout(replaces, 1, 1, 1, 2)
 
     def _field(self, placeholder: str, name: str) -> QLineEdit:
         field = QLineEdit()

@@ -102,9 +102,6 @@ class GeneratedPage(QWidget):
         bar = QHBoxLayout()
         bar.setContentsMargins(theme.SPACE_M, theme.SPACE_XS, theme.SPACE_XS, theme.SPACE_XS)
         bar.setSpacing(theme.SPACE_S)
-        bar.addWidget(self.told, 1)
-        bar.addWidget(self.spelling)
-        bar.addWidget(self.copy_button)
         instead = QWidget()
         column = QVBoxLayout(instead)
         column.setContentsMargins(theme.SPACE_L, theme.SPACE_S, theme.SPACE_L, theme.SPACE_S)
@@ -120,6 +117,9 @@ class GeneratedPage(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addLayout(bar)
+        bar.addWidget(self.told, 1)
+        bar.addWidget(self.spelling)
+        bar.addWidget(self.copy_button)
         layout.addWidget(self.stack, 1)
 
     # --- what is shown ------------------------------------------------------------------------------------------------

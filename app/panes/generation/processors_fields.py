@@ -7,10 +7,7 @@ from dataclasses import replace
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import (
-    QFormLayout,
     QLabel,
-    QLineEdit,
-    QPlainTextEdit,
     QSpinBox,
     QStackedWidget,
     QVBoxLayout,
@@ -20,6 +17,7 @@ from PySide6.QtWidgets import (
 from app import theme
 from app.models.wording import count, percent
 from app.panes.generation.buttons import push_button
+from app.panes.generation.form_fields import code_line, code_lines, form
 from app.panes.generation.processors_text import (
     STAGE_TEXTS,
     UnreadableError,
@@ -69,6 +67,7 @@ _HELD_BACK = {
     "The output is complete all the same.",
 }
 _SAMPLERS = "Its value is the sampler's; here it can be moved before or behind other stages."
+_TEXT_HEIGHT = 110
 
 
 class Fields(QStackedWidget):
@@ -88,14 +87,16 @@ class Fields(QStackedWidget):
         self._effects: dict[StageName, QLabel] = {}
         self.zone_fields = ZoneFields()
         self.budget = QLabel(wordWrap=True)
-        self.static = _line("LOWER{5} NEWLINE", "Classes, one for each position")
-        self.pattern = _line('UPPER+ ":" " " LOWER+ NEWLINE', "Pattern")
-        self.table = _text("1 1 2\n2 2 3\n3 3 1", "Transitions")
+        self.static = code_line("LOWER{5} NEWLINE", "Classes, one for each position")
+        self.pattern = code_line('UPPER+ ":" " " LOWER+ NEWLINE', "Pattern")
+        self.table = code_lines("1 1 2\n2 2 3\n3 3 1", "Transitions")
         self.initial = QSpinBox(minimum=1, maximum=10_000_000, value=1)
         self.initial.lineEdit().setTextMargins(theme.SPACE_XS, 0, theme.SPACE_XS, 0)
         self.initial.setAccessibleName("Initial state")
-        self.suppress = _text("e", "Suppressed texts")
-        self.bias = _text("the = +2\n#50 = -1", "Biases")
+        self.suppress = code_lines("e", "Suppressed texts")
+        self.bias = code_lines("the = +2\n#50 = -1", "Biases")
+        for text in (self.table, self.suppress, self.bias):
+            text.setMinimumHeight(_TEXT_HEIGHT)
         self._build()
         self._connect()
         self.show_settings(PipelineSettings())
@@ -205,10 +206,11 @@ class Fields(QStackedWidget):
         return self.static, self.pattern, self.table, self.initial, self.suppress, self.bias
 
     def _build(self) -> None:
-        table = _form()
-        table.addRow(self.table)
-        table.addRow("Initial state", self.initial)
-        contents: dict[StageName, QWidget | QFormLayout] = {
+        table = QWidget()
+        rows = form(table)
+        rows.addRow(self.table)
+        rows.addRow("Initial state", self.initial)
+        contents: dict[StageName, QWidget] = {
             StageName.GRAMMAR: self.zone_fields,
             StageName.BUDGET: self.budget,
             StageName.STATIC: self.static,
@@ -220,7 +222,7 @@ class Fields(QStackedWidget):
         for stage in StageName:
             self._add_page(stage, contents.get(stage))
 
-    def _add_page(self, stage: StageName, content: QWidget | QFormLayout | None) -> None:
+    def _add_page(self, stage: StageName, content: QWidget | None) -> None:
         page = QWidget()
         layout = QVBoxLayout(page)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -233,9 +235,7 @@ class Fields(QStackedWidget):
         effect.setProperty("role", "muted")
         layout.addWidget(title)
         layout.addWidget(about)
-        if isinstance(content, QFormLayout):
-            layout.addLayout(content)
-        elif content is not None:
+        if content is not None:
             layout.addWidget(content)
         else:
             sampler = push_button("Sampler…", "Change how tokens are drawn")
@@ -288,30 +288,3 @@ def _effect(effect: StageEffect | None) -> str:
         gone = f"{count(effect.removed, 'token')} with {percent(effect.mass)}"
         return f"At this step it removes {gone}; {effect.left:,} are left."
     return "At this step it removes nothing" + (f" and moves {percent(effect.moved)}." if effect.moved else ".")
-
-
-def _form() -> QFormLayout:
-    form = QFormLayout()
-    form.setHorizontalSpacing(theme.SPACE_M)
-    form.setVerticalSpacing(theme.SPACE_S)
-    form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
-    form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-    return form
-
-
-def _line(placeholder: str, name: str) -> QLineEdit:
-    line = QLineEdit(placeholderText=placeholder)
-    line.setAccessibleName(name)
-    line.setToolTip(name)
-    line.setFont(theme.mono_font())
-    return line
-
-
-def _text(placeholder: str, name: str) -> QPlainTextEdit:
-    text = QPlainTextEdit(placeholderText=placeholder)
-    text.setAccessibleName(name)
-    text.setProperty("role", "field")
-    text.setFont(theme.mono_font())
-    text.setTabChangesFocus(True)
-    text.setMinimumHeight(110)
-    return text

@@ -116,10 +116,6 @@ class PromptBox(QWidget):
     def _build(self) -> None:
         head = QHBoxLayout()
         head.setSpacing(theme.SPACE_XS)
-        head.addWidget(self.fold)
-        head.addWidget(self.summary, 1)
-        head.addWidget(self.as_text)
-        head.addWidget(self.as_chat)
         chat = QWidget()
         form = QFormLayout(chat)
         form.setContentsMargins(0, 0, 0, 0)
@@ -143,6 +139,10 @@ class PromptBox(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(theme.SPACE_XS)
         layout.addLayout(head)
+        head.addWidget(self.fold)
+        head.addWidget(self.summary, 1)
+        head.addWidget(self.as_text)
+        head.addWidget(self.as_chat)
         layout.addWidget(self._body)
 
     def _connect(self) -> None:

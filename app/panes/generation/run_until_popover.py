@@ -153,17 +153,6 @@ class RunUntilPopover(QFrame):
             Goal.Z_BELOW: self.z,
             Goal.TOKENS: self.count,
         }
-        for row, (goal, (text, tip)) in enumerate(_CHOICES.items()):
-            choice = QRadioButton(text)
-            choice.setToolTip(tip)
-            self.choices[goal] = choice
-            self._group.addButton(choice)
-            grid.addWidget(choice, row, 0)
-            if (field := fields.get(goal)) is not None:
-                field.setFixedWidth(_FIELD_WIDTH)
-                field.setToolTip(tip)
-                field.setAccessibleName(text)
-                grid.addWidget(field, row, 1)
         self.rule.editTextChanged.connect(self._enable)
         self.token.textEdited.connect(self._enable)
         typed = self.rule.lineEdit()
@@ -176,14 +165,25 @@ class RunUntilPopover(QFrame):
         self.count.valueChanged.connect(lambda _value: self.choices[Goal.TOKENS].setChecked(True))
         self.token.returnPressed.connect(self._run)
         foot = QHBoxLayout()
-        foot.addWidget(self.why_not, 1)
-        foot.addWidget(self.run)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(theme.SPACE_L, theme.SPACE_M, theme.SPACE_L, theme.SPACE_M)
         layout.setSpacing(theme.SPACE_S)
         layout.addWidget(title)
         layout.addLayout(grid)
+        for row, (goal, (text, tip)) in enumerate(_CHOICES.items()):
+            choice = QRadioButton(text)
+            choice.setToolTip(tip)
+            self.choices[goal] = choice
+            self._group.addButton(choice)
+            grid.addWidget(choice, row, 0)
+            if (field := fields.get(goal)) is not None:
+                field.setFixedWidth(_FIELD_WIDTH)
+                field.setToolTip(tip)
+                field.setAccessibleName(text)
+                grid.addWidget(field, row, 1)
         layout.addLayout(foot)
+        foot.addWidget(self.why_not, 1)
+        foot.addWidget(self.run)
 
     def _enable(self) -> None:
         missing = self.until() is None

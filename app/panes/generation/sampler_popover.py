@@ -11,9 +11,8 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QDoubleSpinBox,
-    QFormLayout,
     QFrame,
-    QHBoxLayout,
+    QGridLayout,
     QLabel,
     QSpinBox,
     QToolButton,
@@ -42,7 +41,6 @@ class SamplerPopover(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, Qt.WindowType.Popup)
         self.setProperty("role", "card")
-        self._warm = _DEFAULTS.temperature  # what greedy goes back to
         self.greedy = QCheckBox("Greedy: always the most probable token")
         self.temperature = _real(0.01, 5.0, 0.05, "Divides the logits: below 1 surer, above 1 more varied")
         self.top_k = _whole(0, 1_000_000, "Draws from the k most probable tokens only", off="off")
@@ -98,20 +96,10 @@ class SamplerPopover(QFrame):
         self.greedy.setFocus()
 
     def _build(self) -> None:
-        form = QFormLayout()
+        form = QGridLayout()  # in which, unlike in a QFormLayout, labels stand in the middle of their rows
         form.setHorizontalSpacing(theme.SPACE_L)
         form.setVerticalSpacing(theme.SPACE_S)
-        form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        form.addRow("Temperature", self.temperature)
-        form.addRow("Top-k", self.top_k)
-        form.addRow("Top-p", self.top_p)
-        form.addRow("Min-p", self.min_p)
-        form.addRow("Repetition penalty", self.penalty)
-        seed = QHBoxLayout()
-        seed.setSpacing(theme.SPACE_XS)
-        seed.addWidget(self.seed, 1)
-        seed.addWidget(self.new_seed)
-        form.addRow("Seed", seed)
+        form.setColumnStretch(1, 1)
         title = QLabel("Sampler")
         title.setProperty("role", "heading")
         layout = QVBoxLayout(self)
@@ -120,6 +108,13 @@ class SamplerPopover(QFrame):
         layout.addWidget(title)
         layout.addWidget(self.greedy)
         layout.addLayout(form)
+        names = ("Temperature", "Top-k", "Top-p", "Min-p", "Repetition penalty", "Seed")
+        for row, (name, field) in enumerate(zip(names, self._fields(), strict=True)):
+            label = QLabel(name)
+            label.setBuddy(field)
+            form.addWidget(label, row, 0)
+            form.addWidget(field, row, 1, 1, 1 if field is self.seed else 2)
+        form.addWidget(self.new_seed, len(names) - 1, 2)
         layout.addWidget(self.reset, 0, Qt.AlignmentFlag.AlignRight)
 
     def _connect(self) -> None:

@@ -123,12 +123,12 @@ class TwinPage(QWidget):
     def _build(self) -> None:
         head = QHBoxLayout()
         head.setSpacing(theme.SPACE_S)
-        head.addWidget(self.verdict, 1)
-        head.addWidget(self.write)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, theme.SPACE_S, 0, 0)
         layout.setSpacing(theme.SPACE_XS)
         layout.addLayout(head)
+        head.addWidget(self.verdict, 1)
+        head.addWidget(self.write)
         layout.addWidget(self.bar)
         for title, view in ((self.with_title, self.with_grammar), (self.without_title, self.without)):
             title.setProperty("role", "muted")

@@ -65,16 +65,17 @@ class WhyPanel(QFrame):
         self.close_button = close_button("Close")
         self.close_button.clicked.connect(self.close_panel)
         self._facts = QGridLayout()
+        self._fact_widgets: list[QWidget] = []
         self._facts.setHorizontalSpacing(theme.SPACE_M)
         self._facts.setVerticalSpacing(theme.SPACE_XS)
         self._facts.setColumnStretch(1, 1)
         head = QHBoxLayout()
-        head.addWidget(self._title, 1)
-        head.addWidget(self.close_button, 0, Qt.AlignmentFlag.AlignTop)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(theme.SPACE_M, theme.SPACE_S, theme.SPACE_S, theme.SPACE_S)
         layout.setSpacing(theme.SPACE_XS)
         layout.addLayout(head)
+        head.addWidget(self._title, 1)
+        head.addWidget(self.close_button, 0, Qt.AlignmentFlag.AlignTop)
         layout.addWidget(self._scrolled())
         theme.themes.changed.connect(self._render)
         self.hide()
@@ -200,17 +201,19 @@ class WhyPanel(QFrame):
         return button
 
     def _add_fact(self, name: str, value: QWidget) -> None:
-        row = self._facts.rowCount()
+        row = len(self._fact_widgets) // 2
         caption = QLabel(name)
         caption.setProperty("role", "muted")
         self._facts.addWidget(caption, row, 0, Qt.AlignmentFlag.AlignVCenter)
         self._facts.addWidget(value, row, 1)
+        self._fact_widgets += caption, value
 
     def _clear_facts(self) -> None:
-        while (item := self._facts.takeAt(0)) is not None:
-            if (widget := item.widget()) is not None:
-                widget.hide()
-                widget.deleteLater()
+        for widget in self._fact_widgets:
+            self._facts.removeWidget(widget)
+            widget.hide()
+            widget.deleteLater()
+        self._fact_widgets.clear()
 
 
 class _Scrolled(QScrollArea):

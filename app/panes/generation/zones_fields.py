@@ -6,14 +6,11 @@ whether one must come, is one thing for all of them.
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
-    QFormLayout,
     QHBoxLayout,
-    QLineEdit,
-    QPlainTextEdit,
     QSizePolicy,
     QStackedWidget,
     QVBoxLayout,
@@ -22,6 +19,7 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.panes.generation.buttons import tool_button
+from app.panes.generation.form_fields import code_line, code_lines, form
 from app.panes.generation.processors_text import UnreadableError, read, trigger_fact, written
 from engine.decoding.pipeline_settings import Afterwards, OtherZone, ZoneSettings
 from engine.source import InvariantError
@@ -29,7 +27,7 @@ from engine.source import InvariantError
 _THEN = {
     Afterwards.STOP: "the output ends",
     Afterwards.FREE: "free text to the end",
-    Afterwards.AGAIN: "free text, and a zone again after the next trigger",
+    Afterwards.AGAIN: "free text, until the next trigger",
 }
 _NOTATIONS = {"regex": "Regular expression", "gbnf": "GBNF", "json_schema": "JSON Schema", "": "Free text"}
 _MOST = 9
@@ -61,9 +59,9 @@ class ZoneFields(QWidget):
         self.chosen.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.add = tool_button("Add", "Add a zone with a grammar of its own, such as a tool call", role="outlined")
         self.remove = tool_button("Remove", "Remove the zone that is shown", role="outlined")
-        self.after = _line("</think>", "Trigger text: the grammar begins behind it")
-        self.after_token = _line("name of a special token", "Trigger token: the grammar begins behind it")
-        self.until = _line("```", "Text that must follow what the grammar matches")
+        self.after = code_line("</think>", "Trigger text: the grammar begins behind it")
+        self.after_token = code_line("name of a special token", "Trigger token: the grammar begins behind it")
+        self.until = code_line("```", "Text that must follow what the grammar matches")
         self.then = QComboBox()
         for text in _THEN.values():
             self.then.addItem(text)
@@ -138,26 +136,26 @@ class ZoneFields(QWidget):
     # --- inside ---------------------------------------------------------------------------------------------------
 
     def _build(self) -> None:
-        form = _form(self._own)
-        form.addRow("After the text", self.after)
-        form.addRow("or the token", self.after_token)
-        form.addRow("Closed by", self.until)
+        own = form(self._own)
+        own.addRow("After the text", self.after)
+        own.addRow("or the token", self.after_token)
+        own.addRow("Closed by", self.until)
         self._pages.addWidget(self._own)
         row = QHBoxLayout()
         row.setSpacing(theme.SPACE_XS)
-        row.addWidget(self.chosen, 1)
-        row.addWidget(self.add)
-        row.addWidget(self.remove)
         common = QWidget()
-        shared = _form(common)
+        shared = form(common)
         shared.addRow("Then", self.then)
-        shared.labelForField(self.then).setMinimumWidth(form.labelForField(self.after).sizeHint().width())
+        shared.labelForField(self.then).setMinimumWidth(own.labelForField(self.after).sizeHint().width())
         shared.addRow(self.required)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(theme.SPACE_S)
         layout.addWidget(self.is_partial)
         layout.addLayout(row)
+        row.addWidget(self.chosen, 1)
+        row.addWidget(self.add)
+        row.addWidget(self.remove)
         layout.addWidget(self._pages)
         layout.addWidget(common)
 
@@ -253,25 +251,21 @@ class OtherZoneFields(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.after = _line("<call>", "Trigger text: the zone begins behind it")
-        self.after_token = _line("name of a special token", "Trigger token: the zone begins behind it")
-        self.until = _line("</call>", "Text that closes the zone; free text needs one")
+        self.after = code_line("<call>", "Trigger text: the zone begins behind it")
+        self.after_token = code_line("name of a special token", "Trigger token: the zone begins behind it")
+        self.until = code_line("</call>", "Text that closes the zone; free text needs one")
         self.notation = QComboBox()
         self.notation.setAccessibleName("Notation of the zone's grammar")
         for notation, name in _NOTATIONS.items():
             self.notation.addItem(name, notation)
-        self.text = QPlainTextEdit(placeholderText="the zone's grammar")
-        self.text.setAccessibleName("The zone's grammar")
-        self.text.setProperty("role", "field")
-        self.text.setFont(theme.mono_font())
-        self.text.setTabChangesFocus(True)
+        self.text = code_lines("the zone's grammar", "The zone's grammar")
         self.text.setFixedHeight(_TEXT_HEIGHT)
-        form = _form(self)
-        form.addRow("After the text", self.after)
-        form.addRow("or the token", self.after_token)
-        form.addRow("Written as", self.notation)
-        form.addRow(self.text)
-        form.addRow("Closed by", self.until)
+        rows = form(self)
+        rows.addRow("After the text", self.after)
+        rows.addRow("or the token", self.after_token)
+        rows.addRow("Written as", self.notation)
+        rows.addRow(self.text)
+        rows.addRow("Closed by", self.until)
         for line in (self.after, self.after_token, self.until):
             line.textEdited.connect(lambda _text: self.edited.emit())
         self.text.textChanged.connect(self.edited)
@@ -318,21 +312,3 @@ class OtherZoneFields(QWidget):
     def _on_notation(self) -> None:
         self.text.setVisible(bool(self.notation.currentData()))
         self.edited.emit()
-
-
-def _form(widget: QWidget) -> QFormLayout:
-    form = QFormLayout(widget)
-    form.setContentsMargins(0, 0, 0, 0)
-    form.setHorizontalSpacing(theme.SPACE_M)
-    form.setVerticalSpacing(theme.SPACE_S)
-    form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
-    form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-    return form
-
-
-def _line(placeholder: str, name: str) -> QLineEdit:
-    line = QLineEdit(placeholderText=placeholder)
-    line.setAccessibleName(name)
-    line.setToolTip(name)
-    line.setFont(theme.mono_font())
-    return line

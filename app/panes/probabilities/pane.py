@@ -26,6 +26,9 @@ from app.panes.probabilities.waterfall import Waterfall
 if TYPE_CHECKING:
     from engine.decoding.values import Position
 
+_EMPTY = "What the mask does to the model's probabilities is drawn here with the next step."
+_PREPARING = "Preparing the drawing…"
+
 
 class ProbabilitiesPane(QFrame):
     """Draws the redistribution of one position."""
@@ -41,7 +44,7 @@ class ProbabilitiesPane(QFrame):
         self._drawing = Unhurried(self._draw, self)
         self.facts = _Facts()
         self.waterfall = Waterfall()
-        self._empty = QLabel("What the mask does to the model's probabilities is drawn here with the next step.")
+        self._empty = QLabel(_EMPTY)
         self._empty.setProperty("role", "muted")
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._empty.setWordWrap(True)
@@ -76,6 +79,7 @@ class ProbabilitiesPane(QFrame):
         self.facts.show_position(self._position)
         self.waterfall.show_position(self._position)
         if self._position is None:
+            self._empty.setText(_EMPTY)
             self._pages.setCurrentIndex(0)
         self._draw_soon()
 
@@ -103,6 +107,7 @@ class ProbabilitiesPane(QFrame):
         if self._position is None or not self.isVisible():
             return
         if not self._library.is_ready:
+            self._empty.setText(_PREPARING)
             self._library.begin()
             return
         if self._plot is None:
@@ -127,7 +132,9 @@ class _Facts(QWidget):
             ("KL", "How far the masked distribution is from the model's: −ln Z, in nats"),
             ("Entropy", "How undecided the model is, before the mask and after it, in nats"),
         ):
-            row.addLayout(self._fact(name, tip))
+            column = QVBoxLayout()
+            row.addLayout(column)
+            self._values[name] = _fill(column, name, tip)
         row.addStretch(1)
 
     def show_position(self, position: Position | None) -> None:
@@ -148,14 +155,13 @@ class _Facts(QWidget):
         """All numbers with their names."""
         return " · ".join(f"{name} {value.text()}" for name, value in self._values.items())
 
-    def _fact(self, name: str, tip: str) -> QVBoxLayout:
-        caption, value = QLabel(name), QLabel()
-        caption.setProperty("role", "muted")
-        value.setProperty("role", "heading")
-        column = QVBoxLayout()
-        column.setSpacing(0)
-        for label in (caption, value):
-            label.setToolTip(tip)
-            column.addWidget(label)
-        self._values[name] = value
-        return column
+
+def _fill(column: QVBoxLayout, name: str, tip: str) -> QLabel:
+    caption, value = QLabel(name), QLabel()
+    caption.setProperty("role", "muted")
+    value.setProperty("role", "heading")
+    column.setSpacing(0)
+    for label in (caption, value):
+        label.setToolTip(tip)
+        column.addWidget(label)
+    return value

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, QRectF, QSize, Qt
+from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -25,6 +25,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
+from app.models.rows import Index, RowsModel
 from app.models.token_paint import mix, tabular
 from app.models.wording import percent
 
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
     from engine.decoding.values import Position, StageEffect
 
 Role = theme.Role
-Index = QModelIndex | QPersistentModelIndex
-_ROOT = QModelIndex()
 _ROW = Qt.ItemDataRole.UserRole
 STAGE, LEFT, REMOVED, MOVED = range(4)
 _TITLES = ("Stage", "Left", "Removed", "Moved")
@@ -68,50 +67,23 @@ def falls_of(position: Position) -> tuple[Fall, ...]:
     return tuple(rows)
 
 
-class WaterfallModel(QAbstractTableModel):
-    """One row for each stage; shows, and decides nothing."""
+class WaterfallModel(RowsModel):
+    """A `Fall` for each stage."""
 
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._rows: tuple[Fall, ...] = ()
-
-    def show_falls(self, rows: tuple[Fall, ...]) -> None:
-        """Show other stages."""
-        self.beginResetModel()
-        self._rows = rows
-        self.endResetModel()
-
-    def rowCount(self, parent: Index = _ROOT) -> int:
-        """One for each stage."""
-        return 0 if parent.isValid() else len(self._rows)
-
-    def columnCount(self, parent: Index = _ROOT) -> int:
-        """Always the same."""
-        return 0 if parent.isValid() else len(_TITLES)
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Titles."""
-        if orientation is not Qt.Orientation.Horizontal or not 0 <= section < len(_TITLES):
-            return None
-        match role:
-            case Qt.ItemDataRole.DisplayRole:
-                return _TITLES[section]
-            case Qt.ItemDataRole.ToolTipRole:
-                return _TIPS[section]
-            case Qt.ItemDataRole.TextAlignmentRole:
-                return _alignment(section)
-        return None
+    titles = _TITLES
+    tips = _TIPS
+    numbers = frozenset((LEFT, REMOVED, MOVED))
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """Texts, and the row itself for whoever draws its bar."""
         if not index.isValid():
             return None
-        row = self._rows[index.row()]
+        row = self.rows[index.row()]
         match role:
             case Qt.ItemDataRole.DisplayRole:
                 return _text(row, index.column())
             case Qt.ItemDataRole.TextAlignmentRole:
-                return _alignment(index.column())
+                return self.alignment(index.column())
             case Qt.ItemDataRole.ToolTipRole:
                 return _tip(row)
         return row if role == _ROW else None
@@ -153,7 +125,7 @@ class Waterfall(QWidget):
     def show_position(self, position: Position | None) -> None:
         """Show what the stages do at a position."""
         rows = () if position is None else falls_of(position)
-        self.model.show_falls(rows)
+        self.model.show_rows(rows)
         self.setVisible(bool(rows))
         height = self.table.horizontalHeader().sizeHint().height() + _ROW_HEIGHT * min(len(rows), _MOST_ROWS) + 2
         self.table.setFixedHeight(height)
@@ -180,7 +152,7 @@ class _Delegate(QStyledItemDelegate):
             width = painter.fontMetrics().horizontalAdvance("<0.0001%") + theme.SPACE_S
             self._bar(painter, box.adjusted(0, 0, -width, 0), row)
         painter.setPen(theme.colour(Role.TEXT))
-        painter.drawText(box, int(_alignment(index.column())), text)
+        painter.drawText(box, index.data(Qt.ItemDataRole.TextAlignmentRole), text)
         painter.restore()
 
     def _bar(self, painter: QPainter, box: QRectF, row: Fall) -> None:
@@ -212,8 +184,3 @@ def _tip(row: Fall) -> str:
     effect = row.effect
     removed = f"removed {effect.removed:,} tokens, which had {percent(effect.mass)} before it; {effect.left:,} are left"
     return f"{row.name}: {removed}\n{percent(effect.moved)} of the probability changed hands"
-
-
-def _alignment(column: int) -> Qt.AlignmentFlag:
-    side = Qt.AlignmentFlag.AlignLeft if column == STAGE else Qt.AlignmentFlag.AlignRight
-    return side | Qt.AlignmentFlag.AlignVCenter

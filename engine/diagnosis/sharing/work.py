@@ -6,7 +6,7 @@ needs of it, by the names of its fields; whatever else stands in it is passed ov
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 
@@ -15,6 +15,14 @@ from engine.decoding.values import DEFAULT_MAX_TOKENS, Chat, FormerBranch, Sampl
 from engine.source import EngineError, InvariantError
 
 Whitespace = Literal["compact", "one-space", "flexible", "any"]
+
+VERSION: Final = 1
+"""The latest form of the file that is understood."""
+
+
+class _Head(msgspec.Struct):
+    format: str = ""
+    version: int = 0
 
 
 class GrammarText(msgspec.Struct, frozen=True):
@@ -70,31 +78,13 @@ def read_work(data: bytes, name: str) -> Work:
         EngineError: it is no such file, or its trace contradicts itself.
     """
     try:
-        kind = msgspec.json.decode(data, type=dict[str, msgspec.Raw]).get("format")
-        if kind is None or bytes(kind) != b'"turnstile"':
+        head = msgspec.json.decode(data, type=_Head)
+        if head.format != "turnstile":
             raise EngineError(f"{name} is JSON, but no Turnstile document: give a .turnstile file")
+        if head.version > VERSION:
+            raise EngineError(f"{name} is of a later Turnstile (format {head.version}, not {VERSION}): update this one")
         work = msgspec.json.decode(data, type=Work)
-        check_tree(work.trace)
+        work.trace.check()
     except (msgspec.MsgspecError, InvariantError, ValueError) as error:
         raise EngineError(f"{name} is no Turnstile document that can be read: {error}") from error
     return work
-
-
-def check_tree(trace: Trace) -> None:
-    """Refuse a trace that contradicts itself: everything that follows its parents trusts it.
-
-    Raises:
-        InvariantError: it does.
-    """
-    parents: dict[int | None, int | None] = {}
-    for node in trace.nodes:
-        if node.id in parents or not (node.parent is None or node.parent in parents):
-            raise InvariantError(f"step {node.id} of the trace has no place in it")
-        parents[node.id] = node.parent
-    above: int | None = None
-    for node_id in trace.path:
-        if node_id not in parents or parents[node_id] != above:
-            raise InvariantError(f"the path of the trace breaks at step {node_id}")
-        above = node_id
-    if trace.current is not None and trace.current not in trace.path:
-        raise InvariantError(f"the trace stands at step {trace.current}, which is not on its path")

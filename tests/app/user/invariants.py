@@ -10,8 +10,9 @@ from __future__ import annotations
 from functools import lru_cache
 
 import msgspec
+import shiboken6
 from model_doubles import EOS, LETTERS
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QSpacerItem, QWidgetItem
 
 from app.document.file import DocumentFile, decode, encode
 from app.models.wording import token_text
@@ -33,6 +34,7 @@ def check(desk: OwnWindow) -> None:
     modal = QApplication.activeModalWidget()
     assert modal is None, f"a modal dialog is open: {modal!r}"
     _no_bug_was_met(desk)
+    _python_knows_no_items_of_layouts()
     _the_document_is_what_is_shown(desk)
     _buttons_tell_the_truth(desk)
     _the_output_is_its_tokens(desk)
@@ -43,6 +45,13 @@ def check(desk: OwnWindow) -> None:
 def reread(content: DocumentFile) -> DocumentFile:
     """A document as it comes back from its file."""
     return decode(encode(content), "walk")
+
+
+def _python_knows_no_items_of_layouts() -> None:
+    """Qt deletes them unheard, and the next thing at their address crashes: see tests/architecture/test_layouts.py."""
+    items = [one for one in shiboken6.getAllValidWrappers() if isinstance(one, QWidgetItem | QSpacerItem)]
+    known = [shiboken6.dump(one) for one in items if not shiboken6.createdByPython(one)]
+    assert not known, known
 
 
 def _no_bug_was_met(desk: OwnWindow) -> None:

@@ -234,15 +234,6 @@ class TextProduct(SearchedTable[tuple[int, Residual]]):
         """Whether every string that goes on from here is accepted."""
         return self._keys[configuration][1] is True
 
-    def state_of(self, configuration: int, component: Component) -> int:
-        """The state of a condition; `DEAD` where it does not matter any more."""
-        residual = self._keys[configuration][1]
-        parts = residual[1] if residual is not True and residual[0] == _ALL else (residual,)
-        for part in parts:
-            if part is not True and part[0] == LEAF and self._components[part[1]] is component:
-                return int(part[2])
-        return DEAD
-
     def spans(self, configuration: int) -> tuple[Span, ...]:
         """Where the conditions that are still open stand."""
         found: set[Span] = set()

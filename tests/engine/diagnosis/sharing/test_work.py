@@ -6,9 +6,10 @@ import json
 
 import pytest
 
+from app.document import file
 from app.document.file import DocumentFile, GrammarPart, ModelPart, encode
 from engine.decoding.values import Chat, FormerBranch, Step, Trace, TraceNode
-from engine.diagnosis.sharing.work import read_work
+from engine.diagnosis.sharing.work import VERSION, read_work
 from engine.source import EngineError
 
 STEP = Step(1, b"a", "", 0.5, 1.0, 0.5, 2, forced=False, wanted_id=1, chosen_by="sampler", configuration=1)
@@ -42,6 +43,7 @@ def test_a_document_of_the_window():
         (b"[1]", "no Turnstile document that can be read"),
         (b"{}", "is JSON, but no Turnstile document"),
         (saved(format="other"), "is JSON, but no Turnstile document"),
+        (saved(version=VERSION + 1), "is of a later Turnstile"),
         (saved(grammar={"notation": "cobol"}), "Invalid enum value 'cobol'"),
         (saved(max_tokens="many"), "max_tokens"),
         (saved(trace={"nodes": [], "path": [4]}), "the path of the trace breaks at step 4"),
@@ -56,3 +58,7 @@ def test_what_is_no_document_is_told(data, told):
     with pytest.raises(EngineError, match=told) as error:
         read_work(data, "a.turnstile")
     assert str(error.value).startswith("a.turnstile is ")
+
+
+def test_the_form_is_the_one_that_the_window_writes():
+    assert file.VERSION == VERSION
