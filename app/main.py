@@ -86,12 +86,15 @@ def _run(options: argparse.Namespace, stack: ExitStack) -> int:
 
 
 def _application() -> QApplication:
+    from PySide6.QtCore import QLoggingCategory
     from PySide6.QtGui import QIcon
     from PySide6.QtWidgets import QApplication
 
     from app.jobs import GarbageCollector
     from app.window.icon import icon_path
 
+    # Tokens are written in forty scripts; that a system has no font for some of them is no news to its user.
+    QLoggingCategory.setFilterRules("qt.text.font.db.warning=false")
     app = QApplication(sys.argv[:1])
     app.setApplicationName("turnstile")
     app.setApplicationDisplayName("Turnstile")

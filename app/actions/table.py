@@ -1,8 +1,13 @@
 """The command table.
 
-Keys are written as Qt's portable text, in which Ctrl is Cmd on macOS. A command
-belongs to a menu, whose order is the table's; a separator precedes a command
-that says so.
+Keys are written as Qt's portable text, in which Ctrl is Cmd on macOS, and a comma
+stands between two keys that are pressed one after the other. A command belongs to a
+menu, whose order is the table's; a separator precedes a command that says so.
+
+No key is Ctrl+Alt and a letter or digit: on Windows that is AltGr, with which German
+keyboards write `{` and Polish ones half of their letters, and desktops keep Ctrl+Alt and
+the arrows for themselves. What is pressed now and then has two keys instead: `Ctrl+M` and
+another for the drawing of the automaton, `Ctrl+L` for the looks, `Ctrl+R` for runs.
 """
 
 from __future__ import annotations
@@ -110,12 +115,24 @@ COMMANDS: tuple[Command, ...] = (
         "Edit",
         "Another notation…",
         "Write the grammar in another notation, read it as one, or begin anew in one",
-        ("Ctrl+Alt+N",),
+        ("Ctrl+Shift+N",),
         "ph.arrows-left-right",
     ),
     Command("edit.problem", "Edit", "Next problem", "Go to the next problem of the grammar", ("F8",), separated=True),
     Command("edit.palette", "Edit", "Command palette…", "Find any command", ("Ctrl+Shift+P",), "ph.terminal"),
     Command("view.editor", "View", "Grammar", "Go to the grammar editor", ("Ctrl+1",)),
+    Command("view.automaton", "View", "Automaton", "Go to the automaton", ("Ctrl+2",)),
+    Command("view.generation", "View", "Generation", "Go to the generation", ("Ctrl+3",)),
+    Command("view.problems", "View", "Problems", "Go to the list of problems", ("Ctrl+4",)),
+    Command("view.probabilities", "View", "Probabilities", "Go to the redistribution", ("Ctrl+5",)),
+    Command("view.tests", "View", "Tests", "Go to the test strings", ("Ctrl+6",)),
+    Command("view.timeline", "View", "Timeline", "Go to the timeline of the steps", ("Ctrl+7",)),
+    Command("view.breakpoints", "View", "Breakpoints", "Go to the list of breakpoints", ("Ctrl+8",)),
+    Command("view.twin", "View", "Without grammar", "Go to what the model writes without the grammar", ("Ctrl+9",)),
+    Command("view.coalescence", "View", "Coalescence", "Go to the forced runs and their spellings", ("Ctrl+0",)),
+    Command(
+        "view.bottom", "View", "Bottom tabs", "Fold or unfold the tabs under the panes", ("Ctrl+J",), checkable=True
+    ),
     Command(
         "view.explanation",
         "View",
@@ -123,6 +140,7 @@ COMMANDS: tuple[Command, ...] = (
         "Show or hide what each part of the grammar means",
         ("Ctrl+Shift+E",),
         "ph.chat-text",
+        separated=True,
     ),
     Command(
         "view.reference",
@@ -132,25 +150,15 @@ COMMANDS: tuple[Command, ...] = (
         ("Ctrl+Shift+K",),
         "ph.book-open",
     ),
-    Command("view.gbnf", "View", "Grammar as GBNF", "Show or hide the GBNF that the grammar comes to", ("Ctrl+Alt+G",)),
-    Command("view.automaton", "View", "Automaton", "Go to the automaton", ("Ctrl+2",)),
-    Command("view.generation", "View", "Generation", "Go to the generation", ("Ctrl+3",)),
-    Command("view.problems", "View", "Problems", "Go to the list of problems", ("Ctrl+4",)),
-    Command("view.tests", "View", "Tests", "Go to the test strings", ("Ctrl+6",)),
-    Command("view.probabilities", "View", "Probabilities", "Go to the redistribution", ("Ctrl+5",)),
     Command(
-        "view.bottom", "View", "Bottom tabs", "Fold or unfold the tabs under the panes", ("Ctrl+J",), checkable=True
+        "view.gbnf", "View", "Grammar as GBNF", "Show or hide the GBNF that the grammar comes to", ("Ctrl+Shift+G",)
     ),
-    Command("view.timeline", "View", "Timeline", "Go to the timeline of the steps", ("Ctrl+7",)),
-    Command("view.breakpoints", "View", "Breakpoints", "Go to the list of breakpoints", ("Ctrl+8",)),
-    Command("view.coalescence", "View", "Coalescence", "Go to the forced runs and their spellings", ("Ctrl+0",)),
-    Command("view.twin", "View", "Without grammar", "Go to what the model writes without the grammar", ("Ctrl+9",)),
     Command(
         "view.chips_probability",
         "View",
         "Chips by probability",
         "Colour the output by what the model held probable",
-        ("Ctrl+Alt+1",),
+        ("Ctrl+L, 1",),
         separated=True,
         checkable=True,
     ),
@@ -159,7 +167,7 @@ COMMANDS: tuple[Command, ...] = (
         "View",
         "Chips by choice",
         "Colour the output by forced and free",
-        ("Ctrl+Alt+2",),
+        ("Ctrl+L, 2",),
         checkable=True,
     ),
     Command(
@@ -167,28 +175,28 @@ COMMANDS: tuple[Command, ...] = (
         "View",
         "Chips by surprise",
         "Colour the output by how unexpected it was",
-        ("Ctrl+Alt+3",),
+        ("Ctrl+L, 3",),
         checkable=True,
     ),
     Command(
-        "view.chips_time", "View", "Chips by time", "Colour the output by its time", ("Ctrl+Alt+4",), checkable=True
+        "view.chips_time", "View", "Chips by time", "Colour the output by its time", ("Ctrl+L, 4",), checkable=True
     ),
     Command(
         "view.light",
         "View",
         "Light theme",
         "Use the light theme",
-        ("Ctrl+Alt+Shift+L",),
+        ("Ctrl+L, L",),
         separated=True,
         checkable=True,
     ),
-    Command("view.dark", "View", "Dark theme", "Use the dark theme", ("Ctrl+Alt+Shift+D",), checkable=True),
+    Command("view.dark", "View", "Dark theme", "Use the dark theme", ("Ctrl+L, D",), checkable=True),
     Command(
         "view.system",
         "View",
         "Theme of the desktop",
         "Follow the desktop's theme",
-        ("Ctrl+Alt+Shift+S",),
+        ("Ctrl+L, S",),
         checkable=True,
     ),
     Command(
@@ -199,20 +207,20 @@ COMMANDS: tuple[Command, ...] = (
         ("Ctrl+Shift+F",),
         "ph.magnifying-glass",
     ),
-    Command("automaton.map", "Automaton", "Map", "Show all rules or regions", ("Ctrl+Alt+Home",), separated=True),
-    Command("automaton.live", "Automaton", "Around the live state", "Show what surrounds it", ("Ctrl+Alt+L",)),
-    Command("automaton.tokens", "Automaton", "Tokens of a state", "Show where its tokens lead", ("Ctrl+Alt+K",)),
-    Command("automaton.up", "Automaton", "One level up", "From tokens or a part to the map", ("Ctrl+Alt+Up",)),
-    Command("automaton.back", "Automaton", "Back", "Show what was shown before", ("Ctrl+Alt+Left",)),
-    Command("automaton.forward", "Automaton", "Forward", "Show what one went back from", ("Ctrl+Alt+Right",)),
-    Command("automaton.collapse", "Automaton", "Collapse", "Take back what was opened by stubs", ("Ctrl+Alt+Down",)),
-    Command("automaton.all", "Automaton", "Draw all", "Draw every state", ("Ctrl+Alt+A",), checkable=True),
+    Command("automaton.map", "Automaton", "Map", "Show all rules or regions", ("Ctrl+M, Home",), separated=True),
+    Command("automaton.live", "Automaton", "Around the live state", "Show what surrounds it", ("Ctrl+M, L",)),
+    Command("automaton.tokens", "Automaton", "Tokens of a state", "Show where its tokens lead", ("Ctrl+M, K",)),
+    Command("automaton.up", "Automaton", "One level up", "From tokens or a part to the map", ("Ctrl+M, Up",)),
+    Command("automaton.back", "Automaton", "Back", "Show what was shown before", ("Ctrl+M, Left",)),
+    Command("automaton.forward", "Automaton", "Forward", "Show what one went back from", ("Ctrl+M, Right",)),
+    Command("automaton.collapse", "Automaton", "Collapse", "Take back what was opened by stubs", ("Ctrl+M, Down",)),
+    Command("automaton.all", "Automaton", "Draw all", "Draw every state", ("Ctrl+M, A",), checkable=True),
     Command(
         "automaton.bytes",
         "Automaton",
         "Label with bytes",
         "Draw each byte instead of characters and texts",
-        ("Ctrl+Alt+B",),
+        ("Ctrl+M, B",),
         separated=True,
         checkable=True,
     ),
@@ -221,16 +229,16 @@ COMMANDS: tuple[Command, ...] = (
         "Automaton",
         "Merge forced runs",
         "Draw each forced run, where the grammar leaves no choice, as one edge",
-        ("Ctrl+Alt+J",),
+        ("Ctrl+M, J",),
         checkable=True,
     ),
-    Command("automaton.table", "Automaton", "As a table", "Show it as a table", ("Ctrl+Alt+T",), checkable=True),
+    Command("automaton.table", "Automaton", "As a table", "Show it as a table", ("Ctrl+M, T",), checkable=True),
     Command(
         "automaton.stacks",
         "Automaton",
         "Stacks",
         "Show every way in which the match stands",
-        ("Ctrl+Alt+S",),
+        ("Ctrl+M, S",),
         "ph.stack",
         checkable=True,
     ),
@@ -239,7 +247,7 @@ COMMANDS: tuple[Command, ...] = (
         "Automaton",
         "Show coverage",
         "Tell what the test strings use of the automaton from what they do not",
-        ("Ctrl+Alt+V",),
+        ("Ctrl+M, V",),
         "ph.checks",
         checkable=True,
     ),
@@ -248,17 +256,17 @@ COMMANDS: tuple[Command, ...] = (
         "Automaton",
         "Minimap",
         "Show the whole drawing in a corner",
-        ("Ctrl+Alt+M",),
+        ("Ctrl+M, M",),
         "ph.map-trifold",
         checkable=True,
     ),
-    Command("automaton.fit", "Automaton", "Fit", "Show the whole drawing, however small", ("Ctrl+Alt+0",)),
+    Command("automaton.fit", "Automaton", "Fit", "Show the whole drawing, however small", ("Ctrl+M, 0",)),
     Command(
         "automaton.layout",
         "Automaton",
         "Best layout",
         "Lay out as the size allows",
-        ("Ctrl+Alt+Shift+1",),
+        ("Ctrl+M, 1",),
         separated=True,
     ),
     Command(
@@ -266,29 +274,29 @@ COMMANDS: tuple[Command, ...] = (
         "Automaton",
         "Layout by Graphviz",
         "Up to 200 states, within a second",
-        ("Ctrl+Alt+Shift+2",),
+        ("Ctrl+M, 2",),
     ),
     Command(
         "automaton.layout_sugiyama",
         "Automaton",
         "Layout in layers",
         "Up to 500 states, with straight ways",
-        ("Ctrl+Alt+Shift+3",),
+        ("Ctrl+M, 3",),
     ),
     Command(
         "automaton.layout_layered",
         "Automaton",
         "Layout by distance",
         "A column for each distance from the start",
-        ("Ctrl+Alt+Shift+4",),
+        ("Ctrl+M, 4",),
     ),
-    Command("automaton.turn", "Automaton", "Top to bottom", "Draw downwards instead of to the right", ("Ctrl+Alt+D",)),
+    Command("automaton.turn", "Automaton", "Top to bottom", "Draw downwards instead of to the right", ("Ctrl+M, D",)),
     Command(
         "automaton.save",
         "Automaton",
         "Save this picture…",
         "Write what is drawn as SVG, PNG or DOT",
-        ("Ctrl+Alt+P",),
+        ("Ctrl+M, P",),
         separated=True,
     ),
     Command(
@@ -296,7 +304,7 @@ COMMANDS: tuple[Command, ...] = (
         "Automaton",
         "Copy as DOT",
         "Copy what is drawn in Graphviz' language",
-        ("Ctrl+Alt+Shift+C",),
+        ("Ctrl+M, C",),
     ),
     Command("run.step", "Run", "Step", "Let the sampler take the next token", ("Ctrl+Return", "F11"), "ph.play"),
     Command(
@@ -342,10 +350,10 @@ COMMANDS: tuple[Command, ...] = (
         "Run",
         "Force the token",
         "Take the selected token though the grammar does not allow it",
-        ("Ctrl+Alt+Return",),
+        ("Ctrl+R, Return",),
         separated=True,
     ),
-    Command("run.worst", "Run", "Worst step", "Go to where the grammar took most from the model", ("Ctrl+Alt+W",)),
+    Command("run.worst", "Run", "Worst step", "Go to where the grammar took most from the model", ("Ctrl+R, W",)),
     Command(
         "run.twin",
         "Run",
@@ -358,7 +366,7 @@ COMMANDS: tuple[Command, ...] = (
         "Run",
         "Processors…",
         "Choose what stands between the model and the draw, and in which order",
-        ("Ctrl+Alt+O",),
+        ("Ctrl+R, P",),
         "ph.funnel",
         separated=True,
     ),
@@ -367,7 +375,7 @@ COMMANDS: tuple[Command, ...] = (
         "Run",
         "Complete within the budget",
         "Take only tokens after which the grammar can still end within the budget",
-        ("Ctrl+Alt+C",),
+        ("Ctrl+R, C",),
         checkable=True,
     ),
     Command(
@@ -375,12 +383,12 @@ COMMANDS: tuple[Command, ...] = (
         "Run",
         "Take forced runs in one go",
         "Write what the grammar forces as the tokenizer would, without asking the model for it",
-        ("Ctrl+Alt+F",),
+        ("Ctrl+R, F",),
         "ph.link-simple",
         checkable=True,
     ),
     Command(
-        "run.processors_reset", "Run", "Reset processors", "The grammar alone, and the usual order", ("Ctrl+Alt+R",)
+        "run.processors_reset", "Run", "Reset processors", "The grammar alone, and the usual order", ("Ctrl+R, R",)
     ),
     Command("run.why", "Run", "Why not?", "Explain the selected token", ("F1",), "ph.question", separated=True),
     Command("run.cancel", "Run", "Cancel", "Stop what runs in the background", ("Esc",), "ph.x"),
@@ -448,5 +456,5 @@ COMMANDS: tuple[Command, ...] = (
         "ph.compass",
     ),
     Command("help.keys", "Help", "Keyboard shortcuts", "List every command and its keys", ("Ctrl+/",), "ph.keyboard"),
-    Command("help.about", "Help", "About Turnstile", "Version and licence", ("Ctrl+Alt+Shift+I",), "ph.info"),
+    Command("help.about", "Help", "About Turnstile", "Version and licence", ("Ctrl+F1",), "ph.info"),
 )

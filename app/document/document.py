@@ -48,6 +48,7 @@ class Document(QObject):
         self._content = DocumentFile()
         self._revision = 0
         self._path: Path | None = None
+        self._stamp: tuple[int, int] | None = None  # of the file, as it was read or written here
         self._modified = False
         self._timer = QTimer(self, singleShot=True, interval=_AUTOSAVE_DELAY_MS)
         self._timer.timeout.connect(self._autosave_now)
@@ -71,6 +72,12 @@ class Document(QObject):
     def is_modified(self) -> bool:
         """Whether closing it would lose an edit."""
         return self._modified
+
+    @property
+    def is_changed_outside(self) -> bool:
+        """Whether its file is not as it was read or written here: another window or program wrote it since."""
+        now = _stamp_of(self._path)
+        return now is not None and now != self._stamp
 
     @property
     def title(self) -> str:
@@ -150,7 +157,7 @@ class Document(QObject):
     def replace(self, content: DocumentFile, path: Path | None = None, *, modified: bool = False) -> None:
         """Show another document."""
         self._timer.stop()
-        self._content, self._path = content, path
+        self._content, self._path, self._stamp = content, path, _stamp_of(path)
         self._revision += 1
         self._modified = modified
         if modified:
@@ -176,7 +183,7 @@ class Document(QObject):
             DocumentError: the document stays open and modified.
         """
         file.write(path, self._content)
-        self._path = path
+        self._path, self._stamp = path, _stamp_of(path)
         self._timer.stop()
         self._autosave.discard()
         self._modified = False
@@ -211,3 +218,12 @@ class Document(QObject):
 
     def _autosave_now(self) -> None:
         self._autosave.save(self._content, self._path)
+
+
+def _stamp_of(path: Path | None) -> tuple[int, int] | None:
+    """What tells a file from a later one of the same name; None where there is none."""
+    try:
+        stat = path.stat() if path is not None else None
+    except OSError:
+        return None
+    return None if stat is None else (stat.st_mtime_ns, stat.st_size)

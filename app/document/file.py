@@ -54,6 +54,7 @@ class AutomatonPart(msgspec.Struct, frozen=True):
     tokens: bool = False  # where the live state's tokens lead
     draws_all: bool = False
     draws_bytes: bool = False
+    merges: bool = False  # forced runs are one edge each
     method: Literal["", "dot", "sugiyama", "layered"] = ""  # of the layout; empty for the best one
     downwards: bool = False
 

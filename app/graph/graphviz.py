@@ -31,12 +31,33 @@ def place_by_dot(request: LayoutRequest) -> Placement:
         curves[source, target] = _curve(drawn.attr["pos"])
         if drawn.attr["lp"]:
             labels[source, target] = _point(drawn.attr["lp"])
-    return Placement(positions, curves, labels)
+    return Placement(positions, curves, _lifted(labels, request))
+
+
+def _lifted(labels: dict[EdgeKey, Point], request: LayoutRequest) -> dict[EdgeKey, Point]:
+    """Labels of loops, lifted off those of the edges that leave beside them.
+
+    From left to right, `dot` keeps room for a loop's label in its height alone: a wide one lies over its neighbours.
+    """
+    sizes = {(source, target): (width, height) for source, target, width, height in request.edges}
+    others = [key for key in labels if key[0] != key[1]]
+    found = dict(labels)
+    for loop in labels.keys() - set(others):
+        (x, y), (width, height) = labels[loop], sizes[loop]
+        for other in sorted(others, key=lambda key: -labels[key][1]):  # from the bottom upwards, as the loop's goes
+            (its_x, its_y), (its_width, its_height) = labels[other], sizes[other]
+            beside = abs(x - its_x) >= (width + its_width) / 2
+            if not beside and abs(y - its_y) < (height + its_height) / 2:
+                y = its_y - (height + its_height) / 2
+        found[loop] = x, y
+    return found
 
 
 def _described(request: LayoutRequest) -> Any:
     graph = pygraphviz.AGraph(directed=True, strict=True)
-    graph.graph_attr.update(rankdir="LR", nodesep="0.32", ranksep="0.28", splines="true")
+    has_labels = any(width > 0 < height for _, _, width, height in request.edges)
+    # Labels keep ranks apart by themselves; without any, an arrow would be all head.
+    graph.graph_attr.update(rankdir="LR", nodesep="0.32", ranksep="0.28" if has_labels else "0.55", splines="true")
     # An arrowhead of Graphviz makes the last stretch straight, which is what the scene draws its own head on.
     graph.edge_attr.update(arrowhead="normal", arrowsize="0.8", label="")
     # An invisible node before the start keeps room for the entry arrow.

@@ -128,22 +128,39 @@ class Placement:
     boxes: tuple[Rect, ...] = ()
 
 
-def steadied(answer: LayoutAnswer, before: Mapping[int, Point]) -> LayoutAnswer:
+def steadied(answer: LayoutAnswer, before: Mapping[int, Point], *, downwards: bool = False) -> LayoutAnswer:
     """Move a layout so that the nodes that were drawn before stay where they were, most of them exactly.
+
+    A graph that is a little different is often laid out upside down; then it is mirrored across its direction.
 
     Args:
         answer: the layout.
         before: where nodes were. Where it knows less than half of them, nothing is moved.
+        downwards: whether the drawing runs from top to bottom.
     """
     shared = sorted(answer.positions.keys() & before.keys())
     if not shared or 2 * len(shared) < len(answer.positions):
         return answer
-    dx, dy = (median_low(before[node][axis] - answer.positions[node][axis] for node in shared) for axis in (0, 1))
+
+    def moved(way: tuple[float, float]) -> tuple[float, LayoutAnswer]:
+        there = answer if way == (1.0, 1.0) else _transformed(answer, way, (0.0, 0.0))
+        gaps = [tuple(before[node][axis] - there.positions[node][axis] for axis in (0, 1)) for node in shared]
+        dx, dy = (median_low(gap[axis] for gap in gaps) for axis in (0, 1))
+        return sum(abs(x - dx) + abs(y - dy) for x, y in gaps), _transformed(there, (1.0, 1.0), (dx, dy))
+
+    ways = [(1.0, 1.0)]
+    if not answer.boxes:  # titles stand above what they name
+        ways.append((-1.0, 1.0) if downwards else (1.0, -1.0))
+    return min(map(moved, ways), key=lambda found: found[0])[1]
+
+
+def _transformed(answer: LayoutAnswer, way: tuple[float, float], by: Point) -> LayoutAnswer:
+    (sx, sy), (dx, dy) = way, by
     return replace(
         answer,
-        positions={node: (x + dx, y + dy) for node, (x, y) in answer.positions.items()},
-        curves={key: tuple((x + dx, y + dy) for x, y in chain) for key, chain in answer.curves.items()},
-        label_positions={key: (x + dx, y + dy) for key, (x, y) in answer.label_positions.items()},
+        positions={node: (sx * x + dx, sy * y + dy) for node, (x, y) in answer.positions.items()},
+        curves={key: tuple((sx * x + dx, sy * y + dy) for x, y in chain) for key, chain in answer.curves.items()},
+        label_positions={key: (sx * x + dx, sy * y + dy) for key, (x, y) in answer.label_positions.items()},
         boxes=tuple((left + dx, top + dy, width, height) for left, top, width, height in answer.boxes),
     )
 

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from app.graph.chains import fold_chains
 from app.graph.folding import MOST_EDGES, Fold, label_of
 from engine.automata.dfa import ByteDfa, DfaEdge
+from engine.automata.labels import class_label
 
 _WIDTH = 24  # of the choice that a run begins with
 
@@ -37,8 +38,13 @@ def fold_runs(dfa: ByteDfa, fold: Fold | None) -> Fold | None:
         taken = *edge.ranges, *characters.get((edge.source, edge.target), ())
         return len(taken) == 1 and taken[0][0] == taken[0][1]
 
+    def letter(edge: DfaEdge) -> str:
+        points = characters.get((edge.source, edge.target), ())
+        if is_single(edge):
+            return label_of(edge.ranges, points, _WIDTH)
+        return f"[{label_of(edge.ranges, points, _WIDTH)}]" if points else class_label(edge.ranges, _WIDTH)
+
     def text_of(chain: Sequence[DfaEdge]) -> str:
-        first, *rest = (label_of(part.ranges, characters.get((part.source, part.target), ()), _WIDTH) for part in chain)
-        return (first if is_single(chain[0]) else f"[{first}]") + "".join(rest)
+        return "".join(map(letter, chain))
 
     return fold_chains(dfa, fold, lambda _, second: is_single(second), text_of)

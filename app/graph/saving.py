@@ -1,13 +1,18 @@
-"""What is seen of an automaton, as a file: SVG and PNG of the drawing, DOT of its graph."""
+"""What is seen of an automaton, as a file: SVG and PNG of the drawing, DOT of its graph.
+
+Qt would write pictures by itself, but says nothing where a disk is full, and has
+emptied the file by then. So each is made in memory, and put in the file's place.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QRect, QRectF, QSize, Qt
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QImage, QPainter
 
 from app.graph.scene import AutomatonScene
+from app.settings import write_atomically
 
 SUFFIXES = (".svg", ".png", ".dot")
 _SCALE = 2.0  # of a PNG, so that it is sharp where pixels are small
@@ -25,7 +30,7 @@ def save(scene: AutomatonScene, path: Path) -> str:
     scene.resting.finish()
     scene.reveal(scene.sceneRect(), 1.0)
     try:
-        writer(scene, path)
+        write_atomically(path, writer(scene), is_shared=True)
     except OSError as error:
         return f"{path.name} cannot be written: {error.strerror or error}"
     return ""
@@ -66,17 +71,17 @@ def _quoted(text: str) -> str:
     return f'"{escaped}"'
 
 
-def _dot(scene: AutomatonScene, path: Path) -> None:
-    path.write_text(dot_of(scene), encoding="utf-8")
+def _dot(scene: AutomatonScene) -> bytes:
+    return dot_of(scene).encode()
 
 
-def _svg(scene: AutomatonScene, path: Path) -> None:
+def _svg(scene: AutomatonScene) -> bytes:
     from PySide6.QtSvg import QSvgGenerator  # no window needs it before
 
     rect = scene.sceneRect()
-    path.touch()  # the generator itself would be silent about a folder that cannot be written to
+    written, buffer = _buffer()
     generator = QSvgGenerator()
-    generator.setFileName(str(path))
+    generator.setOutputDevice(buffer)
     generator.setSize(rect.size().toSize())
     generator.setViewBox(QRectF(0, 0, rect.width(), rect.height()))
     generator.setTitle("Automaton")
@@ -84,9 +89,10 @@ def _svg(scene: AutomatonScene, path: Path) -> None:
     painter = QPainter(generator)
     _paint(scene, painter, QRectF(0, 0, rect.width(), rect.height()))
     painter.end()
+    return bytes(written.data())
 
 
-def _png(scene: AutomatonScene, path: Path) -> None:
+def _png(scene: AutomatonScene) -> bytes:
     rect = scene.sceneRect()
     scale = min(_SCALE, (_MOST_PIXELS / max(1.0, rect.width() * rect.height())) ** 0.5)
     image = QImage(QSize(round(rect.width() * scale), round(rect.height() * scale)), QImage.Format.Format_ARGB32)
@@ -95,9 +101,17 @@ def _png(scene: AutomatonScene, path: Path) -> None:
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     _paint(scene, painter, QRectF(QRect(0, 0, image.width(), image.height())))
     painter.end()
-    path.touch()
-    if not image.save(str(path)):
+    written, buffer = _buffer()
+    if not image.save(buffer, "PNG"):  # type: ignore[call-overload]  # its stubs want bytes, which it refuses
         raise OSError("the picture could not be encoded")
+    return bytes(written.data())
+
+
+def _buffer() -> tuple[QByteArray, QBuffer]:
+    written = QByteArray()
+    buffer = QBuffer(written)
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    return written, buffer
 
 
 def _paint(scene: AutomatonScene, painter: QPainter, target: QRectF) -> None:

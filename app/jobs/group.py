@@ -36,11 +36,13 @@ class Policy:
         exclusive: whether a request replaces the unfinished ones of its type.
         grace_ms: how long a cancelled job may go on before its process is killed.
         limit_ms: how long any job may take before it is cancelled; None for no limit.
+        unlimited: types of requests that have all the time they need: what serves where another was too slow.
     """
 
     exclusive: bool
     grace_ms: int
     limit_ms: int | None = None
+    unlimited: tuple[type, ...] = ()
 
 
 @dataclass(slots=True)
@@ -151,7 +153,7 @@ class JobGroup(QObject):
         job.begun = True
         if job.cancelled:
             QTimer.singleShot(self._policy.grace_ms, self, lambda: self._end_grace(job_id))
-        elif self._policy.limit_ms is not None:
+        elif self._policy.limit_ms is not None and not isinstance(job.request, self._policy.unlimited):
             QTimer.singleShot(self._policy.limit_ms, self, lambda: self._end_limit(job_id))
 
     def _end_limit(self, job_id: int) -> None:

@@ -7,13 +7,14 @@ both on one scale. A forbidden token has an outline and nothing in it.
 
 The table changes wholly with every step, so its painting is most of what the window
 does for one. Hence no delegate: Qt asks one for every cell, with an option made anew
-each time, and that took twice what the painting did. And texts are laid out once and
-kept, for the same numbers and tokens come again with the next step.
+each time, and that took twice what the painting did. And what is alike in all rows is
+painted at once, and texts are laid out once and kept, for the same numbers and tokens
+come again with the next step.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -133,104 +134,128 @@ class CandidatePainter:
         return round(self._metrics.horizontalAdvance(sample)) + 2 * PADDING
 
     def paint(self, painter: QPainter, rows: Iterable[Row], columns: Mapping[Column, tuple[float, float]]) -> None:
-        """Paint rows.
+        """Paint rows: of all of them first the grounds, then the bars, the figures and the tokens.
 
         Args:
             painter: of the viewport.
             rows: those that are seen.
             columns: the left edge and the width of every column that is seen, pixels.
         """
+        rows = tuple(rows)
         left = min((left for left, _ in columns.values()), default=0.0)
         right = max((left + width for left, width in columns.values()), default=0.0)
+        inner = {column: (at + PADDING, at + width - PADDING) for column, (at, width) in columns.items()}
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        self._grounds(painter, rows, left, right)
+        if Column.PROBABILITY in inner:
+            self._bars(painter, rows, *inner[Column.PROBABILITY])
+        self._figures(painter, rows, inner)
+        if Column.TOKEN in inner:
+            self._tokens_of(painter, rows, *inner[Column.TOKEN])
+
+    def _grounds(self, painter: QPainter, rows: Sequence[Row], left: float, right: float) -> None:
         height = self.row_height
         for row in rows:
-            self._ground(painter, QRectF(left, row.top, right - left, height), row)
-            for column, (at, width) in columns.items():
-                box = QRectF(at + PADDING, row.top, width - 2 * PADDING, height)
-                if column is Column.TOKEN:
-                    self._token(painter, box, row.candidate)
-                elif column is Column.PROBABILITY:
-                    self._pair(painter, box, row.candidate)
-                else:
-                    self._fact(painter, box, column, row)
-
-    def _ground(self, painter: QPainter, box: QRectF, row: Row) -> None:
-        if row.is_selected or row.is_hovered:
-            painter.fillRect(box, self._dress.selection if row.is_selected else self._dress.hover)
+            if row.is_selected or row.is_hovered:
+                ground = self._dress.selection if row.is_selected else self._dress.hover
+                painter.fillRect(QRectF(left, row.top, right - left, height), ground)
         painter.setPen(self._dress.grid)
-        bottom = box.bottom() - 0.5
-        painter.drawLine(QLineF(box.left(), bottom, box.right(), bottom))
+        bottoms = [row.top + height - 0.5 for row in rows]
+        painter.drawLines([QLineF(left, bottom, right, bottom) for bottom in bottoms])
 
-    def _fact(self, painter: QPainter, box: QRectF, column: Column, row: Row) -> None:
-        candidate, role = row.candidate, Role.MUTED
+    def _figures(self, painter: QPainter, rows: Sequence[Row], columns: Mapping[Column, tuple[float, float]]) -> None:
+        """Write the figures, each at the right of its box; those of one colour after one another."""
+        down = (self.row_height - self._metrics.height()) / 2
+        written: dict[Role, list[tuple[QPointF, QStaticText]]] = {role: [] for role in self._dress.roles}
+        for column, (left, right) in columns.items():
+            if column is Column.TOKEN:
+                continue
+            for row in rows:
+                for at, text, role in self._facts(column, row, left, right):
+                    laid = self._laid.get(text) or self._lay(text)
+                    written[role].append((QPointF(at - laid.width, row.top + down), laid.text))
+        painter.setFont(self._dress.figures)
+        draw = painter.drawStaticText
+        for role, texts in written.items():
+            painter.setPen(self._dress.roles[role])
+            for place, static in texts:
+                draw(place, static)
+
+    def _facts(self, column: Column, row: Row, left: float, right: float) -> tuple[tuple[float, str, Role], ...]:
+        """What stands in a column: where it ends, its text, and its colour."""
+        candidate = row.candidate
         match column:
             case Column.RANK:
-                text = f"{candidate.rank:,}"
+                return ((right, f"{candidate.rank:,}", Role.MUTED),)
             case Column.ID:
-                text = str(candidate.token_id)
+                return ((right, str(candidate.token_id), Role.MUTED),)
+            case Column.PROBABILITY:
+                role = Role.TEXT if candidate.allowed else Role.MUTED
+                before = (left + self._figure_width, percent_column(candidate.p), Role.MUTED)
+                return before, (right, masked_text(candidate), role)
             case Column.CHANGE:
                 text = change_column(candidate.p, candidate.p_masked)
-                role = Role.ALLOWED if text.startswith("+") else Role.MUTED
+                return ((right, text, Role.ALLOWED if text.startswith("+") else Role.MUTED),)
             case _:
-                text = row.state
-                role = Role.TEXT if candidate.allowed else Role.MUTED
-        self._figure(painter, box, text, role)
+                return ((right, row.state, Role.TEXT if candidate.allowed else Role.MUTED),)
 
-    def _figure(self, painter: QPainter, box: QRectF, text: str, role: Role) -> None:
-        """Write a figure at the right of a box."""
-        laid = self._laid.get(text)
-        if laid is None:
-            _make_room(self._laid)
-            laid = self._laid[text] = _laid(text, self._dress.figures)
-        painter.setFont(self._dress.figures)
-        painter.setPen(self._dress.roles[role])
-        top = box.top() + (box.height() - self._metrics.height()) / 2
-        painter.drawStaticText(QPointF(box.right() - laid.width, top), laid.text)
+    def _lay(self, text: str) -> _Laid:
+        _make_room(self._laid)
+        laid = self._laid[text] = _laid(text, self._dress.figures)
+        return laid
 
-    def _pair(self, painter: QPainter, box: QRectF, candidate: Candidate) -> None:
-        width = self._figure_width
-        before = QRectF(box.left(), box.top(), width, box.height())
-        self._figure(painter, before, percent_column(candidate.p), Role.MUTED)
-        self._figure(painter, box, masked_text(candidate), Role.TEXT if candidate.allowed else Role.MUTED)
-        self._bars(painter, box.adjusted(width + PADDING, 0, -width - PADDING / 2, 0), candidate)
-
-    def _bars(self, painter: QPainter, box: QRectF, candidate: Candidate) -> None:
-        top = round(box.center().y() - _BAR - _BAR_GAP / 2) + 0.5
+    def _bars(self, painter: QPainter, rows: Sequence[Row], left: float, right: float) -> None:
+        """The axis, the model's wish as an outline, and what the mask makes of it, between the two numbers."""
+        left, right = left + self._figure_width + PADDING, right - self._figure_width - PADDING / 2
+        height, room = self.row_height, right - left - 1
         painter.setPen(self._dress.axis)
-        painter.drawLine(QLineF(box.left() + 0.5, box.top(), box.left() + 0.5, box.bottom()))
-        box.setLeft(box.left() + 1)
-        length = self._length(candidate.p, box.width())
-        if length:
+        painter.drawLines([QLineF(left + 0.5, row.top, left + 0.5, row.top + height) for row in rows])
+        outlines, fillings = list[QRectF](), list[QRectF]()
+        for row in rows:
+            top = round(row.top + height / 2 - _BAR - _BAR_GAP / 2) + 0.5
+            if length := self._length(row.candidate.p, room):
+                outlines.append(QRectF(left + 1.5, top, max(length - 1, 1.0), _BAR - 1))
+            if row.candidate.allowed and (length := self._length(row.candidate.p_masked, room)):
+                fillings.append(QRectF(left + 1, top + _BAR + _BAR_GAP - 0.5, length, _BAR))
+        if outlines:
             painter.setPen(self._dress.outline)
             painter.setBrush(self._dress.filling)
-            painter.drawRect(QRectF(box.left() + 0.5, top, max(length - 1, 1.0), _BAR - 1))
-        length = self._length(candidate.p_masked, box.width())
-        if length and candidate.allowed:
-            painter.fillRect(QRectF(box.left(), top + _BAR + _BAR_GAP - 0.5, length, _BAR), self._dress.masked)
+            painter.drawRects(outlines)
+        for filling in fillings:
+            painter.fillRect(filling, self._dress.masked)
 
     def _length(self, p: float, width: float) -> float:
         length = width * min(p / self.peak, 1.0) if self.peak > 0 else 0.0
         return length if length >= _LEAST_BAR else 0.0
 
-    def _token(self, painter: QPainter, box: QRectF, candidate: Candidate) -> None:
-        key = candidate_text(candidate), bool(candidate.name), box.width()
-        font = self._dress.name if candidate.name else self._dress.token
+    def _tokens_of(self, painter: QPainter, rows: Sequence[Row], left: float, right: float) -> None:
+        metrics = self._token_metrics
+        down = (self.row_height - metrics.height()) / 2
+        strike = metrics.ascent() - metrics.xHeight() / 2
+        for row in rows:
+            candidate, top = row.candidate, row.top + down
+            font = self._dress.name if candidate.name else self._dress.token
+            token = self._token(candidate, font, right - left)
+            role = Role.HINT if candidate.name else Role.TEXT
+            colours = self._dress.tokens[role if candidate.allowed else Role.MUTED]
+            if (
+                not candidate.allowed
+            ):  # the line goes under the text and is paler, or `-`, `;` and `↵` would drown in it
+                painter.setPen(QPen(colours.mark, 1.0))
+                middle = top + strike
+                painter.drawLine(QPointF(left - 3, middle), QPointF(left + token.width + 3, middle))
+            painter.setFont(font)
+            for at, text, is_mark in token.runs:
+                painter.setPen(colours.mark if is_mark and candidate.allowed else colours.text)
+                painter.drawStaticText(QPointF(left + at, top), text)
+
+    def _token(self, candidate: Candidate, font: QFont, width: float) -> _Token:
+        key = candidate_text(candidate), bool(candidate.name), width
         token = self._tokens.get(key)
         if token is None:
             _make_room(self._tokens)
-            token = self._tokens[key] = _laid_token(key[0], font, box.width())
-        role = Role.HINT if candidate.name else Role.TEXT
-        colours, metrics = self._dress.tokens[role if candidate.allowed else Role.MUTED], self._token_metrics
-        top = box.top() + (box.height() - metrics.height()) / 2
-        if not candidate.allowed:  # the line goes under the text and is paler, or `-`, `;` and `↵` would drown in it
-            painter.setPen(QPen(colours.mark, 1.0))
-            middle = top + metrics.ascent() - metrics.xHeight() / 2
-            painter.drawLine(QPointF(box.left() - 3, middle), QPointF(box.left() + token.width + 3, middle))
-        painter.setFont(font)
-        for at, text, is_mark in token.runs:
-            painter.setPen(colours.mark if is_mark and candidate.allowed else colours.text)
-            painter.drawStaticText(QPointF(box.left() + at, top), text)
+            token = self._tokens[key] = _laid_token(key[0], font, width)
+        return token
 
 
 def _make_room(kept: dict[Any, Any]) -> None:

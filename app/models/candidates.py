@@ -12,11 +12,13 @@ newcomer never meets a struck-through token.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from enum import IntEnum
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
+from app.models.rows import rest_of_row
 from app.models.wording import candidate_text, change_column, percent, percent_column
 from engine.decoding.values import Candidate
 
@@ -54,13 +56,13 @@ _TITLE_TIPS = {
     Column.STATE: "The state of the drawn automaton that the token leads to; … where it is not drawn",
 }
 _LEFT = (Column.TOKEN,)
+_HEARD = (Column.RANK, Column.TOKEN)  # what the keys stand on: hearing it, one hears the rest of the row
 _KEYS: dict[Column, Callable[[Candidate], tuple[float | str, ...]]] = {
     Column.RANK: lambda c: (c.rank,),
     Column.TOKEN: lambda c: (candidate_text(c).casefold(), c.rank),
     Column.ID: lambda c: (c.token_id,),
     Column.PROBABILITY: lambda c: (max(c.p, c.p_masked), -c.rank),
     Column.CHANGE: lambda c: (c.p_masked - c.p, -c.rank),
-    Column.STATE: lambda c: (-1 if c.target is None else c.target, -c.rank),  # the same state, the same configuration
 }
 
 
@@ -103,7 +105,9 @@ class CandidateModel(QAbstractTableModel):
     def set_states(self, name_state: Callable[[Candidate], str | None] | None) -> None:
         """Name the drawn states that candidates lead to; only the rows that are seen are asked about."""
         self._name_state, self._states = name_state or _no_state, {}
-        if self._rows:
+        if self._sorting[0] is Column.STATE:
+            self.sort(*self._sorting)
+        elif self._rows:
             self.dataChanged.emit(self.index(0, Column.STATE), self.index(len(self._rows) - 1, Column.STATE))
 
     @property
@@ -146,7 +150,8 @@ class CandidateModel(QAbstractTableModel):
             case Qt.ItemDataRole.ToolTipRole:
                 return tool_tip(candidate)
             case Qt.ItemDataRole.AccessibleDescriptionRole:
-                return "allowed" if candidate.allowed else "not allowed"
+                allowed = "allowed" if candidate.allowed else "not allowed"
+                return f"{allowed}, {rest_of_row(index)}" if index.column() in _HEARD else allowed
         return None
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> object:
@@ -205,7 +210,14 @@ class CandidateModel(QAbstractTableModel):
     def _arrange(self) -> None:
         column, order = self._sorting
         rows = (c for c in self._all if c.allowed or not self._allowed_only)
-        self._rows = sorted(rows, key=_KEYS[column], reverse=order is Qt.SortOrder.DescendingOrder)
+        key = self._by_state if column is Column.STATE else _KEYS[column]
+        self._rows = sorted(rows, key=key, reverse=order is Qt.SortOrder.DescendingOrder)
+
+    def _by_state(self, candidate: Candidate) -> tuple[float, ...]:
+        """By the number of its state; those that are not drawn come behind, and what leads to none comes first."""
+        name = self.state_text(candidate)
+        number = int(name) if name.isdecimal() else math.inf if candidate.allowed and not candidate.is_eos else -1
+        return number, -candidate.rank
 
 
 def _no_state(_candidate: Candidate) -> None:

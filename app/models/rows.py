@@ -10,6 +10,17 @@ Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
 
 
+def rest_of_row(index: Index) -> str:
+    """What stands in the other columns of a cell's row, each behind its title, for who hears one cell at a time."""
+    model, told = index.model(), []
+    for column in range(model.columnCount()):
+        text = model.index(index.row(), column).data()
+        if column != index.column() and isinstance(text, str) and text.strip():
+            title = model.headerData(column, Qt.Orientation.Horizontal)
+            told.append(f"{title} {text}".strip() if isinstance(title, str) else text)
+    return ", ".join(told)
+
+
 class RowsModel(QAbstractTableModel):
     """Shows rows, and decides nothing; a subclass says what each cell shows.
 

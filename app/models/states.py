@@ -12,6 +12,7 @@ from typing import Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from app.graph.picture import written
+from app.models.rows import rest_of_row
 from engine.automata.dfa import ByteDfa, DfaEdge
 from engine.source import SourceText, Span
 
@@ -116,6 +117,8 @@ class StatesModel(QAbstractTableModel):
             return None
         if role in {Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole}:
             return self._text(index.row(), index.column())
+        if role == Qt.ItemDataRole.AccessibleDescriptionRole and index.column() == STATE:
+            return rest_of_row(index)
         return None
 
     def _text(self, state: int, column: int) -> str:

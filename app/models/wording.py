@@ -7,9 +7,11 @@ import re
 from functools import lru_cache
 
 from engine.decoding.values import Candidate, Chat
+from engine.diagnosis.byte_prose import Ranges, byte_prose
 from engine.vocabulary.visible import visible
 
 _CODE = re.compile(r"(`+) ?(.+?) ?\1(?!`)")  # as in Markdown: code that holds backticks stands between more of them
+_RANGE = re.compile(r"`(.-.)`")
 MINUS = "\N{MINUS SIGN}"
 _LEAST_SHOWN = 0.00005  # what a column with two decimals of a percent would round to nothing
 
@@ -29,6 +31,11 @@ def in_line(data: bytes) -> str:
 def unmarked(text: str) -> str:
     """Prose in which backticks hold code, for a label that knows no fonts: the code stands in quotation marks."""
     return _CODE.sub(r"“\2”", text)
+
+
+def characters(ranges: Ranges) -> str:
+    """What may stand at a place, for a label that knows no fonts: `a-z, “:” or a space`; a range needs no quotes."""
+    return unmarked(_RANGE.sub(r"\1", byte_prose(ranges)))
 
 
 def percent(p: float) -> str:

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QLabel, QStackedWi
 
 from app import theme
 from app.models.passing_on import pass_keys_on
+from app.models.rows import rest_of_row
 from app.models.wording import unmarked
 from app.theme import Role
 from app.theme.icons import draw_icon
@@ -87,6 +88,8 @@ class ProblemsModel(QAbstractTableModel):
             return draw_icon(name, theme.colour(colour).name(), theme.colour(Role.DISABLED).name())
         if role == Qt.ItemDataRole.ToolTipRole and index.column() == FIX:
             return unmarked("\n".join(fix.title for fix in self.fixes(index.row()))) or None
+        if role == Qt.ItemDataRole.AccessibleDescriptionRole and index.column() == SEVERITY:
+            return rest_of_row(index)
         if role == Qt.ItemDataRole.ToolTipRole:
             return unmarked(f"{finding.message}\n{finding.hint}\n{finding.code}".replace("\n\n", "\n"))
         return None

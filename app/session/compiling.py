@@ -154,12 +154,12 @@ class Compiling(QObject):
     def draw_around(self, output: bytes) -> None:
         """Draw the surroundings of the state that `output` leads to; for an automaton too large to draw whole."""
         if self._good is not None and not self._good.is_whole and output != self._good.output:
-            self._compile.submit(NeighbourhoodRequest(self._good.request, output))
+            self._compile.submit(NeighbourhoodRequest(self._good.request, output, self._good.rules is not None))
 
     def tell_standing(self, output: bytes) -> None:
         """Ask on which stacks the match stands after `output`; a later question takes the place of an earlier one."""
         if self._good is not None:
-            self._compile.submit(StandingRequest(self._good.request, output))
+            self._compile.submit(StandingRequest(self._good.request, output, self._good.rules is not None))
 
     def format_text(self) -> None:
         """Ask what formatting would change in the text as it stands."""

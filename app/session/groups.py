@@ -9,11 +9,12 @@ from PySide6.QtCore import QObject
 from app.jobs import JobGroup, Policy
 from app.workers.handlers import compile_handler, judge_handler, layout_handler
 from app.workers.handlers import decode_handler as usual_decode_handler
+from app.workers.layout import PlainLayoutRequest
 from app.workers.loop import Handler
 
 _GRACE_MS = 200
 _DECODE_GRACE_MS = 10_000  # a kill loses the model, and loading it again takes longer than most waits
-_LAYOUT_LIMIT_MS = 1_500  # then the plain layout serves
+_LAYOUT_LIMIT_MS = 1_500  # then the plain layout serves, which has its time: on a busy machine it was stopped, too
 
 
 class Groups(QObject):
@@ -27,7 +28,10 @@ class Groups(QObject):
         self.decode = JobGroup("decode", decode_handler, Policy(exclusive=False, grace_ms=_DECODE_GRACE_MS), self)
         self.judge = JobGroup("judge", judge_handler, Policy(exclusive=True, grace_ms=_GRACE_MS), self)
         self.layout = JobGroup(
-            "layout", layout_handler, Policy(exclusive=True, grace_ms=_GRACE_MS, limit_ms=_LAYOUT_LIMIT_MS), self
+            "layout",
+            layout_handler,
+            Policy(exclusive=True, grace_ms=_GRACE_MS, limit_ms=_LAYOUT_LIMIT_MS, unlimited=(PlainLayoutRequest,)),
+            self,
         )
 
     def __iter__(self) -> Iterator[JobGroup]:

@@ -33,6 +33,21 @@ from engine.decoding.values import Finish, Position
 
 _PATIENCE_MS = 400  # a compile that takes no longer goes unmentioned, or the status bar would flicker at every key
 _PROCESS_NAMES = {"compile": "The compiler", "decode": "The model's", "layout": "The drawing", "judge": "The tests'"}
+_ACTIVITIES: tuple[tuple[type, str], ...] = (
+    (OpenModel, "Loading {}"),
+    (SampleMany, "Sampling"),
+    (WriteTwin, "Writing without the grammar"),
+    (MeasureStrategies, "Measuring strategies"),
+    (CompareSpellings, "Comparing spellings"),
+    (ListIndex, "Listing tokens"),
+    (RestoreTrace, "Replaying the trace"),
+    (ExportRequest, "Exporting"),
+    (ShareTrace, "Sharing"),
+    (CompileRequest, "Compiling"),
+    (SetGrammar, "Compiling for the model"),
+)
+"""What the background does, the first in the list before the others."""
+_TOLD = tuple(kind for kind, _ in _ACTIVITIES)
 
 
 class Session(QObject):
@@ -150,6 +165,8 @@ class Session(QObject):
                 return "No text matches this grammar: change it to go on"
             case Finish.DEAD_END if view.dead_end:
                 return unmarked(view.dead_end[:1].upper() + view.dead_end[1:])
+            case Finish.DEAD_END if not position.index:
+                return "No token of this vocabulary can begin the text: choose another model, or change the grammar"
             case Finish.DEAD_END:
                 return "No token of this vocabulary can follow: go back, or change the grammar"
         return ""
@@ -192,19 +209,10 @@ class Session(QObject):
         was_reading, self._is_reading = self._is_reading, self._is_reading_for_long
         if self._is_reading != was_reading:
             self.step_allowed_changed.emit(self.step_refusal)
-        for kind, text in (
-            (OpenModel, "Loading {}"),
-            (SampleMany, "Sampling"),
-            (WriteTwin, "Writing without the grammar"),
-            (MeasureStrategies, "Measuring strategies"),
-            (CompareSpellings, "Comparing spellings"),
-            (ListIndex, "Listing tokens"),
-            (RestoreTrace, "Replaying the trace"),
-            (ExportRequest, "Exporting"),
-            (ShareTrace, "Sharing"),
-            (CompileRequest, "Compiling"),
-            (SetGrammar, "Compiling for the model"),
-        ):
+        if not self._progress and not any(isinstance(request, _TOLD) for request in pending):
+            self._tell_activity("", 0, None)  # every step asks a few times
+            return
+        for kind, text in _ACTIVITIES:
             request = next((request for request in pending if isinstance(request, kind)), None)
             if request is None or (kind in (CompileRequest, SetGrammar) and self._patience.isActive()):
                 self._progress.pop(kind, None)

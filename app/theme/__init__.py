@@ -40,6 +40,7 @@ __all__ = [
 ]
 
 _MONO_FAMILIES = ("JetBrains Mono", "Cascadia Mono", "SF Mono", "Menlo", "Consolas", "DejaVu Sans Mono", "monospace")
+_TITLE_OFFSET = 4.0  # points over the interface's font
 _IS_DRESSED = "isDressed"  # a property of windows that wear the sheet by themselves
 
 
@@ -89,7 +90,7 @@ def dress(window: QWidget) -> None:
     with every parent that it gets: so a window is built first.
     """
     window.setProperty(_IS_DRESSED, True)
-    window.setStyleSheet(style_sheet(themes.current))
+    window.setStyleSheet(_sheet(themes.current))
 
 
 def apply(app: QApplication, name: str) -> None:
@@ -103,10 +104,14 @@ def apply(app: QApplication, name: str) -> None:
     app.setPalette(_palette(theme))
     app.setFont(ui_font())
     for widget in dressed:
-        widget.setStyleSheet(style_sheet(theme))
+        widget.setStyleSheet(_sheet(theme))
     if not windows or app.styleSheet():
-        app.setStyleSheet(style_sheet(theme))
+        app.setStyleSheet(_sheet(theme))
     themes.changed.emit()
+
+
+def _sheet(theme: Theme) -> str:
+    return style_sheet(theme, ui_font(_TITLE_OFFSET).pointSizeF())
 
 
 def ui_font(size_offset: float = 0.0) -> QFont:

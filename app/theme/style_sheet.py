@@ -3,15 +3,18 @@
 Panes set no style sheets of their own; they set a dynamic property that is
 styled here, so that both themes reach them:
 
-* `QLabel[role="title" | "heading" | "muted" | "empty" | "code"]`
+* `QLabel[role="title" | "heading" | "muted" | "empty" | "code"]`; an empty one may be `framed`
 * `QPushButton[role="primary" | "link" | "flat"]`
-* `QFrame[role="panel" | "bar" | "card" | "tour" | "banner"]`; a banner also has
+* `QFrame[role="panel" | "bar" | "card" | "well" | "tour" | "banner"]`; a banner also has
   `severity="error" | "warning" | "hint" | "allowed"`
-* `QListView[role="popup"]`, a list over other things
+* `QListView[role="popup"]` and `QDialog[role="popup"]`, which lie over other things without a frame of the desktop
 * `QToolButton[role="chip" | "former" | "fold" | "outlined" | "primary"]`
 """
 
 from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
 
 from app.theme.roles import Role, Theme
 
@@ -26,7 +29,7 @@ QMenuBar { padding: 2px 4px; }
 QMenuBar::item { padding: 4px 8px; border-radius: 4px; background: transparent; }
 QMenuBar::item:selected { background: {hover}; }
 QMenu { background: {panel}; border: 1px solid {border}; padding: 4px; }
-QMenu::item { padding: 6px 28px 6px 12px; border-radius: 4px; }
+QMenu::item { padding: 4px 28px 4px 12px; border-radius: 4px; }
 QMenu::item:selected { background: {hover}; color: {text}; }
 QMenu::item:disabled { color: {disabled}; }
 QMenu::icon { padding-left: 8px; }
@@ -70,16 +73,19 @@ QPushButton[role="link"] { color: {accent}; padding: 2px 4px; }
 QPushButton[role="flat"]:focus, QPushButton[role="link"]:focus { border-color: {accent}; }
 
 QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
+QDialog[role="popup"] { border: 1px solid {border}; }
 
 QLabel { background: transparent; }
-QLabel[role="title"] { font-size: 13pt; font-weight: 600; }
+QLabel[role="title"] { font-size: {title-size}; font-weight: 600; }
 QLabel[role="heading"] { font-weight: 600; }
 QLabel[role="muted"] { color: {muted}; }
 QLabel[role="empty"] { color: {muted}; background: {panel}; }
+QLabel[role="empty"][framed="true"] { border: 1px solid {border}; border-radius: 6px; }
 
 QFrame[role="panel"] { background: {panel}; border: none; }
 QFrame[role="bar"] { background: {raised}; border: none; border-bottom: 1px solid {border}; min-height: 38px; }
 QFrame[role="card"] { background: {raised}; border: 1px solid {border}; border-radius: 6px; }
+QFrame[role="well"] { background: {panel}; border: 1px solid {border}; border-radius: 6px; }
 QFrame[role="tour"] { background: {panel}; border: 1px solid {accent}; border-radius: 8px; }
 QFrame[role="banner"] QToolButton { padding: 2px; }
 QFrame[role="banner"] { border: none; border-left: 3px solid {hint}; background: {hint-fill}; }
@@ -92,6 +98,8 @@ QAbstractItemView { background: {panel}; selection-background-color: {selection}
 QPlainTextEdit, QTextEdit, QTextBrowser, QAbstractItemView, QGraphicsView { border: none; }
 QGraphicsView { background: {panel}; }
 QLineEdit, QSpinBox, QDoubleSpinBox, QComboBox { border: 1px solid {border}; border-radius: 6px; padding: 4px 8px; }
+QLineEdit, QComboBox { min-height: 19px; }  /* as high as a spin box and a button beside them */
+QSpinBox QLineEdit, QDoubleSpinBox QLineEdit, QComboBox QLineEdit, QAbstractItemView QLineEdit { min-height: 0; }
 QSpinBox, QDoubleSpinBox { padding-right: 0px; }
 QLineEdit:disabled, QSpinBox:disabled, QDoubleSpinBox:disabled, QComboBox:disabled {
   color: {disabled}; background: {raised}; }
@@ -108,8 +116,14 @@ QRadioButton::indicator:unchecked { border: 1px solid {muted}; background: {rais
 QRadioButton::indicator:checked { border: 4px solid {accent}; background: {on-accent}; width: 6px; height: 6px; }
 QRadioButton::indicator:focus { border-color: {text}; }
 QRadioButton::indicator:disabled { border-color: {disabled}; }
-QCheckBox::indicator:unchecked, QListWidget[role="field"]::indicator:unchecked {
+QCheckBox::indicator, QListWidget[role="field"]::indicator, QTableView::indicator { width: 12px; height: 12px;
   border: 1px solid {muted}; border-radius: 3px; background: {panel}; }
+QCheckBox::indicator:checked, QListWidget[role="field"]::indicator:checked, QTableView::indicator:checked {
+  border-color: {accent}; background: {accent}; image: url("{check}"); }
+QCheckBox::indicator:focus { border-color: {text}; }
+QCheckBox::indicator:disabled { border-color: {disabled}; background: {raised}; }
+QCheckBox::indicator:checked:disabled { border-color: {disabled}; background: {raised};
+  image: url("{check-disabled}"); }
 QComboBox::drop-down { border: none; width: 20px; }
 QSpinBox::up-button, QDoubleSpinBox::up-button, QSpinBox::down-button, QDoubleSpinBox::down-button {
   border: none; background: transparent; width: 20px; }
@@ -156,9 +170,12 @@ QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
 """
 
 
-def style_sheet(theme: Theme) -> str:
-    """The style sheet in a theme's colours."""
-    sheet = _SHEET
+def style_sheet(theme: Theme, title_points: float = 13.0) -> str:
+    """The style sheet in a theme's colours; titles are of the given size, in points."""
+    icons = Path(str(files("resources") / "icons"))
+    sheet = _SHEET.replace("{title-size}", f"{title_points:g}pt")
+    sheet = sheet.replace("{check}", (icons / f"check-{theme.name}.svg").as_posix())
+    sheet = sheet.replace("{check-disabled}", (icons / f"check-{theme.name}-disabled.svg").as_posix())
     for role in Role:
         sheet = sheet.replace("{" + role.value + "}", theme.hex(role))
     return sheet

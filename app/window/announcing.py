@@ -1,4 +1,4 @@
-"""What happens without the keys moving, told to a screen reader: a step that was taken, why a run ended, an alarm.
+"""What happens without the keys moving, told to a screen reader: a step, why a run ended, an error in the grammar.
 
 Whoever steps with the keys stays on Step, and would hear nothing of what it did. A run
 is not read out token by token: what it came to is, once it ends.
@@ -6,13 +6,16 @@ is not read out token by token: what it came to is, once it ends.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QObject
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QWidget
 
-from app.models.wording import count, percent, token_text
+from app.models.announce import announce
+from app.models.wording import count, percent, token_text, unmarked
 from app.session import Alarm, Session
 from app.workers.decode_messages import DecodeView
+from engine.source import Diagnostic, Severity, SourceText
 
 
 class Announcing(QObject):
@@ -22,10 +25,12 @@ class Announcing(QObject):
         super().__init__(window)
         self._session, self._window = session, window
         self._said: tuple[int | None, int] = (None, 0)
+        self._is_broken = False
         session.decoding.viewed.connect(self._on_view)
         session.decoding.running_changed.connect(lambda is_running: None if is_running else self._say_output())
         session.decoding.run_ended.connect(self._say)
         session.alarmed.connect(self._on_alarm)
+        session.compiling.diagnosed.connect(self._on_diagnosed)
 
     def _on_view(self, view: DecodeView) -> None:
         at = view.trace.current, len(view.trace.nodes)
@@ -36,7 +41,18 @@ class Announcing(QObject):
     def _say_output(self) -> None:
         position = self._session.decoding.view.position
         if position is not None and position.output:
-            self._say(f"{count(position.index, 'token')}: {position.output.decode('utf-8', 'replace')}")
+            ended = f". Ended: {position.finish}" if position.finish is not None else ""
+            self._say(f"{count(position.index, 'token')}: {position.output.decode('utf-8', 'replace')}{ended}")
+
+    def _on_diagnosed(self, diagnostics: Sequence[Diagnostic], source: SourceText) -> None:
+        """A grammar that broke, or is whole again: not each of its errors at every key."""
+        errors = [found for found in diagnostics if found.severity is Severity.ERROR]
+        before, self._is_broken = self._is_broken, bool(errors)
+        if errors and not before:
+            line, column = source.line_column(errors[0].span.start)
+            self._say(f"{count(len(errors), 'error')}. Line {line}, column {column}: {unmarked(errors[0].message)}")
+        elif before and not errors:
+            self._say("No error any more")
 
     def _on_alarm(self, alarm: Alarm) -> None:
         self._say(alarm.text, is_urgent=alarm.severity == "error")
@@ -56,17 +72,3 @@ def told(view: DecodeView) -> str:
     if position.finish is not None:
         return f"{taken}Ended: {position.finish}"
     return f"{taken}{position.allowed:,} of {position.vocabulary_size:,} allowed, with {percent(position.z)}"
-
-
-def announce(source: QWidget, text: str, *, is_urgent: bool = False) -> None:
-    """Have a screen reader say something, if there is one.
-
-    Args:
-        source: where it comes from.
-        text: what to say.
-        is_urgent: whether it interrupts what is being said.
-    """
-    event = QAccessibleAnnouncementEvent(source, text)
-    if is_urgent:
-        event.setPoliteness(QAccessible.AnnouncementPoliteness.Assertive)
-    QAccessible.updateAccessibility(event)

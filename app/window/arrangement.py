@@ -19,7 +19,8 @@ NARROW_BELOW = 1400
 _WIDE_SHARES = (28, 36, 36)
 _BOTTOM_HEIGHT, _LOW_BOTTOM_HEIGHT = 210, 160  # of the bottom tabs, in a high window and in a low one
 _HIGH_FROM = 800
-_ROOMY_SHARE = 0.4  # of the height, for a page with two tables side by side
+_ROOMY_SHARE, _LOW_ROOMY_SHARE = 0.4, 0.33  # of the height, for a page with two tables side by side
+_BOTTOM = "bottom"
 _LEAST_PAGE = 64  # of a bottom tab, so that a row of it can be read
 _NO_MAXIMUM = 16_777_215  # Qt's QWIDGETSIZE_MAX, which PySide does not export
 
@@ -113,13 +114,23 @@ class Arrangement(QWidget):
         target.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def save(self) -> dict[str, bytes]:
-        """The splitters' places, by name."""
-        return {"narrow" if self._is_narrow else "wide": bytes(self._across.saveState().data())}
+        """The splitters' places, by name; and which of the bottom tabs is open, and how high."""
+        bottom = f"{self.bottom.currentIndex()} {int(self._bottom_is_open)} {self._bottom_height or 0}"
+        across = bytes(self._across.saveState().data())
+        return {"narrow" if self._is_narrow else "wide": across, _BOTTOM: bottom.encode()}
 
     def restore(self, places: dict[str, bytes]) -> None:
         """Put the splitters where they were."""
         self._places = places
         self._restore_across()
+        numbers = places.get(_BOTTOM, b"").decode(errors="replace").split()
+        if len(numbers) != len(("index", "is open", "height")) or not all(map(str.isdecimal, numbers)):
+            return
+        index, is_open, height = map(int, numbers)
+        self._bottom_height = height or None
+        if is_open and index < self.bottom.count():
+            self.bottom.setCurrentIndex(index)
+            self.open_bottom(True)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Arrange anew where the width asks for it."""
@@ -157,10 +168,11 @@ class Arrangement(QWidget):
         else:
             self.bottom.setMinimumHeight(folded)
             self.bottom.setMaximumHeight(folded)
-        default = _BOTTOM_HEIGHT if self.height() >= _HIGH_FROM else _LOW_BOTTOM_HEIGHT
+        is_high = self.height() >= _HIGH_FROM
+        default = _BOTTOM_HEIGHT if is_high else _LOW_BOTTOM_HEIGHT
         page = self.bottom.currentWidget()
         if page is not None and page.property("roomy"):
-            default = max(default, round(self.height() * _ROOMY_SHARE))
+            default = max(default, round(self.height() * (_ROOMY_SHARE if is_high else _LOW_ROOMY_SHARE)))
         height = (self._bottom_height or default) if self._bottom_is_open else folded
         self._down.setSizes([max(self._down.height() - height, 0), height])
 

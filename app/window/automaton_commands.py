@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction
@@ -16,6 +17,11 @@ from app.session import Alarm, Session
 
 _MENU = "Automaton"
 _FILTER = "Picture that scales (*.svg);;Picture of pixels (*.png);;Graphviz (*.dot)"
+_WHY_NOT: Final = {
+    "all": "Every state is drawn, or there are more than can be",
+    "bytes": "Nothing is folded here: each byte is drawn",
+    "merge": "States alone have runs to merge, and rules are drawn with each text as one edge: go to Live for states",
+}
 
 
 class AutomatonCommands(QObject):
@@ -59,6 +65,10 @@ class AutomatonCommands(QObject):
             action = commands[f"automaton.{name}"]
             action.triggered.connect(lambda on, action=action, button=button: self._press(action, button, is_on=on))
             button.toggled.connect(action.setChecked)
+        self._commands = commands
+        self._tips = {name: commands[f"automaton.{name}"].toolTip() for name in _WHY_NOT}
+        header.offers_changed.connect(self._enable)
+        self._enable()
         menu = QMenu(window)
         for command, action in commands:
             if command.menu == _MENU:
@@ -66,6 +76,16 @@ class AutomatonCommands(QObject):
                     menu.addSeparator()
                 menu.addAction(action)
         header.set_menu(menu)
+
+    def _enable(self) -> None:
+        """Offer what the header's buttons offer, and say why where that is not."""
+        header = self._pane.header
+        buttons = {"all": header.all_button, "bytes": header.bytes_button, "merge": header.merge_button}
+        for name, button in buttons.items():
+            action = self._commands[f"automaton.{name}"]
+            is_offered = not button.isHidden() and button.isEnabled()
+            action.setEnabled(is_offered)
+            action.setToolTip(self._tips[name] if is_offered else _WHY_NOT[name])
 
     def _press(self, action: QAction, button: QToolButton, *, is_on: bool) -> None:
         """Do what the button does; one that is not to be pressed now stays as it is, and so does the command."""

@@ -82,6 +82,7 @@ class ExportDialog(QDialog):
         self._build_banner()
         self._build_buttons()
         self._lay_out()
+        self._show_target(None)
         theme.themes.changed.connect(self._dress)
         self._show_state()
 
@@ -201,11 +202,17 @@ class ExportDialog(QDialog):
             self._ask_preview(entry)
 
     def _on_chosen(self, entry: ExportEntry) -> None:
-        self.heading.setText(entry.title)
-        self.about.setText(entry.about)
-        self.options.show_for(entry.takes)
+        self._show_target(entry)
         self.banner.hide()
         self._ask_preview(entry)
+
+    def _show_target(self, entry: ExportEntry | None) -> None:
+        """Say what a target is and what it may be told; of none, leave the room to the sentence that says why."""
+        self.heading.setText(entry.title if entry is not None else "")
+        self.about.setText(entry.about if entry is not None else "")
+        for label in (self.heading, self.about):
+            label.setVisible(entry is not None)
+        self.options.show_for(entry.takes if entry is not None else ())
 
     def _ask_preview(self, entry: ExportEntry) -> None:
         self.notes.hide()

@@ -228,6 +228,7 @@ class Preview(QStackedWidget):
         self.picture = _Picture()
         self.message = QLabel()
         self.message.setProperty("role", "empty")
+        self.message.setProperty("framed", True)
         self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.message.setWordWrap(True)
         self.message.setMargin(theme.SPACE_L)

@@ -118,7 +118,9 @@ class Files(QObject):
 
     def save(self) -> bool:
         """Save to the document's file, or ask for one. Whether it was saved."""
-        return self._save(self._document.path) if self._document.path else self.save_as()
+        if self._document.path is None:
+            return self.save_as()
+        return self._may_overwrite(self._document.path) and self._save(self._document.path)
 
     def save_as(self) -> bool:
         """Ask for a file and save to it."""
@@ -143,6 +145,20 @@ class Files(QObject):
         if choice == QMessageBox.StandardButton.Save:
             return self.save()
         return choice == QMessageBox.StandardButton.Discard
+
+    def _may_overwrite(self, path: Path) -> bool:
+        """Whether the document's file may be replaced: nobody else wrote it meanwhile, or the user says so."""
+        if not self._document.is_changed_outside:
+            return True
+        choice = QMessageBox.question(
+            self._window,
+            "Changed elsewhere",
+            f"Another window or program wrote {path.name} since it was opened here. Saving replaces what it wrote; "
+            "“Save as…” keeps both.",
+            QMessageBox.StandardButton.Save | QMessageBox.StandardButton.Cancel,
+            QMessageBox.StandardButton.Cancel,
+        )
+        return choice == QMessageBox.StandardButton.Save
 
     def fill_recent(self, menu: QMenu) -> None:
         """List the recent documents."""

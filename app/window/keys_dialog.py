@@ -7,7 +7,7 @@ commands, three screens.
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QDialog,
@@ -33,7 +33,7 @@ class KeysDialog(QDialog):
     def __init__(self, commands: Actions, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Keyboard shortcuts")
-        self.resize(820, 560)
+        self.resize(min(1200, 150 * QFontMetrics(theme.ui_font()).averageCharWidth()), 560)
         self.field = QLineEdit()
         self.field.setPlaceholderText("Filter by a command, a menu or a key, such as step or ctrl+k")
         self.field.setAccessibleName("Filter")
@@ -67,7 +67,7 @@ class KeysDialog(QDialog):
         for command, action in commands:
             row = self.table.rowCount()
             self.table.insertRow(row)
-            keys = ", ".join(keys.toString(native) for keys in action.shortcuts())
+            keys = " or ".join(keys.toString(native) for keys in action.shortcuts())
             for column, text in enumerate((command.menu, command.text.rstrip("…"), keys, command.tip)):
                 item = QTableWidgetItem(text)
                 item.setToolTip(text)

@@ -18,6 +18,7 @@ from app.window.announcing import Announcing
 from app.window.arrangement import Arrangement
 from app.window.automaton_commands import AutomatonCommands
 from app.window.banner import BannerStack
+from app.window.checking import Checking
 from app.window.coalescence_commands import CoalescenceCommands
 from app.window.debug_commands import DebugCommands
 from app.window.drops import Drops
@@ -61,12 +62,14 @@ class MainWindow(QMainWindow):
         self._is_painted = False
         self._asks_to_save = True
         self._greets = False
+        self._has_lent_keys = False  # the step button, to a neighbour, while it is disabled
         self._has_unfolded = False  # whether the bottom tabs are open for a problem, not for the user
         self._fold = QTimer(self, singleShot=True, interval=_FOLD_DELAY_MS)
         self.commands = Actions(self)
         self.panes = Panes(session, self)
         self.files = Files(session, settings, self)
         self.sharing = Sharing(session, self)
+        self.checking = Checking(session, self.panes, self)
         self.banners = BannerStack()
         self.toolbar = Toolbar(self.commands)
         self.arrangement = Arrangement(self.panes.editor, self.panes.automaton, self.panes.generation_column)
@@ -134,7 +137,7 @@ class MainWindow(QMainWindow):
             splitters={
                 **self._settings.preferences.splitters,
                 **self.arrangement.save(),
-                **self.panes.editor.pages.save(),
+                **self.panes.save(),
             },
         )
         self.files.keep_for_next_time()
@@ -247,7 +250,7 @@ class MainWindow(QMainWindow):
         if preferences.geometry:
             self.restoreGeometry(QByteArray(preferences.geometry))
         self.arrangement.restore(preferences.splitters)
-        self.panes.editor.pages.restore(preferences.splitters)
+        self.panes.restore(preferences.splitters)
 
     # --- showing -----------------------------------------------------------------------------------------------------
 
@@ -306,6 +309,7 @@ class MainWindow(QMainWindow):
     def _on_step_allowed(self, refusal: str) -> None:
         step, run = self.commands["run.step"], self.commands["run.run"]
         is_running = self.session.decoding.is_running
+        had_keys = self.toolbar.step_button.hasFocus()
         step.setEnabled(not refusal and not is_running)
         run.setEnabled(not refusal or is_running)
         step.setToolTip(refusal or "Let the sampler take the next token (Ctrl+Return)")
@@ -317,6 +321,18 @@ class MainWindow(QMainWindow):
         self.debug_commands.enable(refusal)
         for command_id in ("run.back", "run.restart"):
             self.commands[command_id].setEnabled(has_steps)
+        self._keep_keys_on_step(had_keys=had_keys)
+
+    def _keep_keys_on_step(self, *, had_keys: bool) -> None:
+        """Qt hands the keys of a button that is disabled to a neighbour; Step gets them back, unless they went on."""
+        button = self.toolbar.step_button
+        if button.isEnabled():
+            focused = QApplication.focusWidget()
+            if self._has_lent_keys and (focused is None or self.toolbar.isAncestorOf(focused)):
+                button.setFocus()
+            self._has_lent_keys = False
+        elif had_keys and not self.session.decoding.is_running:  # whoever runs may want to pause, which is beside it
+            self._has_lent_keys = True
 
     # --- commands ----------------------------------------------------------------------------------------------------
 
@@ -349,23 +365,7 @@ class MainWindow(QMainWindow):
 
     def open_replay(self) -> ReplayDialog:
         """Open the dialog that checks an output."""
-        from app.window.replay_dialog import ReplayDialog
-
-        compiling, decoding = self.session.compiling, self.session.decoding
-        dialog = ReplayDialog(self.session.document.title, self)
-        dialog.checked.connect(lambda question: decoding.replay(compiling.request(), question))
-        dialog.opened.connect(decoding.open_output)
-        dialog.test_wanted.connect(self._keep_as_test)
-        dialog.span_wanted.connect(self.panes.editor.go_to)
-        decoding.replayed.connect(dialog.show_answer)
-        compiling.diagnosed.connect(dialog.check_again)
-        decoding.model_opened.connect(dialog.check_again)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.show()
-        return dialog
-
-    def _keep_as_test(self, text: str) -> None:
-        self.panes.tests.add_text(text)
+        return self.checking.open()
 
     def _open_palette(self) -> None:
         from app.window.palette import CommandPalette

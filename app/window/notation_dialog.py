@@ -118,6 +118,7 @@ class NotationDialog(QDialog):
         self.text.setAccessibleName("Preview")
         self.instead = _label()
         self.instead.setProperty("role", "empty")
+        self.instead.setProperty("framed", True)
         self.instead.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.instead.setMargin(theme.SPACE_L)
         self.preview = QStackedWidget()

@@ -3,6 +3,9 @@
 Text of one notation is hardly ever text of another. So whoever edited it is asked
 what is meant: the same grammar written in the other one, the same text read anew,
 or a new document. Whatever is chosen, but a new document, is one step of undo.
+
+A grammar that is pasted over all of the text is read as what it looks like, which
+is said, with a button for the other way; one that was typed is only told of.
 """
 
 from __future__ import annotations
@@ -20,8 +23,10 @@ from app.document.gallery import examples
 from app.panes.editor import EditorPane
 from app.session import Session
 from app.window.files import Files
+from app.window.likely import likely_notation
 from app.window.readings import READINGS, WHITESPACE, Reading, reading_of
 from app.window.toolbar import Toolbar
+from app.window.unwrapping import unwrapped
 
 if TYPE_CHECKING:
     from app.window.notation_dialog import NotationDialog, Way
@@ -43,10 +48,17 @@ class NotationMenu(QObject):
         self._toolbar, self._editor, self._files, self._window = toolbar, editor, files, window
         self._session, self._document = session, session.document
         self._shown: GrammarPart | None = None
+        self._other: Reading | None = None  # what the strip's button reads the text as
+        self._undoes = False  # or whether it takes back what the text was taken out of
+        self._is_settled = False  # whether somebody chose how this text is read
         self.whitespace_menu = QMenu("White space", toolbar.notation_menu)
         self._fill(commands)
         commands.connect_to({"edit.convert": self.ask})
         self._document.changed.connect(lambda _revision: self._show())
+        self._document.replaced.connect(self._begin_anew)
+        editor.edit.pasted_over.connect(self._read_pasted)
+        editor.strip.chosen.connect(self._take_other)
+        editor.strip.dismissed.connect(self._settle)
         self._show()
 
     def choose(self, name: str) -> None:
@@ -86,6 +98,7 @@ class NotationMenu(QObject):
         return dialog
 
     def _decide(self, way: Way, grammar: GrammarPart) -> None:
+        self._settle()
         match way.value:
             case "convert":
                 self._switch(grammar, grammar.text)
@@ -105,6 +118,66 @@ class NotationMenu(QObject):
         document = next(example for example in examples() if example.notation == reading.notation).document()
         self._document.replace(msgspec.structs.replace(document, grammar=reading.of(document.grammar)))
 
+    # --- what a text looks like ---------------------------------------------------------------------------------------
+
+    def _begin_anew(self) -> None:
+        self._is_settled = False
+        self._hide_strip()
+
+    def _read_pasted(self, text: str) -> None:
+        """Read what was pasted over everything as what it looks like, or holds."""
+        grammar = self._document.content.grammar
+        self._is_settled = False
+        inner = unwrapped(text)
+        if inner is not None:
+            text = inner[0]
+        likely = likely_notation(text) or grammar.notation
+        before = reading_of(grammar)
+        reading = before if likely == grammar.notation else _first_of(likely)
+        if inner is None and reading == before:
+            self._offer()
+            return
+        self._switch(reading.of(grammar), text if inner is not None else None)
+        self._is_settled, self._other = True, before
+        if inner is not None:
+            self._undoes = True
+            self._editor.strip.say(f"Taken out of {inner[1]}, and read as {reading.name}.", "Keep all of it")
+        else:
+            self._editor.strip.say(f"Read as {reading.name}, which it looks like.", f"Read as {before.name}")
+
+    def _offer(self) -> None:
+        """Say of a text that looks like another notation that it does."""
+        grammar = self._document.content.grammar
+        if self._is_settled:
+            return
+        likely = likely_notation(grammar.text)
+        if likely is None or likely in (grammar.notation, "regex"):
+            self._hide_strip()
+            return
+        self._other = _first_of(likely)
+        said = f"This looks like {self._other.name}, but is read as {reading_of(grammar).name}."
+        self._editor.strip.say(said, f"Read as {self._other.name}")
+
+    def _take_other(self) -> None:
+        """Do as the strip's button says; undo takes it back."""
+        other, undoes = self._other, self._undoes
+        self._settle()
+        if undoes:
+            self._editor.edit.undo()
+            self._is_settled = False  # the whole of it may look like something, too
+            self._offer()
+        elif other is not None:
+            self._switch(other.of(self._document.content.grammar))
+        self._editor.setFocus()
+
+    def _settle(self) -> None:
+        self._is_settled = True
+        self._hide_strip()
+
+    def _hide_strip(self) -> None:
+        self._other, self._undoes = None, False
+        self._editor.strip.hide()
+
     def _show(self) -> None:
         """Name the reading, check its entry, and colour the text by it."""
         grammar = self._document.content.grammar
@@ -117,7 +190,10 @@ class NotationMenu(QObject):
         self.whitespace_menu.setEnabled(grammar.notation == "json_schema")
         if self._shown is None or self._shown.notation != grammar.notation:
             self._editor.set_notation(grammar.notation)
+        if self._shown is not None and self._shown != grammar:
+            self._hide_strip()  # what it said was of another text, or of another reading
         self._shown = grammar
+        self._offer()
 
     def _fill(self, commands: Actions) -> None:
         menu = self._toolbar.notation_menu
@@ -134,6 +210,10 @@ class NotationMenu(QObject):
             self.whitespace_menu.addAction(_entry(text, tip, value, self._spaces))
         self._entries.triggered.connect(lambda action: self.choose(action.data()))
         self._spaces.triggered.connect(lambda action: self.choose_whitespace(action.data()))
+
+
+def _first_of(notation: str) -> Reading:
+    return next(reading for reading in READINGS if reading.notation == notation)
 
 
 def _entry(text: str, tip: str, value: str, group: QActionGroup) -> QAction:

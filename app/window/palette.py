@@ -48,6 +48,7 @@ class CommandPalette(QDialog):
         super().__init__(parent)
         self.setWindowTitle("Command palette")
         self.setWindowFlag(Qt.WindowType.FramelessWindowHint)
+        self.setProperty("role", "popup")
         self._actions = actions
         self.field = QLineEdit()
         self.field.setPlaceholderText("Type a command")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from app import theme
@@ -24,7 +24,7 @@ from app.workers.decode_messages import Back, DecodeView, GoTo, Lookup, Restart,
 from app.workers.judge_messages import JudgeAnswer
 from engine.automata.rule_places import RulePlaces
 from engine.diagnosis.testing import Coverage
-from engine.source import Diagnostic, SourceText
+from engine.source import Diagnostic, SourceText, Span
 
 if TYPE_CHECKING:
     from app.panes.editor.explanation import ExplanationPage
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from app.panes.probabilities import ProbabilitiesPane
     from app.panes.tests import StringTestsPane
     from app.workers.convert_messages import GenerateAnswer
+
+_GENERATION = "generation"  # the page that is open beside the candidates
 
 
 class Panes(QObject):
@@ -56,6 +58,11 @@ class Panes(QObject):
         self.generation.add_page(self._late_probabilities, "Probabilities")
         self.generation_column = self._head_generation()
         self._coverage_seen: frozenset[QWidget] = frozenset()  # the panes that show it
+        self._live: frozenset[int] = frozenset()
+        self._spans: tuple[Span, ...] = ()
+        self._lit: Drawn | None = None  # the automaton that was lit last
+        self._lighting = QTimer(self, singleShot=True, interval=0)
+        self._lighting.timeout.connect(lambda: QTimer.singleShot(0, self, self._light))
         self._wire_grammar()
         self._wire_automaton()
         self._wire_generation()
@@ -172,7 +179,6 @@ class Panes(QObject):
         editor.offset_hovered.connect(self.automaton.highlight_offset)
         document.replaced.connect(self._show_document)
         session.compiling.diagnosed.connect(self._show_diagnostics)
-        session.live_changed.connect(lambda _states, spans: editor.show_live(spans))
         self.problems.activated.connect(editor.go_to)
         editor.explanation.when_built(self._wire_explanation)
         editor.reference.when_built(self._wire_reference)
@@ -260,6 +266,19 @@ class Panes(QObject):
         if drawn is not None:
             self.automaton.show_coverage(coverage, drawn.request.revision)
 
+    def save(self) -> dict[str, bytes]:
+        """What is open in the panes, by name."""
+        beside = str(self.generation.pages.currentIndex()).encode()
+        return {**self.editor.pages.save(), **self.automaton.save(), _GENERATION: beside}
+
+    def restore(self, saved: Mapping[str, bytes]) -> None:
+        """Open what was open."""
+        self.editor.pages.restore(saved)
+        self.automaton.restore(saved)
+        beside = saved.get(_GENERATION, b"")
+        if beside.isdigit() and int(beside) < self.generation.pages.count():
+            self.generation.pages.setCurrentIndex(int(beside))
+
     def step(self) -> None:
         """Take one token, from the prompt as it is typed by now."""
         self.generation.commit_prompt()
@@ -305,8 +324,19 @@ class Panes(QObject):
     def _show_loading(self, text: str, done: int, total: int | None) -> None:
         self.generation.show_loading(text if self._session.decoding.model_is_loading else "", done, total)
 
-    def _show_live(self, states: frozenset[int], _spans: object) -> None:
-        drawn = self._session.compiling.good
+    def _show_live(self, states: frozenset[int], spans: tuple[Span, ...]) -> None:
+        """Light where the match stands: behind a step in the turn after the one that paints chips and candidates."""
+        self._live, self._spans = states, spans
+        if self._session.compiling.good is self._lit:
+            self._lighting.start()
+        else:
+            self._light()
+
+    def _light(self) -> None:
+        self._lighting.stop()
+        self._lit = drawn = self._session.compiling.good
+        states = self._live
+        self.editor.show_live(self._spans)
         # Without live states the answer is still to come; without places it is known that none can be told.
         places = (drawn.places or RulePlaces()) if drawn is not None and states else None
         view = self._session.decoding.view

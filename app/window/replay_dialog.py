@@ -6,6 +6,7 @@ compile judges the output again.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer, Signal
@@ -27,6 +28,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
+from app.models.announce import announce
 from app.models.wording import count, unmarked
 from app.panes.generation.chip_view import ChipView
 from app.panes.generation.rich import prose
@@ -42,7 +44,10 @@ from engine.source import EngineError
 _DELAY_MS = 200
 _MOST_BUDGET = 1_000_000
 _LARGEST_FILE = 4_000_000  # bytes
-_TEACHING = "Paste what a model wrote: the verdict stands here. No model is asked."
+_TEACHING = (
+    "Paste what a model wrote: it is held against the grammar in the editor, and the verdict stands here. "
+    "No model is asked."
+)
 _FINISHES = (("Ended: not known", ""), ("Ended by the budget (length)", "length"), ("Ended by itself (stop)", "stop"))
 _LOOK = {
     "allowed": ("ph.check-circle-fill", Role.ALLOWED),
@@ -51,6 +56,17 @@ _LOOK = {
     "hint": ("ph.info", Role.HINT),
 }
 _SEVERITIES = {Outcome.COMPLETE: "allowed", Outcome.CUT_OFF: "warning", Outcome.CIRCLES: "warning"}
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What was asked, for the next time that the dialog is opened."""
+
+    text: str
+    as_ids: bool
+    budget: int
+    finish: int
+    saved: SavedTrace | None
 
 
 class ReplayDialog(QDialog):
@@ -94,16 +110,33 @@ class ReplayDialog(QDialog):
         layout.addWidget(self.text, 2)
         layout.addWidget(self.tokens_title)
         frame = QFrame()
-        frame.setProperty("role", "card")
+        frame.setProperty("role", "well")
         inner = QVBoxLayout(frame)
         inner.setContentsMargins(theme.SPACE_XS, theme.SPACE_XS, theme.SPACE_XS, theme.SPACE_XS)
         inner.addWidget(self.chips)
         layout.addWidget(frame, 2)
+        self._tokens_frame = frame
         layout.addWidget(self._buttons)
         theme.themes.changed.connect(self._dress)
         self._say(_TEACHING, "hint")
         self._show_buttons()
         self.text.setFocus()
+
+    @property
+    def draft(self) -> Draft:
+        """What is asked."""
+        ids, finish = self.as_ids.isChecked(), self.finish.currentIndex()
+        return Draft(self.text.toPlainText(), ids, self.budget.value(), finish, self._saved)
+
+    def resume(self, draft: Draft) -> None:
+        """Ask what was asked before; what is pasted takes its place, for it is selected."""
+        (self.as_ids if draft.as_ids else self.as_text).setChecked(True)
+        self.budget.setValue(draft.budget)
+        self.finish.setCurrentIndex(draft.finish)
+        self.text.setPlainText(draft.text)
+        self.text.selectAll()
+        self._saved = draft.saved
+        self.check_again()
 
     # --- asking -------------------------------------------------------------------------------------------------------
 
@@ -144,6 +177,7 @@ class ReplayDialog(QDialog):
             return
         found = self._verdict = answer.verdict
         self._say(found.sentence, _SEVERITIES.get(found.outcome, "error"))
+        announce(self, self.sentence)
         self.notes.setText("<br>".join(f"• {prose(note)}" for note in found.notes))
         self.notes.setVisible(bool(found.notes))
         self._show_tokens(found, answer.tokens_of)
@@ -156,6 +190,7 @@ class ReplayDialog(QDialog):
         self._verdict = None
         self.notes.hide()
         self.chips.show_chips((), None)
+        self._tokens_frame.show()
         self.tokens_title.setText("Tokens")
         self.text.setExtraSelections([])
         self._show_buttons()
@@ -177,11 +212,14 @@ class ReplayDialog(QDialog):
 
     def _show_tokens(self, found: Verdict, tokens_of: str) -> None:
         self.chips.show_chips(tuple(chip(token, index) for index, token in enumerate(found.tokens)), None)
+        self._tokens_frame.setVisible(bool(found.tokens))
         if found.tokens:
             number = sum(1 for token in found.tokens if token.data)
             self.tokens_title.setText(f"{count(number, 'token')}{f' of {tokens_of}' if tokens_of else ', as saved'}")
         elif tokens_of and found.data and found.outcome is not Outcome.GRAMMAR_ERROR:
-            self.tokens_title.setText(f"Told in bytes: the vocabulary of {tokens_of} cannot spell this text")
+            self.tokens_title.setText(
+                f"Told in bytes: {tokens_of} cannot spell this text. Choose the model that wrote it, for tokens"
+            )
         else:
             self.tokens_title.setText("Told in bytes: no model is loaded")
         if found.failure is not None and found.failure.place.token is not None:

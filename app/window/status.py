@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import re
-
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QLabel, QProgressBar, QStatusBar, QToolButton
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QStatusBar, QToolButton
 
 from app import theme
 from app.actions.build import icon
+from app.models.steady import Steady
+from app.models.wording import characters
 from app.session import Drawn
 from app.workers.decode_messages import DecodeView
 from engine.decoding.values import EosState, Position
-from engine.diagnosis import byte_prose
 
-_CODE = re.compile(r"`(.+?)`")  # prose marks code so, which a plain label would show as it is
+_APART = 6  # as QStatusBar has its own items
 _BYTES_FROM = 100_000  # a total beyond this is a size in bytes, and read best in megabytes
 
 
@@ -32,10 +31,16 @@ class StatusLine(QStatusBar):
         self.setSizeGripEnabled(False)
         self.setContentsMargins(theme.SPACE_S, 0, theme.SPACE_S, 0)
         self._automaton, self._allowed, self._eos = QLabel(), QLabel(), QLabel()
+        told = Steady(takes_what_is_left=True)  # every step tells other numbers
+        row = QHBoxLayout(told.inner)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(_APART)
         for text in (self._automaton, self._allowed, self._eos):
             text.setProperty("role", "muted")
             text.setContentsMargins(theme.SPACE_XS, 0, theme.SPACE_M, 0)
-            self.addWidget(text)
+            row.addWidget(text)
+        row.addStretch()
+        self.addWidget(told, 1)
         self._job = QLabel()
         self._bar = QProgressBar()
         self._bar.setTextVisible(False)
@@ -76,7 +81,7 @@ class StatusLine(QStatusBar):
             return
         counts = f"{position.allowed:,} of {position.vocabulary_size:,} allowed"
         self._allowed.setText(f"{counts} · Z {_percent(position.z)} · mask {position.mask_us:,.0f} µs")
-        self._eos.setText(_end(position, _expected(drawn, live)))
+        self._eos.setText(_end(position, drawn, live))
 
     def show_activity(self, text: str, done: int, total: int | None) -> None:
         """Tell what the background does; an empty text hides it."""
@@ -121,13 +126,14 @@ def _expected(drawn: Drawn | None, live: frozenset[int]) -> str:
         return ""
     (state,) = live
     ranges = {pair for edge in drawn.dfa.edges if edge.source == state for pair in edge.ranges}
-    return _CODE.sub(r"\1", byte_prose(tuple(sorted(ranges)))) if ranges else ""
+    return characters(tuple(sorted(ranges))) if ranges else ""
 
 
-def _end(position: Position, expected: str) -> str:
+def _end(position: Position, drawn: Drawn | None, live: frozenset[int]) -> str:
     if position.finish is not None:
         return f"Ended: {position.finish}"
     if position.accepting:
         return "The text matches: it may end here" if position.eos is EosState.ALLOWED else "The text matches"
+    expected = _expected(drawn, live)
     shown = expected if len(expected) <= 48 else expected[:47] + "…"
     return f"No end yet, expects {shown}" if shown else "No end yet"

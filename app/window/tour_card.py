@@ -7,8 +7,8 @@ from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app import theme
+from app.models.announce import announce
 from app.theme import Role
-from app.window.announcing import announce
 
 _WIDTH = 340
 _RING, _GLOW, _RADIUS = 2.0, 6.0, 8.0

@@ -98,9 +98,9 @@ class CompileHandler:
         from engine.compile import compile_grammar
 
         if self._grammar is None or self._request != request:
-            self._match = None
+            # A text that does not compile leaves all of the last one that did: the window still stands in it.
             self._grammar = compile_grammar(request.notation, request.text, request.options, cancel=cancel)
-            self._request = request
+            self._match, self._request = None, request
         return self._grammar
 
     def _compile(self, request: CompileRequest, cancel: CancelToken, emit: Emit) -> CompileAnswer:
@@ -121,7 +121,7 @@ class CompileHandler:
             if too_large or (grammar.has_rules and len(dfa.states) > FOLDED_BEYOND):
                 rules, why_not = self._rules(grammar, cancel)
                 too_large += why_not and too_large and f", since {why_not}"
-                places = self._places(b"", cancel)
+                places = self._places(b"", cancel, by_rules=False)
         elapsed_ms = (time.perf_counter() - started) * 1000
         folded = fold(dfa) if dfa is not None else None
         if dfa is not None and not too_large and rules is None and grammar.grammar is not None:
@@ -149,8 +149,17 @@ class CompileHandler:
             self._match = RuleMatch(automata)
         return charts_of(automata, notes, folds_texts=grammar.notation == "json_schema"), ""
 
-    def _places(self, output: bytes, cancel: CancelToken) -> RulePlaces | None:
-        """Where an output stands in the rules, unless it takes too long."""
+    def _places(self, output: bytes, cancel: CancelToken, *, by_rules: bool) -> RulePlaces | None:
+        """Where an output stands in the rules, unless it takes too long.
+
+        Args:
+            output: what is followed.
+            cancel: asked now and then.
+            by_rules: whether the rules are drawn, so that they are drawn up anew where this process has them not: it
+                may have been started in the place of the one that drew them, or been cancelled in the midst of it.
+        """
+        if self._match is None and by_rules and self._grammar is not None:
+            self._rules(self._grammar, cancel)
         if self._match is None or self._grammar is None:
             return None
         if self._grammar.notation == "json_schema":
@@ -165,14 +174,15 @@ class CompileHandler:
     def _neighbourhood(self, request: NeighbourhoodRequest, cancel: CancelToken) -> NeighbourhoodAnswer:
         grammar = self._grammar_of(request.compiled, cancel)
         dfa = grammar.neighbourhood(request.output, radius=RADIUS, limit=NODES)
-        return NeighbourhoodAnswer(request.compiled.revision, dfa, fold(dfa), self._places(request.output, cancel))
+        places = self._places(request.output, cancel, by_rules=request.by_rules)
+        return NeighbourhoodAnswer(request.compiled.revision, dfa, fold(dfa), places)
 
     def _standing(self, request: StandingRequest, cancel: CancelToken) -> StandingAnswer:
         from app.workers.standing import standing
 
         grammar = self._grammar_of(request.compiled, cancel)
         stacks, more = standing(grammar, request.output)
-        places = self._places(request.output, cancel)
+        places = self._places(request.output, cancel, by_rules=request.by_rules)
         return StandingAnswer(request.compiled.revision, request.output, stacks, more, places)
 
 

@@ -63,10 +63,15 @@ class CompileAnswer:
 
 @dataclass(frozen=True, slots=True)
 class NeighbourhoodRequest:
-    """Draw up the surroundings of the configuration that `output` leads to, for an automaton too large to draw."""
+    """Draw up the surroundings of the configuration that `output` leads to, for an automaton too large to draw.
+
+    Attributes:
+        by_rules: whether its rules are drawn, which a process that was started anew does not know.
+    """
 
     compiled: CompileRequest
     output: bytes
+    by_rules: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +90,15 @@ class NeighbourhoodAnswer:
 
 @dataclass(frozen=True, slots=True)
 class StandingRequest:
-    """Say on which stacks the match stands that `output` leads to."""
+    """Say on which stacks the match stands that `output` leads to.
+
+    Attributes:
+        by_rules: as in `NeighbourhoodRequest`.
+    """
 
     compiled: CompileRequest
     output: bytes
+    by_rules: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,11 +83,25 @@ class ActionTable:
 
     def begin(self, frame: int, state: int) -> None:
         """Add a frame, and say in which reading state it begins."""
-        if frame == len(self.near):
+        if frame >= len(self.near):
             near = np.full((2 * frame, NEAR + 1), MISS, np.int64)
             near[:frame] = self.near
             self.near = near
         self.near[frame, NEAR] = state
+
+    def begin_all(self, first: int, rows: npt.NDArray[np.int64]) -> None:
+        """Add frames one after the other, with what becomes of them and the reading states in which they begin.
+
+        Args:
+            first: the number of the first of them.
+            rows: int64[n, NEAR + 1], as in `near`.
+        """
+        end = first + len(rows)
+        if end > len(self.near):
+            near = np.full((2 * end, NEAR + 1), MISS, np.int64)
+            near[:first] = self.near[:first]
+            self.near = near
+        self.near[first:end] = rows
 
     def start(self, frame: int) -> int:
         """The reading state in which a frame begins."""

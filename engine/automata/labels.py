@@ -5,13 +5,17 @@ from __future__ import annotations
 from engine.automata.byte_classes import ByteRanges
 from engine.grammar import TokenSet
 
+_KINDS = ((0x30, 0x39), (0x41, 0x5A), (0x61, 0x7A))  # digits, capitals, small letters
+_MOST = 32  # bytes: a longer range is mostly all there is
+_FEW_SIGNS = 8
 _NAMES = {0x09: "\\t", 0x0A: "\\n", 0x0D: "\\r", 0x20: "␣"}
 
 
 def label(ranges: ByteRanges, width: int = 24) -> str:
     """The bytes of an edge for a person, cut with an ellipsis beyond `width` characters.
 
-    A set that holds most of ASCII is written as what it leaves out: `not "\\`.
+    A set that holds most of ASCII is written as what it leaves out: `not " \\`. Neighbours stand apart, for `12`
+    would be read as a number, and `ab` as a word.
     """
     if ranges == ((0x00, 0xFF),):
         return "any byte"
@@ -19,7 +23,42 @@ def label(ranges: ByteRanges, width: int = 24) -> str:
     if ascii_count > 0x60 and all(last <= 0x7F for _, last in ranges):
         missing = _gaps(ranges)
         return _cut("not " + " ".join(_pair(*gap) for gap in missing), width) if missing else "any ASCII"
-    return _cut(" ".join(_pair(*pair) for pair in ranges), width)
+    return _cut(" ".join(_pair(*pair) for pair in split_at_kinds(ranges)), width)
+
+
+def split_at_kinds(ranges: ByteRanges) -> ByteRanges:
+    """The same, with no range from one kind of character into another: nobody knows what `)-9` holds.
+
+    Digits, and letters of either case, are a kind each; signs stand one by one where they are few. A long range, such
+    as `!-~`, is read as all that there is, and stays.
+    """
+    found: list[tuple[int, int]] = []
+    for first, last in ranges:
+        if last - first >= _MOST or last > 0x7E or first < 0x20:
+            found.append((first, last))
+            continue
+        start = first
+        if first == 0x20 < last:
+            found.append((first, first))
+            start = first + 1
+        for kind_first, kind_last in (*_KINDS, (0x7F, 0x7F)):
+            if start < min(kind_first, last + 1):  # signs in front of the kind
+                end = min(kind_first - 1, last)
+                signs = [(byte, byte) for byte in range(start, end + 1)]
+                found += signs if len(signs) <= _FEW_SIGNS else [(start, end)]
+                start = end + 1
+            if kind_first <= start <= min(kind_last, last):
+                found.append((start, min(kind_last, last)))
+                start = min(kind_last, last) + 1
+    return tuple(found)
+
+
+def class_label(ranges: ByteRanges, width: int = 24) -> str:
+    """The same as one letter of a longer text, as a regex has it: `[23]`, `[a-z0-9]`, `[^"\\]`."""
+    written = label(ranges, width)
+    if written.startswith("any "):
+        return f"[{written}]"
+    return f"[{written.replace('not ', '^', 1).replace(' ', '')}]"
 
 
 def _cut(text: str, width: int) -> str:
@@ -40,7 +79,7 @@ def _gaps(ranges: ByteRanges) -> list[tuple[int, int]]:
 def _pair(first: int, last: int) -> str:
     if first == last:
         return byte_name(first)
-    joint = "" if last == first + 1 else "-"
+    joint = " " if last == first + 1 else "-"
     return byte_name(first) + joint + byte_name(last)
 
 

@@ -7,7 +7,7 @@ an accepting configuration decides, and its findings are kept.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import TypeAlias
 
@@ -17,7 +17,7 @@ from engine.automata.live_stacks import MOST_STACKS, LiveStacks, live_stacks
 from engine.automata.liveness import SearchedTable
 from engine.automata.program import Atom, Program, TokenAtom
 from engine.automata.remaining import ByteCosts, ProgramLengths
-from engine.automata.runtime import DEAD
+from engine.automata.runtime import DEAD, MISS
 from engine.automata.single_stacks import SingleStacks
 from engine.automata.thread_values import NOTHING, Past, Threads
 from engine.automata.threads import ThreadMachine
@@ -152,6 +152,31 @@ class LazyAutomaton(SearchedTable[_Key]):
         tracked, past = self._track(trackers, byte_class)
         after = self._machine.step(threads, byte_class, past)
         return self._intern((after, tracked)) if after else DEAD
+
+    def complete(self, state: int) -> None:
+        """Work out a whole row: what its classes have in common once."""
+        threads = self._keys[state][0]
+        if not threads or self._has_past:
+            super().complete(state)
+            return
+        if not (self.rows[state] == MISS).any():
+            return
+        entries = [DEAD] * self.n_classes
+        for after, classes in self._machine.row(threads):
+            following = self._follow_to(after) if after else DEAD
+            for byte_class in classes:
+                entries[byte_class] = following
+        self.rows[state] = entries
+
+    def _ways(self, configuration: int) -> Iterable[int]:
+        threads = self._keys[configuration][0]
+        if not threads or self._has_past:
+            return super()._ways(configuration)
+        return (self._intern((after, ())) for after, _ in self._machine.row(threads) if after)
+
+    def _follow_to(self, after: Threads) -> int:
+        following = self._intern((after, ()))
+        return following if self._is_live(following) else DEAD
 
     def _track(self, trackers: tuple[Threads, ...], byte_class: int | None) -> tuple[tuple[Threads, ...], Past]:
         """What every look-behind has seen after a byte (None: before the first), and what it comes to."""

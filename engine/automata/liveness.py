@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import heapq
 from abc import abstractmethod
+from collections.abc import Iterable
 from typing import Any
 
 from engine.automata.runtime import DEAD
@@ -35,6 +36,10 @@ class SearchedTable(LazyTable[Key]):
     def _step(self, configuration: int, byte_class: int) -> int:
         """The configuration after a byte of the class, dead ends included."""
 
+    def _ways(self, configuration: int) -> Iterable[int]:
+        """The configurations after a byte, dead ends included; what several classes lead to is met once or more."""
+        return (self._step(configuration, byte_class) for byte_class in range(self.n_classes))
+
     @abstractmethod
     def _is_plainly_live(self, configuration: int) -> bool | None:
         """What can be told about a configuration at a glance."""
@@ -58,8 +63,7 @@ class SearchedTable(LazyTable[Key]):
             if cancel is not None:
                 cancel.check()
             current = heapq.heappop(frontier)[1]
-            for byte_class in range(self.n_classes):
-                following = self._step(current, byte_class)
+            for following in self._ways(current):
                 verdict = self._live[following]
                 if verdict:
                     while current != DEAD:

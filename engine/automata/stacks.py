@@ -17,7 +17,10 @@ differ in nothing they read.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
+
+_MOST_COMPARED: Final = 64
+"""Of more rules that were called, none is left out for another: that would be asked for each pair of them."""
 
 StackSet: TypeAlias = int
 """The number of a set of stacks."""
@@ -168,7 +171,34 @@ class Stacks:
                 pending.pop()
         return self._unions[one, other]
 
+    def _uncovered(self, tops: dict[Frame, StackSet]) -> dict[Frame, StackSet]:
+        """The stacks without those that go on in no way in which another one does not.
+
+        A rule that ends with itself calls itself there, in a corner of its own. Whatever is matched in that one goes on
+        as it would in the corner around it, and where the rule is over in the one, it is in the other. So where both
+        were called for the same, the inner one may go: `e ::= t | e "+" e` and `t ::= [a-z] | e "*" t` pile nothing up.
+        """
+        found = tops
+        for half, inner in tops.items() if len(tops) <= _MOST_COMPARED else ():
+            own = begun(half.goal)
+            around = self._sets[inner].get(own) if half.goal >= 0 else None
+            if around is None:
+                continue
+            goals = self._sets[around]
+            rest = {goal: below for goal, below in goals.items() if goal == half or tops.get(goal) != below}
+            if len(rest) == len(goals):
+                continue
+            others = {frame: below for frame, below in self._sets[inner].items() if frame != own}
+            if rest:
+                others[own] = self._intern(False, rest)
+            found = {frame: below for frame, below in found.items() if frame != half}
+            if others or self._ends[inner]:
+                found[half] = self._intern(self._ends[inner], others)
+        return found
+
     def _intern(self, ends: bool, tops: dict[Frame, StackSet]) -> StackSet:
+        if len(tops) > 1:
+            tops = self._uncovered(tops)
         key = (ends, frozenset(tops.items()))
         number = self._ids.get(key)
         if number is None:

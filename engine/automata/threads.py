@@ -20,7 +20,7 @@ tree, and the source map is lost on the way).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
 
 from engine.automata.byte_classes import ByteClasses
@@ -66,6 +66,7 @@ class ThreadMachine:
         self._ids: dict[Thread, ThreadId] = {}
         self._threads: list[Thread] = []
         self._steps: dict[tuple[ThreadId, int, Past], Spread] = {}
+        self._moves: dict[ThreadId, list[tuple[Spread, Collection[int]]]] = {}
         self._placed: dict[tuple[Pc, Counters, StackSet, Past], Spread] = {}
         self._entered: dict[tuple[frozenset[Entry], Past], Threads] = {}
         self._accepts: dict[ThreadId, bool] = {}
@@ -142,11 +143,64 @@ class ThreadMachine:
         if len(threads) == 1:
             alone = self._step_thread(next(iter(threads)), byte_class, past)
             return self._whole(alone, past) if alone.entries else alone.threads
+        return self._joined(
+            (self._step_thread(each, byte_class, past) for each in self._movers(threads, byte_class)), past
+        )
+
+    def row(self, threads: Threads) -> Iterator[tuple[Threads, list[int]]]:
+        """The threads after a byte, and its classes, where no look-behind asks for the past; not those it ends all in.
+
+        Most classes lead where others do, and that is worked out once.
+        """
+        by_any: list[Spread] = []
+        moved: list[list[Spread]] = [[] for _ in range(len(self.classes))]
+        for number in threads:
+            for spread, classes in self._moves_of(number):
+                if len(classes) == len(moved):
+                    by_any.append(spread)
+                    continue
+                for byte_class in classes:
+                    moved[byte_class].append(spread)
+        alike: dict[tuple[int, ...], list[int]] = {}
+        for byte_class, spreads in enumerate(moved):
+            alike.setdefault(tuple(map(id, spreads)), []).append(byte_class)  # the threads' moves are kept
+        for of_classes in alike.values():
+            turn()
+            spreads = by_any + moved[of_classes[0]]
+            if len(threads) > 1:
+                yield self._joined(spreads, ()), of_classes
+            elif spreads:
+                yield (self._whole(spreads[0], ()) if spreads[0].entries else spreads[0].threads), of_classes
+
+    def _moves_of(self, number: ThreadId) -> list[tuple[Spread, Collection[int]]]:
+        """Where the bytes lead a thread, by their classes."""
+        known = self._moves.get(number)
+        if known is None:
+            known = self._moves[number] = self._find_moves(self._threads[number])
+        return known
+
+    def _find_moves(self, thread: Thread) -> list[tuple[Spread, Collection[int]]]:
+        instruction = self._code[thread.pc]
+        of_byte = self.classes.of_byte
+        ways: list[Collection[int]] = []
+        if isinstance(instruction, Anything):
+            ways = [range(len(self.classes))]
+        elif isinstance(instruction, Atom):
+            by_node: dict[int, set[int]] = {}
+            for first, last, target in instruction.automaton.nodes[thread.node]:
+                by_node.setdefault(target, set()).update(of_byte[first : last + 1])
+            ways = list(by_node.values())
+        if thread.obligations:
+            ways = [(byte_class,) for classes in ways for byte_class in classes]
+        moves = ((self._compute_step(thread, next(iter(classes)), ()), classes) for classes in ways)
+        return [(spread, classes) for spread, classes in moves if spread is not NOWHERE]
+
+    def _joined(self, spreads: Iterable[Spread], past: Past) -> Threads:
+        """All threads that some lead to."""
         after: set[ThreadId] = set()
         entries: set[Entry] = set()
-        for number in self._movers(threads, byte_class):
+        for spread in spreads:
             turn()
-            spread = self._step_thread(number, byte_class, past)
             after |= spread.threads
             if spread.entries:
                 entries |= spread.entries

@@ -6,9 +6,11 @@ Nothing here imports torch, so that the window may hold these values.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from operator import attrgetter
+from typing import Any, NamedTuple
 
 from engine.source import InvariantError
 
@@ -96,9 +98,8 @@ class Chat:
     assistant_prefix: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """One row of the candidate table.
+class Candidate(NamedTuple):
+    """One row of the candidate table: a bare tuple, for hundreds cross to the window with every step.
 
     Attributes:
         token_id: the id in the vocabulary.
@@ -110,7 +111,6 @@ class Candidate:
         p_sampled: the probability with which the sampler would draw it.
         allowed: whether the grammar allows it here.
         is_eos: whether it ends the generation.
-        target: the configuration that it leads to; None where it is not allowed or ends.
     """
 
     token_id: int
@@ -122,14 +122,6 @@ class Candidate:
     p_sampled: float
     allowed: bool
     is_eos: bool
-    target: int | None
-
-    def __reduce__(self) -> tuple[type[Candidate], tuple[object, ...]]:
-        """Pickle the bare values: hundreds cross to the window with every step, and dataclasses' own way is slow."""
-        return Candidate, _VALUES_OF_CANDIDATE(self)
-
-
-_VALUES_OF_CANDIDATE = attrgetter(*(of.name for of in fields(Candidate)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,6 +340,24 @@ class Position:
     parts: tuple[str, ...] = ()
     grammar_text: bytes | None = None
     is_remembered: bool = False
+
+    def __reduce__(self) -> tuple[Callable[..., Position], tuple[object, ...]]:
+        """Pickle bare values, and the candidates by column: there are hundreds, and objects are slow to make."""
+        values = list(_VALUES_OF_POSITION(self))
+        values[_CANDIDATES] = tuple(zip(*self.candidates, strict=True))
+        return _position_of, tuple(values)
+
+
+_FIELDS_OF_POSITION = [of.name for of in fields(Position)]
+_VALUES_OF_POSITION = attrgetter(*_FIELDS_OF_POSITION)
+_CANDIDATES = _FIELDS_OF_POSITION.index("candidates")
+
+
+def _position_of(*values: Any) -> Position:
+    columns = values[_CANDIDATES]
+    whole = list(values)
+    whole[_CANDIDATES] = tuple(map(Candidate, *columns)) if columns else ()
+    return Position(*whole)
 
 
 @dataclass(frozen=True, slots=True)

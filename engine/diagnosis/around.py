@@ -80,4 +80,4 @@ def _is_meant(automaton: Runtime, data: bytes, start: int, *, whole: bool = Fals
     if legal and automaton.accepts(automaton.run(automaton.start, rest[:legal])):
         # A word that happens to match in the midst of other words was hardly meant; an object was.
         return not whole or tail_kind(behind) != "more text" or rest[:1] in b"{[" or legal >= NEARLY_ALL * len(rest)
-    return not whole and legal >= LEAST_SHARE * len(rest)
+    return (not whole or rest[:1] in b"{[") and legal >= LEAST_SHARE * len(rest)

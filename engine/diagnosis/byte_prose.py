@@ -9,10 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from engine.automata.labels import split_at_kinds
+
 Ranges = tuple[tuple[int, int], ...]
 
-MOST_ITEMS = 8
+MOST_ITEMS = 10
 _NAMES = {0x09: "a tab", 0x0A: "a line feed", 0x0D: "a carriage return", 0x20: "a space", 0x60: "a backtick"}
+_VISIBLE = range(0x21, 0x7F)
+_FEW_HIDDEN = 16
 _LEADS = frozenset(range(0xC2, 0xF5))
 
 
@@ -25,12 +29,20 @@ def byte_prose(ranges: Ranges) -> str:
         return "any byte"
     ascii_part = {byte for byte in members if byte < 0x80}
     missing = [byte for byte in range(0x80) if byte not in ascii_part]
+    signs = [byte for byte in missing if byte >= 0x20]
     # A newcomer reads "any character except a line feed" sooner than a list of what is left.
-    if len(missing) < 0x20:
-        everything = members >= _LEADS
+    everything = members >= _LEADS
+    if len(missing) < 0x20 or (everything and len(missing) - len(signs) == 0x20 and len(signs) < _FEW_HIDDEN):
         kind = "any character" if everything else "any ASCII character"
-        all_but = f"{kind} except {_joined(_ascii_items(missing), 'and')}" if missing else kind
+        has_controls = len(missing) - len(signs) < 0x20
+        unsaid = list(_ascii_items(missing)) if has_controls else [*_ascii_items(signs), "control characters"]
+        all_but = f"{kind} except {_joined(unsaid, 'and')}" if missing else kind
         return _joined([all_but, *([] if everything else _other_items(members))], "or")
+    hidden = [byte for byte in _VISIBLE if byte not in ascii_part]
+    if len(hidden) < _FEW_HIDDEN:
+        kind = "any visible ASCII character"
+        visible = f"{kind} except {_joined(_ascii_items(hidden), 'and')}" if hidden else kind
+        return _joined([visible, *_ascii_items(ascii_part - set(_VISIBLE)), *_other_items(members)], "or")
     return _joined([*_ascii_items(ascii_part), *_other_items(members)], "or")
 
 
@@ -44,7 +56,8 @@ def byte_name(byte: int) -> str:
 def _ascii_items(members: Iterable[int]) -> Iterator[str]:
     """Ranges first, then single signs, then what has only a name, then the control bytes."""
     ordered = sorted(members)
-    runs = list(_runs(byte for byte in ordered if 0x20 < byte < 0x7F and byte not in _NAMES))
+    visible = _runs(byte for byte in ordered if 0x20 < byte < 0x7F and byte not in _NAMES)
+    runs = split_at_kinds(tuple(visible))
     yield from (f"`{chr(first)}-{chr(last)}`" for first, last in runs if last - first >= 2)
     for first, last in runs:
         if last - first < 2:

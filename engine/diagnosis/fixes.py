@@ -214,6 +214,10 @@ def _possessive(text: str, finding: Diagnostic) -> Iterator[Fix]:
     yield _replace(finding.span, _of(text, finding.span)[:-1])
 
 
+def _atomic(_: str, finding: Diagnostic) -> Iterator[Fix]:
+    yield _replace(finding.span, "(?:")
+
+
 def _named_group(text: str, finding: Diagnostic) -> Iterator[Fix]:
     """`(?<name>` is Python's `(?P<name>`, and the other way round."""
     opening = re.compile(r"\(\?(P?)<([^\W\d]\w*)>").match(text, finding.span.start)
@@ -254,6 +258,7 @@ _FIXERS: Final[Mapping[str, Fixer]] = {
     "regex-bad-escape": _without_backslash,
     "regex-reversed-range": _swap_range,
     "regex-repeat-reversed": _swap_counts,
+    "regex-atomic": _atomic,
     "regex-possessive": _possessive,
     "regex-unknown-group": _named_group,
 }

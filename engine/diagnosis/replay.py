@@ -164,6 +164,8 @@ class _Replay:
             return replace(blank, sentence=sentence_on(blank, self._grammar.source), notes=self._notes(blank))
         if self._tokens is None and self._whose is not None:
             self._tokens = spelled_text(self._data, self._whose.vocabulary, self._automaton, self._whose.spell)
+            if self._tokens is None:  # whoever wrote it has another vocabulary, so its ending is no matter of this one
+                self._whose = None
         found = self._by_tokens(blank) if self._automaton.token_elements else self._by_bytes(blank)
         found = self._with_spelling(found)
         sentence = sentence_on(found, self._grammar.source, self._finish)

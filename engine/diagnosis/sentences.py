@@ -131,7 +131,8 @@ def _text_before(found: Verdict) -> str:
     if end < len(found.data):
         return f"{begins}complete up to byte {end:,}, where {tail_kind(found.data[end:])} follows."
     if found.failure is not None:
-        return f"{begins}legal up to byte {found.legal:,}, then {_what_failed(found)} cannot stand."
+        wanted = _expected(found.failure)
+        return f"{begins}legal up to byte {found.legal:,}, then {_what_failed(found)} cannot stand; expected {wanted}."
     if found.ending is not None:
         return f"{begins}legal, but not complete{_needs(found.ending)}."
     return f"{begins}complete."

@@ -115,8 +115,8 @@ def _words_lost(compiled: CompiledGrammar, notation: Notation) -> Iterator[str]:
                 yield "the names of its rules go"
         case _:
             _, written = parse_written(compiled.source, compiled.options.dialect, compiled.options.limits)
-            openings = (text[group.opening.span.start : group.opening.span.end] for group in written.groups)
-            if any(opening.endswith(">") for opening in openings):
+            spans = (group.opening.span for group in written.groups if not group.opening.atomic)
+            if any(text[: span.end].endswith(">") for span in spans):
                 yield "the names of its groups go"
 
 

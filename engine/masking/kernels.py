@@ -45,6 +45,7 @@ NO_ENTRY, NO_ACTION, NO_FRAME = 1, 2, 3
     TRIE_NODES,
     TRIE_TOKENS,
     EXITS,
+    SEED,
     ROWS,
     STATES,
     CLASSES,
@@ -65,28 +66,33 @@ NO_ENTRY, NO_ACTION, NO_FRAME = 1, 2, 3
     INSIDE,
     BASE,
     GIVEN,
-) = range(30)
+    FRESH,
+) = range(32)
 """What `walk` is given, by place: the addresses of arrays and, behind them, how large they are.
 
 - The trie: `BYTE` to `TOKEN_IDS`, `TRIE_NODES` and `TRIE_TOKENS`.
 - Where to begin there: int32[257] `GROUP_START` and int32[`EXITS`] `ROOTS`, trie nodes grouped by the byte into them,
   and where the groups begin; uint8[256] `APART`, bytes whose root at depth 1 is left out.
+- uint32[`WORDS`] `SEED`, tokens that are allowed beforehand; 0 for none.
 - The automaton: int32[`STATES`, `CLASSES`] `ROWS`, the rows of the reading states, where -1 is missing, 0 is dead and
   `-2 - symbol` ends the reading; uint8[256] `CLASS_OF_BYTE`; near, keys and values of an `ActionTable` of `FRAMES`
   frames and `SLOTS` slots.
 - Scratch, which is kept between calls: int32[2, `HEIGHT`] `PATH`, reading state and stack node at each depth of the
   path to the trie node; int32[2, `NODES`] `STACK`, the frame of each stack node and the node below it, given ones
   first, which are at most `GIVEN`.
-- uint32[`WORDS`] `MASK`, to which bits are only added.
+- uint32[`WORDS`] `MASK`, to which bits are only added, but that it is cleared first where it is `FRESH`.
 - `START`, the reading state above the roots at depth `BASE` + 1, and `INSIDE`, the one above deeper roots (after bytes
   of a loop). Their rows are complete.
 """
-PROGRESS: Final = 30
+PROGRESS: Final = 32
 """Behind these: whether to go on, and at which group, place in it and trie node; the lowest given stack node that was
-looked at, -1 for none; and what is missing, of what, and where. At first 0, 0, 0, 0, -1."""
-ARGUMENTS: Final = PROGRESS + 8
+looked at, -1 for none; what is missing, of what, and where; and at last the digest of the mask. At first 0, 0, 0, 0,
+-1."""
+DIGEST: Final = PROGRESS + 8
+ARGUMENTS: Final = DIGEST + 1
 
 _FRAMES = (1 << 30) - 1
+_DIGESTS = (1 << 63) - 1
 _ONE, _FIVE, _31, _256 = np.uint64(1), np.uint64(5), np.uint64(31), np.uint64(256)
 
 
@@ -212,7 +218,15 @@ def walk(given: Longs) -> int:
     )
     path = array_at(given[PATH], (2, given[HEIGHT]), np.int32)
     stack = array_at(given[STACK], (2, given[NODES]), np.int32)
-    return along(
+    words = array_at(given[MASK], given[WORDS], np.uint32)
+    if given[PROGRESS] == 0:
+        if given[FRESH]:
+            words[:] = 0
+        if given[SEED]:
+            seed = array_at(given[SEED], given[WORDS], np.uint32)
+            for place in range(len(words)):
+                words[place] |= seed[place]
+    lacking = along(
         trie,
         exits,
         (rows, array_at(given[CLASS_OF_BYTE], 256, np.uint8)),
@@ -221,8 +235,11 @@ def walk(given: Longs) -> int:
         array_at(given[APART], 256, np.uint8),
         (path[0], path[1], stack[0], stack[1]),
         given[PROGRESS:],
-        array_at(given[MASK], given[WORDS], np.uint32),
+        words,
     )
+    if lacking == DONE:
+        given[DIGEST] = digest(words)
+    return lacking
 
 
 def along(  # noqa: PLR0913, PLR0915, PLR0917 - a call for each node would cost more than the node
@@ -307,90 +324,6 @@ def along(  # noqa: PLR0913, PLR0915, PLR0917 - a call for each node would cost 
     return DONE
 
 
-def circle(
-    trie: TrieArrays, loop: npt.NDArray[np.int8], root: int, stack: Ints, leaving: Ints, words: npt.NDArray[np.uint32]
-) -> int:
-    """Add every token that stays within a loop, and list the nodes at which others leave it.
-
-    Args:
-        trie: the trie.
-        loop: int8[states, 256]: state 0 is the loop's home, others are within a character, -1 is outside.
-        root: the loop is entered below this node, which is allowed; -1 is the whole trie.
-        stack: int32[height + 1], scratch.
-        leaving: int32[N], receives the nodes that leave the loop from its home, in the order of the trie.
-        words: uint32[ceil(V / 32)], the mask, to which bits are only added.
-
-    Returns:
-        How many nodes leave it.
-    """
-    byte, depth, skip, token_start, token_ids = trie
-    count = 0
-    node, end, entered = np.uint64(0), np.uint64(len(byte)), root >= 0
-    stack[0] = 0
-    if entered:
-        node = np.uint64(root)
-        end = np.uint64(skip[node])
-    while node < end:
-        level = np.uint64(depth[node])
-        state = np.uint64(stack[level - _ONE])
-        following = 0 if entered else loop[state, np.uint64(byte[node])]
-        entered = False
-        if following >= 0:
-            stack[level] = following
-            index, last = np.uint64(token_start[node]), np.uint64(token_start[node + _ONE])
-            while index < last:
-                token = np.uint64(token_ids[index])
-                words[token >> _FIVE] |= 1 << (token & _31)
-                index += _ONE
-            node += _ONE
-        else:
-            if state == 0:
-                leaving[count] = node
-                count += 1
-            node = np.uint64(skip[node])
-    return count
-
-
-def measure(
-    trie: TrieArrays,
-    loop: npt.NDArray[np.int8],
-    stack: Ints,
-    counts: Ints,
-    of_token: npt.NDArray[np.int16],
-    of_node: npt.NDArray[np.int16],
-) -> None:
-    """Count the characters of every token that stays within a loop.
-
-    Args:
-        trie: the trie.
-        loop: as in `circle`; between two characters a text is at home.
-        stack: int32[height + 1], scratch.
-        counts: int32[height + 1], scratch.
-        of_token: int16[V], receives the characters of tokens that stay, one that is not complete included.
-        of_node: int16[N], receives the characters before each node that leaves from home.
-    """
-    byte, depth, skip, token_start, token_ids = trie
-    node, end = np.uint64(0), np.uint64(len(byte))
-    stack[0] = counts[0] = 0
-    while node < end:
-        level = np.uint64(depth[node])
-        state = np.uint64(stack[level - _ONE])
-        count = counts[level - _ONE]
-        following = loop[state, np.uint64(byte[node])]
-        if following < 0:
-            of_node[node] = count
-            node = np.uint64(skip[node])
-            continue
-        if following == 0:
-            count += 1
-        stack[level], counts[level] = following, count
-        index, last = np.uint64(token_start[node]), np.uint64(token_start[node + _ONE])
-        while index < last:
-            of_token[np.uint64(token_ids[index])] = count + (1 if following else 0)
-            index += _ONE
-        node += _ONE
-
-
 def digest(words: npt.NDArray[np.uint32]) -> int:
     """A number that masks hardly share unless they are equal.
 
@@ -401,4 +334,4 @@ def digest(words: npt.NDArray[np.uint32]) -> int:
     for place in range(len(words)):
         weight = (place + 1) * FRAME_FACTOR
         total += int(words[place]) * (weight ^ weight >> 7 ^ weight << 29 | 1)
-    return total
+    return total & _DIGESTS

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -93,7 +93,8 @@ class Region:
         for array in (mask, roots, group_start):
             array.setflags(write=False)
         exits = address_of(group_start, np.int32), address_of(roots, np.int32)
-        given = np.array([*of_trie, *exits, *sizes, len(roots)], np.int64).data
+        seed = address_of(mask, np.uint32) if mask.any() else 0
+        given = np.array([*of_trie, *exits, *sizes, len(roots), seed], np.int64).data
         return cls(mask, roots, group_start, given)
 
 
@@ -108,19 +109,27 @@ class Lengths:
 
     of_token: npt.NDArray[np.int16]
     of_exit: npt.NDArray[np.int16]
+    _masks: dict[int, npt.NDArray[np.uint32]] = field(default_factory=dict)
 
     def cut(self, region: Region, least: int, most: int | None) -> Region:
         """The part of a loop's region with so many characters."""
         largest = int(self.of_token.max(initial=0)) if most is None else most
-        bits = np.zeros(32 * len(region.mask), np.bool_)
-        bits[: len(self.of_token)] = (self.of_token > _OUTSIDE) & (self.of_token <= largest)
         kept = (self.of_exit >= least) & (self.of_exit <= largest)
-        return region.part(np.packbits(bits, bitorder="little").view(np.uint32), kept)
+        return region.part(self._up_to(largest, len(region.mask)), kept)
+
+    def _up_to(self, largest: int, words: int) -> npt.NDArray[np.uint32]:
+        """The tokens of so many characters at most. There are no more such masks than the longest token has bytes."""
+        mask = self._masks.get(largest)
+        if mask is None:
+            bits = np.zeros(32 * words, np.bool_)
+            bits[: len(self.of_token)] = (self.of_token > _OUTSIDE) & (self.of_token <= largest)
+            mask = self._masks[largest] = np.packbits(bits, bitorder="little").view(np.uint32)
+        return mask
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Leaving:
-    """The tokens that leave a loop, as a trie of their own, and the empty loop's region of it."""
+    """The tokens that leave a loop, as a trie of their own, and a region of it: what stays is the loop's."""
 
     trie: Trie
     whole: Region
@@ -206,7 +215,7 @@ class Regions:
         leaving = self._leaving.get(region)
         if leaving is None:
             part = trie.below(region.roots[ends[trie.byte[region.roots]]])
-            leaving = Leaving(part, whole(part))
+            leaving = Leaving(part, Region.of(part, region.mask, part.top[part.top >= 0]))
             self._leaving = {region: leaving}  # any string is the only loop whose ends are marked
         return leaving
 
@@ -336,11 +345,9 @@ def _loop(automaton: Runtime, home: int) -> LoopTable | None:
         if lead not in (DEAD, home):
             found = _returning(automaton, lead, inner, _DEEPEST)
             inner = found or inner
-    states = {configuration: index for index, configuration in enumerate(inner)}
-    loop = np.full((len(inner), 256), _OUTSIDE, np.int8)
-    for configuration, index in states.items():
-        for following, state in states.items():
-            loop[index][inner[configuration] == following] = state
+    places = np.full(len(automaton.rows), _OUTSIDE, np.int8)
+    places[list(inner)] = np.arange(len(inner))
+    loop: LoopTable = places[np.stack(list(inner.values()))]
     return loop if np.count_nonzero(loop[0] != _OUTSIDE) >= _FEWEST_BYTES else None
 
 

@@ -19,12 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from engine.automata.json.reading import common
 from engine.automata.json.whitespace import Whitespace
-from engine.masking import kernels
+from engine.masking import kernels, loop_kernels
 
 _log = logging.getLogger(__name__)
 
@@ -34,12 +31,11 @@ _USUAL = "{}", r'{"pattern": "^[a-z]+$"}', r'{"pattern": "^.+$"}', r'{"pattern":
 
 @dataclass(frozen=True, slots=True)
 class Kernels:
-    """The compiled functions of `engine.masking.kernels`."""
+    """The compiled functions of `kernels` and `loop_kernels`."""
 
     walk: Callable[..., int]
     circle: Callable[..., int]
     measure: Callable[..., None]
-    digest: Callable[[npt.NDArray[np.uint32]], int]
 
 
 class _Runtime:
@@ -152,7 +148,7 @@ def _compile(directory: Path | None) -> Kernels:
     shorts = array(types.int16)
     measure = types.void(trie, array(types.int8, 2), scratch, scratch, shorts, shorts)
 
-    for helper in (kernels.find, kernels.leave, kernels.along):
+    for helper in (kernels.find, kernels.leave, kernels.along, kernels.digest):
         register_jitable(helper)  # so that a kernel may call it
     cache, settings = directory is not None, vars(numba.config)
     before = settings["CACHE_DIR"]
@@ -160,9 +156,8 @@ def _compile(directory: Path | None) -> Kernels:
     try:
         return Kernels(
             walk=numba.njit(walk, cache=cache, nogil=True)(kernels.walk),
-            circle=numba.njit(circle, cache=cache, nogil=True)(kernels.circle),
-            measure=numba.njit(measure, cache=cache, nogil=True)(kernels.measure),
-            digest=numba.njit(number(words), cache=cache, nogil=True)(kernels.digest),
+            circle=numba.njit(circle, cache=cache, nogil=True)(loop_kernels.circle),
+            measure=numba.njit(measure, cache=cache, nogil=True)(loop_kernels.measure),
         )
     finally:
         settings["CACHE_DIR"] = before

@@ -49,7 +49,7 @@ class MaskStore:
             return known[1]
         if self._held + len(content) > self._budget:
             self.clear()
-        mask = np.frombuffer(content, np.int32).data
+        mask = memoryview(content).cast("i")
         self._masks.setdefault(key, (content, mask))
         self._held += len(content)
         return mask

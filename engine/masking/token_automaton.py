@@ -179,7 +179,7 @@ class TokenAutomaton:
             mask = known[0]
         else:
             self._run(kernels, automaton, at)
-            mask = store.share(self._walk.words, kernels.digest(self._walk.words))
+            mask = store.share(self._walk.words, self._walk.digest)
             self._note(reading, frames, self._walk.looked, mask)
         if state.accepting:
             mask = store.share(self._with_whole(state, np.array(mask, np.int32).view(np.uint32)))
@@ -225,7 +225,6 @@ class TokenAutomaton:
         loop = automaton.region(reading)
         if loop is not None:
             part = self._region(kernels, automaton, loop)
-            walk.words |= part.mask
             if loop.marked:
                 leaving = self._regions.leaving(part, self._any_string(automaton, loop)[1], self._trie)
                 walk.add(kernels, automaton, leaving.whole, (reading, reading, 0), trie=leaving.trie)
@@ -247,9 +246,7 @@ class TokenAutomaton:
             self._run(kernels, automaton, (configuration, relaxed, frames))
             self._note(relaxed, frames, walk.looked, store.share(walk.words))
         else:
-            walk.begin(at)
-            walk.words |= np.array(known[0]).view(np.uint32)
-            walk.looked = known[1]
+            walk.go_on(at, np.array(known[0]).view(np.uint32), known[1])
         longer = self._regions.longer(self._trie)
         walk.words &= ~longer.mask
         walk.add(kernels, automaton, longer.whole, (reading, reading, 0), trie=longer.trie)
@@ -285,7 +282,6 @@ class TokenAutomaton:
             region, within = self._regions.region(kernels, self._trie, loop), loop[0]
             if away:
                 region, odd = self._regions.without(region, away, self._trie), set(away)
-        walk.words |= region.mask
         apart = NOTHING
         for byte in self._regions.broad_bytes:
             if within is not None and within[byte] >= 0 and byte not in odd:
@@ -295,7 +291,6 @@ class TokenAutomaton:
             if below is not None:
                 home, loop = below
                 part = self._regions.region(kernels, self._trie, loop, byte)
-                walk.words |= part.mask
                 walk.add(kernels, automaton, part, (entered, home, 1))
                 apart = apart.copy()
                 apart[byte] = 1

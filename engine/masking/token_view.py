@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
 from engine.masking.matcher import Matcher
 from engine.source import CancelToken
+from engine.vocabulary import Vocabulary
 
 EXAMPLES = 12
 _CHECK_EVERY = 4_096
@@ -61,7 +63,7 @@ def by_first_byte(matcher: Matcher, p: Probabilities = None) -> ByFirstByte:
         p: float[W], W at least the vocabulary's size, the model's probabilities before the mask.
     """
     allowed = _allowed(matcher)
-    first = _first_bytes(matcher, allowed)
+    first = _first_bytes(matcher.vocabulary)[allowed]
     spelled = first >= 0
     counts = np.bincount(first[spelled], minlength=256)
     masses: tuple[float, ...] = ()
@@ -143,10 +145,14 @@ def _allowed(matcher: Matcher) -> npt.NDArray[np.int64]:
     return np.flatnonzero(bits)
 
 
-def _first_bytes(matcher: Matcher, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """The first byte of each token; -1 of those without bytes, and of ends."""
-    vocabulary = matcher.vocabulary
-    ends = frozenset(vocabulary.eos_ids)
-    tokens = vocabulary.tokens
-    firsts = (tokens[one][0] if tokens[one] and one not in ends else -1 for one in ids.tolist())
-    return np.fromiter(firsts, np.int64, len(ids))
+def _first_bytes(vocabulary: Vocabulary) -> npt.NDArray[np.int64]:
+    """The first byte of every token, int64[V]; -1 of those without bytes, and of ends."""
+    known = _known.get(vocabulary)
+    if known is None:
+        ends = vocabulary.eos_ids
+        firsts = (token[0] if token and at not in ends else -1 for at, token in enumerate(vocabulary.tokens))
+        known = _known[vocabulary] = np.fromiter(firsts, np.int64, vocabulary.size)
+    return known
+
+
+_known: WeakKeyDictionary[Vocabulary, npt.NDArray[np.int64]] = WeakKeyDictionary()

@@ -22,8 +22,10 @@ from engine.masking.kernels import (
     BASE,
     CLASS_OF_BYTE,
     CLASSES,
+    DIGEST,
     DONE,
     FRAMES,
+    FRESH,
     GIVEN,
     HEIGHT,
     INSIDE,
@@ -53,7 +55,7 @@ NOTHING: npt.NDArray[np.uint8] = np.zeros(256, np.uint8)
 NOTHING.setflags(write=False)
 _WITHOUT_BOUND = 1 << 30
 
-_BEGIN = np.array((0, 0, 0, 0, -1, 0, 0, 0), np.int64).data
+_BEGIN = np.array((0, 0, 0, 0, -1, 0, 0, 0, 0), np.int64).data
 
 
 class Walk:
@@ -93,8 +95,20 @@ class Walk:
         """Begin at a configuration, with its reading state and the uppermost frames of its stack."""
         self._configuration, self.reading, frames = at
         self._frames[: len(frames)] = array("i", frames)
-        self.words.fill(0)
+        self._arguments[FRESH] = 1
         self.looked = -1
+
+    def go_on(self, at: tuple[int, int, list[int]], words: npt.NDArray[np.uint32], looked: int) -> None:
+        """Begin with a mask that is known, and how far was looked for it."""
+        self.begin(at)
+        self.words[:] = words
+        self._arguments[FRESH] = 0
+        self.looked = looked
+
+    @property
+    def digest(self) -> int:
+        """A number that masks hardly share unless they are equal."""
+        return self._arguments[DIGEST]
 
     def add(
         self,
@@ -105,7 +119,7 @@ class Walk:
         apart: npt.NDArray[np.uint8] = NOTHING,
         trie: Trie | None = None,
     ) -> None:
-        """Walk below the exits of a region.
+        """Add the tokens of a region, and walk below its exits.
 
         Args:
             kernels: what walks.
@@ -126,6 +140,7 @@ class Walk:
         while (lacking := walk(given)) != DONE:
             self._supply(automaton, lacking, trie or self._trie)
             self._read(automaton)
+        arguments[FRESH] = 0
         self.looked = max(self.looked, arguments[PROGRESS + 4])
 
     def _read(self, automaton: Runtime) -> None:

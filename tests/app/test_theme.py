@@ -1,7 +1,9 @@
+from importlib.resources import files
+
 import pytest
 import shiboken6
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QFrame, QLabel, QSpinBox
+from PySide6.QtWidgets import QApplication, QCheckBox, QFrame, QLabel, QSpinBox
 
 from app import theme
 from app.theme import DARK, LIGHT, Role
@@ -80,7 +82,7 @@ def test_a_dressed_window_wears_every_theme_by_itself(qapp, qtbot):
     for name, colours in (("dark", DARK), ("light", LIGHT)):
         theme.apply(qapp, name)
         assert not qapp.styleSheet()
-        assert window.styleSheet() == popup.styleSheet() == style_sheet(colours)
+        assert window.styleSheet() == popup.styleSheet() == style_sheet(colours, theme.ui_font(4.0).pointSizeF())
         window.show()
         label.grab()
         assert label.palette().windowText().color() == colours.colour(Role.MUTED)
@@ -93,7 +95,7 @@ def test_what_has_no_window_is_dressed_with_the_application(qapp, qtbot):
     pane = QLabel("text")
     qtbot.addWidget(pane)
     theme.apply(qapp, "dark")
-    assert qapp.styleSheet() == style_sheet(DARK)
+    assert qapp.styleSheet() == style_sheet(DARK, theme.ui_font(4.0).pointSizeF())
     theme.apply(qapp, "light")
 
 
@@ -111,3 +113,17 @@ def test_a_spin_box_has_arrows(qtbot):
     muted = LIGHT.colour(Role.MUTED)
     rows = {y for y in range(30) for x in range(80, 98) if picture.pixelColor(x, y) == muted}
     assert min(rows) < 15 < max(rows)
+
+
+@pytest.mark.parametrize("colours", [LIGHT, DARK], ids=lambda colours: colours.name)
+def test_a_box_that_is_ticked_has_a_mark_in_the_themes_colours(colours, qtbot, qapp):
+    icons = files("resources") / "icons"
+    for name, role in (("", Role.ON_ACCENT), ("-disabled", Role.DISABLED)):
+        assert colours.hex(role) in (icons / f"check-{colours.name}{name}.svg").read_text("utf-8")
+    box = QCheckBox()
+    qtbot.addWidget(box)
+    box.setStyleSheet(style_sheet(colours))
+    box.setChecked(True)
+    picture = box.grab().toImage()
+    seen = {picture.pixelColor(x, y).name() for x in range(16) for y in range(picture.height())}
+    assert {colours.hex(Role.ACCENT), colours.hex(Role.ON_ACCENT)} <= seen

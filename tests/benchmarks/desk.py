@@ -13,7 +13,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "support")]
 
-from PySide6.QtCore import QCoreApplication, QEvent, QEventLoop, QObject  # noqa: E402 - after the path to what follows
+from PySide6.QtCore import QCoreApplication, QEvent, QEventLoop, QObject, QTimer  # noqa: E402 - after the path to what follows
 from PySide6.QtTest import QTest  # noqa: E402
 from PySide6.QtWidgets import QApplication, QWidget  # noqa: E402
 from watchdog import Watchdog, waited_for_a_core  # noqa: E402
@@ -26,6 +26,8 @@ from app.window.main_window import MainWindow  # noqa: E402
 from app.workers.loop import Handler  # noqa: E402
 
 _PATIENCE_SECONDS = 600
+_TICK_MS = 20
+_WAITING = QEventLoop.ProcessEventsFlag.AllEvents | QEventLoop.ProcessEventsFlag.WaitForMoreEvents
 BUDGET = 2_000
 
 
@@ -80,11 +82,12 @@ class Desk:
     def until(self, condition: Callable[[], bool]) -> None:
         """Let the window work until something is so."""
         end = time.monotonic() + _PATIENCE_SECONDS
+        ticks = QTimer(interval=_TICK_MS)  # for what changes without an event
+        ticks.start()
         while not condition():
             if time.monotonic() > end:
                 raise TimeoutError("what was waited for did not come")
-            self.app.processEvents(QEventLoop.ProcessEventsFlag.AllEvents)
-            time.sleep(0.0002)
+            self.app.processEvents(_WAITING)
 
     def settle(self, milliseconds: int = 100) -> None:
         """Let what goes on come to its end."""

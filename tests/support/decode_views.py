@@ -20,8 +20,7 @@ def candidate(
     is_eos: bool = False,
 ) -> Candidate:
     masked = p / z if allowed else 0.0
-    target = 7 if allowed and not is_eos else None
-    return Candidate(token_id, token, name, rank, p, masked, masked, allowed, is_eos, target)
+    return Candidate(token_id, token, name, rank, p, masked, masked, allowed, is_eos)
 
 
 CANDIDATES = (

@@ -12,9 +12,10 @@ from __future__ import annotations
 import json
 import os
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import pytest
 from corpora import cases
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -50,13 +51,14 @@ _TOKENS = [*(bytes((byte,)) for byte in range(128)), *_WORDS, b"a", None, b"", b
 VOCABULARY = Vocabulary(_TOKENS, eos_ids=[len(_TOKENS) - 1])
 
 
-def fuzz(examples: int) -> settings:
-    """Settings of a fuzz test: so many examples in an ordinary run."""
-    return settings(
+def fuzz(examples: int) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """What makes a fuzz test: so many examples in an ordinary run; in a long one nothing ends it before it is done."""
+    chosen = settings(
         max_examples=EXAMPLES or examples,
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
     )
+    return lambda test: pytest.mark.timeout(0)(chosen(test)) if EXAMPLES else chosen(test)
 
 
 def compiles_or_is_refused(notation: str, text: str, options: CompileOptions | None = None) -> CompiledGrammar | None:

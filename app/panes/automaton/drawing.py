@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from app.graph.chart import Chart
 from app.graph.folding import Fold
-from app.graph.layout import EdgeKey, LayoutAnswer, LayoutRequest
+from app.graph.layout import EdgeKey, LayoutAnswer, LayoutRequest, Point
 from app.graph.neighbourhood import Surroundings
 from app.graph.picture import Picture, picture_of, request_of, written
 from app.models.states import excerpts
@@ -185,6 +185,14 @@ class Drawing:
         """Whether both need the same layout."""
         return replace(self.request, revision=other.request.revision) == other.request
 
+    def known_from(self, before: Drawing, centres: Mapping[int, Point]) -> dict[int, Point]:
+        """Where what is drawn here stood in an earlier drawing: rules by their names, states by their numbers."""
+        if not self.picture.folded or not before.picture.folded:
+            return dict(centres)
+        stood = {_name_of(text): centres[node] for node, text in before.picture.names.items() if node in centres}
+        names = {node: _name_of(text) for node, text in self.picture.names.items()}
+        return {node: stood[name] for node, name in names.items() if name in stood}
+
     def shows(self, live: frozenset[int], view: View) -> bool:
         """Whether all that is live is drawn, with all that may come next, and as the reader wants it."""
         if self.automaton.is_folded(live, view) != self.is_folded:
@@ -260,3 +268,8 @@ class Drawing:
 
 def _plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _name_of(text: str) -> str:
+    """The name on a card, without the line that counts its states."""
+    return text.partition("\n")[0]

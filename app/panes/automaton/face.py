@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from collections.abc import Mapping
+
+from PySide6.QtCore import QByteArray, Qt
+from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from app import theme
 from app.graph.minimap import Minimap
@@ -24,6 +26,7 @@ _LEGEND = (
     "Double line: may end.  Pile of cards: many states.  Dashed line: calls a rule.  +3: click for more."
 )
 _BODY_HEIGHT = 116
+_SAVED, _SPLIT = "automaton", "automaton split"
 
 
 class Face(QWidget):
@@ -85,6 +88,23 @@ class Face(QWidget):
     def count_stacks(self) -> None:
         """Say on the button how many stacks there are."""
         self.footer.stacks_button.count(self.stacks.count)
+
+    def save(self) -> dict[str, bytes]:
+        """Whether the table and the stacks are shown, and how high the reader drew these."""
+        seen = [name for name, button in self._remembered().items() if button.isChecked()]
+        return {_SAVED: " ".join(seen).encode(), _SPLIT: bytes(self._split.saveState().data())}
+
+    def restore(self, saved: Mapping[str, bytes]) -> None:
+        """Show what was shown."""
+        seen = saved.get(_SAVED, b"").decode(errors="replace").split()
+        for name, button in self._remembered().items():
+            if name in seen:
+                button.setChecked(True)  # not clicked: there is no automaton yet
+        if state := saved.get(_SPLIT):
+            self._split.restoreState(QByteArray(state))
+
+    def _remembered(self) -> dict[str, QAbstractButton]:
+        return {"table": self.header.table_button, "stacks": self.footer.stacks_button}
 
     def offer_map(self, *, offered: bool) -> None:
         """Open the map beside a large drawing, and close it beside a small one, unless the reader did otherwise."""

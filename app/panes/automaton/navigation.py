@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from app.graph.layout import EdgeKey, LayoutAnswer
 from app.graph.saving import dot_of
 from app.graph.walking import towards
+from app.models.announce import announce
 from app.panes.automaton.drawing import Automaton, Drawing
 from app.panes.automaton.face import Face
 from app.panes.automaton.finder import Hit, find
@@ -270,6 +271,8 @@ class Navigation(Face):
         self._selected = state if state >= 0 else None
         self._scene.set_selected(self._selected)
         self._tell(self._selected)
+        if self._selected is not None and self.view.hasFocus():
+            announce(self.view, self.details.whole)  # a drawing has no items that a screen reader could come to
         selection = self.table.selectionModel()
         if self._selected is None:
             selection.clear()

@@ -108,9 +108,10 @@ class AutomatonPane(Navigation):
             return
         before = self._drawn
         is_edit = before is not None and before.automaton.revision != wanted.automaton.revision
-        if is_edit:
+        if before is not None and is_edit:
             centres = {node: box.center() for node, box in self._scene.placed.boxes.items() if node >= 0}
-            answer = steadied(answer, {node: (point.x(), point.y()) for node, point in centres.items()})
+            stood = wanted.known_from(before, {node: (point.x(), point.y()) for node, point in centres.items()})
+            answer = steadied(answer, stood, downwards=wanted.request.downwards)
         anchor = self._anchor()
         place = None if anchor is None or self.view.is_at_home else self.view.place_of(anchor)
         self._wanted, self._drawn, self._answer = None, wanted, answer

@@ -33,8 +33,10 @@ class AutomatonHeader(QFrame):
         all_toggled: whether all states are to be drawn, though they are many.
         bytes_toggled: whether the states within characters are to be drawn.
         merge_toggled: whether forced runs are to be drawn as one edge each.
+        offers_changed: other buttons can be pressed now.
     """
 
+    offers_changed = Signal()
     table_toggled = Signal()
     all_toggled = Signal(bool)
     bytes_toggled = Signal(bool)
@@ -110,6 +112,7 @@ class AutomatonHeader(QFrame):
         self.all_button.setEnabled(total <= limit)
         self.all_button.setText(f"Draw all {total:,}" if total <= limit else f"Draw all (up to {limit:,})")
         self.bytes_button.setVisible(has_bytes)
+        self.offers_changed.emit()
 
     def offer_merging(self, *, offered: bool, nothing: bool) -> None:
         """Offer to merge forced runs.
@@ -122,6 +125,7 @@ class AutomatonHeader(QFrame):
         self.merge_button.setEnabled(offered)
         if nothing:
             self.counts.say(f"{self.counts.whole} · no forced run to merge", "no forced run to merge")
+        self.offers_changed.emit()
 
     def set_menu(self, menu: QMenu) -> None:
         """Offer what has no button of its own."""
@@ -137,6 +141,7 @@ class AutomatonHeader(QFrame):
             self.all_button.hide()
             self.bytes_button.hide()
             self.merge_button.hide()
+            self.offers_changed.emit()
 
 
 class Footer(QWidget):
@@ -216,11 +221,11 @@ def states_table(model: QAbstractTableModel) -> QTableView:
         (STATE, "12345 (start)"),
         (HERE, "● here"),
         (ACCEPTS, "◎ accepts"),
-        (MARKS, "◉ breakpoint · ✓ used"),
+        (MARKS, "◉ breakpoint"),
+        (READS, "x" * 14),
     ):
         table.setColumnWidth(column, metrics.horizontalAdvance(sample) + 2 * theme.SPACE_M)
-    table.setColumnWidth(LEADS_TO, metrics.horizontalAdvance("x" * 36))
-    table.horizontalHeader().setSectionResizeMode(READS, QHeaderView.ResizeMode.Stretch)
+    table.horizontalHeader().setSectionResizeMode(LEADS_TO, QHeaderView.ResizeMode.Stretch)
     return table
 
 

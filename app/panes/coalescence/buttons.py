@@ -1,9 +1,9 @@
-"""The buttons of this pane."""
+"""The small parts that the pages of this pane share."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QToolButton
+from PySide6.QtWidgets import QLabel, QToolButton
 
 
 def button(text: str, tip: str, *, checkable: bool = False) -> QToolButton:
@@ -16,3 +16,10 @@ def button(text: str, tip: str, *, checkable: bool = False) -> QToolButton:
     made.setProperty("role", "outlined")
     made.setFocusPolicy(Qt.FocusPolicy.TabFocus)
     return made
+
+
+def empty_ground() -> QLabel:
+    """What a page is made of where it has nothing to list yet: the ground of a list, not of the window."""
+    ground = QLabel()
+    ground.setProperty("role", "empty")
+    return ground

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QVBox
 
 from app import theme
 from app.models.wording import count
-from app.panes.coalescence.buttons import button
+from app.panes.coalescence.buttons import button, empty_ground
 from app.workers.coalescence_messages import IndexAnswer
 
 _WAITING = "The index is being made…"
@@ -29,6 +29,7 @@ class IndexPage(QWidget):
         self.text.setFrameShape(QFrame.Shape.NoFrame)
         self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.text.setTabChangesFocus(True)
+        self._ground = empty_ground()
         head = QHBoxLayout()
         head.setContentsMargins(theme.SPACE_M, 0, theme.SPACE_S, 0)
         head.setSpacing(theme.SPACE_S)
@@ -39,7 +40,7 @@ class IndexPage(QWidget):
         head.addWidget(self.said, 1)
         head.addWidget(self.copy, 0, Qt.AlignmentFlag.AlignTop)
         layout.addWidget(self.text, 1)
-        layout.addStretch(0)
+        layout.addWidget(self._ground, 1)
         self.copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self._whole))
         theme.themes.changed.connect(self._dress)
         self._dress()
@@ -50,6 +51,7 @@ class IndexPage(QWidget):
         self._whole = answer.whole
         self.text.setPlainText(answer.shown)
         self.text.setVisible(bool(answer.shown))
+        self._ground.setVisible(not answer.shown)
         self.copy.setEnabled(bool(answer.whole))
         self.copy.setToolTip(
             "Copy the whole index as {state: {token: next}}" if answer.whole or answer.why_not else _TOO_LONG
@@ -65,6 +67,7 @@ class IndexPage(QWidget):
         self._whole = ""
         self.text.clear()
         self.text.hide()
+        self._ground.show()
         self.copy.setEnabled(False)
         self.said.setText(_WAITING)
 

@@ -198,6 +198,8 @@ class RunsPage(QWidget):
         answer, rows = self._answer, rows_of(self._answer, self._here)
         self.table.show_rows(rows)
         self._left.setCurrentIndex(int(bool(rows)))
+        if self._row is None:
+            self.choose.setText(_CHOOSE if rows else "")
         if answer is None:
             self.empty.setText(_WAITING)
             self.summary.say("")

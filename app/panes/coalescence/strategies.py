@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.models.token_paint import tabular
-from app.panes.coalescence.buttons import button
+from app.panes.coalescence.buttons import button, empty_ground
 from app.panes.coalescence.wording import STRATEGY_NAMES, STRATEGY_TIPS
 from app.workers.coalescence_messages import StrategiesAnswer, StrategyRow
 from engine.vocabulary.visible import visible
@@ -61,6 +61,7 @@ class StrategiesPage(QWidget):
         self.bar.setFixedHeight(6)
         self.bar.setAccessibleName("How many strategies were measured")
         self.table = QTableWidget(0, len(_TITLES))
+        self._ground = empty_ground()
         for column, (title, tip) in enumerate(zip(_TITLES, _TIPS, strict=True)):
             item = QTableWidgetItem(title)
             item.setToolTip(tip)
@@ -115,6 +116,7 @@ class StrategiesPage(QWidget):
         self.bar.setVisible(self._is_measuring)
         self.bar.setValue(len(self._rows))
         self.table.setVisible(bool(self._rows))
+        self._ground.setVisible(not self._rows)
         if why:
             self.said.setText(f"{why}.")
         elif self._is_measuring:
@@ -158,7 +160,7 @@ class StrategiesPage(QWidget):
         head.addWidget(self.measure, 0, Qt.AlignmentFlag.AlignTop)
         layout.addWidget(self.bar)
         layout.addWidget(table, 1)
-        layout.addStretch(0)
+        layout.addWidget(self._ground, 1)
 
 
 def _texts(row: StrategyRow, none: StrategyRow) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QComboBox,
+    QFrame,
     QGraphicsOpacityEffect,
     QHBoxLayout,
     QLabel,
@@ -25,6 +26,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
+from app.models.wording import unmarked
 from app.panes.editor.written import WrittenText
 from app.theme import Role
 from app.theme.icons import draw_icon
@@ -102,7 +104,8 @@ class GeneratedPage(QWidget):
         bar = QHBoxLayout()
         bar.setContentsMargins(theme.SPACE_M, theme.SPACE_XS, theme.SPACE_XS, theme.SPACE_XS)
         bar.setSpacing(theme.SPACE_S)
-        instead = QWidget()
+        instead = QFrame()
+        instead.setProperty("role", "panel")
         column = QVBoxLayout(instead)
         column.setContentsMargins(theme.SPACE_L, theme.SPACE_S, theme.SPACE_L, theme.SPACE_S)
         column.addStretch()
@@ -178,7 +181,7 @@ class GeneratedPage(QWidget):
         self.told.setToolTip("\n".join(f"{note[:1].upper()}{note[1:]}." for note in self._notes))
 
     def _say(self, sentence: str) -> None:
-        self.message.setText(sentence)
+        self.message.setText(unmarked(sentence))
         self.place_button.setVisible(self._place is not None)
         self.told.setText("")
         self.copy_button.setEnabled(False)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QMimeData, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QTextCursor
 from PySide6.QtWidgets import QMenu, QPlainTextEdit
 
@@ -27,10 +27,12 @@ class GrammarText(QPlainTextEdit):
     Signals:
         edited: the text, after the user changed it.
         switched(text, reading): the text is read another way from here on, or again, and may be another.
+        pasted_over(text): what was pasted is the whole text now; after `edited`.
     """
 
     edited = Signal(str)
     switched = Signal(str, object)
+    pasted_over = Signal(str)
 
     def __init__(self) -> None:
         super().__init__()
@@ -149,6 +151,14 @@ class GrammarText(QPlainTextEdit):
                 action.triggered.disconnect()
                 action.triggered.connect(travels[action.objectName()])
         return menu
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        """Paste, and tell where nothing of the text before is left."""
+        selected = self.selection
+        is_over = not (self._text[: selected.start] + self._text[selected.end :]).strip()
+        super().insertFromMimeData(source)
+        if is_over and self._text.strip():
+            self.pasted_over.emit(self._text)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Undo and redo are the widget's own. Shift+Return is a Return: Qt's line separator is no line feed."""

@@ -21,6 +21,7 @@ from app.panes.editor.naming import Naming
 from app.panes.editor.notations import NAMES, TOKENISERS
 from app.panes.editor.offsets import Offsets
 from app.panes.editor.pages import Pages
+from app.panes.editor.reading_strip import ReadingStrip
 from app.panes.editor.tokens import plain
 from app.theme import Role
 from app.theme.icons import draw_icon
@@ -62,6 +63,7 @@ class EditorPane(QWidget):
         self.fixing = Fixing(self.edit)
         self.naming = Naming(self.edit)
         self.find_bar = FindBar(self.edit)
+        self.strip = ReadingStrip()
         self.pages = Pages(self.edit)
         self.explanation = Late(self._make_explanation)
         self.pages.add_page(self.explanation, "Explanation")
@@ -94,8 +96,8 @@ class EditorPane(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        layout.addWidget(bar)
-        layout.addWidget(self.find_bar)
+        for widget in (bar, self.find_bar, self.strip):
+            layout.addWidget(widget)
         layout.addWidget(self.pages, 1)
 
         self.edit.edited.connect(self.text_edited)

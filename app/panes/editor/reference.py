@@ -117,6 +117,10 @@ class ReferencePage(QWidget):
         first = self._shown.index(0, 0)
         if text and first.isValid() and self._shown.hasChildren(first):
             self.tree.setCurrentIndex(self._shown.index(0, 0, first))
+        elif text and not first.isValid():
+            self.says.setText(f"The notation has nothing with {_code(text)}. Clear the field to see all that it has.")
+        elif not text:
+            self._tell(self.tree.currentIndex())
 
     def _choose(self, index: QModelIndex) -> None:
         entry = self.entry(index)

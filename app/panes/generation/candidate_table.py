@@ -15,7 +15,8 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidg
 
 from app import theme
 from app.models.candidates import peak_of
-from app.models.wording import candidate_text, count, unmarked
+from app.models.font_warming import FontWarming
+from app.models.wording import candidate_text, count, shown, unmarked
 from app.panes.generation.buttons import tool_button
 from app.panes.generation.candidate_view import CandidateView
 from app.panes.generation.elided import ElidedLabel
@@ -23,6 +24,7 @@ from engine.decoding.values import Candidate, EosState, Position
 
 _LOOKUP_DELAY_MS = 150
 _MOST_ENDS = 3
+_MANY_SCRIPTS = 8_192  # a vocabulary with more tokens than this has some of every script
 
 
 class CandidateTable(QWidget):
@@ -32,6 +34,9 @@ class CandidateTable(QWidget):
         token_taken(token id), why_wanted(token id): as in `CandidateView`.
         force_wanted(token id), until_wanted(token id): likewise.
         lookup_wanted(text): find tokens among the whole vocabulary.
+
+    Attributes:
+        fonts: lays letters of other scripts out ahead, once a large vocabulary is shown.
     """
 
     token_taken = Signal(int)
@@ -59,6 +64,7 @@ class CandidateTable(QWidget):
             "Allowed only", "Leave out the tokens that the grammar does not allow", role="outlined", checkable=True
         )
         self._verdicts: dict[int, str] = {}
+        self.fonts, self._of = FontWarming(self), 0
         self.verdict = ElidedLabel()
         self.verdict.setProperty("role", "muted")
         self.verdict.hide()
@@ -101,6 +107,9 @@ class CandidateTable(QWidget):
         for view in (self.table, self.ends):
             view.set_vocabulary_size(position.vocabulary_size if position else 0)
         self.remembered.setVisible(position is not None and position.is_remembered)
+        if position is not None and position.vocabulary_size > _MANY_SCRIPTS and position.vocabulary_size != self._of:
+            self._of = position.vocabulary_size
+            self.fonts.begin()
         self._nothing = _why_nothing(position)
         self._fit_ends()
         if self.search.text() and candidates:
@@ -155,6 +164,7 @@ class CandidateTable(QWidget):
         bar.addWidget(self.remembered)
         bar.addWidget(self.found)
         bar.addWidget(self.only_allowed)
+        self.verdict.setContentsMargins(theme.SPACE_XS, theme.SPACE_XS, 0, 0)
         layout.addWidget(self.verdict)
         layout.addSpacing(theme.SPACE_XS)
         layout.addWidget(self.table, 1)
@@ -188,9 +198,8 @@ class CandidateTable(QWidget):
             self._timer.stop()
             self._show(self._position.candidates if self._position else ())
             return
-        wanted = text.casefold()
-        shown = self._position.candidates if self._position else ()
-        self._show(tuple(c for c in shown if wanted in candidate_text(c).casefold()))
+        known = self._position.candidates if self._position else ()
+        self._show(tuple(c for c in known if _is_meant(text, c)))
         self._timer.start()
 
     def _on_pointed_at(self, candidate: Candidate | None) -> None:
@@ -248,6 +257,15 @@ class _Rule(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint it."""
         QPainter(self).fillRect(self.rect(), theme.colour(theme.Role.BORDER))
+
+
+def _is_meant(text: str, candidate: Candidate) -> bool:
+    """Whether a search may mean a candidate, until the whole vocabulary is asked; as `engine` reads a search."""
+    if text.startswith("#") and text[1:].strip().isdecimal():
+        return candidate.token_id == int(text[1:])
+    if len(text) > len('""') and text[0] == text[-1] == '"':
+        return candidate_text(candidate) == shown(text[1:-1].encode("utf-8", "surrogatepass"))
+    return text.casefold() in candidate_text(candidate).casefold()
 
 
 def _why_nothing(position: Position | None) -> str:

@@ -71,6 +71,7 @@ class CandidateView(QTableView):
         self.setWordWrap(False)
         self.setTabKeyNavigation(False)
         self.setMouseTracking(True)
+        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # or all that lies below is painted, too
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.verticalHeader().hide()
@@ -225,6 +226,7 @@ class CandidateView(QTableView):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the rows, or say why there is none."""
         painter = QPainter(self.viewport())
+        painter.fillRect(event.rect(), theme.colour(theme.Role.PANEL))
         if self._model.rowCount():
             self._painter.paint(painter, self._rows_within(event.rect()), self._seen_columns())
         elif self._placeholder:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache, partial
+from functools import partial
 from typing import TypeAlias
 
 from app.models.wording import count, percent, token_text
@@ -102,7 +102,6 @@ def prompt_chips(tokens: tuple[tuple[int, str], ...]) -> tuple[Chip, ...]:
     )
 
 
-@lru_cache(maxsize=8_192)  # a step adds one chip to hundreds that stay as they are
 def _chip(node: TraceNode, index: int, *, ahead: bool, illegal: bool, can_be_gone_to: bool = True) -> Chip:
     step = node.step
     kind = ChipKind.REPLAYED if step.chosen_by == REPLAYED else ChipKind.TAKEN

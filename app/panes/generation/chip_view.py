@@ -68,6 +68,7 @@ class ChipView(QAbstractScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.viewport().setMouseTracking(True)
+        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # or all that lies below is painted, too
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         theme.themes.changed.connect(self._dress)
         self._dress()

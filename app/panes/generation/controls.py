@@ -68,8 +68,9 @@ class Controls(QWidget):
 
     def set_refusal(self, reason: str) -> None:
         """Why no step is possible; empty where one is."""
-        self._refusal = reason
-        self._update()
+        if reason != self._refusal:
+            self._refusal = reason
+            self._update()
 
     def set_can_go_back(self, can_go_back: bool) -> None:
         """Whether a step was taken."""

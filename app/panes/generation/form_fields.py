@@ -2,21 +2,42 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFormLayout, QLineEdit, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QPlainTextEdit, QWidget
 
 from app import theme
 
+_GREEDY = 100  # the stretch of a text of many lines, beside that of the empty bottom
 
-def form(widget: QWidget) -> QFormLayout:
-    """A form that fills a widget."""
-    layout = QFormLayout(widget)
-    layout.setContentsMargins(0, 0, 0, 0)
-    layout.setHorizontalSpacing(theme.SPACE_M)
-    layout.setVerticalSpacing(theme.SPACE_S)
-    layout.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
-    layout.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-    return layout
+
+class Form(QGridLayout):
+    """Names in front of fields, that fill a widget; unlike in a QFormLayout, a name stands in the middle of its row."""
+
+    def __init__(self, widget: QWidget) -> None:
+        super().__init__(widget)
+        self.setContentsMargins(0, 0, 0, 0)
+        self.setHorizontalSpacing(theme.SPACE_M)
+        self.setVerticalSpacing(theme.SPACE_S)
+        self.setColumnStretch(1, 1)
+        self._rows = 0
+
+    def add(self, name: str, field: QWidget) -> QLabel:
+        """Add a field; returns the label of its name."""
+        label = QLabel(name)
+        label.setBuddy(field)
+        self.addWidget(label, self._rows, 0)
+        self.addWidget(field, self._rows, 1)
+        self._end_row(0)
+        return label
+
+    def add_wide(self, field: QWidget) -> None:
+        """Add what has no name and takes a whole row."""
+        self.addWidget(field, self._rows, 0, 1, 2)
+        self._end_row(_GREEDY if isinstance(field, QPlainTextEdit) else 0)
+
+    def _end_row(self, stretch: int) -> None:
+        self.setRowStretch(self._rows, stretch)
+        self._rows += 1
+        self.setRowStretch(self._rows, 1)  # what is too high stays empty at the bottom
 
 
 def code_line(placeholder: str, name: str) -> QLineEdit:

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from app import theme
+from app.models.steady import Steady
 from app.models.token_paint import tabular
 from app.models.wording import candidate_text, count, percent, shown, unmarked
 from app.panes.generation.processors_text import budget_line
@@ -187,7 +188,7 @@ def _wanted(wanted: Candidate | None) -> Parts:
     )
 
 
-class Headline(QWidget):
+class Headline(Steady):
     """The headline and the line under it."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -199,14 +200,16 @@ class Headline(QWidget):
         self._worries = False  # whether what the second line says is a reason to
         self._has_ended = True
         self._is_emptied = False  # whether a stage of the pipeline left nothing
+        self._rendered: tuple[Parts, str, bool] | None = None
         self._first = QLabel(textFormat=Qt.TextFormat.RichText, wordWrap=True)
         self._second = QLabel(textFormat=Qt.TextFormat.RichText, wordWrap=True)
-        layout = QVBoxLayout(self)
+        layout = QVBoxLayout(self.inner)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(2)
         layout.addWidget(self._first)
         layout.addWidget(self._second)
-        theme.themes.changed.connect(self._render)
+        theme.themes.changed.connect(self._dress)
+        self._dress()
 
     def show_position(self, position: Position, dead_end: str = "") -> None:
         """Show what a position is about; `dead_end` says which stage left nothing, where it is known.
@@ -268,10 +271,18 @@ class Headline(QWidget):
     def _second_line(self) -> str:
         return f"! {self._refusal}" if self._refusal and not self._has_ended else self._facts
 
-    def _render(self) -> None:
+    def _dress(self) -> None:
         self._first.setFont(tabular(theme.ui_font(1.0)))
-        self._first.setText("".join(part.html() for part in self._parts))
+        self._rendered = None
+        self._render()
+
+    def _render(self) -> None:
         is_refused = self._second_line != self._facts
         worries = is_refused or self._worries
+        rendered = self._parts, self._second_line, worries
+        if rendered == self._rendered:  # every step tells twice whether it can be taken
+            return
+        self._rendered = rendered
+        self._first.setText("".join(part.html() for part in self._parts))
         self._second.setText(words(self._second_line, Role.WARNING if worries else Role.MUTED))
         self._first.setAccessibleName("".join(part.text for part in self._parts))

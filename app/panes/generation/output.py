@@ -11,6 +11,7 @@ from PySide6.QtGui import QActionGroup, QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolButton, QVBoxLayout, QWidget
 
 from app import theme
+from app.models.steady import Steady
 from app.models.wording import count
 from app.panes.generation.branches import BranchStrip, branches_of, name_of
 from app.panes.generation.buttons import push_button, tool_button
@@ -71,7 +72,7 @@ class OutputBox(QWidget):
         layout.setSpacing(theme.SPACE_XS)
         layout.addLayout(bar)
         bar.addWidget(self.title)
-        bar.addWidget(self.tally, 1)
+        bar.addWidget(Steady.around(self.tally), 1)
         bar.addWidget(self.legend)
         bar.addWidget(self.colours)
         bar.addWidget(self.resume)

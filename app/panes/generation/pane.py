@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFrame, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from app import theme
 from app.models.late_pages import Built, Late, LateTabs
@@ -21,6 +21,7 @@ from app.models.wording import candidate_text
 from app.panes.generation.banner import Banner, Loading, Severity
 from app.panes.generation.candidate_table import CandidateTable
 from app.panes.generation.controls import Controls
+from app.panes.generation.division import Division
 from app.panes.generation.headline import Headline
 from app.panes.generation.output import OutputBox
 from app.panes.generation.processors_button import Processors
@@ -118,6 +119,7 @@ class GenerationPane(QFrame):
         moved = view.position != self._view.position
         self._view = view
         self.output.show_view(view)
+        self._division.fit()
         self.controls.set_can_go_back(view.trace.current is not None)
         self.controls.sampler.show_settings(view.sampler)
         self.controls.budget.show_budget(view.max_tokens)
@@ -139,6 +141,7 @@ class GenerationPane(QFrame):
     def show_former(self, former: tuple[FormerBranch, ...]) -> None:
         """Offer what earlier prompts and models made, to be read."""
         self.output.show_former(former)
+        self._division.fit()
 
     def show_drawn(self, drawn: ByteDfa | None, live: int | None) -> None:
         """Name the target states of candidates by the automaton that is drawn.
@@ -304,25 +307,19 @@ class GenerationPane(QFrame):
         top.addWidget(self.controls)
         self.controls.add_setting(self.processors.button)
         top.addWidget(self.processors.chip, 0, Qt.AlignmentFlag.AlignLeft)
-        splitter = QSplitter(Qt.Orientation.Vertical)
-        splitter.setChildrenCollapsible(False)
-        splitter.addWidget(self.output)
-        splitter.addWidget(self._next())
-        splitter.setStretchFactor(0, 0)
-        splitter.setStretchFactor(1, 1)
-        splitter.setSizes([130, 600])
+        self._division = Division(self.output, self._next())
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self.banner)
         layout.addWidget(self.loading)
         layout.addWidget(head)
-        layout.addWidget(splitter, 1)
+        layout.addWidget(self._division, 1)
 
     def _next(self) -> QWidget:
         following = QWidget()
         inner = QVBoxLayout(following)
-        inner.setContentsMargins(0, theme.SPACE_S, 0, 0)
+        inner.setContentsMargins(0, theme.SPACE_XS, 0, 0)
         inner.setSpacing(theme.SPACE_S)
         inner.addWidget(self.candidates, 1)
         inner.addWidget(self.why)
@@ -332,7 +329,7 @@ class GenerationPane(QFrame):
         box = QWidget()
         layout = QVBoxLayout(box)
         layout.setContentsMargins(theme.SPACE_S, theme.SPACE_S, theme.SPACE_S, theme.SPACE_S)
-        layout.setSpacing(theme.SPACE_S)
+        layout.setSpacing(theme.SPACE_XS)
         layout.addWidget(self.headline)
         layout.addWidget(self.pages, 1)
         return box

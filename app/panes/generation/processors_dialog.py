@@ -30,6 +30,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
+from app.models.wording import unmarked
 from app.panes.generation.buttons import push_button
 from app.panes.generation.processors_fields import SWITCHED, Fields, StageError
 from app.panes.generation.processors_text import COALESCE_TEXTS, STAGE_TEXTS, stage_facts
@@ -320,7 +321,7 @@ class ProcessorsDialog(QDialog):
         return ""
 
     def _say(self, what: str) -> None:
-        self.message.setText(what)
+        self.message.setText(unmarked(what))
         self._trouble.setVisible(bool(what))
 
     def _say_stages(self, settings: PipelineSettings | None = None) -> None:

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 from app import theme
 from app.models.wording import count, percent
 from app.panes.generation.buttons import push_button
-from app.panes.generation.form_fields import code_line, code_lines, form
+from app.panes.generation.form_fields import Form, code_line, code_lines
 from app.panes.generation.processors_text import (
     STAGE_TEXTS,
     UnreadableError,
@@ -207,9 +207,9 @@ class Fields(QStackedWidget):
 
     def _build(self) -> None:
         table = QWidget()
-        rows = form(table)
-        rows.addRow(self.table)
-        rows.addRow("Initial state", self.initial)
+        rows = Form(table)
+        rows.add_wide(self.table)
+        rows.add("Initial state", self.initial)
         contents: dict[StageName, QWidget] = {
             StageName.GRAMMAR: self.zone_fields,
             StageName.BUDGET: self.budget,

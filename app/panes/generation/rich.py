@@ -28,11 +28,11 @@ def words(text: str, role: theme.Role = theme.Role.TEXT, *, strong: bool = False
     return f'<span style="color: {theme.current().hex(role)};{weight}">{html.escape(text)}</span>'
 
 
-def prose(text: str) -> str:
-    """Prose in which backticks hold code, as HTML."""
+def prose(text: str, role: theme.Role = theme.Role.TEXT) -> str:
+    """Prose in which backticks hold code, in a colour, as HTML."""
     parts, at = [], 0
     for found in _CODE.finditer(text):
-        parts += [html.escape(text[at : found.start()]), code(found[2])]
+        parts += [html.escape(text[at : found.start()]), code(found[2], role)]
         at = found.end()
     parts.append(html.escape(text[at:]))
     return "".join(parts).replace("\n", "<br>")

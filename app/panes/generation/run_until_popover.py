@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPoint, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QShowEvent
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
     QComboBox,
@@ -24,7 +24,7 @@ from app.panes.generation.buttons import push_button
 from engine.decoding.debugging.breakpoints import StateName
 from engine.decoding.debugging.run_until import Goal, RunUntil
 
-_FIELD_WIDTH = 190
+_LEAST_FIELD = 190  # pixels
 _NO_STATE = "select one in the automaton"
 _CHOICES = {
     Goal.END: ("The end", "Until the generation ends, or you pause"),
@@ -164,6 +164,8 @@ class RunUntilPopover(QFrame):
         self.z.valueChanged.connect(lambda _value: self.choices[Goal.Z_BELOW].setChecked(True))
         self.count.valueChanged.connect(lambda _value: self.choices[Goal.TOKENS].setChecked(True))
         self.token.returnPressed.connect(self._run)
+        told = QFontMetrics(theme.ui_font()).horizontalAdvance(_NO_STATE)
+        width = max(_LEAST_FIELD, told + theme.SPACE_M)
         foot = QHBoxLayout()
         layout = QVBoxLayout(self)
         layout.setContentsMargins(theme.SPACE_L, theme.SPACE_M, theme.SPACE_L, theme.SPACE_M)
@@ -177,7 +179,7 @@ class RunUntilPopover(QFrame):
             self._group.addButton(choice)
             grid.addWidget(choice, row, 0)
             if (field := fields.get(goal)) is not None:
-                field.setFixedWidth(_FIELD_WIDTH)
+                field.setFixedWidth(width)
                 field.setToolTip(tip)
                 field.setAccessibleName(text)
                 grid.addWidget(field, row, 1)

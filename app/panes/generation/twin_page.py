@@ -132,6 +132,7 @@ class TwinPage(QWidget):
         layout.addWidget(self.bar)
         for title, view in ((self.with_title, self.with_grammar), (self.without_title, self.without)):
             title.setProperty("role", "muted")
+            title.setContentsMargins(0, theme.SPACE_XS, 0, 0)
             layout.addWidget(title)
             layout.addWidget(view, 1)
         layout.addStretch(0)

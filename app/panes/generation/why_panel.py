@@ -22,12 +22,13 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
-from app.models.wording import count, percent, shown, token_text
+from app.models.announce import announce
+from app.models.wording import count, in_line, percent, shown, token_text, unmarked
 from app.panes.generation.buttons import close_button, tool_button
 from app.panes.generation.rich import code, prose, words
 from app.workers.decode_messages import WhyAnswer
-from engine.automata.labels import label
 from engine.decoding.values import Candidate
+from engine.diagnosis import byte_prose
 from engine.masking.explanation import Explanation, Reason, StackVerdict
 from engine.source import Span
 
@@ -35,7 +36,6 @@ Role = theme.Role
 _MOST_SPANS = 3
 _MOST_STACKS = 5
 _MOST_PROPERTIES = 4
-_EXPECTED_WIDTH = 60
 _EXCERPT = 28
 _LEAST_LINES = 6  # in sight, where the window is low
 _EMPHASIS = "text-decoration: underline; font-weight: 600;"
@@ -91,6 +91,10 @@ class WhyPanel(QFrame):
         self._answer, self._candidate, self._source = answer, candidate, source
         self._render()
         self.show()
+        name = candidate.name if candidate else ""
+        verdict = "may come next" if answer.explanation.allowed and not answer.removed_by else "may not come next"
+        token = token_text(answer.explanation.token, name, answer.token_id)
+        announce(self, f"{token} {verdict}. {unmarked(self._said)}")
 
     def close_panel(self) -> None:
         """Close."""
@@ -117,18 +121,21 @@ class WhyPanel(QFrame):
         if explanation.reason is Reason.DEAD_BYTE and explanation.token and explanation.offset is not None:
             self._add_fact("Stops at", _label(_dead_html(explanation.token, explanation.offset)))
         if explanation.expected and explanation.reason is not Reason.ALLOWED:
-            self._add_fact("Expected", _label(code(label(explanation.expected, _EXPECTED_WIDTH), Role.ALLOWED)))
+            self._add_fact("Expected", _label(prose(byte_prose(explanation.expected), Role.ALLOWED)))
         if explanation.spans:
             self._add_fact("In the grammar", self._span_buttons(explanation.spans))
         read = explanation.stacks if self._removed_by is None else ()
         if len(read) > 1 or any(stack.rules for stack in read):
             self._show_stacks(explanation)
-        said = self._answer.prose
+        self._prose.setText(prose(self._said))
+        self._prose.setVisible(bool(self._said))
+
+    @property
+    def _said(self) -> str:
         if self._removed_by is not None:
             stage, why = self._removed_by
-            said = f"The grammar allows it; the stage {stage} removes it: {why}."
-        self._prose.setText(prose(said))
-        self._prose.setVisible(bool(said))
+            return f"The grammar allows it; the stage {stage} removes it: {why}."
+        return self._answer.prose if self._answer else ""
 
     @property
     def _removed_by(self) -> tuple[str, str] | None:
@@ -164,7 +171,7 @@ class WhyPanel(QFrame):
         text = self._source[span.start : span.end]
         if not text:
             return f"{span.start}–{span.end}" if span.end > span.start else f"at {span.start}"
-        text = shown(text.encode("utf-8", "replace")).replace("␣", " ")
+        text = in_line(text.encode("utf-8", "replace"))
         return text if len(text) <= _EXCERPT else text[: _EXCERPT - 1] + "…"
 
     def _show_stacks(self, explanation: Explanation) -> None:
@@ -269,7 +276,7 @@ def _stack_html(stack: StackVerdict, token: bytes) -> str:
     elif token and stack.offset is None:
         return words("reads all of it", Role.MUTED)
     where = words(f" at byte {stack.offset + 1}", Role.MUTED) if token and stack.offset else ""
-    wanted = [code(label(stack.expected, _EXPECTED_WIDTH), Role.ALLOWED)] if stack.expected else []
+    wanted = [prose(byte_prose(stack.expected), Role.ALLOWED)] if stack.expected else []
     wanted += [code(element, Role.ALLOWED) for element in stack.tokens]
     if stack.accepting:
         wanted.append(words("the end"))

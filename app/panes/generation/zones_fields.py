@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.panes.generation.buttons import tool_button
-from app.panes.generation.form_fields import code_line, code_lines, form
+from app.panes.generation.form_fields import Form, code_line, code_lines
 from app.panes.generation.processors_text import UnreadableError, read, trigger_fact, written
 from engine.decoding.pipeline_settings import Afterwards, OtherZone, ZoneSettings
 from engine.source import InvariantError
@@ -136,18 +136,17 @@ class ZoneFields(QWidget):
     # --- inside ---------------------------------------------------------------------------------------------------
 
     def _build(self) -> None:
-        own = form(self._own)
-        own.addRow("After the text", self.after)
-        own.addRow("or the token", self.after_token)
-        own.addRow("Closed by", self.until)
+        own = Form(self._own)
+        named = own.add("After the text", self.after)
+        own.add("or the token", self.after_token)
+        own.add("Closed by", self.until)
         self._pages.addWidget(self._own)
         row = QHBoxLayout()
         row.setSpacing(theme.SPACE_XS)
         common = QWidget()
-        shared = form(common)
-        shared.addRow("Then", self.then)
-        shared.labelForField(self.then).setMinimumWidth(own.labelForField(self.after).sizeHint().width())
-        shared.addRow(self.required)
+        shared = Form(common)
+        shared.add("Then", self.then).setMinimumWidth(named.sizeHint().width())
+        shared.add_wide(self.required)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(theme.SPACE_S)
@@ -260,12 +259,12 @@ class OtherZoneFields(QWidget):
             self.notation.addItem(name, notation)
         self.text = code_lines("the zone's grammar", "The zone's grammar")
         self.text.setFixedHeight(_TEXT_HEIGHT)
-        rows = form(self)
-        rows.addRow("After the text", self.after)
-        rows.addRow("or the token", self.after_token)
-        rows.addRow("Written as", self.notation)
-        rows.addRow(self.text)
-        rows.addRow("Closed by", self.until)
+        rows = Form(self)
+        rows.add("After the text", self.after)
+        rows.add("or the token", self.after_token)
+        rows.add("Written as", self.notation)
+        rows.add_wide(self.text)
+        rows.add("Closed by", self.until)
         for line in (self.after, self.after_token, self.until):
             line.textEdited.connect(lambda _text: self.edited.emit())
         self.text.textChanged.connect(self.edited)

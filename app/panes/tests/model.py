@@ -8,10 +8,10 @@ from enum import IntEnum
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
 from app import theme
-from app.models.wording import in_line, shown, unmarked
+from app.models.rows import rest_of_row
+from app.models.wording import characters, in_line, shown, unmarked
 from app.theme import Role
 from app.theme.icons import draw_icon
-from engine.diagnosis import byte_prose
 from engine.diagnosis.testing import ExpectedText
 from engine.diagnosis.verdict import Failure, Outcome, Verdict
 
@@ -113,6 +113,8 @@ class TextsModel(QAbstractTableModel):
         match role:
             case Qt.ItemDataRole.DisplayRole:
                 return self._text(row, column)
+            case Qt.ItemDataRole.AccessibleDescriptionRole if column is Column.RESULT:
+                return rest_of_row(index)
             case Qt.ItemDataRole.EditRole:
                 return as_marks(self._expected[row].text) if column is Column.TEXT else None
             case Qt.ItemDataRole.ToolTipRole:
@@ -121,10 +123,8 @@ class TextsModel(QAbstractTableModel):
                 return self._icon(row)
             case Qt.ItemDataRole.ForegroundRole:
                 return self._colour(row, column)
-            case _ if role == VERDICT_ROLE:
-                return self.verdict(row)
-            case _ if role == TEXT_ROLE:
-                return self._expected[row].text
+            case _ if role in {VERDICT_ROLE, TEXT_ROLE}:
+                return self.verdict(row) if role == VERDICT_ROLE else self._expected[row].text
         return None
 
     def _text(self, row: int, column: Column) -> str:
@@ -188,7 +188,7 @@ def _lacking(failure: Failure) -> str:
         return f"{'the property' if len(failure.missing) == 1 else 'properties'} {names} still missing"
     properties = failure.stacks[0].properties if failure.stacks else ()
     of = f" of “{properties[0]}”" if len(properties) == 1 else ""
-    return f"expected {unmarked(byte_prose(failure.expected))}{of}" if failure.expected else "expected the end"
+    return f"expected {characters(failure.expected)}{of}" if failure.expected else "expected the end"
 
 
 def _ending(found: Verdict) -> str:

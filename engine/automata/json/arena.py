@@ -25,15 +25,18 @@ from engine.automata.json.formula import (
     Kinds,
     Least,
     Length,
+    Located,
     MemberCount,
     Members,
     Most,
     MultipleOf,
     Not,
     Place,
+    Placed,
     Some,
     Sub,
     Text,
+    parts_of,
 )
 from engine.automata.json.values import Kind, Value
 from engine.grammar import Node
@@ -52,6 +55,7 @@ class Arena:
         places: where each of them stands in the source.
         uses_distinct: whether some array may not have two equal items.
         has_choices: whether a formula was made that values may satisfy in more than one way.
+        is_written: whether all definitions are; until then, places of assertions that were made before are kept.
     """
 
     true: Constant = field(default_factory=lambda: Constant(True))
@@ -60,19 +64,36 @@ class Arena:
     places: list[Place] = field(default_factory=list)
     uses_distinct: bool = False
     has_choices: bool = False
+    is_written: bool = False
     _known: dict[object, Formula] = field(default_factory=dict)
+    _again: list[Formula] = field(default_factory=list)  # see `said_again`
+    _again_at: list[Place] = field(default_factory=list)
+    _outer: dict[Formula, Formula] = field(default_factory=dict)  # see `within`
+    _inner: dict[Formula, Formula] = field(default_factory=dict)
+    _doubtful: dict[Formula, bool] = field(default_factory=dict)
 
     def constant(self, value: bool) -> Constant:
         """`true` or `false`."""
         return self.true if value else self.false
 
-    def intern(self, key: tuple[object, ...], make: Callable[[], Formula]) -> Formula:
-        """The formula of a key, made when it is first asked for."""
+    def intern(self, key: tuple[object, ...], make: Callable[[], Formula], place: Place | None = None) -> Formula:
+        """The formula of a key, made when it is first asked for; `place` is where it is said."""
         turn()
         known = self._known.get(key)
         if known is None:
             known = self._known[key] = make()
+        elif place is not None and not self.is_written:
+            self._again.append(known)
+            self._again_at.append(place)
         return known
+
+    def said_again(self) -> list[tuple[Place, list[Located]]]:
+        """Of each assertion that was made more than once where it was made, the first place first."""
+        places: dict[Placed, dict[Located, None]] = {}
+        for formula, place in zip(self._again, self._again_at, strict=True):
+            if isinstance(formula, Placed) and not isinstance(place, Span) and not isinstance(formula.place, Span):
+                places.setdefault(formula, {formula.place: None})[place] = None
+        return [(formula.place, list(each)) for formula, each in places.items()]
 
     # ------------------------------------------------------------------ assertions
 
@@ -86,7 +107,7 @@ class Arena:
     def kinds(self, kinds: Iterable[Kind], place: Place) -> Formula:
         """The value is of one of these kinds."""
         these = frozenset(kinds)
-        return self.intern(("kinds", these), lambda: Kinds(these, place)) if these else self.false
+        return self.intern(("kinds", these), lambda: Kinds(these, place), place) if these else self.false
 
     def kinds_at(self, kinds: frozenset[Kind], place: Place) -> Formula:
         """The same as a formula of its own, whose place is no other's: it stands for a whole definition."""
@@ -94,36 +115,73 @@ class Arena:
 
     def least(self, value: Fraction, strict: bool, place: Place) -> Formula:
         """A lower bound of numbers."""
-        return self.intern(("least", *value.as_integer_ratio(), strict), lambda: Least(value, strict, place))
+        return self.intern(("least", *value.as_integer_ratio(), strict), lambda: Least(value, strict, place), place)
 
     def most(self, value: Fraction, strict: bool, place: Place) -> Formula:
         """An upper bound of numbers."""
-        return self.intern(("most", *value.as_integer_ratio(), strict), lambda: Most(value, strict, place))
+        return self.intern(("most", *value.as_integer_ratio(), strict), lambda: Most(value, strict, place), place)
 
     def multiple_of(self, value: Fraction, place: Place) -> Formula:
         """Numbers are multiples of this."""
-        return self.intern(("multiple", *value.as_integer_ratio(), False), lambda: MultipleOf(value, False, place))
+        return self.intern(
+            ("multiple", *value.as_integer_ratio(), False), lambda: MultipleOf(value, False, place), place
+        )
 
     def written_whole(self, place: Place) -> Formula:
         """Numbers are written without fraction or exponent, as `integer` says."""
-        return self.intern(("multiple", 1, 1, True), lambda: MultipleOf(Fraction(1), True, place))
+        return self.intern(("multiple", 1, 1, True), lambda: MultipleOf(Fraction(1), True, place), place)
 
     def length(self, least: int, most: int | None, place: Place) -> Formula:
         """The length of strings."""
         if most is not None and most < least:
             return self.false
-        return self.intern(("length", least, most), lambda: Length(least, most, place))
+        return self.intern(("length", least, most), lambda: Length(least, most, place), place)
 
     def text(self, make: Callable[[], Node], key: object, place: Place, *, shared: bool = False) -> Formula:
         """The language of strings."""
-        return self.intern(("text", key), lambda: Text(make, key, shared, place))
+        return self.intern(("text", key), lambda: Text(make, key, shared, place), place)
+
+    def within(self, inner: Formula, outer: Formula) -> Formula:
+        """A language that is not known exactly: `inner` is within it, and it is within `outer`.
+
+        What is in the language is then in `inner`, and what is not in it is not in `outer`; the negation sees to that.
+        So a string in between is neither, and nothing is accepted wrongly. Emptiness tells less of such a one: where
+        `inner` excludes something, the language itself may not.
+        """
+        self._outer[inner], self._inner[outer] = outer, inner
+        return inner
+
+    def widened(self, formula: Formula) -> Formula:
+        """A formula over strings with all that it may stand for, where a language is not known exactly."""
+        if not self._outer:
+            return formula
+        match formula:
+            case All():
+                return self.all_of(self.widened(item) for item in formula.items)
+            case Some():
+                return self.any_of(self.widened(item) for item in formula.items)
+            case Not(item=Text()) if formula.item in self._inner:
+                return self._not(self._inner[formula.item])
+            case _:
+                return self._outer.get(formula, formula)
+
+    def is_doubtful(self, formula: Formula) -> bool:
+        """Whether it asks, somewhere, for a language that is not known exactly."""
+        if not self._outer:
+            return False
+        known = self._doubtful.get(formula)
+        if known is None:
+            known = self._doubtful[formula] = any(
+                part in self._outer or part in self._inner for part in parts_of(formula, self.definitions)
+            )
+        return known
 
     def among(self, values: Iterable[Value], place: Place) -> Formula:
         """The value is one of these."""
         these = tuple(dict.fromkeys(values))
         if not these:
             return self.false
-        return self.intern(("among", *these), lambda: Among(these, frozenset(these), place))
+        return self.intern(("among", *these), lambda: Among(these, frozenset(these), place), place)
 
     def named(self, name: str, place: Place) -> Formula:
         """The string is this one."""
@@ -131,6 +189,9 @@ class Arena:
         known = self._known.get(key)
         if known is None:
             known = self._known[key] = Among((name,), frozenset((name,)), place)
+        elif not self.is_written:
+            self._again.append(known)
+            self._again_at.append(place)
         return known
 
     def members(self, keys: Formula, value: Formula, place: Place, *, declares: bool = False) -> Formula:
@@ -141,6 +202,9 @@ class Arena:
         known = self._known.get(key)
         if known is None:
             known = self._known[key] = Members(keys, value, declares, place)
+        elif not self.is_written:
+            self._again.append(known)
+            self._again_at.append(place)
         return known
 
     def may_begin(self, name: str) -> Formula:
@@ -155,26 +219,26 @@ class Arena:
 
     def member_count(self, least: int, most: int | None, place: Place) -> Formula:
         """How many members."""
-        return self.intern(("member count", least, most), lambda: MemberCount(least, most, place))
+        return self.intern(("member count", least, most), lambda: MemberCount(least, most, place), place)
 
     def items(self, first: int, end: int | None, value: Formula, place: Place) -> Formula:
         """All items of a range."""
         if value is self.true or (end is not None and end <= first):
             return self.true
-        return self.intern(("items", first, end, value), lambda: Items(first, end, value, place))
+        return self.intern(("items", first, end, value), lambda: Items(first, end, value, place), place)
 
     def item_count(self, least: int, most: int | None, place: Place) -> Formula:
         """How many items."""
-        return self.intern(("item count", least, most), lambda: ItemCount(least, most, place))
+        return self.intern(("item count", least, most), lambda: ItemCount(least, most, place), place)
 
     def contains(self, value: Formula, least: int, most: int | None, place: Place) -> Formula:
         """How many items satisfy a formula."""
-        return self.intern(("contains", value, least, most), lambda: Contains(value, least, most, place))
+        return self.intern(("contains", value, least, most), lambda: Contains(value, least, most, place), place)
 
     def distinct(self, place: Place) -> Formula:
         """No two items are equal."""
         self.uses_distinct = True
-        return self.intern(("distinct",), lambda: Distinct(place))
+        return self.intern(("distinct",), lambda: Distinct(place), place)
 
     # ------------------------------------------------------------------ connectives
 
@@ -189,7 +253,9 @@ class Arena:
     def about(self, kind: Kind, item: Formula, place: Place) -> Formula:
         """What values of a kind must satisfy; no other value is asked."""
         before = self.has_choices
-        whole = self.any_of((self.negate(self.kinds((kind,), place)), item))
+        these = frozenset((kind,))
+        guard = self.intern(("kinds", these), lambda: Kinds(these, place))  # nobody says so there
+        whole = self.any_of((self.negate(guard), item))
         self.has_choices = before  # a value of one kind has none
         return whole
 
@@ -210,7 +276,7 @@ class Arena:
         key = kind, these
         known = self._known.get(key)
         if known is None:
-            denied = [item.item for item in these if isinstance(item, Not)]
+            denied = [self.negate(item) for item in these if isinstance(item, Not)]
             known = kind(these) if joined.keys().isdisjoint(denied) else ending
             self.has_choices = self.has_choices or known.__class__ is Some
             self._known[key] = known
@@ -240,14 +306,17 @@ class Arena:
             case Constant():
                 return self.constant(not item.value)
             case Not():
-                return item.item
+                return self._inner.get(item.item, item.item)
             case All():
                 return self.any_of(self.negate(part) for part in item.items)
             case Some():
                 return self.all_of(self.negate(part) for part in item.items)
             case _:
-                known = self._known.get((Not, item))
-                if known is None:
-                    known = self._known[Not, item] = Not(item)
-                    self.has_choices = self.has_choices or isinstance(item, Sub | ExactlyOne)
-                return known
+                return self._not(self._outer.get(item, item))
+
+    def _not(self, item: Formula) -> Formula:
+        known = self._known.get((Not, item))
+        if known is None:
+            known = self._known[Not, item] = Not(item)
+            self.has_choices = self.has_choices or isinstance(item, Sub | ExactlyOne)
+        return known

@@ -23,6 +23,7 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from engine.automata.distance import Alphabet
 from engine.automata.json.reading import QUOTE_BYTE, Reader, ReadingTable, StringReader, ending
 from engine.automata.json.strings.conditions import ConditionAutomaton
 from engine.automata.json.strings.language import Bounded
@@ -51,6 +52,9 @@ class BoundedReader(Reader):
         self._runs: dict[_State, int] = {}  # the first number of each, by its first state
         self._lives: dict[_State, bool] = {}  # below the least length
         self._lacking: dict[int, int] = {}
+        # Runs, by their first state, that are far from the bounds and filled; and whether into characters, too.
+        self._filled: dict[_State, bool] = {}
+        self._leading: dict[int, tuple[list[int], _Numbers]] = {}  # few states, for many letters
         self.ending(1)
 
     @property
@@ -61,6 +65,13 @@ class BoundedReader(Reader):
     def spans(self, state: _State) -> tuple[Span, ...]:
         """Where in the source the match stands."""
         return self._bounds.spans(state[1])
+
+    def lacks(self, state: _State, alphabet: Alphabet = None) -> int | None:
+        """How many bytes of an alphabet a state lacks at least; None where none complete it."""
+        at, count = state
+        least = self._spelled.remaining(at, alphabet).at_least
+        # A character that is being read is counted when it is over.
+        return None if least is None else max(least, self._bounds.least - count)
 
     def relaxed(self, table: ReadingTable, state: _State, longest: int) -> int:
         """The reading state of the pattern alone that no text of so many characters tells apart; `DEAD` for none."""
@@ -79,24 +90,33 @@ class BoundedReader(Reader):
         if table.identity is not self._table:
             self._table = table.identity
             self._runs.clear()
+            self._filled.clear()
         at, place = before(state[0]), place_of(state[0])
         first = state[1] - state[1] % RUN
         counts = self._counts(first)
         spelling, ways = self._spelled.spelling, self._spelled.ways(at)
-        behind = {target: self._behind(table, target, counts + 1) for target in dict.fromkeys(ways.targets)}
-        vectors = np.zeros((len(counts), spelling.nodes + len(ways.targets)), np.int32)
-        columns = {target: column for column, target in enumerate(behind)}  # few, for many letters
-        distinct = np.concatenate(list(behind.values())).reshape(len(columns), len(counts))
-        vectors[:, spelling.nodes :] = distinct[[columns[target] for target in ways.targets]].T
-        below = self._spelled.below(ways, place)
         enters = place > 0 or 0 < spelling.table[0, byte] < spelling.nodes
+        if not place and (at, first) in self._filled:
+            if enters and not self._filled[at, first]:
+                self._enter(table, at, counts)
+            table.rows[number] = table.rows[self._runs[at, first] + state[1] - first]  # it may have been met by itself
+            return
+        targets, columns = self._targets_of(at, ways.targets)
+        behind = np.zeros((len(counts), 1 + len(targets)), np.int32)
+        for column, target in enumerate(targets, 1):
+            behind[:, column] = self._behind(table, target, counts + 1)
+        vectors = np.zeros((len(counts), spelling.nodes + len(columns)), np.int32)
+        vectors[:, spelling.nodes :] = behind[:, columns]
+        below = self._spelled.below(ways, place)
         runs = self._runs_of(table, [state[0], *(self._spelled.entered(at, place, below) if enters else ())], first)
         if below:
             vectors[:, below] = np.array(runs[1:]) + (counts - first)[:, np.newaxis] if enters else MISS
-            if not all(numbers.all() for target, numbers in behind.items() if target != DEAD):  # near the bounds
+            if not behind[:, 1:].all():  # near the bounds
                 lives = vectors[:, spelling.nodes :] != DEAD
                 reached = lives[:, spelling.part_of] @ spelling.reach[below].T
                 vectors[:, below] *= reached
+            elif not place:
+                self._filled[at, first] = enters
         filled = [place, *below] if place else [place]
         rows = vectors.take(spelling.table[filled], axis=1)
         if self._spelled.accepts(state[0]):
@@ -104,6 +124,28 @@ class BoundedReader(Reader):
         for column, run in enumerate(runs[: len(filled)]):
             table.rows[run : run + len(counts)] = rows[:, column]
         table.rows[number] = rows[state[1] - first, 0]
+
+    def _enter(self, table: ReadingTable, at: int, counts: _Numbers) -> None:
+        """Fill in where the first bytes of longer spellings lead, in a run that has all else and is far from bounds."""
+        spelling, first = self._spelled.spelling, int(counts[0])
+        below = self._spelled.below(self._spelled.ways(at), 0)
+        run, *inner = self._runs_of(table, [at, *self._spelled.entered(at, 0, below)], first)
+        numbers = np.zeros(spelling.nodes, np.int32)
+        numbers[below] = inner
+        entries = numbers[spelling.table[0, spelling.leads]]
+        table.rows[run : run + len(counts), spelling.leads] = np.where(
+            entries, entries + (counts - first)[:, np.newaxis], DEAD
+        )
+        self._filled[at, first] = True
+
+    def _targets_of(self, at: int, targets: list[int]) -> tuple[list[int], _Numbers]:
+        """The live states that letters lead to from a state of the pattern; of each letter which of them, from 1."""
+        known = self._leading.get(at)
+        if known is None:
+            numbers = {DEAD: 0}
+            columns = np.array([numbers.setdefault(target, len(numbers)) for target in targets])
+            known = self._leading[at] = list(numbers)[1:], columns
+        return known
 
     def _counts(self, first: int) -> _Numbers:
         return np.arange(first, min(first + RUN, self._bounds.most + 1))
@@ -123,9 +165,7 @@ class BoundedReader(Reader):
         return self._runs_of(table, [at], first)[0] if known is None else known
 
     def _behind(self, table: ReadingTable, target: int, counts: _Numbers) -> _Numbers:
-        """The numbers of a state of the pattern behind so many characters; `DEAD` where no completion fits."""
-        if target == DEAD:
-            return np.zeros(len(counts), np.int64)
+        """The numbers of a live state of the pattern behind so many characters; `DEAD` where no completion fits."""
         lacks, first = self._lacks(target), int(counts[0]) - 1
         if len(counts) == RUN and first + RUN + lacks <= self._bounds.most and first + 1 + lacks >= self._bounds.least:
             numbers = self._run_of(table, target, first) + _STEPS

@@ -20,7 +20,8 @@ from engine.automata.actions import ASK, POP, PUSH, STAY, decode
 from engine.automata.completion import legible, search_completion
 from engine.automata.distance import Alphabet, Completion
 from engine.automata.json.endings import Ending, Endings
-from engine.automata.json.levels import Levels, Phase
+from engine.automata.json.frames import Phase
+from engine.automata.json.levels import Levels
 from engine.automata.runtime import DEAD, Runtime
 from engine.source import CancelToken, LimitExceededError
 

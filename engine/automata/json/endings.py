@@ -11,6 +11,7 @@ import heapq
 from typing import NamedTuple
 
 from engine.automata.distance import Alphabet
+from engine.automata.json.bounded import BoundedReader
 from engine.automata.json.reading import Blanks, NumberReader, ReadingTable, StringReader, symbol_of
 from engine.automata.json.strings.language import TextLanguage
 from engine.automata.runtime import DEAD
@@ -64,6 +65,8 @@ class Endings:
     def most(self, state: int) -> int | None:
         """How many endings a reading state has at most; None where that is not known."""
         reader, _ = self.reading.owners[state]
+        if isinstance(reader, BoundedReader):
+            return 1
         if isinstance(reader, StringReader | NumberReader):
             return (1 << len(reader.languages)) - 1
         return None
@@ -90,6 +93,8 @@ class Endings:
         Known of strings alone, which can be long.
         """
         reader, name = self.reading.owners[state]
+        if isinstance(reader, BoundedReader):
+            return reader.lacks(name, self.alphabet)
         if not isinstance(reader, StringReader):
             return 0
         lacking: list[int] = []

@@ -17,7 +17,7 @@ pair of keywords would then need a rule of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Final, Protocol, TypeAlias, TypeVar, dataclass_transform
@@ -33,6 +33,10 @@ class Located(Protocol):
     @property
     def span(self) -> Span:
         """The place."""
+
+    @property
+    def way_up(self) -> Iterator[int]:
+        """Its number in the source, or that of what holds it, and those of all that hold that, up to the root's."""
 
 
 Place: TypeAlias = Span | Located
@@ -280,6 +284,30 @@ Assertion: TypeAlias = (
     | Distinct
 )
 Formula: TypeAlias = Constant | All | Some | ExactlyOne | Not | Sub | Assertion
+
+
+def parts_of(formula: Formula, definitions: Sequence[Formula | None]) -> Iterator[Formula]:
+    """A formula, what it is made of, and what the definitions say that it refers to; each once."""
+    seen, todo = {formula}, [formula]
+    while todo:
+        part = todo.pop()
+        yield part
+        below: tuple[Formula | None, ...] = ()
+        match part:
+            case All() | Some() | ExactlyOne():
+                below = part.items
+            case Not():
+                below = (part.item,)
+            case Sub():
+                below = (definitions[part.number],)
+            case Members():
+                below = (part.keys, part.value)
+            case Items() | Contains():
+                below = (part.value,)
+        for each in below:
+            if each is not None and each not in seen:
+                seen.add(each)
+                todo.append(each)
 
 
 def span_of(literal: Formula) -> Span:

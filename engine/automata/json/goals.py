@@ -40,12 +40,12 @@ from engine.automata.json.formula import (
 from engine.automata.json.numbers.language import NumberLanguage, number_language
 from engine.automata.json.numbers.number_range import NumberRange
 from engine.automata.json.objects.case import ObjectCase, ObjectMemo, ObjectPlace
-from engine.automata.json.objects.cells import names_in, shortest
+from engine.automata.json.objects.cells import names_in, some_strings
 from engine.automata.json.objects.conditions import Conditions
 from engine.automata.json.specialise import Conjunction, Specialiser
 from engine.automata.json.strings.conditions import Components
+from engine.automata.json.strings.inhabited import is_plainly_inhabited
 from engine.automata.json.strings.language import EnumLanguage, StringLanguage, TextLanguage, any_string
-from engine.automata.json.strings.products import is_plainly_inhabited
 from engine.automata.json.values import WORDS, Kind, Value, Word, number
 from engine.source import Limits, Span, turn
 
@@ -212,26 +212,26 @@ class Goals:
             rest = arena.all_of((goal, arena.negate(arena.among(found, Span(0, 0))))) if found else goal
             if not self.is_satisfiable(rest):
                 return found
-            value = self._witness(rest)
-            if value is None:
+            values = self._witnesses(rest, most - len(found))
+            if not values:
                 return None
-            found.append(value)
+            found += values
         return found
 
-    def _witness(self, goal: Formula) -> Value | None:
-        """A scalar that satisfies a goal."""
+    def _witnesses(self, goal: Formula, most: int) -> list[Value]:
+        """A scalar that satisfies a goal, or some of one kind; none where there are none."""
         for kind in _CHEAP_FIRST[:5]:
             for start in self.starts(goal, kind):
                 if isinstance(start, Kind):
-                    return Word(start)
+                    return [Word(start)]
                 if isinstance(start, NumberPiece):
                     written = start.language.witness()
-                    return None if written is None else number(written)
+                    return [] if written is None else [number(written)]
                 if isinstance(start, EnumLanguage):
-                    return start.trie.names[0]
+                    return list(start.trie.names[:most])
                 assert isinstance(start, TextLanguage)
-                return shortest(start)
-        return None
+                return list(some_strings(start, most))
+        return []
 
     # ------------------------------------------------------------------ strings
 
@@ -255,7 +255,7 @@ class Goals:
         known = self._keys.get(members)
         if known is None:
             keys = members.keys
-            formula = self.string_formula(keys)
+            formula = self.arena.widened(self.string_formula(keys))
             names = keys.values if formula is keys and isinstance(keys, Among) else names_in(formula)
             known = self._keys[members] = formula, dict.fromkeys(map(str, names))
         return known
@@ -271,14 +271,14 @@ class Goals:
                 return text in formula.members
             case Text():
                 return self.text(formula).holds(text)
+            case ExactlyOne() | Not(item=ExactlyOne()):
+                return self.holds_string(self.without_exactly_one(formula), text)
             case Not():
                 return not self.holds_string(formula.item, text)
             case All():
                 return all(self.holds_string(item, text) for item in formula.items)
             case Some():
                 return any(self.holds_string(item, text) for item in formula.items)
-            case ExactlyOne():
-                return sum(self.holds_string(item, text) for item in formula.items) == 1
             case _:
                 raise AssertionError(formula)
 

@@ -14,7 +14,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
-from engine.automata.json.reading import QUOTE_BYTE, Reader, ReadingTable, StringReader, ending
+import numpy as np
+
+from engine.automata.json.reading import QUOTE_BYTE, Reader, ReadingTable, Rows, StringReader, ending
 from engine.automata.json.strings.names import TrieState
 
 if TYPE_CHECKING:
@@ -40,6 +42,9 @@ _Keys: TypeAlias = tuple[_KeyState | None, ...]
 
 _Column: TypeAlias = tuple[Any, ...]
 """The states of some cells after a byte, None where they cannot stand; and the state within any string."""
+
+_Within: TypeAlias = tuple[tuple[int, int, int], ...]
+"""The place, the number and the state of each cell that a key may be in."""
 
 _State: TypeAlias = tuple[_Keys, int]
 """And the state within any string."""
@@ -120,6 +125,15 @@ class KeyStates:
         self.labels: list[Hashable] = list(names.labels)
         self.symbols = {label: symbol for symbol, label in enumerate(self.labels)}
         self._languages: dict[tuple[int, int], TextLanguage] = {}
+        self._rows: dict[tuple[_Within, int], tuple[list[_Column], Rows]] = {}
+        self._table: object = None
+
+    def rows_off_names(self, table: ReadingTable) -> dict[tuple[_Within, int], tuple[list[_Column], Rows]]:
+        """What is known of rows away from names: by cells and the state within any string."""
+        if table.identity is not self._table:
+            self._table = table.identity
+            self._rows.clear()
+        return self._rows
 
     def language(self, place: int, cell: int) -> TextLanguage:
         """The keys of a cell of the object at a place."""
@@ -159,14 +173,9 @@ class KeyReader(Reader):
     def fill(self, table: ReadingTable, number: int, state: _State, byte: int) -> None:
         """Fill the whole row: what the cells tell apart, and then the bytes along the names."""
         keys, within = state
-        cells = [(i, number, at) for i, key in enumerate(keys) if key is not None for number, at in key[2]]
-        rows = (self._shared.language(i, number).row(at) for i, number, at in cells)
-        columns: list[_Column] = list(zip(*rows, table.rows[within].tolist(), strict=True))
-        targets: dict[_Column, int] = {}
-        for column in columns:
-            if column not in targets:
-                targets[column] = self._number(table, _after({}, cells, column, len(keys)), column[-1])
-        row = [targets[column] for column in columns]
+        cells = tuple((i, number, at) for i, key in enumerate(keys) if key is not None for number, at in key[2])
+        columns, row = self._off_names(table, cells, within)
+        row = row.copy()
         for one, names in self._along_names(keys).items():
             column = columns[one]
             row[one] = self._number(table, _after(names, cells, column, len(keys)), column[-1])
@@ -174,6 +183,21 @@ class KeyReader(Reader):
         if any(ends):  # within an escape, a quote is one of the bytes that are read
             row[QUOTE_BYTE] = self._ending(ends)
         table.rows[number] = row
+
+    def _off_names(self, table: ReadingTable, cells: _Within, within: int) -> tuple[list[_Column], Rows]:
+        """Where cells and any string stand after each byte; and the row of that, as it is away from all names."""
+        known = self._shared.rows_off_names(table)
+        found = known.get((cells, within))
+        if found is None:
+            places = len(self._starts)
+            rows = (self._shared.language(i, number).row(at) for i, number, at in cells)
+            columns: list[_Column] = list(zip(*rows, table.rows[within].tolist(), strict=True))
+            targets = {
+                column: self._number(table, _after({}, cells, column, places), column[-1])
+                for column in dict.fromkeys(columns)
+            }
+            found = known[cells, within] = columns, np.array([targets[column] for column in columns], np.int32)
+        return found
 
     def ending(self, label: Hashable) -> int:
         """The entry for a byte that ends the reading with a label."""
@@ -227,9 +251,7 @@ class CellReader(StringReader):
         return ending(0)
 
 
-def _after(
-    names: dict[int, tuple[TrieState | None, int]], cells: list[tuple[int, int, int]], column: _Column, places: int
-) -> _Keys:
+def _after(names: dict[int, tuple[TrieState | None, int]], cells: _Within, column: _Column, places: int) -> _Keys:
     """Where the key stands after a byte.
 
     Args:

@@ -13,13 +13,28 @@ Only places that can be completed are kept, so no frame is a dead end.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from enum import IntEnum
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Final
+
+import numpy as np
 
 from engine.automata.actions import ASK, ENDING, MISS, NEAR, POP, PUSH, STAY, ActionTable, decode, encode
 from engine.automata.json.arrays import UNKNOWN_VALUE, ArrayPlace
 from engine.automata.json.bounded import BoundedReader
 from engine.automata.json.formula import Formula
+from engine.automata.json.frames import (
+    BEFORE_VALUE,
+    BEHIND,
+    BETWEEN,
+    KIND_OF,
+    OF_ITEMS,
+    OF_MEMBER,
+    OPENED,
+    Frame,
+    Items,
+    Phase,
+    Place,
+    merge,
+)
 from engine.automata.json.goals import Goals
 from engine.automata.json.keys import KeyReader
 from engine.automata.json.marked import CountedString, MarkedString
@@ -27,112 +42,23 @@ from engine.automata.json.objects.case import UNKNOWN_KEY, ObjectMove
 from engine.automata.json.readers import OTHER_KEY, Readers
 from engine.automata.json.reading import (
     CLOSE_BRACE,
-    CLOSE_BRACKET,
     COLON,
     COMMA,
-    FALSE,
-    NULL,
     NUMBER,
-    OPEN_BRACE,
-    OPEN_BRACKET,
     QUOTE,
-    TRUE,
     NumberReader,
     Reader,
     ReadingTable,
     StringReader,
     common,
 )
-from engine.automata.json.values import Kind, Value
+from engine.automata.json.values import Value
 from engine.automata.json.whitespace import Whitespace
 from engine.automata.runtime import DEAD, Loop
 from engine.source import Limits
 
-
-class Phase(IntEnum):
-    """Where within a level the text stands."""
-
-    ROOT = 0  # before the only value
-    DONE = 1  # after it
-    WORD = 2  # within null, false, true
-    NUMBER = 3
-    STRING = 4
-    OPEN_ARRAY = 5  # behind [
-    ITEM = 6  # behind a comma
-    IN_ITEM = 7  # an item is open above
-    AFTER_ITEM = 8
-    OPEN_OBJECT = 9  # behind {
-    MEMBER = 10  # behind a comma
-    KEY = 11  # within a key
-    AFTER_KEY = 12
-    VALUE = 13  # behind a colon, or a value is open above
-    AFTER_MEMBER = 14
-
-
-Place: TypeAlias = Any
-"""What a level holds: a language, a place, a move or a word, as its phase says."""
-
-Items: TypeAlias = tuple[tuple[Place, int], ...]
-
-
-class Frame(NamedTuple):
-    """One level.
-
-    Attributes:
-        phase: where within it the text stands.
-        items: the places, each with those of the frame below that it belongs to, as a bit set.
-    """
-
-    phase: Phase
-    items: Items
-
-
-class Root(NamedTuple):
-    """The value of the whole text."""
-
-    goal: Formula
-
-
-_KIND_OF: Final = {
-    QUOTE: Kind.STRING,
-    OPEN_BRACKET: Kind.ARRAY,
-    OPEN_BRACE: Kind.OBJECT,
-    NUMBER: Kind.NUMBER,
-    TRUE: Kind.TRUE,
-    FALSE: Kind.FALSE,
-    NULL: Kind.NULL,
-}
-_OPENED: Final = {
-    Kind.STRING: Phase.STRING,
-    Kind.NUMBER: Phase.NUMBER,
-    Kind.ARRAY: Phase.OPEN_ARRAY,
-    Kind.OBJECT: Phase.OPEN_OBJECT,
-}
-"""Where a value of a kind begins; the others are words."""
-_OF_ITEMS: Final = frozenset((Phase.WORD, Phase.NUMBER, Phase.STRING, Phase.KEY))
-"""Where what is read is not white space alone."""
-_BEHIND: Final = frozenset((Phase.ITEM, Phase.MEMBER, Phase.VALUE))
-_BETWEEN: Final = {
-    Phase.ROOT: (),
-    Phase.OPEN_ARRAY: (CLOSE_BRACKET,),
-    Phase.ITEM: (),
-    Phase.AFTER_ITEM: (COMMA, CLOSE_BRACKET),
-    Phase.OPEN_OBJECT: (QUOTE, CLOSE_BRACE),
-    Phase.MEMBER: (QUOTE,),
-    Phase.AFTER_KEY: (COLON,),
-    Phase.VALUE: (),
-    Phase.AFTER_MEMBER: (COMMA, CLOSE_BRACE),
-    Phase.DONE: (),
-}
-"""The symbols that may end white space, by where it stands; and where a value may begin, those of values."""
-_BEFORE_VALUE: Final = frozenset((Phase.ROOT, Phase.VALUE, Phase.OPEN_ARRAY, Phase.ITEM))
-
-
-def _merge(pairs: Iterable[tuple[Place, int]]) -> Items:
-    merged: dict[Place, int] = {}
-    for place, mask in pairs:
-        merged[place] = merged.get(place, 0) | mask
-    return tuple(merged.items())
+_ALONE: Final = 0
+"""The number of the ending of a value that satisfies the first of those below, who may be the only one."""
 
 
 def _with_members(items: Items) -> Items:
@@ -159,13 +85,16 @@ class Levels:
         self._ids: dict[tuple[Phase, Items], int] = {}
         self._follows_text: list[bool | None] = [False]
         self._readers: list[Reader] = [self._common.nothing]
-        self._of_phase: dict[Phase, Reader] = {phase: self._common.blanks for phase in Phase if phase not in _OF_ITEMS}
-        self._of_phase |= dict.fromkeys(_BEHIND, self._common.blanks_behind)
+        self._of_phase: dict[Phase, Reader] = {phase: self._common.blanks for phase in Phase if phase not in OF_ITEMS}
+        self._of_phase |= dict.fromkeys(BEHIND, self._common.blanks_behind)
         self._of_phase |= {Phase.DONE: self._common.nothing, Phase.ROOT: self._common.at_root}
         self._makers = Readers(self._common)
         self._tops: dict[tuple[Formula, ...], dict[int, int]] = {}
-        self._endings: list[int] = []
-        self._ending_ids: dict[int, int] = {}
+        self._endings: list[int] = [1]
+        self._ending_ids: dict[int, int] = {1: _ALONE}
+        self._of_member = np.zeros((len(OF_MEMBER), NEAR + 1), np.int64)
+        self._of_member[-1] = MISS  # the key has a reader of its own
+        self._of_member[:, NEAR] = [self._of_phase[phase].begin(self.reading) for phase in OF_MEMBER]
 
     # ------------------------------------------------------------------ frames
 
@@ -280,13 +209,13 @@ class Levels:
         if action != MISS:
             return action
         here = self.frames[frame]
-        if here.phase not in _BETWEEN:
+        if here.phase not in BETWEEN:
             action = self._act(here, self._readers[frame], symbol)
             table.put(frame, symbol, action)
             return action
         # A walk that meets one byte of structure meets nearly all.
-        known = self._values(frame) if here.phase in _BEFORE_VALUE else {}
-        for each in _BETWEEN[here.phase]:
+        known = self._values(frame) if here.phase in BEFORE_VALUE else {}
+        for each in BETWEEN[here.phase]:
             known[each] = self._structure(here, each)
         table.put_near(frame, known)
         return known.get(symbol, DEAD)
@@ -297,8 +226,8 @@ class Levels:
         below = number  # the frame that the value stands on
         if phase not in (Phase.ROOT, Phase.VALUE):
             if any(UNKNOWN_VALUE in place.seen for place, _ in moves):
-                return dict.fromkeys(_KIND_OF, ASK)
-            moves = _merge((move, mask) for place, mask in moves for move in place.case.moves(place))
+                return dict.fromkeys(KIND_OF, ASK)
+            moves = merge((move, mask) for place, mask in moves for move in place.case.moves(place))
             below = self.frame(Phase.IN_ITEM, moves)
         return {
             symbol: encode(PUSH, top, below, again=symbol == NUMBER)
@@ -313,13 +242,13 @@ class Levels:
             # It may turn out that there is no value of a kind.
             kinds = frozenset().union(*map(self.goals.specialiser.kinds, goals))
             known = {}
-            for symbol, kind in _KIND_OF.items():
+            for symbol, kind in KIND_OF.items():
                 if kind in kinds:
                     starts = [
                         (start, 1 << i) for i, goal in enumerate(goals) for start in self.goals.starts(goal, kind)
                     ]
                     if starts:
-                        known[symbol] = self.frame(_OPENED.get(kind, Phase.WORD), _merge(starts))
+                        known[symbol] = self.frame(OPENED.get(kind, Phase.WORD), merge(starts))
             if self.goals.assumptions == before:
                 self._tops[goals] = known
         return known
@@ -351,10 +280,44 @@ class Levels:
         else:
             for place, mask in frame.items:
                 moves += ((move, mask) for move in place.case.moves_of(place, key if label == OTHER_KEY else label))
-        following = self._stay(Phase.AFTER_KEY, _merge(moves))
+        if len(moves) == 1 and moves[0][0].place.case.is_plain:
+            return encode(STAY, self._member(*moves[0]))
+        following = self._stay(Phase.AFTER_KEY, merge(moves))
         if following:  # many tokens that end a key begin its value, so that this is asked for next
             self.act(decode(self.act(decode(following)[1], COLON))[1], QUOTE)
         return following
+
+    def _member(self, move: ObjectMove, mask: int) -> int:
+        """The frame behind a key, and with it those up to the next key, which nearly every text goes through."""
+        items, then = ((move, mask),), ((move.place, mask),)
+        known = self._ids.get((Phase.AFTER_KEY, items))
+        if known is not None:
+            return known
+        tops, case = self._begun((move.goal,)), move.place.case
+        goes_on, closes = any(case.allowed(move.place)), case.can_close(move.place)
+        first = len(self.frames)
+        value, behind = first + 1, first + 2
+        known = self._ids.get((Phase.AFTER_MEMBER, then))  # behind another key
+        phases = OF_MEMBER[:2] if known is not None else OF_MEMBER if goes_on else OF_MEMBER[:3]
+        self._limits.check("places of a document", first + len(phases), self._limits.configurations)
+        for number, phase in enumerate(phases, first):
+            frame = Frame(phase, items if number <= value else then)
+            self._ids[frame] = number
+            self.frames.append(frame)
+            self._follows_text.append(False)
+            self._readers.append(self._of_phase[phase])
+        self.actions.begin_all(first, self._of_member[: len(phases)])
+        near = self.actions.near
+        near[first, COLON] = encode(STAY, value)
+        for symbol, top in tops.items():
+            near[value, symbol] = encode(PUSH, top, value, again=symbol == NUMBER)
+        if known is None:
+            if goes_on:
+                near[behind, COMMA] = encode(STAY, behind + 1)
+            if closes:
+                near[behind, CLOSE_BRACE] = self._pop((mask,))
+        self.actions.put(value, ENDING | _ALONE, behind if known is None else known)
+        return first
 
     def _structure(self, frame: Frame, symbol: int) -> int:
         phase, items = frame
@@ -423,4 +386,4 @@ class Levels:
                     return -ASK
             if place is not None:
                 places.append((place, mask))
-        return self.frame(Phase.AFTER_ITEM if phase is Phase.IN_ITEM else Phase.AFTER_MEMBER, _merge(places))
+        return self.frame(Phase.AFTER_ITEM if phase is Phase.IN_ITEM else Phase.AFTER_MEMBER, merge(places))

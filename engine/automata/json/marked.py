@@ -27,7 +27,7 @@ from engine.automata.json.strings.names import (
 from engine.automata.runtime import DEAD, MISS
 
 _FILLED_AT_ONCE = 12
-_ESCAPE_READ_AHEAD = 3  # many vocabularies have a token for the first two bytes of an escape
+_ESCAPE_READ_AHEAD = 3
 
 Label = Callable[[str | None], Hashable]
 """What a name, or None for any other string, ends the reading with; None where it may not stand."""
@@ -60,23 +60,63 @@ class MarkedString(Reader):
         return table.state(self, state) if on_the_way else otherwise
 
     def fill(self, table: ReadingTable, number: int, state: TrieState, byte: int) -> None:
-        """Fill the whole row: that of any string, but for what leads along the names."""
+        """Fill the row: that of any string, but for what leads along the names; and those that follow.
+
+        Escapes wait until somebody asks for one.
+        """
+        if not is_between(state) or self._trie.letters(state) is None:
+            self._fill_row(table, number, state)
+            return
+        ahead = (number, state) if table.rows.item(number, QUOTE_BYTE) == MISS else None
+        room = _FILLED_AT_ONCE
+        while ahead is not None and room > 0:
+            ahead = self._fill_letters(table, *ahead)
+            room -= 1
+        if byte == BACKSLASH and self._trie.edges[state]:
+            table.rows[number, BACKSLASH] = table.state(self, within(state, b"\\"))
+
+    def _fill_row(self, table: ReadingTable, number: int, state: TrieState) -> None:
+        """Fill one row, escapes too."""
         trie, shadow = self._trie, self._common.home
         for read in partial_of(state):
             shadow = table.entry(shadow, read)
-        letters = trie.letters(state) if is_between(state) else None
-        steps = trie.steps(state) if letters is None else letters
+        steps = trie.steps(state)
         marks = [(one, self._state(table, following, table.rows.item(shadow, one))) for one, following, _ in steps]
-        if letters:
-            marks.append((BACKSLASH, table.state(self, within(state, b"\\"))))
         name = trie.end(state, -1)
         if name >= 0:
-            label = self._label(trie.names[name])
-            marks.append((QUOTE_BYTE, DEAD if label is None else self.ending(label)))
+            marks.append((QUOTE_BYTE, self._end(name)))
         row = table.rows[number]
         row[:] = table.rows[shadow]
         for one, entry in marks:
             row[one] = entry
+
+    def _fill_letters(self, table: ReadingTable, number: int, node: int) -> tuple[int, int] | None:
+        """Fill the row between two characters, but for escapes; what follows, if that is one state, and a new one."""
+        trie, ids = self._trie, self.ids
+        letters, ahead = trie.letters(node), None
+        if letters is None:
+            return None
+        marks = []
+        for code, following, _ in letters:
+            target = ids.get(following)
+            if target is None:
+                target = table.state(self, following)
+                ahead = target, following
+            marks.append((code, target))
+        if letters:
+            marks.append((BACKSLASH, MISS))
+        if trie.ends[node] >= 0:
+            marks.append((QUOTE_BYTE, self._end(trie.ends[node])))
+        row = table.rows[number]
+        row[:] = table.rows[self._common.home]
+        for one, entry in marks:
+            row[one] = entry
+        return ahead if len(letters) == 1 else None
+
+    def _end(self, name: int) -> int:
+        """The entry for the end of a name."""
+        label = self._label(self._trie.names[name])
+        return DEAD if label is None else self.ending(label)
 
 
 class Names(Reader):

@@ -11,8 +11,9 @@ from collections import deque
 from typing import Final
 
 from engine.automata.distance import Properties
+from engine.automata.json.frames import Phase
 from engine.automata.json.keys import CellReader, KeyReader
-from engine.automata.json.levels import Levels, Phase
+from engine.automata.json.levels import Levels
 from engine.automata.json.marked import Names
 from engine.automata.json.readers import OTHER_KEY
 from engine.automata.json.reading import symbol_of

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterable
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -20,16 +21,15 @@ import numpy.typing as npt
 from engine.automata.actions import ENDING, PUSH, STAY, ActionTable, decode
 from engine.automata.byte_classes import ByteClasses, ByteRanges, join_ranges
 from engine.automata.distance import Alphabet, Completion, Properties, Remaining
-from engine.automata.json.arrays import ArrayMove, ArrayPlace
 from engine.automata.json.bounded import BoundedReader
 from engine.automata.json.completion import JsonCompletion
-from engine.automata.json.formula import All, ExactlyOne, Formula, MultipleOf, Some, span_of
+from engine.automata.json.formula import Formula
+from engine.automata.json.frames import Phase, Root
 from engine.automata.json.goals import Goals
-from engine.automata.json.levels import Levels, Phase, Place, Root
-from engine.automata.json.objects.case import ObjectMove, ObjectPlace
+from engine.automata.json.levels import Levels
+from engine.automata.json.places import SharedPlaces, spans_of
 from engine.automata.json.property_names import properties
 from engine.automata.json.reading import NumberReader, ReadingTable, StringReader, symbol_of
-from engine.automata.json.strings.language import EnumLanguage, TextLanguage
 from engine.automata.json.values import Value, from_text
 from engine.automata.json.whitespace import Whitespace
 from engine.automata.runtime import DEAD, MISS, Loop
@@ -344,19 +344,32 @@ class JsonAutomaton:
     def spans(self, configuration: int) -> tuple[Span, ...]:
         """Where in the source the match stands: what the places of the top frame are about."""
         node, state, _ = self._spots[configuration]
-        phase, items = self._levels.frames[self._nodes[node][0]]
+        frame, below, _ = self._nodes[node]
+        phase, items = self._levels.frames[frame]
         reader, name = self._reading.owners[state]
         found: set[Span] = set()
-        if isinstance(reader, BoundedReader):
-            found.update(reader.spans(name))
-        elif isinstance(reader, StringReader | NumberReader) and phase is not Phase.KEY:
-            for (language, _), at in zip(items, name, strict=True):
-                if at is not None:
-                    found.update(language.spans(at))
-        else:
-            for place, _ in items:
-                found.update(_spans(place))
+        spans: Iterable[Span]
+        for i, (place, mask) in enumerate(items):
+            goals = self._goals_of(below, mask)
+            if isinstance(reader, BoundedReader):
+                spans = reader.spans(name)
+            elif isinstance(reader, StringReader | NumberReader) and phase is not Phase.KEY:
+                spans = place.spans(name[i]) if name[i] is not None else ()
+            else:
+                spans, goals = spans_of(place, goals)
+            found.update(self._places.meant(spans, goals))
         return tuple(sorted(span for span in found if span.end))  # what is implied has no place
+
+    @cached_property
+    def _places(self) -> SharedPlaces:
+        return SharedPlaces(self._levels.goals.arena)
+
+    def _goals_of(self, node: int, mask: int) -> list[Formula]:
+        """What some of the places at a level are read for, which the level below knows."""
+        if node < 0:
+            return []
+        _, moves = self._levels.frames[self._nodes[node][0]]
+        return [move.goal for i, (move, _) in enumerate(moves) if mask >> i & 1]
 
     def edge_spans(self, configuration: int, byte_class: int) -> tuple[Span, ...]:
         """What reads a byte: the places of the configuration."""
@@ -365,27 +378,3 @@ class JsonAutomaton:
 
 def _value(text: bytes) -> Value:
     return from_text(text.decode("utf-8"))
-
-
-def _spans(place: Place) -> Iterable[Span]:
-    match place:
-        case ArrayPlace() | ObjectPlace():
-            return place.case.spans
-        case ArrayMove() | ObjectMove():
-            return _goal_spans(place.goal) or place.place.case.spans
-        case TextLanguage() | EnumLanguage():
-            return place.places
-        case Root():
-            return _goal_spans(place.goal)
-        case _:
-            return ()
-
-
-def _goal_spans(goal: Formula) -> set[Span]:
-    """The assertions that a value meets at once; not those of definitions, which may refer to one another."""
-    if isinstance(goal, All | Some | ExactlyOne):
-        return {span for item in goal.items for span in _goal_spans(item)}
-    if isinstance(goal, MultipleOf) and goal.written:
-        return set()  # one for all integers; the kinds beside it have a place of their own
-    span = span_of(goal)
-    return {span} if span.end else set()

@@ -283,7 +283,10 @@ class Specialiser:
         arena, whole = self._arena, _flat(one)
         known = set(whole)
         for part in parts:
-            if all(literal in known or judge(_joined(whole, (arena.negate(literal),))) for literal in part):
+            if all(
+                literal in known or (not arena.is_doubtful(literal) and judge(_joined(whole, (arena.negate(literal),))))
+                for literal in part
+            ):
                 return [one]
         ways = [(*one, (place, part)) for part in parts]
         return [way for way in ways if judge(_flat(way)) is False]
@@ -307,8 +310,12 @@ class Specialiser:
             (i, j)
             for i, mine in enumerate(each)
             for j in range(i)
-            if any(not judge(_joined(known, one, other)) for one in mine for other in each[j])
+            if any(not judge(self._certain(_joined(known, one, other))) for one in mine for other in each[j])
         ]
+
+    def _certain(self, conjunction: Conjunction) -> Conjunction:
+        """A conjunction but for what rests on a language that is not known exactly."""
+        return tuple(literal for literal in conjunction if not self._arena.is_doubtful(literal))
 
 
 def _ways(formula: Formula) -> int:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from engine.automata.byte_classes import ByteRanges
 from engine.automata.dfa import ByteDfa, DfaEdge
-from engine.automata.labels import label
+from engine.automata.labels import class_label
 from engine.source import turn
 from engine.vocabulary.visible import visible
 
@@ -72,7 +72,7 @@ class MergedEdge:
         first, last = self.ranges[0]
         if len(self.ranges) == 1 and first == last:
             return visible(bytes((first,)) + self.rest)
-        return f"[{label(self.ranges)}]" + (visible(self.rest) if self.rest else "")
+        return class_label(self.ranges) + (visible(self.rest) if self.rest else "")
 
 
 @dataclass(frozen=True, slots=True)

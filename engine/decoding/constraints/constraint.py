@@ -56,9 +56,6 @@ class Constraint(Protocol):
     def explain(self, token: int | bytes) -> Explanation:
         """Why a token is or is not allowed here."""
 
-    def target(self, token_id: int) -> int | None:
-        """The configuration that an allowed token leads to; None for an end."""
-
     def matcher(self) -> Matcher | None:
         """A matcher that stands here, to look ahead with; None without a grammar, and after a token was forced."""
 
@@ -73,7 +70,6 @@ class GrammarConstraint:
     stops_itself = True
 
     def __init__(self, grammar: CompiledGrammar, vocabulary: Vocabulary) -> None:
-        self._automaton = grammar.automaton
         self._vocabulary = vocabulary
         self._matcher = Matcher(grammar, vocabulary)
         self._beyond = Unconstrained(vocabulary)  # has steps only after a token was forced
@@ -99,7 +95,7 @@ class GrammarConstraint:
             return self._beyond.allowed()
         words = self._matcher.bitmask().astype("<i4", copy=False)
         bits = np.unpackbits(words.view(np.uint8), bitorder="little", count=self._vocabulary.size)
-        return bits.astype(np.bool_)
+        return bits.view(np.bool_)
 
     def accept(self, token_id: int) -> bool:
         """Take a token; False, and no change, where it is not allowed."""
@@ -124,13 +120,6 @@ class GrammarConstraint:
         if self._beyond.taken:
             return replace(self._beyond.explain(token), accepting=False)
         return self._matcher.explain(token)
-
-    def target(self, token_id: int) -> int | None:
-        """The configuration that an allowed token leads to; None for an end, and after a token was forced."""
-        token = self._vocabulary.token_bytes(token_id)
-        if self._beyond.taken or token_id in self._vocabulary.eos_ids or not token:
-            return None
-        return self._automaton.run(self.configuration, token) or None
 
     def matcher(self) -> Matcher | None:
         """A matcher that stands here, to look ahead with; None after a token was forced."""
@@ -190,10 +179,6 @@ class Unconstrained:
         if not 0 <= token < self._vocabulary.size:
             return Explanation(Reason.UNKNOWN_ID, None)
         return Explanation(Reason.ALLOWED, self._vocabulary.token_bytes(token), accepting=True)
-
-    def target(self, token_id: int) -> int | None:
-        """There is no automaton to go to."""
-        return None
 
     def matcher(self) -> Matcher | None:
         """There is nothing to match."""

@@ -170,10 +170,6 @@ class StagedConstraint:
         """Why the grammar does or does not allow a token; `removed_by` is about the other stages."""
         return self._inner.explain(token)
 
-    def target(self, token_id: int) -> int | None:
-        """The configuration that an allowed token leads to; None for an end."""
-        return self._inner.target(token_id)
-
     def matcher(self) -> Matcher | None:
         """The grammar's matcher where it stands, to look ahead with; None without one, and after a token was forced."""
         return self._inner.matcher() if self._broken_at is None else None

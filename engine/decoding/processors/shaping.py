@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.decoding.processors.logits import Logits, softmax
+from engine.decoding.processors.logits import Logits, kth_best, mask, mass_of, softmax
 from engine.decoding.processors.processor import Context
 from engine.decoding.values import SamplerSettings
 
@@ -48,9 +48,7 @@ def temperature(logits: Logits, degree: float) -> Logits:
 
 def top_k(logits: Logits, k: int) -> Logits:
     """Keeps the k highest logits, and whatever ties with the last of them."""
-    k = min(k, logits.shape[0])
-    threshold = np.partition(logits, -k)[-k]
-    return np.where(logits < threshold, -np.inf, logits)
+    return mask(logits, logits >= kth_best(logits, min(k, logits.shape[0])))
 
 
 def top_p(logits: Logits, mass: float) -> Logits:
@@ -74,8 +72,8 @@ def _enough(logits: Logits, p: Logits, spare: float) -> tuple[NDArray[np.int64],
     finite = int(np.count_nonzero(logits > -np.inf))
     count = min(_FIRST_LOOK, finite)
     while count:
-        best = logits >= np.partition(logits, -count)[-count]
-        rest = float(p[~best].sum())
+        best = logits >= kth_best(logits, count)
+        rest = mass_of(p, ~best)
         if rest <= spare or count == finite:
             return np.flatnonzero(best), rest
         count = min(8 * count, finite)
@@ -85,7 +83,7 @@ def _enough(logits: Logits, p: Logits, spare: float) -> tuple[NDArray[np.int64],
 def min_p(logits: Logits, share: float) -> Logits:
     """Keeps tokens of at least this share of the best one's probability (Nguyen et al. 2024)."""
     probabilities = softmax(logits)
-    return np.where(probabilities < share * probabilities.max(initial=0.0), -np.inf, logits)
+    return mask(logits, probabilities >= share * probabilities.max(initial=0.0))
 
 
 def shapes(settings: SamplerSettings, history: Sequence[int]) -> dict[str, Shape]:

@@ -8,13 +8,14 @@ needed for that: the cut is found by partition, and a rank by counting.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.decoding.processors import Logits
+from engine.decoding.processors.logits import kth_best
 from engine.decoding.sampling.sampler import Decision
 from engine.decoding.values import Candidate, Favourite, KeptTop
 from engine.vocabulary import Vocabulary
@@ -22,11 +23,12 @@ from engine.vocabulary import Vocabulary
 TOP = 256
 BEST_ALLOWED = 64
 MOST_FOUND = 256
-KEPT = 5
+KEPT = 10
 """So many favourites of the model every step keeps for good."""
 
 Ids = NDArray[np.int64]
-Target = Callable[[int], int | None]
+
+_FIRST = 1024  # so many are sorted at once: mostly the best allowed ones are among them
 
 _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.DOTALL)
 _NAMED = {"n": b"\n", "t": b"\t", "r": b"\r", "0": b"\0", "\\": b"\\", '"': b'"', "s": b" "}
@@ -37,22 +39,25 @@ def best(logits: Logits, count: int) -> Ids:
     count = min(count, logits.shape[0])
     if count == 0:
         return np.empty(0, dtype=np.int64)
-    threshold = np.partition(logits, -count)[-count]
-    above = np.flatnonzero(logits > threshold)
-    level = np.flatnonzero(logits == threshold)[: count - above.shape[0]]
-    chosen = np.concatenate((above, level))
+    threshold = kth_best(logits, count)
+    chosen = np.flatnonzero(logits >= threshold)
+    if chosen.shape[0] > count:  # of those that are level, the first
+        level = logits[chosen] == threshold
+        above = chosen[~level]
+        chosen = np.concatenate((above, chosen[level][: count - above.shape[0]]))
     return by_rank(chosen, logits)
 
 
-def shown_ids(decision: Decision, eos_ids: Iterable[int]) -> Ids:
+def table(decision: Decision, vocabulary: Vocabulary) -> tuple[Candidate, ...]:
     """What the table shows, by rank: favourites of the model, the best allowed ones, all ends."""
-    top = best(decision.logits, TOP)
-    best_allowed = top[decision.allowed[top]][:BEST_ALLOWED]
-    if best_allowed.shape[0] < BEST_ALLOWED:  # else they are among the favourites
+    first = best(decision.logits, _FIRST)
+    best_allowed = first[decision.allowed[first]][:BEST_ALLOWED]
+    if best_allowed.shape[0] < BEST_ALLOWED:  # else they are among the first
         allowed = np.flatnonzero(decision.allowed)
         best_allowed = allowed[best(decision.logits[allowed], BEST_ALLOWED)]
-    ends = np.fromiter((i for i in eos_ids if i < decision.logits.shape[0]), dtype=np.int64)
-    return by_rank(np.unique(np.concatenate((top, best_allowed, ends))), decision.logits)
+    ends = np.fromiter((i for i in vocabulary.eos_ids if i < decision.logits.shape[0]), dtype=np.int64)
+    ids = by_rank(np.unique(np.concatenate((first[:TOP], best_allowed, ends))), decision.logits)
+    return _rows(decision, ids, _ranks(decision.logits, ids, first), vocabulary)
 
 
 def by_rank(ids: Ids, logits: Logits) -> Ids:
@@ -61,23 +66,28 @@ def by_rank(ids: Ids, logits: Logits) -> Ids:
 
 
 def ranks(logits: Logits, ids: Ids) -> Ids:
-    """The places of different ids in the order by logit, from 1; among equals the lower id comes first.
+    """The places of different ids in the order by logit, from 1; among equals the lower id comes first."""
+    return _ranks(logits, ids, best(logits, _FIRST))
 
-    Most of those that are asked about follow one another, so a few are counted, and what lies between two of them
-    without a gap is known. Sorting the vocabulary takes longer than all the rest of a step.
+
+def _ranks(logits: Logits, ids: Ids, first: Ids) -> Ids:
+    """As `ranks`, where the first ones are known.
+
+    Of the others most follow one another, so a few are counted, and what lies between two of them without a gap is
+    known. Sorting the vocabulary takes longer than all the rest of a step.
     """
-    if not ids.shape[0]:
-        return ids.astype(np.int64)
     order = np.lexsort((ids, -logits[ids]))
-    places = np.zeros(ids.shape[0], dtype=np.int64)
+    place_of = {token_id: place for place, token_id in enumerate(first.tolist(), 1)}
+    places = np.array([place_of.get(token_id, 0) for token_id in ids[order].tolist()], dtype=np.int64)
+    known = int(np.count_nonzero(places))
 
     def count(at: int) -> None:
         token_id = ids[order[at]]
         before = np.count_nonzero(logits > logits[token_id])
         places[at] = 1 + before + np.count_nonzero(logits[:token_id] == logits[token_id])
 
-    spans = [(0, ids.shape[0] - 1)]
-    for at in spans[0]:
+    spans = [(known, ids.shape[0] - 1)] if known < ids.shape[0] else []
+    for at in spans[0] if spans else ():
         count(at)
     while spans:
         low, high = spans.pop()
@@ -92,25 +102,24 @@ def ranks(logits: Logits, ids: Ids) -> Ids:
     return found
 
 
-def rows(decision: Decision, ids: Ids, vocabulary: Vocabulary, target: Target) -> tuple[Candidate, ...]:
+def rows(decision: Decision, ids: Ids, vocabulary: Vocabulary) -> tuple[Candidate, ...]:
     """Candidates for these ids, in this order."""
-    places = ranks(decision.logits, ids).tolist()
-    p, p_masked = decision.p[ids].tolist(), decision.p_masked[ids].tolist()
-    p_sampled, allowed = decision.p_sampled[ids].tolist(), decision.allowed[ids].tolist()
+    return _rows(decision, ids, ranks(decision.logits, ids), vocabulary)
+
+
+def _rows(decision: Decision, ids: Ids, places: Ids, vocabulary: Vocabulary) -> tuple[Candidate, ...]:
+    listed, tokens, size = ids.tolist(), vocabulary.tokens, vocabulary.size
+    numbers = (decision.p, decision.p_masked, decision.p_sampled, decision.allowed)
     return tuple(
-        Candidate(
-            token_id=token_id,
-            token=token_bytes(vocabulary, token_id),
-            name=vocabulary.special.get(token_id, ""),
-            rank=places[at],
-            p=p[at],
-            p_masked=p_masked[at],
-            p_sampled=p_sampled[at],
-            allowed=allowed[at],
-            is_eos=token_id in vocabulary.eos_ids,
-            target=target(token_id) if allowed[at] else None,
+        map(
+            Candidate,
+            listed,
+            [tokens[token_id] if token_id < size else None for token_id in listed],
+            [vocabulary.special.get(token_id, "") for token_id in listed],
+            places.tolist(),
+            *(of_all[ids].tolist() for of_all in numbers),
+            [token_id in vocabulary.eos_ids for token_id in listed],
         )
-        for at, token_id in enumerate(ids.tolist())
     )
 
 
@@ -136,7 +145,7 @@ def remembered(kept: KeptTop, z: float, allowed: NDArray[np.bool_], vocabulary: 
         vocabulary: whose tokens.
 
     Returns:
-        By rank. Where the sampler would draw is not known: its probability is that after the mask. Nor are targets.
+        By rank. Where the sampler would draw is not known: its probability is that after the mask.
     """
     ids, p = np.frombuffer(kept.ids, dtype="<i4").tolist(), np.frombuffer(kept.p, dtype="<f4").tolist()
     return tuple(
@@ -150,7 +159,6 @@ def remembered(kept: KeptTop, z: float, allowed: NDArray[np.bool_], vocabulary: 
             p_sampled=masked,
             allowed=is_allowed,
             is_eos=token_id in vocabulary.eos_ids,
-            target=None,
         )
         for rank, (token_id, given) in enumerate(zip(ids, p, strict=True), 1)
         for is_allowed in (0 <= token_id < allowed.shape[0] and bool(allowed[token_id]),)
@@ -160,7 +168,7 @@ def remembered(kept: KeptTop, z: float, allowed: NDArray[np.bool_], vocabulary: 
 
 def token_bytes(vocabulary: Vocabulary, token_id: int) -> bytes | None:
     """A token's bytes; None also for ids that only the logits know."""
-    return vocabulary.token_bytes(token_id) if token_id < vocabulary.size else None
+    return vocabulary.tokens[token_id] if token_id < vocabulary.size else None
 
 
 def find(text: str, vocabulary: Vocabulary, logits: Logits) -> Ids:

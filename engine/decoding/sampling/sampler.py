@@ -19,10 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.decoding.processors import Logits, Shape, log_sum_exp, mask, sanitise, shapes, softmax
+from engine.decoding.processors.logits import padded
 from engine.decoding.values import SamplerSettings
 
 Allowed = NDArray[np.bool_]
 
+_RUN = 512  # tokens that a draw looks at one by one
 _SURE_MASS = 1e-6  # an allowed mass from here on is exact enough to divide by
 
 
@@ -67,11 +69,19 @@ class Decision:
         """
         if not self.allowed.any():
             raise ValueError("nothing is allowed, so nothing can be drawn")
-        cumulative = np.cumsum(self.p_sampled)
-        point = np.random.default_rng((seed, index)).random() * cumulative[-1]
-        drawn = int(np.searchsorted(cumulative, point, side="right"))
-        # Rounding may put the point on the very end, behind the last token with mass.
-        return min(drawn, int(np.flatnonzero(self.p_sampled)[-1]))
+        p, starts = self.p_sampled, np.arange(0, self.p_sampled.shape[0], _RUN)
+        # Run by run first: to add up a whole vocabulary one by one takes as long as all that is reckoned of it.
+        ends = np.cumsum(np.add.reduceat(p, starts))
+        point = np.random.default_rng((seed, index)).random() * ends[-1]
+        run = min(int(np.searchsorted(ends, point, side="right")), starts.shape[0] - 1)
+        before = ends[run - 1] if run else 0.0
+        first = int(starts[run])
+        drawn = first + int(np.searchsorted(before + np.cumsum(p[first : first + _RUN]), point, side="right"))
+        if drawn < p.shape[0] and p[drawn] > 0:
+            return drawn
+        # Rounding may put the point on the very end of a run, behind its last token with mass.
+        with_mass = np.flatnonzero(p)
+        return int(with_mass[max(0, int(np.searchsorted(with_mass, drawn)) - 1)])
 
 
 def decide(
@@ -92,24 +102,26 @@ def decide(
             among them. By default the mask, then what the settings say.
     """
     clean = sanitise(logits, allowed.shape[0])
-    wide = np.zeros(clean.shape[0], dtype=np.bool_)
-    wide[: allowed.shape[0]] = allowed
-    masked, p = _masked(clean, wide), softmax(clean)
+    wide = padded(allowed, clean.shape[0])
+    masked, p = mask(clean, wide), softmax(clean)
+    rules_all_out = _is_empty(masked)
+    if rules_all_out:  # allowed tokens that the model rules out altogether are equals if there are no others
+        masked = mask(np.zeros_like(clean), wide)
     p_masked, log_z = _under_mask(clean, masked, p, wide)
     if stages is None:
         stages = (("mask", lambda given: mask(given, wide)), *shapes(settings, history).items())
     # What a stage leaves of tokens that the model rules out altogether, it leaves of equals.
-    left = clean if np.isfinite(clean[wide]).any() else masked
+    left = masked if rules_all_out else clean
     passed, emptied_by = list[tuple[str, Logits]](), ""
     for name, shape in stages:
         left = shape(left)
         passed.append((name, left))
-        if not emptied_by and np.isneginf(left).all():
+        if not emptied_by and _is_empty(left):
             emptied_by = name
     is_plain = settings.temperature != 0 and np.array_equal(left, masked)
     p_sampled = p_masked if is_plain else _sampled(left, greedy=settings.temperature == 0)
     if settings.temperature == 0:
-        passed.append(("greedy", np.where(p_sampled > 0, 0.0, -np.inf)))
+        passed.append(("greedy", mask(np.zeros_like(left), p_sampled > 0)))
     return Decision(
         logits=clean,
         allowed=wide,
@@ -130,20 +142,18 @@ def _under_mask(clean: Logits, masked: Logits, p: Logits, allowed: Allowed) -> t
     An exponential for each token is what a step costs most in. Where the allowed mass is no rounding error, dividing
     by it says the same; where it is nearly nothing, it is reckoned in logarithms.
     """
-    under = np.where(allowed, p, 0.0)
+    under = p * allowed
     mass, removed = float(under.sum()), float((p - under).sum())
     if mass > _SURE_MASS:
-        return under / mass if removed else p, math.log1p(-removed) if removed < mass else math.log(mass)
+        if removed:
+            under /= mass
+        return under, math.log1p(-removed) if removed < mass else math.log(mass)
     log_z = min(log_sum_exp(np.where(allowed, clean, -np.inf)) - _finite(log_sum_exp(clean)), 0.0)
     return softmax(masked), log_z
 
 
-def _masked(logits: Logits, allowed: Allowed) -> Logits:
-    """Masked logits; allowed tokens that the model rules out altogether are equals if there are no others."""
-    masked = mask(logits, allowed)
-    if np.isneginf(masked).all():
-        return np.where(allowed, 0.0, -np.inf)
-    return masked
+def _is_empty(logits: Logits) -> bool:
+    return bool(logits.max(initial=-np.inf) == -np.inf)
 
 
 def _finite(logarithm: float) -> float:
@@ -155,6 +165,6 @@ def _sampled(processed: Logits, *, greedy: bool) -> Logits:
     if not greedy:
         return softmax(processed)
     best = np.zeros_like(processed)
-    if not np.isneginf(processed).all():
+    if not _is_empty(processed):
         best[int(np.argmax(processed))] = 1.0
     return best

@@ -14,7 +14,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from engine.decoding.processors import Logits, softmax
+from engine.decoding.processors.logits import mass_of
 from engine.decoding.values import StageEffect
+
+_NO_MASS = -1_000.0  # a logit so far below the best one has a probability of 0
 
 
 def waterfall(p: Logits, stages: Sequence[tuple[str, Logits]], p_last: Logits | None = None) -> tuple[StageEffect, ...]:
@@ -29,13 +32,13 @@ def waterfall(p: Logits, stages: Sequence[tuple[str, Logits]], p_last: Logits | 
     for number, (name, logits) in enumerate(stages, 1):
         after = p_last if p_last is not None and number == len(stages) else softmax(logits)
         could, can = p > 0, after > 0
-        gone = could & ~can
+        gone = could > can
         effects.append(
             StageEffect(
                 name=name,
                 removed=int(np.count_nonzero(gone)),
                 left=int(np.count_nonzero(can)),
-                mass=min(1.0, float(p[gone].sum())),
+                mass=min(1.0, mass_of(p, gone)),
                 moved=_distance(p, after),
             )
         )
@@ -51,12 +54,15 @@ def entropy(p: Logits, logits: Logits) -> float:
     best = float(p.max(initial=0.0))
     if best == 0.0:
         return 0.0
-    below = np.where(p > 0, logits - logits.max(), 0.0)
-    return max(0.0, -float(np.log(best)) - float(p @ below))
+    below = logits - logits.max()
+    np.maximum(below, _NO_MASS, out=below)  # for 0 times -inf is no number
+    np.multiply(p, below, out=below)
+    return max(0.0, -float(np.log(best)) - float(below.sum()))
 
 
 def _distance(p: Logits, q: Logits) -> float:
     # Where nothing is left, or nothing was there, all that there is has moved.
     if not q.any() or not p.any():
         return float(max(p.sum(), q.sum()))
-    return min(1.0, 0.5 * float(np.abs(p - q).sum()))
+    apart = p - q
+    return min(1.0, 0.5 * float(np.abs(apart, out=apart).sum()))

@@ -18,8 +18,6 @@ from engine.decoding.session.tree import StepTree
 from engine.decoding.values import EosState, Finish, Position, Step
 from engine.vocabulary import Vocabulary
 
-_EMPTY_IDS = np.empty(0, dtype=np.int64)
-
 
 def position_at(
     constraint: StagedConstraint,
@@ -40,8 +38,7 @@ def position_at(
         times: of the mask in microseconds, and of the model in milliseconds.
     """
     allowed = int(np.count_nonzero(constraint.allowed()))
-    shown = _EMPTY_IDS if decision is None else candidates.shown_ids(decision, vocabulary.eos_ids)
-    table = () if decision is None else candidates.rows(decision, shown, vocabulary, constraint.target)
+    table = () if decision is None else candidates.table(decision, vocabulary)
     mask_us, logits_ms = times
     return Position(
         output=output_of(tree, vocabulary),

@@ -224,7 +224,7 @@ class DecodeSession:
         asks = self._asks_model(self.finish)
         decision = self._decide() if asks else self._weigh(np.full(self._vocabulary.size, -np.inf))
         found = candidates.find(text, self._vocabulary, decision.logits)
-        return candidates.rows(decision, found, self._vocabulary, self._constraint.target)
+        return candidates.rows(decision, found, self._vocabulary)
 
     def probabilities(self) -> NDArray[np.floating] | None:
         """The model's probability of each token, float[W] before the mask; None where the model is not asked."""

@@ -125,6 +125,8 @@ class _Names:
                 words = f"group {quoted(name[1])}"
             elif opening == "(":
                 words = f"group {numbers[group.opening.span.start]:,}"
+            elif group.opening.atomic:
+                words = "where only the first way counts"
             else:
                 words = "" if _PLAIN.fullmatch(opening) else f"where {flag_words(opening)}"
             found[id(group.node)].append(Around(words, group.span))

@@ -4,6 +4,12 @@ Without bounds and multiples it is the grammar of RFC 8259, section 6. With
 them it is the minimal form of the digit automaton, whose states tell exactly
 what may follow; where exponents are allowed and both bounds are there, that is
 thousands of them, and `plain` spelling is what one can read.
+
+Where multiples are asked for and a fraction may stand, every digit counts, so
+`plain` writes those with `MOST_WHOLE` digits before the point, and as many
+behind it as the divisors have. With exponents they are not written: whether
+0.07e2 is a multiple of 7 depends on how many zeros there are, and what the
+exponent says of them, which is more states than any text has rules.
 """
 
 from __future__ import annotations
@@ -12,8 +18,10 @@ from collections import deque
 from fractions import Fraction
 from typing import Final
 
-from engine.automata.json.numbers.language import NumberLanguage
+from engine.automata.json.numbers.language import NumberLanguage, fraction
 from engine.automata.json.numbers.language import State as NumberState
+from engine.automata.json.numbers.magnitudes import decimals
+from engine.automata.json.numbers.mantissa import Mantissa, Place
 from engine.automata.minimise import equivalence_classes
 from engine.export.rules.expressions import choice, literal, one_of, optional, repeat, sequence
 from engine.export.rules.right_linear import Namer, System, solve
@@ -24,6 +32,9 @@ from engine.source import Limits
 MOST_EXPLORED: Final = 20_000
 MOST_STATES: Final = 2_000
 """A number's minimal automaton with more states is no text that anybody reads."""
+
+MOST_WHOLE: Final = 15
+"""So many digits stand before the point of a multiple that may have a fraction, in plain spelling."""
 
 _DIGITS: Final = "0123456789"
 _PLAIN: Final = b"-0123456789."
@@ -51,6 +62,11 @@ def is_any(language: NumberLanguage) -> bool:
     divisors = [Fraction(divisor) for divisor in language.multiple_of]
     plain = all(language.integer and divisor == 1 for divisor in divisors)
     return all(bound is None for bound in bounds) and plain and not language.not_multiple_of
+
+
+def counts_digits(language: NumberLanguage) -> bool:
+    """Whether it tells multiples apart, and they may have a fraction."""
+    return not language.integer and bool(language.multiple_of or language.not_multiple_of)
 
 
 def bounded_number(
@@ -92,6 +108,9 @@ def _explored(language: NumberLanguage, symbols: bytes, limits: Limits) -> tuple
     assert start is not None
     index: dict[NumberState, int] = {start: 0}
     queue = deque([start])
+    behind = None
+    if symbols is _PLAIN and counts_digits(language):
+        behind = max(decimals(fraction(divisor)) for divisor in (*language.multiple_of, *language.not_multiple_of))
     rows: list[list[int]] = []
     accepting: list[bool] = []
     while queue:
@@ -99,7 +118,7 @@ def _explored(language: NumberLanguage, symbols: bytes, limits: Limits) -> tuple
         row = []
         for symbol in symbols:
             following = language.step(state, symbol)
-            if following is None:
+            if following is None or (behind is not None and _is_long(following, behind)):
                 row.append(-1)
                 continue
             if following not in index:
@@ -110,6 +129,14 @@ def _explored(language: NumberLanguage, symbols: bytes, limits: Limits) -> tuple
         rows.append(row)
         accepting.append(language.accepts(state))
     return rows, accepting
+
+
+def _is_long(state: NumberState, behind: int) -> bool:
+    """Whether there are more digits than are written where each counts, `behind` of them behind the point."""
+    assert isinstance(state, Mantissa)
+    if state.place in (Place.POINT, Place.FRACTION):
+        return state.prefix.length - state.point > behind
+    return state.point > MOST_WHOLE
 
 
 def _useful(rows: list[list[int]], accepting: list[bool]) -> list[bool]:

@@ -27,9 +27,9 @@ from engine.export.rules.expressions import choice, literal, one_of, repeat, seq
 from engine.export.rules.right_linear import Namer, System, solve
 from engine.export.rules.rule_book import START, RuleBook, kebab
 from engine.export.schema.names import SchemaNames
-from engine.export.schema.numbers import any_integer, any_number, bounded_number, is_any
+from engine.export.schema.numbers import any_integer, any_number, bounded_number, counts_digits, is_any
 from engine.export.schema.places import array_system, object_system
-from engine.export.schema.settings import Settings
+from engine.export.schema.settings import Settings, Spelling
 from engine.export.schema.strings import StringRules
 from engine.grammar import EMPTY, NEVER, Chars, Grammar, Node, Reference, Sequence
 from engine.source import Span
@@ -46,6 +46,7 @@ class SchemaRules:
 
     Attributes:
         at: the place in the schema that is being written.
+        counted: whether there are multiples that were written with so many digits only.
     """
 
     def __init__(self, goals: Goals, names: SchemaNames, settings: Settings) -> None:
@@ -53,6 +54,7 @@ class SchemaRules:
         self._names = names
         self._settings = settings
         self.at = Span(0, 0)
+        self.counted = False
         self._book = RuleBook(settings.limits)
         self._strings = StringRules(goals, self._book, settings)
         self._values: dict[Formula, Node] = {}
@@ -185,6 +187,8 @@ class SchemaRules:
             case ArrayCase() | ObjectCase():
                 return self._case(part, name, span)
             case NumberPiece():
+                plain = self._settings.spelling is Spelling.PLAIN
+                self.counted = self.counted or (plain and counts_digits(part.language))
                 name = self._book.name(name)
                 node = bounded_number(
                     part.language,

@@ -18,9 +18,10 @@ from engine.export.rules.character_automaton import character_system
 from engine.export.rules.expressions import choice, literal, mapped, repeat, sequence
 from engine.export.rules.right_linear import System, solve
 from engine.export.rules.rule_book import RuleBook
-from engine.export.schema import everyday_formats
+from engine.export.schema import everyday_formats, whole_formats
 from engine.export.schema.characters import escaped, raw
 from engine.export.schema.settings import Settings, Spelling
+from engine.export.schema.whole_formats import WholeFormats
 from engine.grammar import NEVER, Chars, CharSet, Look, Node, Reference
 from engine.grammar.charset import EVERY_SCALAR
 from engine.grammar.nodes import parts
@@ -47,6 +48,7 @@ class StringRules:
         self._settings = settings
         self._classes: dict[CharSet, Node] = {}
         self._literals: dict[str, Node] = {}
+        self._formats = WholeFormats(book, self._spelled)
         self.everyday: set[str] = set()
 
     # ------------------------------------------------------------------ strings with their quotes
@@ -106,6 +108,10 @@ class StringRules:
     def _decoded(self, formula: Formula, name: str, span: Span) -> Node:
         if self._settings.spelling is Spelling.PLAIN:
             formula = self._everyday(formula)
+        elif self._settings.loops_as_rules:
+            whole = self._whole(formula, name, span)
+            if whole is not None:
+                return whole
         node = simplify(to_node(formula))
         if not any(isinstance(part, Look) for part in parts(node)):
             return self._spelled(node)
@@ -114,6 +120,16 @@ class StringRules:
             return NEVER
         self._settings.limits.check("states of a string's automaton", len(system.edges), MOST_STATES)
         return self._written(system, name, span)
+
+    def _whole(self, formula: Formula, name: str, span: Span) -> Node | None:
+        """A format that is counted by rules, or a choice of which one is such; otherwise None."""
+        match formula:
+            case Text(key=("format", str() as format_name)) if format_name in whole_formats.NAMES:
+                return self._formats.node(format_name)
+            case Some() if any(self._whole(item, name, span) is not None for item in formula.items):
+                return choice(*(self._decoded(item, name, span) for item in formula.items))
+            case _:
+                return None
 
     def _written(self, system: System, name: str, span: Span) -> Node:
         """The expression of an automaton over characters, its longer parts in rules of their own."""

@@ -24,6 +24,7 @@ from engine.export.rules.right_linear import solve
 from engine.export.rules.rule_book import START, RuleBook
 from engine.export.schema.everyday_formats import lacks
 from engine.export.schema.names import SchemaNames
+from engine.export.schema.numbers import MOST_WHOLE
 from engine.export.schema.places import NotContextFreeError
 from engine.export.schema.rules import SchemaRules
 from engine.export.schema.settings import Settings, Spelling
@@ -37,6 +38,10 @@ from engine.notations.regex import parse as parse_regex
 from engine.source import CancelToken, Diagnostic, EngineError, GrammarError, LimitExceededError, Severity, Span
 
 _PLAIN: Final = "spelling is plain: each character in its shortest form, no number with an exponent"
+_COUNTED: Final = (
+    f"a multiple that may have a fraction has at most {MOST_WHOLE} digits before its point, and as many behind it as "
+    "what it is a multiple of"
+)
 ALREADY: Final = "the grammar is a regex already"
 _Places: TypeAlias = dict[str, tuple[Span, ...]]
 _CUT_HINT: Final = "Cut the recursion at a depth, or write GBNF"
@@ -234,7 +239,9 @@ def _schema_grammar(
         raise _not_written(compiled, names, undecided.span, "cannot be written as a grammar", undecided)
     if spelling is Spelling.ANY:
         return grammar, (), rules.places
-    return grammar, (_PLAIN, *(f"the format {name} has {lacks(name)}" for name in rules.everyday)), rules.places
+    counted = (_COUNTED,) if rules.counted else ()
+    formats = (f"the format {name} has {lacks(name)}" for name in rules.everyday)
+    return grammar, (_PLAIN, *counted, *formats), rules.places
 
 
 def _not_written(

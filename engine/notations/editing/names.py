@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from urllib.parse import quote, urldefrag
+from urllib.parse import quote
 
+from engine.notations import links
 from engine.notations.editing import gbnf_names
 from engine.notations.editing.edits import Change, Edit
 from engine.notations.editing.outline import Outline, Part
@@ -154,7 +155,7 @@ def _rename_anchor(schemas: Schemas, name: str, given: Part, schema: Part, new: 
     edits = [Edit(given.span, quoted(new))]
     for reference in schemas.references:
         if reference.target is schema and reference.anchor == name:
-            address, _ = urldefrag(reference.part.text or "")
+            address, _ = links.split(reference.part.text or "")
             edits.append(Edit(reference.part.span, quoted(f"{address}#{quote(new)}")))
     return Change(tuple(edits))
 

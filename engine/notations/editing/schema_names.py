@@ -12,8 +12,9 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import quote, unquote, urldefrag, urljoin
+from urllib.parse import quote, unquote
 
+from engine.notations import links
 from engine.notations.editing.outline import Meaning, Outline, Part
 from engine.source import Span
 
@@ -67,7 +68,7 @@ class Schemas:
         assert part.holder is not None
         assert part.text is not None
         home, base = self._homes[id(part.holder)]
-        address, fragment = urldefrag(part.text)
+        address, fragment = links.split(part.text)
         if address:
             found = self._by_address.get(_joined(base, address))
             if found is None:
@@ -119,7 +120,7 @@ class Schemas:
     def _enter(self, part: Part, home: Part, base: str) -> tuple[Part, str]:
         given = part.members.get("$id")
         if given is not None and given.text is not None:
-            address, fragment = urldefrag(given.text)
+            address, fragment = links.split(given.text)
             if address:
                 home, base = part, _joined(base, address)
                 self._by_address.setdefault(base, part)
@@ -160,7 +161,7 @@ def quoted(text: str) -> str:
 def with_step(reference: Reference, place: int, name: str) -> str:
     """What a reference says when one of its steps has another name."""
     assert reference.part.text is not None
-    address, _ = urldefrag(reference.part.text)
+    address, _ = links.split(reference.part.text)
     steps = [*reference.steps[:place], encoded(name), *reference.steps[place + 1 :]]
     return f"{address}#/{'/'.join(steps)}"
 
@@ -197,4 +198,4 @@ def _joined(base: str, address: str) -> str:
     if ":" in address.split("/", 1)[0] or base.startswith("urn:"):
         return address
     scheme, _, rest = base.partition(":")
-    return scheme + urljoin(f"http:{rest}", address).removeprefix("http")
+    return scheme + links.join(f"http:{rest}", address).removeprefix("http")

@@ -97,6 +97,7 @@ class Lowering:
             turn()
             node, scope, number = self._todo.pop()
             self.arena.definitions[number] = self._write(node, scope, table)
+        self.arena.is_written = True
         if self.resources.has_address:  # by which a text may say what schema it is of
             goal = self.arena.all_of((goal, self.arena.may_begin("$schema")))
         return goal

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TypeAlias
-from urllib.parse import unquote, urldefrag, urljoin
+from urllib.parse import unquote
 
+from engine.notations import links
 from engine.notations.json_schema.dialects import BELOW, LIST, NAMED, ONE, Draft, draft_of
 from engine.notations.json_schema.findings import Findings
 from engine.notations.json_schema.text import Json
@@ -120,7 +121,7 @@ class Resources:
             given = members.get(key)
             if given is None or not isinstance(given.value, str):
                 continue
-            address, fragment = urldefrag(given.value)
+            address, fragment = links.split(given.value)
             if address:
                 whole = _join(resource.address, address)
                 if node is resource.root:
@@ -162,7 +163,7 @@ class Resources:
         """What a `$ref` in a schema means; None, with a finding, where it means nothing here."""
         text = reference.value
         assert isinstance(text, str)
-        address, fragment = urldefrag(text)
+        address, fragment = links.split(text)
         resource = self.home(node)
         if address:
             found = self._by_address.get(_join(resource.address, address))
@@ -180,7 +181,7 @@ class Resources:
         target = self.resolve(node, reference)
         text = reference.value
         assert isinstance(text, str)
-        _, anchor = urldefrag(text)
+        _, anchor = links.split(text)
         if target is None or not anchor or anchor.startswith("/"):
             return target
         if self.home(target).dynamic.get(anchor) is not target:
@@ -225,5 +226,5 @@ def _join(base: str, address: str) -> str:
     # urljoin knows the schemes that it resolves by; any other is resolved as if it were http.
     scheme, colon, rest = base.partition(":")
     if colon and scheme not in ("http", "https"):
-        return scheme + urljoin("http:" + rest, address).removeprefix("http")
-    return urljoin(base, address)
+        return scheme + links.join("http:" + rest, address).removeprefix("http")
+    return links.join(base, address)

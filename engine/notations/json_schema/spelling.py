@@ -46,6 +46,8 @@ def _shortened() -> dict[str, str]:
     for word in words:
         if len(word) >= _SHORTEST:
             forms.update(dict.fromkeys((word.lower(), *_forms(word)), word))
+        if len(word) == _SHORTEST:  # too short to do without a letter, but not to have two of them swapped
+            forms.update(dict.fromkeys(_swapped(word), word))
     forms.update({word: word for word in words})
     return forms
 
@@ -54,3 +56,8 @@ def _forms(word: str) -> Iterator[str]:
     if len(word) > _SHORTEST:
         for place in range(len(word)):
             yield word[:place] + word[place + 1 :]
+
+
+def _swapped(word: str) -> Iterator[str]:
+    for place in range(len(word) - 1):
+        yield word[:place] + word[place + 1] + word[place] + word[place + 2 :]

@@ -140,6 +140,11 @@ class Key:
         return self._holder.key_spans[self._name]
 
     @property
+    def way_up(self) -> Iterator[int]:
+        """The numbers of what holds it, up to the root's."""
+        return self._holder.way_up
+
+    @property
     def pointer(self) -> str:
         """The JSON Pointer of its member."""
         return self._holder.members[self._name].pointer

@@ -12,7 +12,7 @@ from engine.grammar.charset import ANY
 from engine.grammar.simplify import matches_empty
 from engine.notations import regex
 from engine.notations.json_schema.findings import Findings
-from engine.notations.json_schema.formats import NAMES, format_node
+from engine.notations.json_schema.formats import NAMES, OUTER, format_node, outer_node
 from engine.notations.json_schema.text import Json, Key
 from engine.source import GrammarError, Limits, Severity, SourceText
 
@@ -57,7 +57,12 @@ class Texts:
         if name not in NAMES:
             self._findings.add("schema-unknown-format", part, what=name)
             return self._arena.true
-        return self._arena.text(lambda: _known(name), ("format", name), part, shared=True)
+        inner = self._arena.text(lambda: _known(name), ("format", name), part, shared=True)
+        if name not in OUTER:
+            return inner
+        return self._arena.within(
+            inner, self._arena.text(lambda: outer_node(name), ("outer format", name), part, shared=True)
+        )
 
 
 def _known(name: str) -> Node:

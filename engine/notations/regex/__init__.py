@@ -7,7 +7,8 @@ rather than a matcher:
 - `\\B` matches the empty text, as documented and as `re` does since 3.14;
 - `(?a)` keeps `(?i)` to ASCII everywhere; `re` forgets it in ranges beyond U+FFFF;
 - `\\d \\w \\s \\b` are ASCII unless `(?u)` is given (see `dialect`);
-- possessive and atomic forms, backreferences and conditionals are refused.
+- possessive and atomic forms are taken where they are a set of strings (see `atomic`), backreferences and
+  conditionals are refused.
 """
 
 from engine.notations.regex.dialect import Dialect

@@ -78,14 +78,14 @@ WORDINGS: Final[Mapping[str, Wording]] = MappingProxyType(
             "`%(quantifier)s` is literal text in ECMAScript, not a repetition", "Write `{0,%(maximum)s}` to repeat"
         ),
         "regex-possessive": Wording(
-            "the possessive `%(quantifier)s` is not supported: it depends on the order in which a matcher tries "
-            "things, not on a set of strings",
+            "what the possessive `%(quantifier)s` matches here is no set of strings: it depends on the order in which "
+            "a matcher tries things, or it repeats what may be empty",
             "Write `%(plain)s`, and where it must not run on into what follows, exclude that from the repeated class",
         ),
         # Not regular, or not a language
         "regex-atomic": Wording(
-            "the atomic group `(?>` is not supported: it depends on the order in which a matcher tries things, "
-            "not on a set of strings",
+            "what the atomic group `(?>` matches here is no set of strings: it depends on the order in which a matcher "
+            "tries things",
             "Write `(?:…)`, and keep alternatives from overlapping where it matters",
         ),
         "regex-backreference": Wording(

@@ -33,11 +33,13 @@ class Opening:
         span: the opening itself, such as `(?:`.
         flags: what is switched on in the body.
         look: set where the group is a lookaround.
+        atomic: whether only the first way of matching the body counts.
     """
 
     span: Span
     flags: Flags
     look: Look | None = None
+    atomic: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +105,9 @@ def read_opening(reader: Reader, flags: Flags, *, at_start: bool) -> Start:
 def _read_irregular(reader: Reader, start: int, flags: Flags) -> Start | None:
     """Read what no dialect of ours supports, because it is not regular or not a matter of language."""
     if reader.accept("?>"):
-        reader.report("regex-atomic", start)
-        return Opening(reader.since(start), flags)
+        if reader.dialect is Dialect.ECMA:
+            reader.report("regex-atomic", start)
+        return Opening(reader.since(start), flags, atomic=reader.dialect is Dialect.PYTHON)
     recursion = _RECURSION.match(reader.text, reader.position)
     if recursion:
         reader.position = recursion.end()

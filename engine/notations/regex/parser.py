@@ -19,6 +19,7 @@ from typing import Final, Literal
 
 from engine.grammar import Chars, CharSet, Empty, Look, Never, Node, Repeat
 from engine.notations.regex.anchors import Anchor, anchor_node
+from engine.notations.regex.atomic import Atomics
 from engine.notations.regex.case import close
 from engine.notations.regex.classes import Member, read_class
 from engine.notations.regex.codepoints import SURROGATES, literal
@@ -111,6 +112,7 @@ class _Parser:
         self.reader = reader
         self.groups: list[Group] = []
         self.flags: list[Span] = []
+        self._atomics = Atomics()
         self._dialect = reader.dialect
         self._limits = limits
         self._frames = [Frame(Opening(Span(0, 0), Flags()))]
@@ -272,6 +274,11 @@ class _Parser:
         look = frame.opening.look
         if look is None:
             node = frame.finish(span, end)
+            if frame.opening.atomic:
+                first = self._atomics.group(node)
+                if first is None:
+                    reader.findings.add("regex-atomic", frame.opening.span)
+                node = first or node
             self.groups.append(Group(frame.opening, span, node))
             self._frame.add(node, Last.ATOM, frame.weight, start=span.start)
             return
@@ -310,5 +317,17 @@ class _Parser:
         if quantifier.maximum == 0:
             self._frame.add(Empty(span), Last.REPETITION)
         else:
-            repeated = Repeat(node, quantifier.minimum, quantifier.maximum, span)
-            self._frame.add(repeated, Last.REPETITION, count * weight)
+            self._frame.add(self._repeated(node, quantifier, span), Last.REPETITION, count * weight)
+
+    def _repeated(self, node: Node, quantifier: Quantifier, span: Span) -> Node:
+        repeated: Node = Repeat(node, quantifier.minimum, quantifier.maximum, span)
+        if quantifier.lazy:
+            self._atomics.note_lazy(repeated)
+        if quantifier.plain:
+            most = self._atomics.repeated(node, quantifier.minimum, quantifier.maximum, span)
+            if most is None:
+                self.reader.findings.add(
+                    "regex-possessive", quantifier.span, quantifier=quantifier.text, plain=quantifier.plain
+                )
+            repeated = most or repeated
+        return repeated

@@ -76,7 +76,7 @@ def _read_name(reader: Reader, start: int) -> int | None:
         return None
     try:
         return ord(unicodedata.lookup(name))
-    except (KeyError, TypeError):  # TypeError: the name of a sequence of characters
+    except (KeyError, TypeError, UnicodeEncodeError):  # a sequence of characters has a name, and a surrogate none
         reader.report("regex-unknown-character-name", start, name=name)
         return None
 

@@ -1,7 +1,7 @@
 """Quantifiers: `*`, `+`, `?`, `{m,n}`, each greedy or lazy.
 
 Greedy and lazy match the same strings in another order, so the distinction
-ends here. Possessive ones do not, and are refused by the parser.
+matters only within an atomic group. Possessive ones match fewer, see `atomic`.
 """
 
 from __future__ import annotations
@@ -22,12 +22,22 @@ _MOST_DIGITS: Final = 18
 
 @dataclass(frozen=True, slots=True)
 class Quantifier:
-    """How often something is repeated."""
+    """How often something is repeated.
+
+    Attributes:
+        minimum, maximum: the counts; None for any number.
+        text: as it is written.
+        span: where.
+        lazy: whether the fewest are tried first.
+        plain: of a possessive one, its text without the `+`; otherwise empty.
+    """
 
     minimum: int
     maximum: int | None
     text: str
     span: Span
+    lazy: bool = False
+    plain: str = ""
 
 
 def read_quantifier(reader: Reader) -> Quantifier | None:
@@ -53,11 +63,11 @@ def read_quantifier(reader: Reader) -> Quantifier | None:
             maximum=f"{maximum:,}",
         )
         maximum = minimum
-    if not reader.accept("?") and reader.dialect is Dialect.PYTHON and reader.peek() == "+":
+    plain, lazy = "", reader.accept("?")
+    if not lazy and reader.dialect is Dialect.PYTHON and reader.peek() == "+":
         plain = reader.text_since(start)
         reader.take()
-        reader.report("regex-possessive", start, quantifier=reader.text_since(start), plain=plain)
-    return Quantifier(minimum, maximum, reader.text_since(start), reader.since(start))
+    return Quantifier(minimum, maximum, reader.text_since(start), reader.since(start), lazy, plain)
 
 
 def _read_counts(reader: Reader) -> tuple[int, int | None] | None:

@@ -15,6 +15,27 @@ def test_every_command_has_a_key_and_no_key_has_two():
     assert len(keys) == len(set(keys))
 
 
+def test_no_key_is_what_a_keyboard_writes_with_altgr_and_none_hides_another():
+    """Ctrl+Alt is AltGr on Windows; a key that two others begin with would wait for the second one for ever."""
+    keys = [key for command in COMMANDS for key in command.keys]
+    assert [key for key in keys if "Ctrl+Alt" in key or "Alt+Ctrl" in key] == []
+    leaders = {key.partition(", ")[0] for key in keys if ", " in key}
+    assert leaders == {"Ctrl+L", "Ctrl+M", "Ctrl+R"}
+    assert leaders & set(keys) == set()
+
+
+def test_two_keys_one_after_the_other_work_while_writing(desk):
+    edit = desk.window.panes.editor.edit
+    edit.setFocus()
+    before = edit.toPlainText()
+    for key, is_shown in (("L", True), ("M", False)):
+        minimap = desk.window.commands["automaton.minimap"].isChecked()
+        desk.key(Qt.Key.Key_M, Qt.KeyboardModifier.ControlModifier)
+        desk.key(Qt.Key[f"Key_{key}"])
+        assert (desk.window.commands["automaton.minimap"].isChecked() == minimap) == is_shown
+    assert edit.toPlainText() == before
+
+
 def test_every_command_stands_in_its_menu_and_does_something(desk):
     bar = desk.window.menuBar()
     menus = {action.text().replace("&", ""): action.menu() for action in bar.actions()}

@@ -100,3 +100,14 @@ def test_the_palette_runs_any_command(desk, keys):
         desk.qtbot.wait(30)
         keys(f"{name} theme", Qt.Key.Key_Return)
         assert desk.window.commands[f"view.{name}"].isChecked()
+
+
+def test_step_keeps_the_keys_while_another_document_opens(desk, keys):
+    """Else Space, pressed again, would set a breakpoint: Qt hands the keys of a disabled button to its neighbour."""
+    button = desk.window.toolbar.step_button
+    button.setFocus()
+    desk.document.replace(DocumentFile(grammar=GrammarPart(text="[xy]{9}"), model=ModelPart("letters")))
+    desk.wait(lambda: not button.isEnabled(), "it is compiling")
+    desk.settle()
+    assert button.isEnabled()
+    assert button.hasFocus()

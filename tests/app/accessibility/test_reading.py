@@ -118,6 +118,22 @@ def test_the_unfolded_parts_of_the_panes_too(stepped):
     assert unreadable(stepped.window) == []
 
 
+def test_the_first_cell_of_a_row_tells_the_rest_of_it(stepped):
+    """Who walks along rows with the arrows hears the first cell alone, with its description."""
+    panes = stepped.window.panes
+    stepped.window.commands["automaton.table"].trigger()
+    stepped.window.commands["view.tests"].trigger()
+    panes.tests.add_text("abc")
+    stepped.settle()
+    told = {}
+    for table in (panes.generation.candidates.table, panes.automaton.table, panes.tests.table):
+        first = table.model().index(0, 0)
+        told[table.accessibleName()] = str(first.data(Qt.ItemDataRole.AccessibleDescriptionRole))
+    assert told["Candidates for the next token"].startswith(("allowed, Token ", "not allowed, Token "))
+    assert "Leads to" in told["Automaton table"]
+    assert "Should be accepted, Text abc" in told["Test strings"]
+
+
 def test_every_dialog_too(stepped):
     window = stepped.window
     opened = []

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QWidget
 
@@ -15,6 +16,17 @@ from app import theme
 from app.document import DocumentFile, GrammarPart, ModelPart
 
 ROOT = Path(__file__).parents[3]
+SMALL = (1280, 720)  # pixels of a laptop, or of a large screen at 200%
+OPENERS = (
+    "file.gallery",
+    "file.export",
+    "edit.palette",
+    "edit.convert",
+    "run.until",
+    "run.processors",
+    "tests.check",
+    "help.keys",
+)
 PAGES = ("view.tests", "view.timeline", "view.breakpoints", "view.twin", "view.generation")
 
 
@@ -33,18 +45,29 @@ def cut_off(top: QWidget) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("points", [9.0, 13.0])
-@pytest.mark.parametrize("size", [(1600, 1000), (1280, 720)], ids=str)
-def test_no_text_is_cut_off(desk, monkeypatch, points, size):
+@pytest.fixture
+def with_font(monkeypatch):
+    """A function that has the desktop ask for letters of another size."""
     app = QApplication.instance()
 
-    def large(size_offset=0.0, was=theme.ui_font):
-        font = was()
-        font.setPointSizeF(points + size_offset)
-        return font
+    def choose(points: float) -> None:
+        def large(size_offset=0.0, was=theme.ui_font):
+            font = was()
+            font.setPointSizeF(points + size_offset)
+            return font
 
-    monkeypatch.setattr(theme, "ui_font", large)
+        monkeypatch.setattr(theme, "ui_font", large)
+        theme.apply(app, "light")
+
+    yield choose
+    monkeypatch.undo()
     theme.apply(app, "light")
+
+
+@pytest.mark.parametrize("points", [9.0, 13.0])
+@pytest.mark.parametrize("size", [(1600, 1000), (1280, 720)], ids=str)
+def test_no_text_is_cut_off(desk, with_font, points, size):
+    with_font(points)
     desk.document.replace(DocumentFile(grammar=GrammarPart(text="[ab]{2,5}c"), model=ModelPart("letters")))
     desk.settle()
     desk.window.commands["run.step"].trigger()
@@ -54,8 +77,47 @@ def test_no_text_is_cut_off(desk, monkeypatch, points, size):
         desk.window.commands[page].trigger()
         desk.qtbot.wait(30)
         assert (page, cut_off(desk.window)) == (page, [])
-    monkeypatch.undo()
-    theme.apply(app, "light")
+
+
+@pytest.mark.parametrize("points", [9.0, 13.0])
+def test_what_opens_over_the_window_fits_a_small_screen(desk, with_font, points):
+    with_font(points)
+    desk.document.replace(DocumentFile(grammar=GrammarPart(text="[ab]{2,5}c"), model=ModelPart("letters")))
+    desk.settle()
+    desk.window.resize(*SMALL)
+    opened = []
+    for command_id in OPENERS:
+        desk.window.commands[command_id].trigger()
+        desk.qtbot.wait(50)
+        for top in QApplication.topLevelWidgets():
+            if top is not desk.window and top.isVisible() and top.windowType() is not Qt.WindowType.ToolTip:
+                opened.append(command_id)
+                assert (command_id, top.width() <= SMALL[0], top.height() <= SMALL[1]) == (command_id, True, True)
+                assert (command_id, cut_off(top)) == (command_id, [])
+                top.close()
+        desk.settle()
+    desk.window.panes.generation.controls.sampler.click()
+    popover = desk.window.panes.generation.controls.sampler.popover
+    assert cut_off(popover) == []
+    popover.close()
+    assert sorted(set(opened)) == sorted(OPENERS)
+
+
+def test_six_candidates_can_be_read_on_a_laptop_beside_the_tests(desk):
+    desk.document.replace(DocumentFile(grammar=GrammarPart(text="[a-z]{2,5}c"), model=ModelPart("letters")))
+    desk.settle()
+    desk.window.resize(*SMALL)
+    for _ in range(3):
+        desk.window.commands["run.step"].trigger()
+        desk.settle()
+    for greeting in desk.window.banners.banners:
+        greeting.close_button.click()
+    table = desk.window.panes.generation.candidates.table
+    for page in ("view.problems", "view.tests", "view.timeline", "view.breakpoints"):
+        desk.window.commands[page].trigger()
+        desk.qtbot.wait(50)
+        assert desk.window.arrangement.bottom_is_open
+        desk.wait(lambda: table.viewport().height() >= 6 * table.verticalHeader().defaultSectionSize(), page)
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
@@ -209,3 +210,40 @@ def test_what_was_drawn_before_stays_where_it_was() -> None:
         assert moved.positions[node] == pytest.approx((x + 100, y - 7), abs=1.0)
     assert len(moved.curves) == len(longer.curves)
     assert layout.steadied(longer, {0: (5.0, 5.0)}) == longer  # too little in common
+
+
+@pytest.mark.parametrize("downwards", [False, True])
+def test_what_comes_out_upside_down_is_turned_back(downwards: bool) -> None:
+    before = lay_out(replace(GRAPHS["random 30"], downwards=downwards))
+    way = (-1, 1) if downwards else (1, -1)
+
+    def turned(point: tuple[float, float]) -> tuple[float, float]:
+        return way[0] * point[0] + 30, way[1] * point[1] - 8
+
+    upside_down = replace(
+        before,
+        positions={node: turned(point) for node, point in before.positions.items()},
+        curves={key: tuple(map(turned, chain)) for key, chain in before.curves.items()},
+        label_positions={key: turned(point) for key, point in before.label_positions.items()},
+    )
+    again = layout.steadied(upside_down, before.positions, downwards=downwards)
+    for node, point in before.positions.items():
+        assert again.positions[node] == pytest.approx(point)
+    for key, chain in before.curves.items():
+        assert [pytest.approx(point) for point in chain] == list(again.curves[key])
+    assert layout.steadied(before, before.positions, downwards=downwards) == before
+
+
+def test_a_wide_label_of_a_loop_lies_over_no_other():
+    edges = ((0, 0, 130.0, 30.0), (0, 1, 130.0, 30.0), (0, 2, 130.0, 30.0))
+    answer = lay_out(LayoutRequest(1, ((0, 30.0, 30.0), (1, 30.0, 30.0), (2, 30.0, 30.0)), edges, 0, method="dot"))
+    assert answer.method == "dot"
+    (x, y), others = answer.label_positions[0, 0], [answer.label_positions[0, node] for node in (1, 2)]
+    assert all(abs(x - its_x) >= 130 or abs(y - its_y) >= 30 for its_x, its_y in others)
+
+
+def test_ranks_without_labels_leave_an_arrow_its_shaft():
+    nodes = tuple((node, 90.0, 60.0) for node in range(3))
+    answer = lay_out(LayoutRequest(1, nodes, ((0, 1, 0.0, 0.0), (1, 2, 0.0, 0.0)), 0, method="dot"))
+    xs = [answer.positions[node][0] for node in range(3)]
+    assert min(right - left for left, right in pairwise(xs)) >= 90 + 35

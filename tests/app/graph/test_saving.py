@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 from pathlib import Path
 
@@ -65,3 +66,18 @@ def test_what_cannot_be_written_is_told(scene: AutomatonScene, tmp_path: Path) -
         assert "cannot be written" in save(scene, tmp_path / "no" / f"a.{suffix}")
     assert "no drawing" in save(AutomatonScene(), tmp_path / "a.svg")
     assert dot_of(AutomatonScene()) == ""
+
+
+@pytest.mark.parametrize("suffix", ["svg", "png", "dot"])
+def test_a_picture_that_cannot_be_finished_leaves_what_was_there(
+    scene: AutomatonScene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
+) -> None:
+    def is_full(_handle: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    path = tmp_path / f"a.{suffix}"
+    path.write_bytes(b"before")
+    monkeypatch.setattr("os.fsync", is_full)
+    assert save(scene, path) == f"a.{suffix} cannot be written: No space left on device"
+    assert path.read_bytes() == b"before"
+    assert list(tmp_path.iterdir()) == [path]

@@ -149,6 +149,14 @@ def test_a_job_beyond_the_limit_fails_and_the_next_is_served(qtbot):
     group.close()
 
 
+def test_what_serves_where_another_was_too_slow_has_its_time(qtbot):
+    policy = Policy(exclusive=True, grace_ms=100, limit_ms=50, unlimited=(Sleep,))
+    group = JobGroup("double", DoubleHandler, policy)
+    with qtbot.waitSignal(group.told), qtbot.assertNotEmitted(group.failed, wait=300):
+        group.submit(Sleep("late", stubborn=True))
+    group.close()
+
+
 def test_closing_leaves_no_process(group, qtbot):
     with qtbot.waitSignal(group.told):
         group.submit(Sleep("forever", stubborn=True))

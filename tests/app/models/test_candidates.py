@@ -57,6 +57,16 @@ def test_every_column_sorts(model, column, order, first):
     assert ids(model)[0] == first
 
 
+def test_states_sort_by_their_numbers_and_follow_the_drawing(qapp):
+    model = CandidateModel()
+    model.show_candidates([candidate(i, b"a", 0.1, rank=i + 1, allowed=i != 4) for i in range(5)])
+    model.sort(Column.STATE, Qt.SortOrder.AscendingOrder)
+    assert ids(model) == [4, 3, 2, 1, 0]  # none is drawn
+    names = {0: "10", 1: "9", 2: "10"}
+    model.set_states(lambda one: names.get(one.token_id))
+    assert ids(model) == [4, 1, 2, 0, 3]
+
+
 def test_sorting_keeps_what_is_selected(model):
     kept = QPersistentModelIndex(model.index(0, Column.TOKEN))
     model.sort(Column.RANK)
@@ -77,7 +87,10 @@ def test_what_the_cells_say(model):
     assert [text(model, 1, column) for column in Column] == ["1", "Sure", "10", "40.00% → –", "−40.0", "–"]
     assert text(model, 2, Column.STATE) == "…"
     assert "not allow" in model.index(1, 0).data(Qt.ItemDataRole.ToolTipRole)
-    assert model.index(1, 0).data(Qt.ItemDataRole.AccessibleDescriptionRole) == "not allowed"
+    assert model.index(1, 2).data(Qt.ItemDataRole.AccessibleDescriptionRole) == "not allowed"
+    told = [model.index(1, column).data(Qt.ItemDataRole.AccessibleDescriptionRole) for column in (0, 1)]
+    assert told[0] == "not allowed, Token Sure, Id 10, Model → masked 40.00% → –, Change −40.0, State –"
+    assert told[1] == "not allowed, # 1, Id 10, Model → masked 40.00% → –, Change −40.0, State –"
 
 
 def test_an_allowed_end_leads_to_the_end(qapp):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from decode_views import CANDIDATES, MODEL, position, step, trace, view
@@ -25,45 +24,17 @@ from app.window.gallery_dialog import GalleryDialog
 from app.window.replay_dialog import ReplayDialog
 from app.window.tour_card import TourCard
 from app.workers.decode_messages import DecodeView
-from app.workers.judge_messages import JudgeAnswer
+from app.workers.judge_messages import JudgeAnswer, SuggestAnswer
 from engine.automata.dfa import ByteDfa
 from engine.compile import compile_grammar
 from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind
 from engine.decoding.values import REPLAYED, Finish, TraceNode
 from engine.diagnosis.coverage import coverage, uses_of
 from engine.diagnosis.replay import replay_text
-from engine.diagnosis.testing import ExpectedText
-from engine.source import GrammarError, SourceText
-
-REGEX = r"[A-Z]+: [a-z]+\n"
-GBNF = 'root ::= year "-" month\nyear ::= [0-9]{4}\nmonth ::= "0" [1-9] | "1" [0-2]\n'
-BROKEN = 'root ::= year "-" moth\nyear ::= [0-9]{4\n'
-_PATIENCE_MS, _POLL_MS = 30_000, 20
-
-State = Callable[[], QWidget]
-
-
-def shown(widget: QWidget, width: int, height: int) -> QWidget:
-    widget.resize(width, height)
-    widget.show()
-    return widget
-
-
-def until(condition: Callable[[], bool]) -> None:
-    for _ in range(_PATIENCE_MS // _POLL_MS):
-        if condition():
-            QTest.qWait(_POLL_MS)
-            return
-        QTest.qWait(_POLL_MS)
-    raise TimeoutError("a pane did not come to its state")
-
-
-def diagnostics_of(notation: str, text: str) -> tuple:
-    try:
-        return compile_grammar(notation, text).diagnostics
-    except GrammarError as error:
-        return error.diagnostics
-
+from engine.diagnosis.testing import ExpectedText, Suggestion, SuggestionKind
+from engine.source import SourceText
+from tests.app.snapshots import automaton_states, coalescence_states, dialog_states, editor_states, generation_states
+from tests.app.snapshots.making import BROKEN, GBNF, POLL_MS, REGEX, State, diagnostics_of, settled, shown, until
 
 # --- editor ----------------------------------------------------------------------------------------------------------
 
@@ -90,13 +61,13 @@ def automaton(*, is_stale: bool = False, as_table: bool = False) -> QWidget:
     shown(pane, 640, 420)
     pane.layout_wanted.connect(lambda request: pane.show_layout(lay_out(request)))
     pane.show_dfa(drawing(), 1, None, SourceText(REGEX), None, None, None)
-    QTest.qWait(_POLL_MS)
+    QTest.qWait(POLL_MS)
     pane.set_live((drawing().run(b"AB"),), None, b"AB")
     if is_stale:
         pane.set_stale(True, "The grammar has an error. This is the last automaton that compiled.")
     if as_table:
         pane.header.table_button.click()
-    QTest.qWait(_POLL_MS)
+    QTest.qWait(POLL_MS)
     return pane
 
 
@@ -135,7 +106,8 @@ def typical_view() -> DecodeView:
 
 
 def ended_view() -> DecodeView:
-    return view(trace((b"a", b"b", b"!")), position((), finish=Finish.STOP, accepting=True, allowed=0))
+    at = position((), finish=Finish.STOP, accepting=True, allowed=0, output=b"ab!")
+    return view(trace((b"a", b"b", b"!")), replace(at, index=3))
 
 
 # --- probabilities and timeline --------------------------------------------------------------------------------------
@@ -190,6 +162,18 @@ def string_tests(texts: tuple[ExpectedText, ...], *, stale: str = "") -> QWidget
     return pane
 
 
+def suggestions() -> QWidget:
+    pane = string_tests(PASSING)
+    kind = SuggestionKind.NEAR_MISS
+    found = (
+        Suggestion(kind, "2024-1", accepts=False, why="a digit is missing"),
+        Suggestion(kind, "2024-20", accepts=False, why="another digit"),
+        Suggestion(kind, "2024-12", accepts=True, why="uses what no test uses"),
+    )
+    pane.show_suggestions(SuggestAnswer(kind, found))
+    return pane
+
+
 PASSING = (ExpectedText("2024-01"), ExpectedText("2024", accepts=False))
 FAILING = (*PASSING, ExpectedText("2024-13"), ExpectedText("x2024"))
 
@@ -220,7 +204,7 @@ def banners() -> QWidget:
     stack.show_alarm(Alarm("window", "The compiler process stopped (signal 9, SIGKILL) and was restarted.", "details"))
     stack.show_alarm(Alarm("window", "Autosave does not work (no space left).", severity="warning"))
     stack.show_alarm(Alarm("window", "Press Step.", severity="hint", button="Take the tour"))
-    QTest.qWait(_POLL_MS)
+    QTest.qWait(POLL_MS)
     return stack
 
 
@@ -233,12 +217,6 @@ def tour_card() -> QWidget:
     card.move(30, 30)
     card.show()
     return ground
-
-
-def dialog(made: QDialog) -> QWidget:
-    made.show()
-    QTest.qWait(_POLL_MS)
-    return made
 
 
 STATES: dict[str, State] = {
@@ -265,11 +243,17 @@ STATES: dict[str, State] = {
     "tests-empty": lambda: string_tests(()),
     "tests-typical": lambda: string_tests(PASSING),
     "tests-error": lambda: string_tests(FAILING, stale="The grammar has an error"),
+    "tests-suggestions": suggestions,
     "breakpoints-empty": lambda: breakpoints(()),
     "breakpoints-typical": lambda: breakpoints(BREAKPOINTS),
     "coalescence-empty": lambda: shown(CoalescencePane(), 900, 220),
     "banners": banners,
     "tour": tour_card,
-    "gallery": lambda: dialog(GalleryDialog()),
-    "check-empty": lambda: dialog(ReplayDialog("A date")),
+    "gallery": lambda: settled(GalleryDialog()),
+    "check-empty": lambda: settled(ReplayDialog("A date")),
+    **editor_states.STATES,
+    **automaton_states.STATES,
+    **generation_states.STATES,
+    **coalescence_states.STATES,
+    **dialog_states.STATES,
 }

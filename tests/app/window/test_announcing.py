@@ -32,7 +32,7 @@ def test_a_run_is_told_once_it_is_over(desk, said):
     desk.wait(lambda: desk.session.decoding.view.position.finish is Finish.STOP)
     desk.wait(lambda: not desk.session.decoding.is_running)
     assert len(said) <= 2
-    assert any(text.endswith("aaaaaaaaa") for text, _ in said)
+    assert any("aaaaaaaaa" in text for text, _ in said)
 
 
 def test_errors_interrupt(desk, said):
@@ -46,3 +46,25 @@ def test_what_is_told():
     assert announcing.told(view()) == "At the start. 2 of 1,000 allowed, with 50.0%"
     ended = view(trace((b"a",)), position(finish=Finish.LENGTH))
     assert announcing.told(ended) == "a. Ended: length"
+
+
+def test_a_grammar_that_breaks_and_is_mended_says_so_once(desk, said):
+    desk.open("ab")
+    said.clear()
+    edit = desk.panes.editor.edit
+    edit.setFocus()
+    desk.qtbot.keyClicks(edit, "(")
+    desk.wait(lambda: bool(desk.session.compiling.stale_reason))
+    assert [text for text, _ in said if text.startswith("1 error. Line 1, column ")]
+    edit.undo()
+    desk.wait(lambda: not desk.session.compiling.stale_reason)
+    assert sum("error" in text for text, _ in said) == 2
+    assert said[-1] == ("No error any more", False)
+
+
+def test_an_end_is_told_with_the_output(desk, said):
+    desk.open("a{3}")
+    desk.window.commands["run.run"].trigger()
+    desk.wait(lambda: desk.session.decoding.view.position.finish is Finish.STOP)
+    desk.wait(lambda: not desk.session.decoding.is_running)
+    assert any(text.endswith("aaa. Ended: stop") for text, _ in said)

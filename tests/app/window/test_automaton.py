@@ -120,3 +120,20 @@ def test_the_ways_to_leave_the_table_and_come_back(desk):
     action.trigger()
     action.trigger()
     assert pane.view.isVisible()
+
+
+def test_what_cannot_be_drawn_otherwise_is_not_offered_and_says_why(desk):
+    desk.open("ab[cd]e")
+    commands, header = desk.window.commands, desk.panes.automaton.header
+    merge, every = commands["automaton.merge"], commands["automaton.all"]
+    desk.wait(merge.isEnabled)
+    assert not every.isEnabled()
+    assert "drawn" in every.toolTip()
+    grammar = GrammarPart("gbnf", 'root ::= "a" item "b"\nitem ::= "(" item ")" | "x"')
+    desk.document.replace(DocumentFile(grammar=grammar, model=ModelPart("letters")))
+    desk.wait(lambda: header.merge_button.isHidden() and not desk.session.step_refusal)
+    assert not merge.isEnabled()
+    assert "go to Live" in merge.toolTip()
+    desk.qtbot.mouseClick(desk.panes.automaton.levels.live_button, Qt.MouseButton.LeftButton)
+    desk.wait(merge.isEnabled)
+    assert merge.toolTip().startswith("Draw each forced run")

@@ -157,7 +157,7 @@ def test_the_status_tells_what_is_allowed(desk):
     desk.wait(lambda: desk.window.status_line.texts[1] != "")
     _, allowed, end, _ = desk.window.status_line.texts
     assert allowed.startswith("2 of 98 allowed · Z ")
-    assert end.startswith("No end yet, expects a")
+    assert end.startswith("No end yet, expects “a”")
 
 
 def test_a_killed_model_process_is_a_banner_and_comes_back(desk):

@@ -238,3 +238,64 @@ def test_another_model_makes_the_trace_a_branch_to_be_read(desk):
     assert button.text().endswith(": a")
     desk.qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     assert desk.output == b"", "it is read, not stood on"
+
+
+def test_what_is_open_in_the_panes_stays_so(desk, reopened):
+    desk.open("a{2,9}b")
+    window, automaton = desk.window, desk.panes.automaton
+    click = lambda button: desk.qtbot.mouseClick(button, Qt.MouseButton.LeftButton)  # noqa: E731 - said nine times
+    click(automaton.header.table_button)
+    click(automaton.footer.stacks_button)
+    desk.qtbot.keyClick(window, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
+    bar = window.arrangement.bottom.tabBar()
+    desk.qtbot.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(2).center())
+    assert window.arrangement.bottom_is_open
+    click(automaton.header.merge_button)
+    beside = desk.panes.generation.pages.tabBar()
+    desk.qtbot.mouseClick(beside, Qt.MouseButton.LeftButton, pos=beside.tabRect(3).center())
+    again = reopened()
+    again.wait(lambda: not again.session.step_refusal and again.session.compiling.good is not None)
+    panes, arrangement = again.panes, again.window.arrangement
+    again.wait(panes.automaton.table.isVisible)
+    assert panes.automaton.stacks.isVisible()
+    assert panes.editor.pages.current is panes.editor.reference.built is not None
+    assert arrangement.bottom_is_open
+    assert arrangement.bottom.tabText(arrangement.bottom.currentIndex()).startswith("Timeline")
+    assert panes.automaton.header.merge_button.isChecked()
+    assert panes.probabilities.isVisible()
+
+
+def test_places_from_another_version_are_passed_over(desk):
+    for value in (b"", b"x 1 2", b"1 1", b"99 1 0", b"\xff"):
+        desk.window.arrangement.restore({"bottom": value})
+        desk.panes.restore({"generation": value, "automaton": value, "automaton split": value})
+    assert not desk.window.arrangement.bottom_is_open
+
+
+def test_what_another_window_wrote_is_not_replaced_unasked(desk, tmp_path, monkeypatch):
+    path = tmp_path / "shared.turnstile"
+    desk.open("ab")
+    desk.document.save(path)
+    asked = []
+    choice = QMessageBox.StandardButton.Cancel
+    monkeypatch.setattr(QMessageBox, "question", lambda *told: asked.append(told[2]) or choice)
+    desk.qtbot.keyClicks(desk.panes.editor.edit, "c")
+    save = desk.window.commands["file.save"]
+    save.trigger()
+    save.trigger()
+    assert not asked, "its own file"
+    theirs = DocumentFile(grammar=GrammarPart(text="theirs"), model=ModelPart("letters"))
+    document_file.write(path, theirs)
+    desk.qtbot.keyClicks(desk.panes.editor.edit, "d")
+    save.trigger()
+    assert "Another window or program wrote shared.turnstile" in asked[0]
+    assert document_file.read(path) == theirs
+    assert desk.document.is_modified
+    choice = QMessageBox.StandardButton.Save
+    save.trigger()
+    assert document_file.read(path).grammar.text == desk.panes.editor.text()
+    assert not desk.document.is_changed_outside
+    path.unlink()
+    save.trigger()
+    assert path.exists(), "a file that is gone is written anew"
+    assert len(asked) == 2

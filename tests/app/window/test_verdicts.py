@@ -26,6 +26,8 @@ def open_schema(desk, text=SCHEMA):
 
 
 def open_dialog(desk) -> ReplayDialog:
+    desk.window.activateWindow()
+    desk.wait(desk.window.isActiveWindow)
     QTest.keyClick(desk.window, Qt.Key.Key_K, CONTROL)
     return desk.window.findChild(ReplayDialog)
 
@@ -129,6 +131,37 @@ def test_the_dialog_needs_no_model(desk):
     assert dialog.sentence.startswith("Illegal at line 1, column 3 (byte 2): “x” cannot stand")
     assert dialog.tokens_title.text() == "Told in bytes: no model is loaded"
     assert not dialog.open_button.isEnabled()
+
+
+def test_what_was_pasted_is_there_when_the_dialog_is_opened_again(desk):
+    open_schema(desk)
+    dialog = open_dialog(desk)
+    assert open_dialog(desk) is dialog  # there is one, however often it is asked for
+    dialog.budget.setValue(20)
+    paste(desk, dialog, '{"name": "Ada", "')
+    QTest.keyClick(dialog, Qt.Key.Key_Escape)
+    desk.wait(lambda: desk.window.findChild(ReplayDialog) is None)
+    again = open_dialog(desk)
+    assert (again.text.toPlainText(), again.budget.value()) == ('{"name": "Ada", "', 20)
+    desk.wait(lambda: again.sentence.startswith("Cut off at token 17"))
+    paste(desk, again, "{}")  # what is pasted next takes its place
+    assert again.text.toPlainText() == "{}"
+    QTest.keyClick(again, Qt.Key.Key_Escape)
+    open_schema(desk)
+    assert open_dialog(desk).text.toPlainText() == ""  # it belonged to the document
+
+
+def test_an_output_of_another_vocabulary_is_judged_in_bytes(desk):
+    """What the first model of a newcomer cannot spell has an ending all the same."""
+    desk.session.start()
+    schema = '{"type": "array", "items": {"type": "string"}}'
+    desk.document.replace(DocumentFile(grammar=GrammarPart("json_schema", schema), model=ModelPart("letters")))
+    desk.wait(lambda: desk.session.compiling.good is not None and desk.session.decoding.view.model is not None)
+    dialog = open_dialog(desk)
+    paste(desk, dialog, '["é", "b"')
+    assert "ends at byte 10; the shortest legal ending needs 1 more byte (“]”)" in dialog.sentence
+    assert dialog.tokens_title.text().startswith("Told in bytes: Letters cannot spell this text.")
+    assert not dialog.chips.isVisible()
 
 
 # --- test strings ----------------------------------------------------------------------------------------------------
@@ -280,3 +313,10 @@ def test_a_saved_trace_is_read_from_a_file(desk, tmp_path):
     desk.wait(lambda: dialog.sentence.startswith("Illegal at line 1, column 3"))
     dialog.read_file(tmp_path / "missing.txt")
     assert dialog.sentence.startswith("missing.txt cannot be read")
+
+
+def test_a_model_that_cannot_begin_the_text_is_told_to_be_the_wrong_one(desk):
+    desk.session.start()
+    desk.document.replace(DocumentFile(grammar=GrammarPart(text="é"), model=ModelPart("letters")))
+    desk.wait(lambda: "choose another model" in desk.session.step_refusal)
+    assert "choose another model" in desk.window.commands["run.step"].toolTip()

@@ -255,3 +255,17 @@ def test_a_large_regular_grammar_of_rules_comes_whole_and_by_its_rules():
     assert len(answer.dfa.states) > 100
     told = handle(StandingRequest(asked, b"a1"), handler)
     assert {answer.rules.names[rule] for rule, _ in told.places.reading} == {"b"}
+
+
+def test_where_a_match_stands_outlives_a_broken_text_and_a_new_process():
+    grammar = 'root ::= item "z"\nitem ::= "(" item ")" | [bc]{1,3}\n'
+    asked = CompileRequest(1, "gbnf", grammar, CompileOptions())
+    broken = CompileRequest(2, "gbnf", grammar + "?", CompileOptions())
+    handler = CompileHandler()
+    assert handle(asked, handler).rules is not None
+    there = handle(StandingRequest(asked, b"(b", by_rules=True), handler).places
+    assert there is not None
+    assert there.reading
+    assert handle(broken, handler).dfa is None
+    assert handle(StandingRequest(asked, b"(b", by_rules=True), handler).places == there
+    assert handle(StandingRequest(asked, b"(b", by_rules=True), CompileHandler()).places == there

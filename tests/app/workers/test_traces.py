@@ -2,6 +2,7 @@
 
 import pickle
 import random
+from dataclasses import replace
 
 import decode_views as views
 import pytest
@@ -41,6 +42,35 @@ def test_what_the_view_before_had_is_not_sent_again():
     shown = views.trace(TOKENS)
     first, second = len(pickle.dumps(sender.pack(shown))), len(pickle.dumps(sender.pack(shown)))
     assert second < first / 10
+
+
+def test_a_step_costs_what_it_adds():
+    sender, receiver = Sender(), Receiver()
+    sender.sends_once = True
+    shown = [views.trace(TOKENS[:n]) for n in range(1, 100)]
+    # The same nodes, as a session has them, and not only equal ones.
+    shown = [Trace(shown[-1].nodes[: len(one.nodes)], one.path, one.current) for one in shown]
+    for one in shown:
+        packed = crossed(sender, one)
+        assert sum(isinstance(content, bytes) for _, content in packed.pieces) == 1
+        assert len(packed.pieces) <= 2
+        assert receiver.unpack(packed) == one
+
+
+def test_a_step_that_is_taken_again_costs_itself():
+    sender, receiver = Sender(), Receiver()
+    sender.sends_once = True
+    shown = views.trace(TOKENS)
+    for n in range(1, 101):
+        receiver.unpack(crossed(sender, Trace(shown.nodes[:n], shown.path[:n])))
+    for again in range(100):
+        nodes = list(shown.nodes)
+        nodes[again] = replace(nodes[again], step=replace(nodes[again].step, logits_ms=again + 1.0))
+        shown = replace(shown, nodes=tuple(nodes))
+        packed = crossed(sender, shown)
+        assert sum(isinstance(content, bytes) for _, content in packed.pieces) == 1
+        assert len(packed.pieces) <= 4
+        assert receiver.unpack(packed) == shown
 
 
 def test_traces_that_change_at_random_are_whole(sender):

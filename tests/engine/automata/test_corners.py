@@ -71,23 +71,27 @@ def test_random_rules(alternatives):
 
 
 @pytest.mark.parametrize(
-    ("rules", "regular"),
+    ("rules", "regular", "finite"),
     [
-        ([[["r1", "r1"], ['"ab"']], [["r1"], ["r0"]]], True),
-        ([[["r1", "r1"], ['"ab"']], [['"a"'], ["r0"]]], True),
-        ([[["r0", '"a"', "r0"], ['"b"']]], True),
-        ([[["r0", '"a"', "r1"], ['"b"']], [['"b"', "r0"], ['"a"']]], True),
+        ([[["r1", "r1"], ['"ab"']], [["r1"], ["r0"]]], True, True),
+        ([[["r1", "r1"], ['"ab"']], [['"a"'], ["r0"]]], True, True),
+        ([[["r0", '"a"', "r0"], ['"b"']]], True, True),
+        ([[["r0", '"a"', "r1"], ['"b"']], [['"b"', "r0"], ['"a"']]], True, True),
         # `r1` ends with `r0`, which may be the beginning of another `r1` as well.
-        ([[["r1", "r2"], ['"ab"']], [["r0"], ['"a"']], [["r1"], ["r0"]]], False),
+        ([[["r1", "r2"], ['"ab"']], [["r0"], ['"a"']], [["r1"], ["r0"]]], False, True),
+        # Each rule ends with itself and begins with the other, or with itself.
+        ([[["r1"], ["r0", '"a"', "r0"]], [['"b"'], ["r0", '"b"', "r1"]]], False, True),
+        ([[["r1"], ["r0", '"a"', "r0"]], [["r2"], ["r0", '"b"', "r1"]], [['"a"'], ["r1", '"ab"', "r2"]]], False, True),
+        ([[["r1"], ["r0", '"a"', "r0"]], [["r2"], ["r0", '"b"', "r1"]], [['"a"', "r0", '"b"'], ['"b"']]], False, False),
         # Two corners, each within the end of the other.
-        ([[["r0", '"a"', "r1"], ['"b"']], [["r1", '"b"', "r0"], ['"a"']]], False),
-        ([[["r1", '"a"', "r1"], ['"b"']], [["r0"], ["r0", '"b"']]], False),
+        ([[["r0", '"a"', "r1"], ['"b"']], [["r1", '"b"', "r0"], ['"a"']]], False, False),
+        ([[["r1", '"a"', "r1"], ['"b"']], [["r0"], ["r0", '"b"']]], False, False),
     ],
 )
-def test_corners_pile_up_or_not(rules, regular):
+def test_corners_pile_up_or_not(rules, regular, finite):
     grammar = compile_grammar("gbnf", written(rules))
     assert grammar.is_regular is regular
-    assert (configurations(grammar.automaton) <= MANY_CONFIGURATIONS) is regular
+    assert (configurations(grammar.automaton) <= MANY_CONFIGURATIONS) is finite
     language = strings(rules)
     assert [text for text in TEXTS if grammar.fullmatch(text) is not (text in language)] == []
 
@@ -98,6 +102,18 @@ def test_a_match_stays_as_large_as_it_is_however_long_the_text():
     size = automaton.size
     assert automaton.run(configuration, b"ab" * 1_000) == configuration
     assert automaton.size == size
+
+
+def test_rules_that_recurse_at_both_ends_of_one_another_pile_nothing_up():
+    grammar = compile_grammar("gbnf", 'root ::= e\ne ::= t | e "+" e | "(" e ")"\nt ::= [a-z] | e "*" t')
+    automaton = grammar.automaton
+    configuration = automaton.run(automaton.start, b"a*b+c*d+")
+    size, stacks = automaton.size, len(automaton._machine.stacks._sets)
+    assert automaton.run(configuration, b"a*b+c*d+" * 1_000) == configuration
+    assert (automaton.size, len(automaton._machine.stacks._sets)) == (size, stacks)
+    deep = automaton.run(configuration, b"(" * 50 + b"a*b+c")
+    assert automaton.run(deep, b")" * 49 + b"*d") != DEAD
+    assert automaton.run(deep, b")" * 51) == DEAD
 
 
 def test_rules_that_all_begin_with_one_another_take_no_stack_for_each_pair():

@@ -45,6 +45,25 @@ def test_every_short_text_with_looks(node: Node) -> None:
 
 @SLOW
 @given(nodes(looks=True))
+def test_a_row_is_what_single_steps_come_to(node: Node) -> None:
+    by_rows, by_steps = automaton_of(node), automaton_of(node)
+    same = {by_rows.start: by_steps.start}
+    todo = [by_rows.start]
+    while todo and len(same) < 200:
+        state = todo.pop()
+        row = by_rows.row(state)
+        steps = [by_steps.step(same[state], byte_class) for byte_class in range(by_steps.n_classes)]
+        assert len(row) == len(steps)
+        for following, other in zip(row, steps, strict=True):
+            assert (following == DEAD) is (other == DEAD)
+            if following not in same:
+                todo.append(following)
+            assert same.setdefault(following, other) == other
+            assert by_rows.accepts(following) is by_steps.accepts(other)
+
+
+@SLOW
+@given(nodes(looks=True))
 def test_the_minimal_automaton_is_the_same_language_and_has_no_dead_end(node: Node) -> None:
     automaton = automaton_of(node)
     dfa = minimal_dfa(automaton, 5_000)

@@ -19,6 +19,13 @@ BEYOND_ASCII = (0xC2, 0xF4)
         (((65, 90),), "`A-Z`"),
         (((32, 32), (58, 58), (65, 90), (97, 122)), "`A-Z`, `a-z`, `:` or a space"),
         (((97, 98),), "`a` or `b`"),
+        (((41, 57),), "`0-9`, `)`, `*`, `+`, `,`, `-`, `.` or `/`"),
+        (((32, 34), (88, 97)), '`X-Z`, `!`, `"`, `[`, `\\`, `]`, `^`, `_`, `a` or 2 others'),
+        (((32, 126),), "any visible ASCII character or a space"),
+        (((33, 126),), "any visible ASCII character"),
+        (((32, 127), BEYOND_ASCII), "any character except control characters"),
+        (((32, 33), (35, 91), (93, 127), BEYOND_ASCII), 'any character except `"`, `\\` and control characters'),
+        (((33, 33), (35, 91), (93, 126)), 'any visible ASCII character except `"` and `\\`'),
         (((34, 34), (125, 125)), '`"` or `}`'),
         (((10, 10),), "a line feed"),
         (((96, 96),), "a backtick"),
@@ -41,7 +48,7 @@ def test_ranges_in_words(ranges, words):
 
 def test_a_long_list_is_cut_with_a_count():
     ranges = tuple((byte, byte) for byte in range(0x21, 0x7E, 4))
-    assert byte_prose(ranges).endswith(f"or {len(ranges) - 7} others")
+    assert byte_prose(ranges).endswith(f"or {len(ranges) - 9} others")
 
 
 @given(st.sets(st.integers(0, 255)))

@@ -116,6 +116,25 @@ def test_an_illegal_byte(person):
     assert "expected `0-9` or `-`" in found.sentence
 
 
+@pytest.mark.parametrize("name", ["length", "width", "height"])
+def test_the_bound_that_is_named_is_that_of_the_property(name):
+    schema = """{
+      "properties": {
+        "length": {"type": "integer", "maximum": 20},
+        "width": {"type": "integer", "maximum": 20},
+        "height": {"$ref": "#/$defs/small"}
+      },
+      "$defs": {"small": {"type": "integer", "maximum": 20}}
+    }"""
+    found = judge(compile_grammar("json_schema", schema), f'{{"{name}": 21}}')
+    assert found.outcome is Outcome.ILLEGAL
+    holder = "#/$defs/small" if name == "height" else name
+    begin = schema.index(f'"{holder.rpartition("/")[2]}": {{')
+    wanted = schema.index("20}", begin)
+    assert wanted in {span.start for span in found.failure.spans}
+    assert all(begin < span.start <= wanted for span in found.failure.spans)
+
+
 def test_an_object_that_is_closed_too_early(person):
     found = judge(person, '{"name": "Ada"}')
     assert found.failure.missing == ("age",)
@@ -186,6 +205,17 @@ def test_a_word_among_words_is_no_text_before_and_an_object_is(person):
     found = judge(person, f"Sure! {WHOLE} I hope that it helps you with all of your work today.")
     assert found.skipped == (6, 6 + len(WHOLE))
     assert found.sentence.endswith(f"complete up to byte {6 + len(WHOLE)}, where more text follows.")
+
+
+@pytest.mark.parametrize("front", ["Sure! Here it is:\n", "Here:\n```json\n"])
+def test_an_object_behind_a_greeting_is_judged_though_it_is_not_legal_as_a_whole(person, front):
+    found = judge(person, front + WHOLE[:-1] + ', "shoe": 43}')
+    assert found.outcome is Outcome.TEXT_BEFORE
+    assert found.skipped is not None
+    assert found.skipped[0] == len(front)
+    assert f"from byte {len(front)} on it is legal up to byte {len(front) + len(WHOLE) - 1}" in found.sentence
+    assert found.sentence.endswith("then `,` cannot stand; expected `0-9`, `}`, a line feed or a space.")
+    assert judge(person, "See [1] and {a} for more of it.").outcome is Outcome.ILLEGAL
 
 
 def test_a_budget_that_cannot_be_held_against_an_output_says_so(person):

@@ -178,6 +178,7 @@ def check(text: str, seed: int, **options: Any) -> None:
 @example('{"minLength":1e30,"maxLength":1e31}', 0)
 @example('{"type":"string","type":"null"}', 0)
 @example('{"properties":{"\\ud800":true},"required":["\\ud800"]}', 0)
+@example('{"$id":"http://[a/x","$defs":{"b":{"$id":"y#z"}},"$ref":"http://[#a"}', 0)
 def test_text(text: str, seed: int) -> None:
     check(text, seed)
 

@@ -54,6 +54,8 @@ REAL = real_texts(["regex", "outlines", "xgrammar"], "regex", 300) or [r"(?=.*\d
 @example("(?=" * 60 + "a" + ")" * 60, "python", 0)
 @example("(?!" * 300 + "a" + ")" * 300, "ecma", 0)
 @example("((((a*)*)*)*)*{2,3}", "ecma", 0)
+@example("\\N{\ud800}", "python", 0)
+@example("(?>" * 60 + "a*" + ")*+" * 60, "python", 0)
 def test_a_regex(text: str, dialect: str, seed: int) -> None:
     options = CompileOptions(dialect=dialect, limits=LIMITS)  # type: ignore[arg-type]
     grammar = compiles_or_is_refused("regex", text, options)

@@ -3,7 +3,7 @@ from real_vocabularies import mistral
 
 import engine
 from engine.masking import kernels as interpreted
-from engine.masking import runtime
+from engine.masking import loop_kernels, runtime
 from engine.vocabulary import Vocabulary
 
 
@@ -16,9 +16,7 @@ def kernels():
 
 WAYS = {
     "kernels": runtime.ready,
-    "interpreted": lambda: runtime.Kernels(
-        interpreted.walk, interpreted.circle, interpreted.measure, interpreted.digest
-    ),
+    "interpreted": lambda: runtime.Kernels(interpreted.walk, loop_kernels.circle, loop_kernels.measure),
     "plain": lambda: None,
 }
 

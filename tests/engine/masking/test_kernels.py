@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from engine.masking import kernels as interpreted
-from engine.masking.kernels import address_of, array_at
+from engine.compile import compile_grammar
+from engine.masking import Matcher
+from engine.masking.kernels import address_of, array_at, digest
 
 
 @pytest.mark.parametrize("shape", [5, (2, 3), 0])
@@ -19,17 +20,23 @@ def test_an_array_that_is_not_what_a_walk_reads_is_refused(array):
         address_of(array, np.int32)
 
 
-def test_masks_that_differ_in_a_bit_have_other_digests(kernels):
+def test_masks_that_differ_in_a_bit_have_other_digests():
     words = np.zeros(40, np.uint32)
-    digests = {kernels.digest(words)}
+    digests = {digest(words)}
     for bit in range(32 * len(words)):
         changed = words.copy()
         changed[bit >> 5] = 1 << (bit & 31)
-        assert kernels.digest(changed) == kernels.digest(changed.copy())
-        digests.add(kernels.digest(changed))
+        assert digest(changed) == digest(changed.copy())
+        digests.add(digest(changed))
     assert len(digests) == 1 + 32 * len(words)
 
 
-def test_digests_are_the_same_interpreted(kernels):
-    words = np.arange(100, dtype=np.uint32) * np.uint32(40_000_003)
-    assert (interpreted.digest(words) - kernels.digest(words)) % 2**64 == 0
+@pytest.mark.parametrize("schema", ["{}", '{"maxLength": 3, "pattern": "^[a-z]*$"}', '{"enum": ["ab", "abc", 12]}'])
+def test_a_walk_leaves_the_digest_of_its_mask(walk, small, schema):
+    matcher = Matcher(compile_grammar("json_schema", schema), small)
+    for byte in b'"a':
+        matcher.bitmask()
+        left = matcher._shared._walk
+        if walk != "plain":  # which leaves none
+            assert left.digest == digest(left.words)
+        matcher.accept(byte)

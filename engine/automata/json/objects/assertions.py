@@ -65,6 +65,8 @@ class Assertions:
                     declared.update(names)
                 continue
             value = goals.arena.negate(atom.value)
+            if goals.arena.is_doubtful(keys):  # here those have to be known
+                keys = goals.string_formula(atom.keys)
             if isinstance(keys, Among) and len(keys.values) == 1 and isinstance(keys.values[0], str):
                 self._needed.setdefault(keys.values[0], []).append(value)
             else:

@@ -128,6 +128,11 @@ class ObjectCase:
         return Trie(self.names)
 
     @cached_property
+    def _numbers(self) -> dict[str, int]:
+        """Which of the names each is: to ask that takes no trie."""
+        return {name: number for number, name in enumerate(self.names)}
+
+    @cached_property
     def _found_cells(self) -> tuple[tuple[Cell, ...], bool]:
         """Found when keys without a name first matter."""
         return find_cells(self.goals, self.names, self._said.every, self.watched)
@@ -230,12 +235,19 @@ class ObjectCase:
             judged, live = goals.objects.names.get(self, (0, 0))
             if in_order & ~judged:
                 before = goals.assumptions
-                live |= sum(1 << name for name in _bits(in_order & ~judged) if self._plain_moves(name))
+                live |= self._plain_live(in_order & ~judged)
                 if goals.assumptions == before:
                     goals.objects.names[self] = judged | in_order, live
             in_order &= live
             names &= -1 << self.ordered
         return in_order | sum(1 << name for name in _bits(names) if self.end_moves(place, name, -1, ""))
+
+    def _plain_live(self, names: int) -> int:
+        """Those of some names in order whose members can be completed, where a place is a position alone."""
+        goals, said = self.goals, self._said
+        if all(goals.is_satisfiable(said.goal_of(goals, name)) for name in _bits(said.required)):  # and so all places
+            return sum(1 << name for name in _bits(names) if goals.is_satisfiable(said.goal_of(goals, name)))
+        return sum(1 << name for name in _bits(names) if self._plain_moves(name))
 
     def _has_cell_move(self, place: ObjectPlace, number: int, cell: Cell) -> bool:
         if not self.remembers:
@@ -304,7 +316,8 @@ class ObjectCase:
                 extras = extras | {key}
         if place.left is not arena.true:
             left = self._passed_over(place, position, name)
-            ways = self._ways(goal, left, watched >> len(self.quests), name)
+            text = self.names[name] if name >= 0 else None
+            ways = self.conditions.ways(self.goals, (goal, left), watched >> len(self.quests), text)
         else:
             ways = [(goal, place.left)]
         return [
@@ -322,31 +335,6 @@ class ObjectCase:
             if passed != name:
                 left = self.conditions.assume(left, self.conditions.of_name(self.names[passed]), holds=True)
         return left
-
-    def _ways(self, goal: Formula, left: Formula, atoms: int, name: int) -> list[tuple[Formula, Formula]]:
-        """What a value may be as to each open condition, and what is left of the conditions then."""
-        goals, conditions = self.goals, self.conditions
-        alone = conditions.of_name(self.names[name]) if name >= 0 else 0
-        ways = [(goal, left)]
-        for number, (_, value) in enumerate(conditions.atoms):
-            bit = 1 << number
-            if not atoms & bit:
-                continue
-            split: list[tuple[Formula, Formula]] = []
-            for so_far, still in ways:
-                if not conditions.open(still) & bit:
-                    split.append((so_far, still))
-                    continue
-                kept = conditions.assume(still, bit, holds=True) if alone & bit else still
-                for part, rest in (
-                    (value, kept),
-                    (goals.arena.negate(value), conditions.assume(still, bit, holds=False)),
-                ):
-                    whole = goals.arena.all_of((so_far, part))
-                    if rest is not goals.arena.false and goals.is_satisfiable(whole):
-                        split.append((whole, rest))
-            ways = split
-        return ways
 
     def _moves_with_quests(self, goal: Formula, watched: int, place: ObjectPlace) -> list[ObjectMove]:
         arena = self.goals.arena
@@ -366,7 +354,7 @@ class ObjectCase:
     def moves_of(self, place: ObjectPlace, key: str) -> tuple[ObjectMove, ...]:
         """The members that a key begins, where every key that is no name is in one cell."""
         names, cells = self.allowed(place)
-        name = self.trie.numbers.get(key, -1)
+        name = self._numbers.get(key, -1)
         if name >= 0:
             return self.end_moves(place, name, -1, "") if names >> name & 1 else ()
         return self.end_moves(place, -1, cells[0], key) if cells and key not in place.extras else ()

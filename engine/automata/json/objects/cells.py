@@ -74,7 +74,7 @@ class Cell:
             taken = {*self.names, *used}
             return next(key for key in (f"x{i}" for i in range(len(taken) + 1)) if key not in taken)
         if used not in self._witnesses:
-            self._witnesses[used] = shortest(self.language(goals, used))
+            self._witnesses[used] = next(iter(some_strings(self.language(goals, used), 1)), None)
         return self._witnesses[used]
 
     def _without(self, goals: Goals, used: frozenset[str]) -> Formula:
@@ -85,10 +85,12 @@ class Cell:
         return arena.all_of((self.keys, arena.negate(arena.among(excluded, Span(0, 0)))))
 
 
-def shortest(language: TextLanguage) -> str | None:
-    """The first string of a language, in the order of a breadth-first search."""
+def some_strings(language: TextLanguage, most: int) -> list[str]:
+    """Some strings of a language, at most so many; where it reads bytes, one, the first of a breadth-first search."""
     if language.start is None:
-        return None
+        return []
+    if language.spelled is not None:
+        return language.spelled.some_strings(most)
     automaton = language.automaton
     bytes_of = automaton.classes.representatives
     came: dict[int, tuple[int, int]] = {language.start: (DEAD, 0)}
@@ -102,13 +104,13 @@ def shortest(language: TextLanguage) -> str | None:
                 if state == DEAD:
                     break
                 spelled.append(byte)
-            return str(json.loads(b'"' + bytes(reversed(spelled)) + b'"'))
+            return [str(json.loads(b'"' + bytes(reversed(spelled)) + b'"'))]
         for byte_class in range(automaton.n_classes):
             following = automaton.step(state, byte_class)
             if following != DEAD and following not in came:
                 came[following] = (state, bytes_of[byte_class])
                 queue.append(following)
-    return None
+    return []
 
 
 def find_cells(

@@ -57,6 +57,8 @@ class Conditions:
                 self._collect(goals, formula.item)
             case Members():
                 keys = goals.string_formula(formula.keys)
+                if goals.arena.is_doubtful(keys):  # which are they not to lack here, and which not to have?
+                    goals.limits.check("conditions on keys whose format is not known exactly", 1, 0)
                 if formula not in self._numbers:
                     self._numbers[formula] = len(self.atoms)
                     self.atoms.append((keys, formula.value))
@@ -112,3 +114,33 @@ class Conditions:
     def of_name(self, name: str) -> int:
         """The assertions about a name alone, as a bit set."""
         return self._of_one_name.get(name, 0)
+
+    def ways(
+        self, goals: Goals, way: tuple[Formula, Formula], atoms: int, name: str | None
+    ) -> list[tuple[Formula, Formula]]:
+        """What a member's value may be as to each open assertion about it, and what is left of the formula then.
+
+        Args:
+            goals: what decides whether there are such values.
+            way: what it must satisfy anyway, and what is left before it.
+            atoms: the assertions about its key, as a bit set.
+            name: the key, if it is a name.
+        """
+        arena, alone = self._arena, 0 if name is None else self.of_name(name)
+        ways = [way]
+        for number, (_, value) in enumerate(self.atoms):
+            bit = 1 << number
+            if not atoms & bit:
+                continue
+            split: list[tuple[Formula, Formula]] = []
+            for so_far, still in ways:
+                if not self.open(still) & bit:
+                    split.append((so_far, still))
+                    continue
+                kept = self.assume(still, bit, holds=True) if alone & bit else still
+                for part, rest in ((value, kept), (arena.negate(value), self.assume(still, bit, holds=False))):
+                    whole = arena.all_of((so_far, part))
+                    if rest is not arena.false and goals.is_satisfiable(whole):
+                        split.append((whole, rest))
+            ways = split
+        return ways

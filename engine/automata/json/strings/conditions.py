@@ -183,6 +183,11 @@ class SharedAutomaton(ConditionAutomaton):
         with self._lock:
             return super()._follow(configuration, byte_class)
 
+    def complete(self, state: int) -> None:
+        """Work out a whole row."""
+        with self._lock:
+            super().complete(state)
+
 
 _shared: dict[tuple[_Same, Limits, bool], SharedAutomaton] = {}
 

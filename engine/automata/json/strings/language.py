@@ -22,18 +22,19 @@ from engine.automata.json.strings.conditions import (
     any_automaton,
     no_automaton,
 )
+from engine.automata.json.strings.counted import longest_completion, without_count
+from engine.automata.json.strings.inhabited import is_plainly_inhabited
 from engine.automata.json.strings.names import Trie, TrieState
 from engine.automata.json.strings.products import (
     LEAF,
     TextProduct,
     TooManyLettersError,
     begin,
-    is_plainly_inhabited,
-    longest_completion,
 )
 from engine.automata.json.strings.spelled import Spelled, before
 from engine.automata.json.strings.tables import table_of
 from engine.automata.runtime import DEAD
+from engine.grammar import EMPTY
 from engine.grammar.simplify import simplify
 from engine.source import Limits, Span
 
@@ -118,30 +119,34 @@ class TextLanguage:
     def lengths(self) -> tuple[int, int | None] | None:
         """How many characters it asks for, least and most, where that is all that is said; otherwise None."""
         parts = self._formula.items if isinstance(self._formula, All) else (self._formula,)
-        least, most = 0, None
-        for part in parts:
-            if not isinstance(part, Length):
-                return None
-            least = max(least, part.least)
-            most = part.most if most is None else most if part.most is None else min(most, part.most)
-        return least, most
+        lengths = [part for part in parts if isinstance(part, Length)]
+        return _range_of(lengths) if len(lengths) == len(parts) else None
 
     @property
     def bounded(self) -> Bounded | None:
-        """What it is without its lengths, where that is one pattern; otherwise None."""
-        if not isinstance(self._formula, All):
+        """What it is without its lengths, where that is one pattern; otherwise None.
+
+        What a pattern counts is one of the lengths, where it may be.
+        """
+        parts = self._formula.items if isinstance(self._formula, All) else (self._formula,)
+        texts = [part for part in parts if not isinstance(part, Length)]
+        lengths = [part for part in parts if isinstance(part, Length)]
+        if len(texts) != 1 or not isinstance(texts[0], Text):
             return None
-        texts = [part for part in self._formula.items if not isinstance(part, Length)]
-        lengths = tuple(part for part in self._formula.items if isinstance(part, Length))
-        bounds = TextLanguage(All(lengths), self._limits).lengths
-        if len(texts) != 1 or not isinstance(texts[0], Text) or bounds is None:
-            return None
-        table = table_of(texts[0].key) if texts[0].shared else None
-        reach = longest_completion(simplify(texts[0].node)) if table is None else table.reach
-        least, most = bounds
+        text, table = texts[0], None
+        if text.shared:
+            table = table_of(text.key)
+        node = simplify(text.node) if table is None and (lengths or not text.shared) else EMPTY
+        counted = without_count(node)
+        if counted is not None:
+            node = counted.node
+            lengths.append(Length(counted.least, counted.most, text.place))
+            text = Text(lambda: node, ("without a count", text.key), shared=False, place=text.place)
+        least, most = _range_of(lengths)
+        reach = longest_completion(node) if table is None else table.reach
         if reach is None or most is None:
             return None
-        return Bounded(TextLanguage(texts[0], self._limits, self._components), least, most, reach, lengths)
+        return Bounded(TextLanguage(text, self._limits, self._components), least, most, reach, tuple(lengths))
 
     @property
     def places(self) -> tuple[Span, ...]:
@@ -222,6 +227,15 @@ class TextLanguage:
             return automaton.spans(state)
         span = span_of(self._formula)
         return (span,) if span.end else ()
+
+
+def _range_of(lengths: Iterable[Length]) -> tuple[int, int | None]:
+    """How many characters some lengths ask for together."""
+    least, most = 0, None
+    for each in lengths:
+        least = max(least, each.least)
+        most = each.most if most is None else most if each.most is None else min(most, each.most)
+    return least, most
 
 
 @cache

@@ -66,6 +66,12 @@ class Spelling:
         return ByteClasses(of_byte, tuple(group[0][0] for group in ranges), ranges)
 
     @cached_property
+    def leads(self) -> Ints:
+        """The bytes between two characters that begin one of several bytes."""
+        entries = self.table[0]
+        return np.flatnonzero((entries > 0) & (entries < self.nodes))
+
+    @cached_property
     def narrow(self) -> dict[int, list[int]]:
         """The places behind a first byte that end in a few letters, and those letters."""
         letters = self.part_of.tolist()

@@ -48,6 +48,14 @@ class Letters:
         ranges = tuple(((letter, letter),) for letter in range(self.size))
         return ByteClasses(of_byte, tuple(range(self.size)), ranges)
 
+    @cached_property
+    def firsts(self) -> list[int]:
+        """The first character of each letter."""
+        found: dict[int, int] = {}
+        for first, _, letter in self.segments:
+            found.setdefault(letter, first)
+        return [found[letter] for letter in range(self.size)]
+
     def of(self, code: int) -> int:
         """The letter of a character; -1 for a surrogate."""
         _, last, letter = self.segments[bisect_right(self._firsts, code) - 1]

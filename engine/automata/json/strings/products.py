@@ -17,20 +17,17 @@ takes milliseconds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, TypeAlias
 
 from engine.automata.byte_classes import ByteClasses
+from engine.automata.distance import Alphabet, Remaining
 from engine.automata.json.formula import All, Among, Constant, Formula, Length, Not, Some, Text, span_of
 from engine.automata.json.strings.conditions import Component, Components, component
 from engine.automata.json.strings.letters import Letters, common_letters
 from engine.automata.liveness import SearchedTable
-from engine.automata.runtime import DEAD
+from engine.automata.runtime import DEAD, MISS
 from engine.automata.table import LazyTable
-from engine.grammar import Chars, Choice, Empty, Look, Never, Node, Repeat, Sequence
-from engine.grammar.charset import EVERY_SCALAR
-from engine.grammar.nodes import parts
-from engine.grammar.simplify import simplify
 from engine.source import Limits, Span
 
 Residual: TypeAlias = Any
@@ -38,107 +35,6 @@ Residual: TypeAlias = Any
 
 LEAF, _NOT, _ALL, _SOME = range(4)
 _SOON: Final = 100
-_MANY: Final = 1_000_000
-"""There are more characters than that, and more strings of every format."""
-
-
-def is_plainly_inhabited(formula: Formula) -> bool:
-    """Whether it is clear at a glance that some string satisfies a formula."""
-    match formula:
-        case Constant():
-            return formula.value
-        case Text():
-            return formula.shared or _is_plain(simplify(formula.node))
-        case Length():
-            return formula.most is None or formula.least <= formula.most
-        case Among():
-            return any(isinstance(value, str) for value in formula.values)
-        case Some():
-            return any(is_plainly_inhabited(item) for item in formula.items)
-        case Not():
-            return isinstance(formula.item, Among)
-        case All():
-            return _is_plainly_met(formula.items)
-        case _:
-            return False
-
-
-def _is_plainly_met(conditions: tuple[Formula, ...]) -> bool:
-    """Whether it is clear at a glance that some string meets lengths, and one pattern or what is left out."""
-    least, most = 0, None
-    others: list[Formula] = []
-    for condition in conditions:
-        if isinstance(condition, Length):
-            least = max(least, condition.least)
-            most = condition.most if most is None else most if condition.most is None else min(most, condition.most)
-        else:
-            others.append(condition)
-    if most is not None and least > most:
-        return False
-    excluded = [other.item for other in others if isinstance(other, Not) and isinstance(other.item, Among)]
-    left_out = sum(len(each.values) for each in excluded)
-    texts = [other for other in others if not (isinstance(other, Not) and isinstance(other.item, Among))]
-    if not texts:
-        return not left_out or most is None or (most > 0 and left_out < _MANY)
-    text = texts[0]
-    if len(texts) > 1 or not isinstance(text, Text):
-        return False
-    if text.shared:
-        return (least, most) == (0, None) and left_out < _MANY
-    node = simplify(text.node)
-    if not _is_plain(node):
-        return False
-    if left_out:
-        return most is None and _is_endless(node)
-    shortest = _shortest(node)
-    return least <= shortest and (most is None or shortest <= most)
-
-
-def _is_endless(node: Node) -> bool:
-    """Whether a node without conditions matches ever longer strings."""
-    endless = (part for part in parts(node) if isinstance(part, Repeat) and part.maximum is None)
-    return any(isinstance(part, Chars) for repeat in endless for part in parts(repeat.node))
-
-
-def _shortest(node: Node) -> int:
-    """How many characters a node without conditions takes at least."""
-    match node:
-        case Chars():
-            return 1
-        case Sequence():
-            return sum(map(_shortest, node.items))
-        case Choice():
-            return min(map(_shortest, node.alternatives), default=0)
-        case Repeat():
-            return node.minimum * _shortest(node.node)
-        case _:
-            return 0
-
-
-def longest_completion(node: Node) -> int | None:
-    """So many characters at most complete a match that has begun; None where conditions decide."""
-    match node:
-        case Chars():
-            return 1
-        case Sequence() | Choice():
-            items = node.items if isinstance(node, Sequence) else node.alternatives
-            lengths = [longest_completion(item) for item in items]
-            return None if None in lengths else sum(length for length in lengths if length is not None)
-        case Repeat():
-            length = longest_completion(node.node)
-            return None if length is None else (node.minimum + 1) * length
-        case Empty():
-            return 0
-        case _:
-            return None
-
-
-def _is_plain(node: Node) -> bool:
-    """Whether a node has neither conditions nor parts that nothing matches."""
-    return all(
-        not isinstance(part, Look | Never) and (not isinstance(part, Chars) or bool(part.set & EVERY_SCALAR))
-        for part in parts(node)
-    )
 
 
 class TooManyLettersError(Exception):
@@ -250,7 +146,51 @@ class TextProduct(SearchedTable[tuple[int, Residual]]):
                 todo += residual[1]
         return tuple(sorted(found))
 
+    def remaining(self, place: int, alphabet: Alphabet = None) -> Remaining:
+        """What the conditions lack at least that have to hold."""
+        least = super().remaining(place, alphabet)
+        if not least.at_least:
+            return least
+        lacks = self._lacks(self._keys[place][1], alphabet)
+        return Remaining(None if lacks is None else max(lacks, least.at_least), exact=False)
+
+    def _lacks(self, residual: Residual, alphabet: Alphabet) -> int | None:
+        if isinstance(residual, bool) or residual[0] == _NOT:
+            return 0
+        if residual[0] == LEAF:
+            number, state = residual[1:]
+            at_least: int | None = self._components[number].remaining(state, alphabet).at_least
+            return at_least
+        each = [self._lacks(part, alphabet) for part in residual[1]]
+        known = [lacks for lacks in each if lacks is not None]
+        if residual[0] == _ALL:
+            return max(known) if len(known) == len(each) else None
+        return min(known, default=None)
+
     # ------------------------------------------------------------------ steps
+
+    def complete(self, state: int) -> None:
+        """Work out a whole row: where the conditions lead to the same states, once."""
+        if (self.rows[state] == MISS).any():
+            entries = [DEAD] * self.n_classes
+            for alike in self._alike(state):
+                following = self._follow(state, alike[0])
+                for byte_class in alike:
+                    entries[byte_class] = following
+            self.rows[state] = entries
+
+    def _ways(self, configuration: int) -> Iterable[int]:
+        return (self._step(configuration, alike[0]) for alike in self._alike(configuration))
+
+    def _alike(self, state: int) -> Iterable[list[int]]:
+        """The classes, those together that lead all conditions to the same states."""
+        place, residual = self._keys[state]
+        rows = [(0, self._every.row(place))] if self._every is not None else []
+        rows += [(number + 1, self._components[number].row(at)) for number, at in dict.fromkeys(_leaves(residual))]
+        alike: dict[tuple[int, ...], list[int]] = {}
+        for byte_class, classes in enumerate(self._classes_of):
+            alike.setdefault(tuple([row[classes[at]] for at, row in rows]), []).append(byte_class)
+        return alike.values()
 
     def _step(self, configuration: int, byte_class: int) -> int:
         place, residual = self._keys[configuration]
@@ -333,6 +273,17 @@ def _common_classes(tables: list[ByteClasses]) -> tuple[ByteClasses, list[tuple[
             ranges[of_byte[start]].append((start, end - 1))
             start = end
     return ByteClasses(of_byte, tuple(r[0][0] for r in ranges), tuple(map(tuple, ranges))), list(numbers)
+
+
+def _leaves(residual: Residual) -> Iterator[tuple[int, int]]:
+    """The conditions that are open, each with its state."""
+    if isinstance(residual, bool):
+        return
+    if residual[0] == LEAF:
+        yield residual[1], residual[2]
+    else:
+        for each in (residual[1],) if residual[0] == _NOT else residual[1]:
+            yield from _leaves(each)
 
 
 def _leaf(automaton: Component, number: int, state: int) -> Residual:

@@ -11,6 +11,7 @@ steps through bytes on its own, and a row costs thirty steps instead of three.
 from __future__ import annotations
 
 from functools import cached_property
+from heapq import heappop, heappush
 from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
@@ -21,6 +22,7 @@ from engine.automata.distance import Alphabet, Remaining
 from engine.automata.json.strings.letter_spelling import Spelling, spelling_of
 from engine.automata.json.strings.letters import Letters
 from engine.automata.runtime import DEAD
+from engine.source import turn
 
 _SHIFT: Final = 24
 _PLACE: Final = (1 << _SHIFT) - 1
@@ -139,6 +141,33 @@ class Spelled:
                 break
             state = self.follow(state, byte)
         return state
+
+    def some_strings(self, most: int) -> list[str]:
+        """Strings that are accepted, at most so many: by a search that goes on where least is lacking.
+
+        Of the ways to a state, so many are followed; they are strings that differ, and so do all that they become.
+        """
+        inner, firsts = self.inner, self.letters.firsts
+        found: list[str] = []
+        if inner.start == DEAD:
+            return found
+        ways = {inner.start: 1}  # how many lead to a state
+        nearest = [(0, 0, inner.start, "")]
+        met = 0
+        while nearest:
+            turn()
+            _, _, state, text = heappop(nearest)
+            if inner.accepts(state):
+                found.append(text)
+                if len(found) == most:
+                    break
+            for each, following in enumerate(inner.row(state)):
+                if following != DEAD and ways.get(following, 0) < most:
+                    ways[following] = ways.get(following, 0) + 1
+                    longer = text + chr(firsts[inner.classes.representatives[each]])
+                    met += 1
+                    heappush(nearest, (inner.remaining(following).at_least or 0, met, following, longer))
+        return found
 
     def row(self, state: int) -> list[int]:
         """The state after each byte."""

@@ -20,7 +20,7 @@ import json
 import zlib
 from functools import cache
 from importlib.resources import files
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -34,7 +34,7 @@ from engine.automata.runtime import DEAD
 BLOCK: Final = 512
 """States in a block."""
 
-Targets = npt.NDArray[np.uint16]
+Targets = npt.NDArray[np.unsignedinteger[Any]]
 
 
 class _Block(NamedTuple):
@@ -116,11 +116,14 @@ class TableAutomaton:
         number = state // BLOCK
         block = self._blocks.get(number)
         if block is None:
-            block = self._blocks[number] = _Block(*unpack(self._packed[number], self.letters.size))
+            block = self._blocks[number] = _Block(*self._unpacked(self._packed[number]))
         return block
 
+    def _unpacked(self, packed: bytes) -> tuple[Targets, Targets, Targets]:
+        return unpack(packed, self.letters.size, width_of(self.size))
+
     def _find_lacks(self, alphabet: Alphabet) -> npt.NDArray[np.float64]:
-        unpacked = [unpack(packed, self.letters.size) for packed in self._packed]
+        unpacked = [self._unpacked(packed) for packed in self._packed]
         rows = np.concatenate([rows for rows, _, _ in unpacked])
         accepting = np.concatenate([lacks for _, lacks, _ in unpacked]) == 0
         accepting[DEAD] = False
@@ -140,22 +143,29 @@ def shortest(
         lacks = shorter
 
 
+def width_of(states: int) -> type[np.unsignedinteger[Any]]:
+    """The type of numbers in the table of so many states."""
+    return np.uint16 if states <= 1 << 16 else np.uint32
+
+
 def pack(rows: Targets, lacks: Targets, characters: Targets) -> bytes:
     """A block: neighbours lead to neighbours, so differences are packed.
 
     Args:
-        rows: uint16[states, letters].
-        lacks: uint16[states].
-        characters: uint16[states].
+        rows: [states, letters], of the type that `width_of` says, as are the others.
+        lacks: [states].
+        characters: [states].
     """
     columns = np.vstack((rows.T, lacks, characters))
-    return zlib.compress(np.diff(columns, axis=1, prepend=np.uint16(0)).tobytes(), 9)
+    return zlib.compress(np.diff(columns, axis=1, prepend=rows.dtype.type(0)).tobytes(), 9)
 
 
-def unpack(packed: bytes, letters: int) -> tuple[Targets, Targets, Targets]:
+def unpack(
+    packed: bytes, letters: int, width: type[np.unsignedinteger[Any]] = np.uint16
+) -> tuple[Targets, Targets, Targets]:
     """What was packed."""
-    differences = np.frombuffer(zlib.decompress(packed), np.uint16).reshape(letters + 2, -1)
-    columns = np.cumsum(differences, axis=1, dtype=np.uint16)
+    differences = np.frombuffer(zlib.decompress(packed), width).reshape(letters + 2, -1)
+    columns = np.cumsum(differences, axis=1, dtype=width)
     return columns[:-2].T, columns[-2], columns[-1]
 
 

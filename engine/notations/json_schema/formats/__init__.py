@@ -13,10 +13,13 @@ there meant it.
 | `email` `idn-email` | RFC 5321 and RFC 6531 mailboxes (`mail`) |
 | `hostname` `idn-hostname` | `hosts` |
 | `regex` | ECMAScript patterns, nested to a bounded depth (`patterns`) |
+
+Of those in `OUTER` the language is narrower than the standard's, which no automaton holds; so what it lacks is not yet
+what the format excludes. `outer_node` gives a wider one, which serves where a format is negated.
 """
 
 from __future__ import annotations
 
-from engine.notations.json_schema.formats.registry import NAMES, format_node
+from engine.notations.json_schema.formats.registry import NAMES, OUTER, format_node, outer_node
 
-__all__ = ["NAMES", "format_node"]
+__all__ = ["NAMES", "OUTER", "format_node", "outer_node"]

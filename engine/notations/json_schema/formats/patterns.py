@@ -26,6 +26,9 @@ DEPTH: Final = 2
 REFERRED: Final = ("n", "name", "quote", "tag", "x")
 """The names that may be referred to. Which it was is remembered to the end, so each costs some thousand states."""
 
+OUTER_PATTERN: Final = r"(?s)(?:[^*+?)\]{}].*)?"
+"""Whatever does not begin with what can only come behind something."""
+
 _SYNTAX: Final = r"\^$\\.*+?()\[\]{}|/"
 _HEX: Final = "0123456789ABCDEF"
 _BEYOND_ASCII: Final = "\\u0080-\\uD7FF\\uE000-\\U0010FFFF"

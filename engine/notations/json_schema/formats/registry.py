@@ -36,6 +36,14 @@ _PLACES: Final[dict[str, tuple[str, str]]] = {
 NAMES: Final = frozenset(_PLACES)
 """The formats that are asserted."""
 
+OUTER: Final[dict[str, tuple[str, str]]] = {
+    "hostname": ("hosts", "OUTER_HOSTNAME"),
+    "idn-hostname": ("hosts", "OUTER_IDN_HOSTNAME"),
+    "idn-email": ("mail", "OUTER_IDN_EMAIL"),
+    "regex": ("patterns", "OUTER_PATTERN"),
+}
+"""Those that are narrower here than in the standard, and where something wider stands."""
+
 
 def format_node(name: str, draft: object = None) -> Node | None:  # noqa: ARG001 - the drafts do not differ so far
     """The strings of a format, in full; None where there is no such format, and the name is an annotation.
@@ -44,12 +52,16 @@ def format_node(name: str, draft: object = None) -> Node | None:  # noqa: ARG001
         name: what the schema's `format` says.
         draft: the schema's draft; all drafts have the same formats here (see the package).
     """
-    return _build(name) if name in _PLACES else None
+    return _build(*_PLACES[name]) if name in _PLACES else None
+
+
+def outer_node(name: str) -> Node:
+    """All strings of a format of `OUTER`, and others."""
+    return _build(*OUTER[name])
 
 
 @cache
-def _build(name: str) -> Node:
-    module, attribute = _PLACES[name]
+def _build(module: str, attribute: str) -> Node:
     found: str | Callable[[], Node] = getattr(
         import_module(f"engine.notations.json_schema.formats.{module}"), attribute
     )

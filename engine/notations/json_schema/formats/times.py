@@ -14,41 +14,41 @@ from __future__ import annotations
 
 from engine.notations.json_schema.formats.texts import one_of
 
-_YEAR = r"(?:\d{3}[1-9]|\d{2}[1-9]0|\d[1-9]00|[1-9]000)"
+YEAR = r"(?:\d{3}[1-9]|\d{2}[1-9]0|\d[1-9]00|[1-9]000)"
 _LEAP_YEAR = r"(?:\d{2}(?:0[48]|[2468][048]|[13579][26])|(?:0[48]|[2468][048]|[13579][26])00)"
 
 DATE = (
-    rf"(?:{_YEAR}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)"
+    rf"(?:{YEAR}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)"
     rf"|02-(?:0[1-9]|1\d|2[0-8]))|{_LEAP_YEAR}-02-29)"
 )
 
-_FRACTION = r"(?:\.\d+)?"
+FRACTION = r"(?:\.\d+)?"
 _HOUR = r"(?:[01]\d|2[0-3])"
 _OFFSET = rf"(?:[Zz]|[+-]{_HOUR}:[0-5]\d)"
-_ORDINARY_TIME = rf"{_HOUR}:[0-5]\d:[0-5]\d{_FRACTION}{_OFFSET}"
+ORDINARY_TIME = rf"{_HOUR}:[0-5]\d:[0-5]\d{FRACTION}{_OFFSET}"
 
 
 def _leap_behind() -> str:
     """A leap second in a local time west of Greenwich: 23:59 less the offset, hour by hour and minute by minute."""
-    hours = one_of([rf"{23 - hour:02}(?=:[0-5]\d:60{_FRACTION}-{hour:02}:)" for hour in range(24)])
-    minutes = one_of([rf"{59 - minute:02}(?=:60{_FRACTION}-\d\d:{minute:02})" for minute in range(60)])
-    return rf"{hours}:{minutes}:60{_FRACTION}-{_HOUR}:[0-5]\d"
+    hours = one_of([rf"{23 - hour:02}(?=:[0-5]\d:60{FRACTION}-{hour:02}:)" for hour in range(24)])
+    minutes = one_of([rf"{59 - minute:02}(?=:60{FRACTION}-\d\d:{minute:02})" for minute in range(60)])
+    return rf"{hours}:{minutes}:60{FRACTION}-{_HOUR}:[0-5]\d"
 
 
 def _leap_ahead() -> str:
     """The same to the east, where the local day is the next: the offset less a minute."""
-    hours = one_of([rf"{hour:02}(?=:[0-5]\d:60{_FRACTION}\+{hour:02}:)" for hour in range(24)])
-    minutes = one_of([rf"{minute - 1:02}(?=:60{_FRACTION}\+\d\d:{minute:02})" for minute in range(1, 60)])
-    whole = one_of([rf"{hour - 1:02}(?=:59:60{_FRACTION}\+{hour:02}:00)" for hour in range(1, 24)])
-    return rf"(?:{hours}:{minutes}:60{_FRACTION}\+{_HOUR}:[0-5]\d|{whole}:59:60{_FRACTION}\+{_HOUR}:00)"
+    hours = one_of([rf"{hour:02}(?=:[0-5]\d:60{FRACTION}\+{hour:02}:)" for hour in range(24)])
+    minutes = one_of([rf"{minute - 1:02}(?=:60{FRACTION}\+\d\d:{minute:02})" for minute in range(1, 60)])
+    whole = one_of([rf"{hour - 1:02}(?=:59:60{FRACTION}\+{hour:02}:00)" for hour in range(1, 24)])
+    return rf"(?:{hours}:{minutes}:60{FRACTION}\+{_HOUR}:[0-5]\d|{whole}:59:60{FRACTION}\+{_HOUR}:00)"
 
 
-_LEAP_SAME_DAY = rf"(?:23:59:60{_FRACTION}(?:[Zz]|\+00:00)|{_leap_behind()})"
+_LEAP_SAME_DAY = rf"(?:23:59:60{FRACTION}(?:[Zz]|\+00:00)|{_leap_behind()})"
 _LEAP_NEXT_DAY = _leap_ahead()
 
-TIME = rf"(?:{_ORDINARY_TIME}|{_LEAP_SAME_DAY}|{_LEAP_NEXT_DAY})"
+TIME = rf"(?:{ORDINARY_TIME}|{_LEAP_SAME_DAY}|{_LEAP_NEXT_DAY})"
 DATE_TIME = (
-    rf"(?:{DATE}[Tt]{_ORDINARY_TIME}|{_YEAR}-(?:(?:06-30|12-31)[Tt]{_LEAP_SAME_DAY}"
+    rf"(?:{DATE}[Tt]{ORDINARY_TIME}|{YEAR}-(?:(?:06-30|12-31)[Tt]{_LEAP_SAME_DAY}"
     rf"|(?:07-01|01-01)[Tt]{_LEAP_NEXT_DAY}))"
 )
 

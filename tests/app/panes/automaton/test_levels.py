@@ -116,7 +116,7 @@ def test_an_open_rule_stays_open_over_an_edit_while_it_is_there(pane: AutomatonP
     pane._show_rule("term")
     shown.show(SMALL.replace('"a"', '"a" | "b"'), 2)
     assert pane.levels.rule_box.currentText() == "term"
-    assert shown.scene.picture.labels[0, 2] == "ab"
+    assert shown.scene.picture.labels[0, 2] == "a b"
     shown.show(SMALL.replace("term", "factor"), 3)
     assert pane.levels.rule_box.currentText() == "All 3 rules"
     assert len(shown.scene.picture.groups) == 3
@@ -161,3 +161,20 @@ def test_a_stale_drawing_of_rules_is_greyed(pane: AutomatonPane) -> None:
         Qt.PenStyle.SolidLine,
         Qt.PenStyle.CustomDashLine,
     }
+
+
+def test_rules_stay_where_they_were_by_their_names(pane: AutomatonPane) -> None:
+    many = 'root ::= a b c\na ::= "(" b ")" | [a-z]{9}\nb ::= c | "<" a ">"\nc ::= [0-9]{1,40} a?\n'
+    shown = Shown(pane, many)
+    pane.header.all_button.setChecked(False)
+    before = {name: shown.scene.box(node).center() for node, name in names_of(shown).items()}
+    assert set(before) == {"root", "a", "b", "c"}
+    shown.show(many.replace("a ::=", 'new ::= "n"\na ::= new |'), 2)
+    after = {name: shown.scene.box(node).center() for node, name in names_of(shown).items()}
+    assert all(abs(before[name].x() - after[name].x()) < 2 for name in before)
+    assert any((before[name] - after[name]).manhattanLength() < 2 for name in before)
+
+
+def names_of(shown: Shown) -> dict[int, str]:
+    picture = shown.scene.picture
+    return {node: text.partition("\n")[0] for node, text in picture.names.items()}

@@ -120,3 +120,13 @@ def test_another_theme_keeps_the_list(pane) -> None:
     page = pane.reference.get()
     theme.themes.changed.emit()
     assert listed(page) == forms("regex", "python")
+
+
+def test_it_says_that_nothing_has_what_is_typed(pane, qtbot) -> None:
+    page = pane.reference.get()
+    qtbot.keyClicks(page.field, "zzz")
+    assert listed(page) == []
+    assert "nothing with" in page.says.text()
+    page.field.clear()
+    assert "nothing with" not in page.says.text()
+    assert listed(page) == forms("regex", "python")

@@ -177,3 +177,31 @@ def test_states_are_named_only_where_they_are_seen(qtbot, pane):
     pane.resize(900, 800)
     pane.grab()
     assert 0 < len(asked) < 100
+
+
+def test_until_the_vocabulary_answers_a_search_means_what_it_will_mean(qtbot, pane):
+    """Return may come before the answer, and takes what is on top by then."""
+    parts, first = pane.candidates, CANDIDATES[0]
+    rows = parts.table.candidates
+    for typed, ids in ((f"#{first.token_id}", [first.token_id]), ("#", None), ('"zz"', [])):
+        parts.search.clear()
+        qtbot.keyClicks(parts.search, typed)
+        if ids is not None:
+            assert [rows.candidate(row).token_id for row in range(rows.rowCount())] == ids
+    longest = max((c for c in CANDIDATES if c.token), key=lambda c: len(c.token))
+    parts.search.clear()
+    qtbot.keyClicks(parts.search, f'"{longest.token.decode()}"')
+    assert [rows.candidate(row).token_id for row in range(rows.rowCount())] == [longest.token_id]
+    parts.search.setText(f'"{longest.token.decode()[:-1]}"')
+    assert not rows.rowCount()
+
+
+def test_a_large_vocabulary_has_its_scripts_laid_out_once(qtbot, pane):
+    fonts = pane.candidates.fonts
+    pane.show_view(view(at=position(size=100)))
+    assert fonts.is_done
+    pane.show_view(view(at=position(size=50_000)))
+    assert not fonts.is_done
+    qtbot.waitUntil(lambda: not fonts.is_at_work)
+    pane.show_view(view(at=position(size=50_000, z=0.4)))
+    assert fonts.is_done

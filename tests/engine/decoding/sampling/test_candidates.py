@@ -37,6 +37,18 @@ def test_ranks_of_some_agree_with_a_full_sort(values, chosen):
     assert candidates.ranks(logits, ids).tolist() == [order.index(i) + 1 for i in ids]
 
 
+@given(st.integers(0, 1_000), st.integers(1, 4_000))
+def test_ranks_in_a_vocabulary_agree_with_a_full_sort(seed, size):
+    random = np.random.default_rng(seed)
+    logits = np.round(random.normal(0, 3, size), 1)
+    order = np.lexsort((np.arange(size), -logits))
+    places = np.empty(size, dtype=np.int64)
+    places[order] = np.arange(1, size + 1)
+    ids = random.choice(size, min(size, 300), replace=False)
+    assert candidates.ranks(logits, ids).tolist() == places[ids].tolist()
+    assert candidates.best(logits, 256).tolist() == order[:256].tolist()
+
+
 def test_the_table_has_favourites_best_allowed_and_every_end():
     size = 2000
     logits = np.linspace(10, -10, size)
@@ -44,19 +56,17 @@ def test_the_table_has_favourites_best_allowed_and_every_end():
     allowed[1000:1500] = True
     vocabulary = Vocabulary([b"%d" % i for i in range(size)], [1998, 1999])
     decision = decide(logits, allowed, (), SamplerSettings())
-    ids = candidates.shown_ids(decision, vocabulary.eos_ids)
-    assert ids.tolist() == [*range(256), *range(1000, 1064), 1998, 1999]
-    rows = candidates.rows(decision, ids, vocabulary, lambda token_id: token_id + 1)
-    assert [row.rank for row in rows] == [i + 1 for i in ids]
+    rows = candidates.table(decision, vocabulary)
+    assert [row.token_id for row in rows] == [*range(256), *range(1000, 1064), 1998, 1999]
+    assert [row.rank for row in rows] == [row.token_id + 1 for row in rows]
     assert [row.token_id for row in rows if row.is_eos] == [1998, 1999]
-    assert rows[0].target is None
-    assert rows[256].target == 1001
+    assert rows == candidates.rows(decision, np.array([row.token_id for row in rows]), vocabulary)
     assert rows[256].p_masked == pytest.approx(rows[256].p / decision.z)
 
 
 def test_ids_beyond_the_vocabulary_have_no_bytes():
     decision = decide(np.zeros(WORDS.size + 2), np.ones(WORDS.size, dtype=np.bool_), (), SamplerSettings())
-    row = candidates.rows(decision, np.array([WORDS.size + 1]), WORDS, lambda _: None)[0]
+    row = candidates.rows(decision, np.array([WORDS.size + 1]), WORDS)[0]
     assert (row.token, row.name, row.allowed, row.p_masked) == (None, "", False, 0)
 
 

@@ -122,6 +122,30 @@ def test_draws_follow_the_distribution():
     assert counts / 3000 == pytest.approx([0.7, 0.2, 0.1], abs=0.03)
 
 
+@pytest.mark.parametrize("size", [1, 511, 512, 513, 3_000])
+def test_a_draw_is_what_adding_up_one_by_one_says(size):
+    random = np.random.default_rng(size)
+    allowed = random.random(size) < 0.7
+    allowed[size // 2] = True
+    decision = decide(random.normal(0, 6, size), allowed, (), PLAIN)
+    cumulative = np.cumsum(decision.p_sampled)
+    for seed in range(200):
+        point = np.random.default_rng((seed, 0)).random() * cumulative[-1]
+        assert decision.draw(seed, 0) == np.searchsorted(cumulative, point, side="right")
+
+
+def test_a_draw_has_mass_however_it_is_rounded(monkeypatch):
+    class Last:
+        def random(self) -> float:
+            return 1.0
+
+    monkeypatch.setattr(np.random, "default_rng", lambda _seed: Last())
+    for size in (3, 512, 1_200):
+        allowed = np.zeros(size, dtype=np.bool_)
+        allowed[1] = True
+        assert decide(np.zeros(size), allowed, (), PLAIN).draw(0, 0) == 1
+
+
 def test_greedy_takes_the_best_allowed_and_the_lowest_of_equals():
     greedy = SamplerSettings(temperature=0)
     assert decide(np.array([9.0, 1.0, 2.0]), bools(0, 1, 1), (), greedy).draw(0, 0) == 2

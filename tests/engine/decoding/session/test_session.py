@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 from random_model import LETTERS, GivenModel, RandomModel
 
 from engine.compile import compile_grammar
 from engine.decoding.errors import DeadEndError, FinishedError, NotAllowedError
 from engine.decoding.session import DecodeSession
-from engine.decoding.values import Chat, EosState, Finish, SamplerSettings
+from engine.decoding.values import Candidate, Chat, EosState, Finish, SamplerSettings
 from engine.masking.explanation import Reason
 from engine.source import InvariantError
 from engine.vocabulary import Vocabulary
@@ -49,13 +51,13 @@ def test_a_position_tells_what_the_mask_does():
     assert sum(row.p for row in position.candidates) == pytest.approx(1)
     assert sum(row.p for row in position.candidates if row.allowed) == pytest.approx(position.z)
     assert sum(row.p_masked for row in position.candidates) == pytest.approx(1)
-    assert all((row.target is not None) == row.allowed for row in position.candidates)
 
 
-def test_a_target_is_where_the_token_leads():
-    steps = session()
-    row = next(row for row in steps.position().candidates if row.allowed)
-    assert steps.take(row.token_id).configuration == row.target
+def test_a_position_crosses_to_another_process_whole():
+    for position in (session().position(), session("").position()):
+        crossed = pickle.loads(pickle.dumps(position))
+        assert crossed == position
+        assert all(isinstance(row, Candidate) for row in crossed.candidates)
 
 
 def test_forced_tokens_and_bytes_are_told():

@@ -53,6 +53,7 @@ CASES = [
     ("ab|c", [(0, "One of these 2", "ab|c"), (1, "The text `ab`", "ab"), (1, "The text `c`", "c")]),
     ("a|", [(0, "One of these 2", "a|"), (1, "The text `a`", "a"), (1, "Nothing, the empty text", "")]),
     ("(a)", [(0, "Group 1: the text `a`", "(a)")]),
+    ("(?>a)", [(0, "Where only the first way counts: the text `a`", "(?>a)")]),
     (
         "(?P<y>a|b)",
         [(0, "Group `y`: one of these 2", "(?P<y>a|b)"), (1, "The text `a`", "a"), (1, "The text `b`", "b")],
@@ -203,7 +204,12 @@ WORDS = [
     *(r"\d", r"\W", r"\s", r"\b", r"\B", r"\A", r"\Z", r"\x41", r"\p{L}", r"\t", "(?:", "(?=", "(?!", "(?<=", "(?<!"),
     *("(?i)", "(?-i:", "(?x) # c\n", "(?m:^a$)", "(?s:.)", "(?P<n>", "{2}", "{,3}", "{2,}", "??", "[^", "[a-f]", "(|)"),
 ]
-REAL = [r"(?P<y>\d{4})-(0[1-9]|1[0-2])(?!x)", r"(?i)\b(?:get|put) /[a-z/]*\Z", "[^\\s`]+|(a|b)*?c{2,3}$"]
+REAL = [
+    r"(?>a+)b|(?:ab)*+a",
+    r"(?P<y>\d{4})-(0[1-9]|1[0-2])(?!x)",
+    r"(?i)\b(?:get|put) /[a-z/]*\Z",
+    "[^\\s`]+|(a|b)*?c{2,3}$",
+]
 
 
 @fuzz(150)

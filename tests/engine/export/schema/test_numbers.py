@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from lockstep import excess
 
 from engine.automata.json.numbers.language import NumberLanguage
+from engine.automata.json.numbers.magnitudes import decimals
 from engine.compile import CompiledGrammar, compile_grammar
-from engine.export.schema.numbers import any_integer, any_number, bounded_number, is_any
+from engine.export import to_gbnf
+from engine.export.schema.numbers import MOST_WHOLE, any_integer, any_number, bounded_number, is_any
 from engine.export.schema.settings import Spelling
 from engine.grammar import Grammar, Node, Reference, Rule
 from engine.grammar.print_gbnf import print_gbnf
-from engine.source import Limits
+from engine.source import GrammarError, Limits
 
 NUMERALS = [
     *("0", "-0", "1", "7", "10", "12", "99", "100", "101", "-1", "-5", "-12", "00", "01", "-", "", "+1", ".5", "1."),
@@ -88,3 +92,48 @@ def test_a_range_reads_as_people_write_it():
     assert shown(minimum=1950, maximum=2037, integer=True) == (
         'root ::= "19" [5-9] [0-9] | "20" ([0-2] [0-9] | "3" [0-7])\n'
     )
+
+
+MULTIPLES = [
+    {"multiple_of": (Fraction(1, 100),)},
+    {"multiple_of": (Fraction(1, 2),), "minimum": 0, "maximum": 100},
+    {"multiple_of": (Fraction(3, 10),)},
+    {"multiple_of": (7,), "exclusive_minimum": 0},
+    {"not_multiple_of": (Fraction(1, 2),)},
+]
+
+
+@pytest.mark.parametrize("conditions", MULTIPLES, ids=str)
+def test_multiples_with_a_fraction_are_written_with_so_many_digits(conditions):
+    language = NumberLanguage(**conditions)
+    plain = compiled(language, Spelling.PLAIN)
+    behind = max(decimals(Fraction(each)) for each in (*language.multiple_of, *language.not_multiple_of))
+    numerals = {f"{sign}{number / 100:g}" for number in range(0, 3000, 5) for sign in ("", "-")}
+    for text in (*NUMERALS, *numerals, "7" * MOST_WHOLE, "7" * (MOST_WHOLE + 1), "0.30", "0.300", "1.999", "-0"):
+        is_short = "e" not in text.lower() and len(text.partition(".")[2]) <= behind and len(text) <= MOST_WHOLE
+        is_short = is_short or text == "7" * MOST_WHOLE
+        if is_short or not holds(language, text):
+            assert plain.fullmatch(text) == holds(language, text), text
+
+
+@pytest.mark.parametrize("conditions", MULTIPLES, ids=str)
+def test_those_are_a_part_of_the_multiples(conditions):
+    words = {
+        "multiple_of": "multipleOf",
+        "minimum": "minimum",
+        "maximum": "maximum",
+        "exclusive_minimum": "exclusiveMinimum",
+    }
+    stated = {words[key]: value for key, value in conditions.items() if key in words}
+    schema: dict[str, object] = {
+        "type": "number",
+        **{key: float(value[0]) if isinstance(value, tuple) else value for key, value in stated.items()},
+    }
+    if "not_multiple_of" in conditions:
+        schema["not"] = {"multipleOf": float(conditions["not_multiple_of"][0])}
+    whole = compile_grammar("json_schema", json.dumps(schema))
+    conversion = to_gbnf(whole)
+    assert any(f"{MOST_WHOLE} digits" in note for note in conversion.notes)
+    assert excess(compile_grammar("gbnf", conversion.text), whole, walks=8, steps=30) == ""
+    with pytest.raises(GrammarError, match="too large"):
+        to_gbnf(whole, Spelling.ANY)

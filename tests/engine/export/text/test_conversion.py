@@ -218,7 +218,7 @@ def test_a_note_says_what_plain_spelling_leaves_out():
         ),
         ({"type": "object", "minProperties": 3}, "/minProperties", "the keys that came must be remembered"),
         (
-            {"properties": {"a": {"type": "number", "multipleOf": 0.01}}},
+            {"properties": {"a": {"type": "number", "not": {"multipleOf": 0.25}}}},
             "/properties/a",
             "states of a number's automaton",
         ),

@@ -27,8 +27,8 @@ PYTHON = [
     ("^{2}", "regex-anchor-repeated", "{2}"),
     ("a*{2}?", "regex-multiple-repeat", "{2}?"),
     ("a{3,2}", "regex-repeat-reversed", "{3,2}"),
-    ("(ab)*+", "regex-possessive", "*+"),
-    ("(?>a)", "regex-atomic", "(?>"),
+    ("(a?)*+", "regex-possessive", "*+"),
+    ("(?>a*[ab])", "regex-atomic", "(?>"),
     (r"(a)\1", "regex-backreference", r"\1"),
     ("(?P<n>a)(?P=n)", "regex-backreference", "(?P=n)"),
     (r"a\12", "regex-bad-reference", r"\12"),
@@ -45,6 +45,7 @@ PYTHON = [
     (r"\U00110000", "regex-escape-too-large", r"\U00110000"),
     (r"[\400]", "regex-escape-too-large", r"\400"),
     (r"\N{nothing}", "regex-unknown-character-name", r"\N{nothing}"),
+    ("\\N{\ud800}", "regex-unknown-character-name", "\\N{\ud800}"),
     (r"[\p{Foo}]", "regex-unknown-property", r"\p{Foo}"),
     (r"\ud800", "regex-lone-surrogate", r"\ud800"),
     ("[a-z", "regex-unclosed-class", "["),
@@ -101,7 +102,7 @@ def test_a_wording_is_one_finished_sentence(dialect: Dialect, pattern: str) -> N
 
 
 def test_one_parse_reports_every_mistake_in_order() -> None:
-    found = findings(r"(a\q[z-a]*+(?P=x)|+)[b-", Dialect.PYTHON)
+    found = findings(r"(a\q[z-a](?:a?)*+(?P=x)|+)[b-", Dialect.PYTHON)
     assert [finding.code for finding in found] == [
         "regex-bad-escape",
         "regex-reversed-range",

@@ -7,8 +7,10 @@ from hypothesis import given, settings
 from string_formulas import TEXTS, build, formulas, holds, node_of
 
 from engine.automata.json.arena import Arena
+from engine.automata.json.objects.cells import some_strings
+from engine.automata.json.strings.inhabited import is_plainly_inhabited
 from engine.automata.json.strings.language import TextLanguage
-from engine.automata.json.strings.products import is_plainly_inhabited
+from engine.automata.runtime import DEAD
 from engine.compile import compile_grammar
 from engine.source import LimitExceededError, Limits, Span
 
@@ -21,6 +23,47 @@ def test_a_formula_holds_what_its_conditions_say(formula):
     assert [text for text in TEXTS if language.holds(text)] == expected
     if expected:
         assert language.start is not None
+
+
+@settings(max_examples=100)
+@given(formulas)
+def test_some_strings_are_some_of_them(formula):
+    language = TextLanguage(build(Arena(), formula), Limits())
+    for most in (1, 3):
+        found = some_strings(language, most)
+        assert bool(found) is (language.start is not None)
+        assert len(found) == len(set(found)) <= most
+        assert all(map(language.holds, found))
+
+
+@settings(max_examples=100)
+@given(formulas)
+def test_a_row_is_what_single_steps_come_to(formula):
+    by_rows, by_steps = (TextLanguage(build(Arena(), formula), Limits()).automaton for _ in range(2))
+    rows, steps = getattr(by_rows, "inner", by_rows), getattr(by_steps, "inner", by_steps)
+    same, todo = {rows.start: steps.start}, [rows.start]
+    while todo and len(same) < 100:
+        state = todo.pop()
+        for byte_class, following in enumerate(rows.row(state)):
+            other = steps.step(same[state], byte_class)
+            assert (following == DEAD) is (other == DEAD)
+            if following not in same:
+                todo.append(following)
+            assert same.setdefault(following, other) == other
+            assert rows.remaining(following) == steps.remaining(other)
+
+
+@settings(max_examples=60)
+@given(formulas)
+def test_what_is_lacking_is_never_more_than_a_string_needs(formula):
+    language = TextLanguage(build(Arena(), formula), Limits())
+    for text in [text for text in TEXTS if language.holds(text)][:200]:
+        state, data = language.start, text.encode()
+        for at, byte in enumerate(data):
+            lacks = language.automaton.remaining(state)
+            assert lacks.at_least is not None
+            assert lacks.at_least <= len(data) - at
+            state = language.step(state, byte)
 
 
 @settings(max_examples=60)

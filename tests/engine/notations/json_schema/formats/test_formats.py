@@ -130,6 +130,13 @@ INVALID = {
 }
 
 
+def test_the_whole_local_part_is_counted():
+    for item, fits in (("x", 62), ("\\@", 31), ('\\"', 31)):
+        for name in ("email", "idn-email"):
+            assert accepts(name, f'"{item * fits}"@y')
+            assert not accepts(name, f'"{item * (fits + 1)}"@y')
+
+
 @pytest.mark.parametrize("name", sorted(VALID))
 def test_valid_strings(name):
     for text in VALID[name].split(" "):

@@ -1,0 +1,55 @@
+"""A strip over the text: as what it was read, or could be, and one button for the other way."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton
+
+from app import theme
+from app.theme import Role
+from app.theme.icons import draw_icon
+
+
+class ReadingStrip(QFrame):
+    """Hidden while there is nothing to say.
+
+    Signals:
+        chosen: the button was pressed.
+        dismissed: it is not to be said again of this text.
+    """
+
+    chosen = Signal()
+    dismissed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setProperty("role", "banner")
+        self.setProperty("severity", "hint")
+        self.text = QLabel(textFormat=Qt.TextFormat.PlainText, wordWrap=True)
+        self.button = QPushButton()
+        self.button.setToolTip("Have it the other way; undo takes that back")
+        self.button.clicked.connect(self.chosen)
+        self.close_button = QToolButton()
+        self.close_button.setToolTip("Dismiss")
+        self.close_button.setAccessibleName("Dismiss")
+        self.close_button.setFixedSize(24, 24)
+        self.close_button.clicked.connect(self.dismissed)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(theme.SPACE_M, theme.SPACE_XS, theme.SPACE_S, theme.SPACE_XS)
+        row.setSpacing(theme.SPACE_S)
+        row.addWidget(self.text, 1)
+        row.addWidget(self.button)
+        row.addWidget(self.close_button)
+        theme.themes.changed.connect(self._recolour)
+        self._recolour()
+        self.hide()
+
+    def say(self, text: str, button: str) -> None:
+        """Say something, with a way to have it otherwise; nothing hides the strip."""
+        self.text.setText(text)
+        self.button.setText(button)
+        self.setVisible(bool(text))
+
+    def _recolour(self) -> None:
+        colours = theme.colour(Role.TEXT).name(), theme.colour(Role.DISABLED).name()
+        self.close_button.setIcon(draw_icon("ph.x", *colours))

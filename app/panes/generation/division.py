@@ -1,0 +1,58 @@
+"""How the output and what follows it share the height.
+
+The output takes what its chips need and no more: in a low window every line that it
+does not need is a candidate that can be read. In a high one three lines are kept from
+the start, so that the table does not move with the first steps. Once the user has
+drawn the line, it stays there.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QSplitter, QWidget
+
+from app.panes.generation.output import OutputBox
+
+_HIGH_FROM = 600  # pixels
+_SHARE = 0.25  # of the height, which the output takes at most
+
+
+class Division(QSplitter):
+    """The output over what follows.
+
+    Args:
+        output: the upper part.
+        following: the lower part, which grows with the window.
+    """
+
+    def __init__(self, output: OutputBox, following: QWidget) -> None:
+        super().__init__(Qt.Orientation.Vertical)
+        self._output = output
+        self._is_drawn = False  # by the user
+        self.setChildrenCollapsible(False)
+        self.addWidget(output)
+        self.addWidget(following)
+        self.setStretchFactor(1, 1)
+        self.splitterMoved.connect(self._keep)
+
+    def fit(self) -> None:
+        """Give the output the height of its chips."""
+        if self._is_drawn or not self.height():
+            return
+        chips = self._output.chips
+        least = self._output.minimumSizeHint().height()
+        around = least - chips.minimumSizeHint().height()
+        roomy = chips.sizeHint().height() if self.height() >= _HIGH_FROM else 0
+        most = max(least, round(self.height() * _SHARE))
+        wanted = max(least, min(around + max(chips.content_height, roomy), most))
+        if self._output.height() != wanted:
+            self.setSizes([wanted, self.height() - wanted])
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Share another height, or wrap at another width."""
+        super().resizeEvent(event)
+        self.fit()
+
+    def _keep(self, _place: int, _index: int) -> None:
+        self._is_drawn = True

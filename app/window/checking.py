@@ -1,0 +1,66 @@
+"""Checking an output: the one dialog that does, and what was pasted into it last.
+
+The output belongs to the document that it was checked against, so it is there
+again when the dialog is opened anew, and goes with the document.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QWidget
+
+from app.session import Session
+from app.window.panes import Panes
+
+if TYPE_CHECKING:
+    from app.window.replay_dialog import Draft, ReplayDialog
+
+
+class Checking(QObject):
+    """What "Check an output…" does."""
+
+    def __init__(self, session: Session, panes: Panes, window: QWidget) -> None:
+        super().__init__(window)
+        self._session, self._panes, self._window = session, panes, window
+        self._dialog: ReplayDialog | None = None
+        self._draft: Draft | None = None
+        session.document.replaced.connect(self._forget)
+
+    def open(self) -> ReplayDialog:
+        """Open the dialog with what was pasted last, or bring the open one to the front."""
+        dialog = self._dialog or self._make()
+        dialog.show()
+        dialog.activateWindow()
+        dialog.text.setFocus()
+        return dialog
+
+    def _make(self) -> ReplayDialog:
+        from app.window.replay_dialog import ReplayDialog
+
+        compiling, decoding = self._session.compiling, self._session.decoding
+        dialog = self._dialog = ReplayDialog(self._session.document.title, self._window)
+        dialog.checked.connect(lambda question: decoding.replay(compiling.request(), question))
+        dialog.opened.connect(decoding.open_output)
+        dialog.test_wanted.connect(self._keep_as_test)
+        dialog.span_wanted.connect(self._panes.editor.go_to)
+        decoding.replayed.connect(dialog.show_answer)
+        compiling.diagnosed.connect(dialog.check_again)
+        decoding.model_opened.connect(dialog.check_again)
+        dialog.finished.connect(self._on_finished)
+        if self._draft is not None:
+            dialog.resume(self._draft)
+        return dialog
+
+    def _on_finished(self) -> None:
+        dialog, self._dialog = self._dialog, None
+        if dialog is not None:
+            self._draft = dialog.draft
+            dialog.deleteLater()
+
+    def _keep_as_test(self, text: str) -> None:
+        self._panes.tests.add_text(text)
+
+    def _forget(self) -> None:
+        self._draft = None

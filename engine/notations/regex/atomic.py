@@ -1,0 +1,174 @@
+"""Atomic groups and possessive quantifiers, as far as they are a set of strings.
+
+Both say that a matcher does not turn back: of all the ways in which it could
+match from some place, only the first counts. Where that is settled by the text
+ahead, it can be said without any order:
+
+- what can end in one place only, wherever it begins, is atomic by itself: no
+  string of it goes on where another ends;
+- `X*+` is `X*` where no X follows, since each X is the first way of matching
+  it; so are `X++` and `X?+`, and with counts, as many as there may be;
+- of `A|B`, B counts where A does not match;
+- of `AB`, where A ends in one place only, the first way of B.
+
+Whatever cannot be said so is refused: in `(?>a*[ab])` the end of `a*` depends on
+what it runs into, and where an X may be empty, matchers differ.
+
+Rejected: running the matcher's order in the automaton, with its threads ranked.
+Every state would become a list, and a mask asks for sets.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from engine.grammar import EMPTY, Chars, Choice, Empty, Look, Never, Node, Repeat, Sequence
+from engine.source import LimitExceededError, Limits, Span
+
+_DEEPEST: Final = 100
+_FEW: Final = Limits(configurations=500, threads=1_000)
+
+
+class Atomics:
+    """What is known of the nodes of one pattern."""
+
+    def __init__(self) -> None:
+        # By identity: equal nodes may be written otherwise. The nodes themselves keep the identities theirs.
+        self._lazy: dict[int, Node] = {}
+        self._single: dict[int, Node] = {}
+
+    def note_lazy(self, node: Node) -> None:
+        """A repetition tries the fewest first."""
+        self._lazy[id(node)] = node
+
+    def group(self, node: Node) -> Node | None:
+        """The first way of matching a node; None where that is not a matter of strings."""
+        return self._first(node, 0)
+
+    def repeated(self, node: Node, minimum: int, maximum: int | None, span: Span) -> Node | None:
+        """As many of a node as match one after the other; None where that is not a matter of strings."""
+        return self._most(node, minimum, maximum, span, 0)
+
+    # ------------------------------------------------------------------ the first way
+
+    def _first(self, node: Node, depth: int) -> Node | None:
+        if self._is_single(node):
+            return node
+        found: Node | None = None
+        if depth < _DEEPEST:
+            match node:
+                case Sequence():
+                    last = self._first(node.items[-1], depth + 1)
+                    if last is not None and all(map(self._is_single, node.items[:-1])):
+                        found = Sequence((*node.items[:-1], last), node.span)
+                case Choice():
+                    found = self._first_of(node, depth)
+                case Repeat() if id(node) not in self._lazy:
+                    found = self._most(node.node, node.minimum, node.maximum, node.span, depth)
+                case Repeat():
+                    found = self._fewest(node, depth)
+                case _:
+                    pass
+        return None if found is None else self._noted(found)
+
+    def _first_of(self, node: Choice, depth: int) -> Node | None:
+        ways: list[Node] = []
+        before: list[Node] = []
+        for alternative in node.alternatives:
+            first = self._first(alternative, depth + 1)
+            if first is None:
+                return None
+            ways.append(Sequence((*before, first), alternative.span) if before else first)
+            before.append(Look(alternative, ahead=True, negated=True, span=alternative.span))
+        return Choice(tuple(ways), node.span)
+
+    def _most(self, node: Node, minimum: int, maximum: int | None, span: Span, depth: int) -> Node | None:
+        """The greedy repetition. One of two at least might turn back to an earlier one, where that has other ends."""
+        one = self._first(node, depth + 1)
+        if one is None or _may_be_empty(node) or (minimum > 1 and not self._is_single(node)):
+            return None
+        no_more = Look(node, ahead=True, negated=True, span=span)
+        if maximum is None:
+            return self._noted(Sequence((Repeat(one, minimum, None, span), no_more), span))
+        all_of_them = Repeat(one, maximum, maximum, span)
+        if minimum == maximum:
+            return self._noted(all_of_them)
+        fewer = Sequence((Repeat(one, minimum, maximum - 1, span), no_more), span) if maximum > 1 else no_more
+        return self._noted(Choice((fewer, all_of_them), span))
+
+    def _fewest(self, node: Repeat, depth: int) -> Node | None:
+        if node.minimum == 0:
+            return EMPTY
+        one = self._first(node.node, depth + 1)
+        if one is None or (node.minimum > 1 and not self._is_single(node.node)):
+            return None
+        return Repeat(one, node.minimum, node.minimum, node.span)
+
+    # ------------------------------------------------------------------ a single end
+
+    def _noted(self, node: Node) -> Node:
+        self._single[id(node)] = node
+        return node
+
+    def _is_single(self, node: Node) -> bool:
+        """Whether it ends in one place at most, wherever it begins."""
+        if isinstance(node, Chars | Empty | Never | Look) or id(node) in self._single:
+            return True
+        if isinstance(node, Sequence) and all(map(self._is_single, node.items)):
+            return True
+        single = _no_string_goes_on(node)
+        if single:
+            self._noted(node)
+        return single
+
+
+def _no_string_goes_on(node: Node) -> bool:
+    """Whether no string of a node begins with another, whatever its conditions say."""
+    from engine.automata.lazy import LazyAutomaton
+    from engine.automata.program import assemble
+    from engine.automata.runtime import DEAD
+    from engine.grammar.simplify import simplify
+
+    stripped = _without_conditions(node, 0)
+    if stripped is None:
+        return False
+    try:
+        automaton = LazyAutomaton(assemble(simplify(stripped), _FEW), _FEW)
+        state = 1
+        while state < automaton.size:
+            row = automaton.row(state)
+            if automaton.accepts(state) and any(following != DEAD for following in row):
+                return False
+            state += 1
+    except LimitExceededError:
+        return False
+    return True
+
+
+def _may_be_empty(node: Node) -> bool:
+    """Whether a node may match nothing, where its conditions hold."""
+    from engine.grammar.simplify import matches_empty
+
+    stripped = _without_conditions(node, 0)
+    return stripped is None or bool(matches_empty(stripped, True, None))
+
+
+def _without_conditions(node: Node, depth: int) -> Node | None:
+    """A node with every look taken to hold, which matches what it does and more; None where it is too deep."""
+    if depth > _DEEPEST:
+        return None
+    match node:
+        case Look():
+            return EMPTY
+        case Sequence() | Choice():
+            items = node.items if isinstance(node, Sequence) else node.alternatives
+            parts = [_without_conditions(item, depth + 1) for item in items]
+            known = tuple(part for part in parts if part is not None)
+            if len(known) < len(parts):
+                return None
+            return Sequence(known) if isinstance(node, Sequence) else Choice(known)
+        case Repeat():
+            inner = _without_conditions(node.node, depth + 1)
+            return None if inner is None else Repeat(inner, node.minimum, node.maximum)
+        case _:
+            return node

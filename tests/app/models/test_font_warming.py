@@ -1,0 +1,13 @@
+"""Letters of other scripts are laid out ahead, one after the other, and then no more."""
+
+from app.models.font_warming import FontWarming
+
+
+def test_every_letter_is_laid_out_and_then_it_rests(qtbot, qapp):
+    warming = FontWarming(qapp)
+    assert warming.is_done
+    warming.begin()
+    assert not warming.is_done
+    qtbot.waitUntil(lambda: warming.is_done)
+    qtbot.waitUntil(lambda: not warming.is_at_work)
+    warming.deleteLater()

@@ -1,0 +1,69 @@
+"""How the output and the candidates share the height."""
+
+from __future__ import annotations
+
+import pytest
+from decode_views import position, trace, view
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QSplitterHandle
+
+from app.panes.generation import GenerationPane
+from app.panes.generation.division import Division
+
+LOW, HIGH = 460, 900
+
+
+@pytest.fixture
+def pane(qtbot):
+    made = GenerationPane()
+    qtbot.addWidget(made)
+    made.resize(500, LOW)
+    made.show()
+    qtbot.waitExposed(made)
+    return made
+
+
+def show(pane, tokens: int) -> None:
+    pane.show_view(view(trace((b"token",) * tokens), position(output=b"token" * tokens)))
+    QTest.qWait(1)
+
+
+def lines(pane) -> float:
+    chips = pane.output.chips
+    return chips.height() / chips.minimumSizeHint().height()
+
+
+def test_in_a_low_window_the_output_takes_the_lines_that_it_needs(pane):
+    show(pane, 2)
+    assert lines(pane) < 1.2
+    show(pane, 15)
+    assert 1.5 < lines(pane) < 3
+    division = pane.findChild(Division)
+    show(pane, 500)
+    assert pane.output.height() <= max(division.height() * 0.26, pane.output.minimumSizeHint().height())
+    show(pane, 2)
+    assert lines(pane) < 1.2
+
+
+def test_in_a_high_window_three_lines_are_kept_from_the_start(pane):
+    pane.resize(500, HIGH)
+    show(pane, 2)
+    before = pane.output.height()
+    assert lines(pane) > 2.4
+    show(pane, 15)
+    assert pane.output.height() == before
+
+
+def test_where_the_user_drew_the_line_it_stays(pane):
+    show(pane, 2)
+    handle = pane.findChild(Division).handle(1)
+    assert isinstance(handle, QSplitterHandle)
+    start = QPoint(40, 0)
+    QTest.mousePress(handle, Qt.MouseButton.LeftButton, pos=start)
+    QTest.mouseMove(handle, start + QPoint(0, 40))
+    QTest.mouseRelease(handle, Qt.MouseButton.LeftButton, pos=start + QPoint(0, 40))
+    drawn = pane.output.height()
+    assert lines(pane) > 1.5
+    show(pane, 3)
+    assert pane.output.height() == drawn

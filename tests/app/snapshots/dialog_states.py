@@ -1,0 +1,254 @@
+"""What opens over the window, and what stands around its panes: dialogs, alarms, menus, toolbar and status bar."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from decode_views import view
+from PySide6.QtCore import QObject
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QFrame, QMenuBar, QWidget
+
+from app.actions import Actions
+from app.actions.table import MENUS
+from app.document import GrammarPart
+from app.session import Alarm
+from app.window.banner import BannerStack
+from app.window.export_dialog import ExportDialog
+from app.window.gallery_dialog import GalleryDialog
+from app.window.keys_dialog import KeysDialog
+from app.window.notation_dialog import NotationDialog, Way
+from app.window.palette import CommandPalette
+from app.window.replay_dialog import ReplayDialog
+from app.window.status import StatusLine
+from app.window.toolbar import Toolbar
+from app.workers.compile_messages import CompileRequest
+from app.workers.convert_messages import ConvertAnswer, ConvertRequest, ReadAnswer, ReadRequest
+from app.workers.converting import convert, read
+from app.workers.export_values import ExportAnswer, ExportList, ExportRequest, ExportTold, ListExports
+from app.workers.exporting import export, list_exports
+from app.workers.replaying import ReplayAnswer, ReplayQuestion
+from engine.compile import CompileOptions, compile_grammar
+from engine.diagnosis.replay import Whose, replay_text
+from engine.source import CancelToken
+from engine.vocabulary import Vocabulary
+from tests.app.snapshots.making import GBNF, POLL_MS, SCHEMA, State, pictured, settled, shown
+
+_VOCABULARY = Vocabulary([*(bytes((byte,)) for byte in range(128)), b"name", b'": "', b"20", b"24"], [0])
+
+
+class _Asked(QObject):
+    """Answers an export dialog as the worker processes would."""
+
+    def __init__(self, dialog: ExportDialog, notation: str, text: str) -> None:
+        super().__init__(dialog)
+        self._dialog = dialog
+        self._request = CompileRequest(1, notation, text, CompileOptions())
+        self._compiled = compile_grammar(notation, text)
+        dialog.list_wanted.connect(self._list)
+        dialog.wanted.connect(self._export)
+
+    def _list(self, told: ExportTold) -> None:
+        found = list_exports(ListExports(self._request, told, has_model=True), self._compiled, CancelToken())
+        self._dialog.show_list(found)
+
+    def _export(self, target: str, path: str, told: ExportTold, number: int, _needs_model: bool) -> None:
+        request = ExportRequest(self._request, target, "", told, number)
+        answer = export(request, self._compiled, _VOCABULARY, CancelToken())
+        if path:
+            said = "Read back and checked: 40 random walks agree with the engine."
+            answer = ExportAnswer(target, path, number, answer.files, notes=answer.notes, checked=said)
+        self._dialog.show_answer(answer)
+
+
+def exporting(target: str, *, written: bool = False, text: str = GBNF, notation: str = "gbnf") -> QWidget:
+    """A target of an export, as it looks and once it is written."""
+    dialog = ExportDialog("A date")
+    _Asked(dialog, notation, text)
+    shown(dialog, 1000, 640)
+    dialog.begin()
+    dialog.targets.choose(target)
+    if written:
+        dialog.write("dates.lark")
+    return settled(dialog)
+
+
+def no_exports() -> QWidget:
+    """A grammar of which nothing can be exported."""
+    dialog = ExportDialog("A date")
+    dialog.list_wanted.connect(lambda _told: dialog.show_list(ExportList((), "The grammar has an error: mend it.")))
+    shown(dialog, 1000, 640)
+    dialog.begin()
+    return settled(dialog)
+
+
+def other_notation(
+    target: str, way: Way = Way.CONVERT, *, text: str = SCHEMA, notation: str = "json_schema"
+) -> QWidget:
+    """What becomes of a text in another notation."""
+    examples = {"GBNF": GrammarPart("gbnf", GBNF), "Regex · Python": GrammarPart("regex", "[0-9]{4}")}
+    compiled = CompileRequest(1, notation, text, CompileOptions())
+    dialog = NotationDialog(compiled, GrammarPart(notation, text), examples, target)
+    answers: list[ConvertAnswer | ReadAnswer] = []
+
+    def answer(request: ConvertRequest | ReadRequest) -> None:
+        if isinstance(request, ConvertRequest):
+            answers.append(convert(request, lambda one, _: compile_grammar(one.notation, one.text), CancelToken()))
+        else:
+            answers.append(read(request, CancelToken()))
+
+    dialog.wanted.connect(answer)
+    dialog.show()
+    dialog.begin()
+    dialog.ways[way].setChecked(True)
+    for told in answers:
+        if isinstance(told, ConvertAnswer):
+            dialog.show_conversion(told)
+        else:
+            dialog.show_reading(told)
+    return settled(dialog)
+
+
+def checked(output: str, *, budget: int = 0, finish: str = "", error: str = "") -> QWidget:
+    """The verdict on an output."""
+    dialog = ReplayDialog("A person")
+
+    def answer(question: ReplayQuestion) -> None:
+        grammar = compile_grammar("json_schema", SCHEMA)
+        found = replay_text(grammar, output.encode(), Whose(_VOCABULARY), budget=question.budget, finish=finish)
+        dialog.show_answer(ReplayAnswer(question, error=error) if error else ReplayAnswer(question, found, "A model"))
+
+    dialog.checked.connect(answer)
+    dialog.budget.setValue(budget)
+    dialog.text.setPlainText(output)
+    dialog.check_again()
+    return settled(dialog)
+
+
+def gallery(typed: str) -> QWidget:
+    """The gallery, filtered."""
+    dialog = GalleryDialog()
+    dialog.show()
+    dialog.field.setText(typed)
+    return settled(dialog)
+
+
+def palette(typed: str) -> QWidget:
+    """The command palette over a ground."""
+    ground = QFrame()
+    shown(ground, 700, 500)
+    actions = Actions(ground)
+    actions.recolour()
+    dialog = CommandPalette(actions, ground)
+    dialog.field.setText(typed)
+    settled(dialog)
+    return pictured(dialog, ground)
+
+
+def keys(typed: str) -> QWidget:
+    """The keyboard shortcuts."""
+    ground = QFrame()
+    actions = Actions(ground)
+    dialog = KeysDialog(actions, ground)
+    dialog.field.setText(typed)
+    settled(dialog)
+    return pictured(dialog, ground)
+
+
+def alarm(severity: str) -> QWidget:
+    """One alarm of a severity, with all that it can have."""
+    stack = BannerStack()
+    stack.resize(1000, 60)
+    stack.show()
+    texts = {
+        "error": Alarm(
+            "window",
+            "The model's process stopped (signal 9, SIGKILL) and was started anew. The output is kept; the model is "
+            "loaded again.",
+            "Traceback (most recent call last):\n  File “decode.py”, line 12\nMemoryError",
+            button="Restart workers",
+        ),
+        "warning": Alarm(
+            "window", "The file was changed by another program.", severity="warning", button="Read it anew"
+        ),
+        "hint": Alarm("window", "Shared as dates.html: 12 steps in 84 kB.", severity="hint", button="Open"),
+    }
+    banner = stack.show_alarm(texts[severity])
+    if severity == "error":
+        stack.resize(1000, 230)
+        next(button for button in banner.findChildren(type(banner.button)) if button.isCheckable()).setChecked(True)
+    QTest.qWait(POLL_MS)
+    return stack
+
+
+def menu(name: str) -> QWidget:
+    """A menu of the window."""
+    ground = QFrame()
+    actions = Actions(ground)
+    actions.recolour()
+    made = actions.fill(QMenuBar(ground))[name]
+    actions["view.chips_probability"].setChecked(True)
+    actions["run.processors_reset"].setEnabled(False)
+    made.adjustSize()
+    made.popup(ground.rect().topLeft())
+    QTest.qWait(POLL_MS)
+    return pictured(made, ground)
+
+
+def toolbar(width: int) -> QWidget:
+    """The toolbar, with room for its texts and without."""
+    ground = QFrame()
+    actions = Actions(ground)
+    actions.recolour()
+    made = Toolbar(actions)
+    made.show_document("A character sheet", is_modified=True)
+    made.show_notation("JSON Schema", "")
+    made.show_model("SmolLM2", "")
+    made.recolour()
+    made.ground = ground  # type: ignore[attr-defined]  # whose the actions are
+    shown(made, width, 46)
+    return settled(made)
+
+
+def status() -> QWidget:
+    """The status bar while a job runs."""
+    made = StatusLine()
+    made.recolour()
+    made.show_automaton(None, "The grammar has an error")
+    made.show_view(view(), None, frozenset())
+    made.show_activity("Fetching SmolLM2", 41_000_000, 98_000_000)
+    shown(made, 1200, 28)
+    return settled(made)
+
+
+CUT_OFF = '{"name": "Ada Lovela'
+CIRCLES = '{"name": "Ada",' + "\n   " * 40
+
+STATES: dict[str, State] = {
+    "export-typical": lambda: exporting("gbnf"),
+    "export-folder": lambda: exporting("requests"),
+    "export-picture": lambda: exporting("svg"),
+    "export-written": lambda: exporting("lark", written=True),
+    "export-refused": lambda: exporting("regex", text='root ::= "(" root ")" | "a"'),
+    "export-error": no_exports,
+    "notation-typical": lambda: other_notation("GBNF"),
+    "notation-error": lambda: other_notation("Regex · Python", text='root ::= "(" root ")" | "a"', notation="gbnf"),
+    "notation-reinterpret": lambda: other_notation("GBNF", Way.REINTERPRET),
+    "notation-new": lambda: other_notation("GBNF", Way.NEW),
+    "check-complete": lambda: checked('{"name": "Ada"}'),
+    "check-cut-off": lambda: checked(CUT_OFF, budget=16, finish="length"),
+    "check-refused": lambda: checked('{"name": "Ada", "age": 36}'),
+    "check-error": lambda: checked(CUT_OFF, error="Token ids need a model: choose one, or a tokenizer alone"),
+    "gallery-nothing": lambda: gallery("zzz"),
+    "gallery-schema": lambda: gallery("character sheet"),
+    "palette-typical": lambda: palette("auto"),
+    "palette-nothing": lambda: palette("zzz"),
+    "keys-typical": lambda: keys("layout"),
+    "alarm-error": lambda: alarm("error"),
+    "alarm-warning": lambda: alarm("warning"),
+    "alarm-hint": lambda: alarm("hint"),
+    "toolbar-wide": lambda: toolbar(1500),
+    "toolbar-narrow": lambda: toolbar(900),
+    "status-busy": status,
+    **{f"menu-{name.lower()}": partial(menu, name) for name in MENUS},
+}

@@ -1,0 +1,87 @@
+"""Formats as rules that count, against the formats."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from itertools import product
+
+import pytest
+from lockstep import difference
+
+from engine.compile import compile_grammar
+from engine.export import Spelling, to_gbnf
+from engine.export.schema.whole_formats import NAMES
+from engine.source import GrammarError
+
+A63 = "x" * 63
+
+
+@cache
+def schema(name):
+    return compile_grammar("json_schema", json.dumps({"type": "string", "format": name}))
+
+
+@cache
+def written(name):
+    conversion = to_gbnf(schema(name), Spelling.ANY)
+    assert not conversion.notes
+    return compile_grammar("gbnf", conversion.text)
+
+
+@pytest.mark.parametrize("name", sorted(NAMES))
+def test_the_text_is_the_format(name):
+    assert difference(schema(name), written(name), walks=6, steps=60) == ""
+
+
+@pytest.mark.parametrize(("name", "day"), [("time", ""), ("date-time", "2016-12-31T"), ("date-time", "2017-01-01t")])
+def test_leap_seconds(name, day):
+    text = '"{}{:02}:{:02}:60.5{}{:02}:{:02}"'
+    for sign, offset, off in product("+-", (0, 1, 59, 60, 61, 330, 1439), (0, 1, -1, 60)):
+        local = (23 * 60 + 59 + (offset if sign == "+" else -offset) + off) % 1440
+        one = text.format(day, *divmod(local, 60), sign, *divmod(offset, 60))
+        assert written(name).fullmatch(one) == schema(name).fullmatch(one), one
+
+
+LENGTHS = {
+    "hostname": [
+        *(".".join([A63] * 3) + "." + "x" * n for n in (60, 61, 62)),
+        *("x" * n for n in (1, 63, 64)),
+        *(".".join(["a"] * n) for n in (126, 127, 128)),
+        *("ab--c", "ab-c", "a--b", "abc-", "a--bcdefg", "ab--" + "c" * 9, "abcd--e", "x.y-.z", "a-b-c-d", "-"),
+    ],
+    "email": [
+        *("x" * n + "@y" for n in (1, 63, 64, 65)),
+        *(".".join(["a"] * n) + "@y" for n in (32, 33)),
+        *('"' + "x" * n + '"@y' for n in (0, 62, 63)),
+        *('"' + r"\@" * n + '"@y' for n in (30, 31, 32)),
+        *("a@" + ".".join([A63] * 3) + "." + "x" * n for n in (62, 63, 64)),
+        *("a@[1.2.3.4]", "a@[IPv6:::1]", "a.@b", ".a@b", "a..b@c", "a@b.", "a@b..c", "a@b-", "a@b--c"),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", sorted(LENGTHS))
+def test_lengths(name):
+    for text in LENGTHS[name]:
+        quoted = json.dumps(text)
+        assert written(name).fullmatch(quoted) == schema(name).fullmatch(quoted), text
+
+
+def test_every_spelling_of_a_character():
+    assert written("hostname").fullmatch(r'"\u0061\u002eb"')
+    assert written("email").fullmatch(r'"\u0022\"@b"') == schema("email").fullmatch(r'"\u0022\"@b"')
+
+
+def test_among_other_strings():
+    strings = [{"type": "string", "format": name} for name in ("hostname", "ipv6", "email")]
+    members = {"a": {"anyOf": [strings[0], strings[1], {"const": "none at all"}]}, "local-3": strings[2]}
+    one = compile_grammar("json_schema", json.dumps({"properties": members, "additionalProperties": False}))
+    text = to_gbnf(one, Spelling.ANY).text
+    assert difference(one, compile_grammar("gbnf", text), walks=6, steps=80) == ""
+
+
+def test_with_a_length_it_is_refused():
+    one = compile_grammar("json_schema", '{"type": "string", "format": "hostname", "maxLength": 100}')
+    with pytest.raises(GrammarError):
+        to_gbnf(one, Spelling.ANY)
