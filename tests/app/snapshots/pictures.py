@@ -13,7 +13,7 @@ import json
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QEvent, QSize, Qt
-from PySide6.QtGui import QFontInfo, QFontMetricsF, QImage
+from PySide6.QtGui import QCursor, QFontInfo, QFontMetricsF, QImage
 from PySide6.QtWidgets import QApplication
 
 from app import theme
@@ -24,6 +24,7 @@ FONTS = FOLDER / "fonts.json"
 LEAST_STEP = 40  # of 255, in a channel: more than antialiasing makes of a shifted half-pixel
 MOST_DIFFERENT = 0.01  # of all pixels
 _SAMPLE = "The quick brown fox ↵ ␣ → [A-Z]+ 0123456789"
+_BESIDE = -100, -100  # where the pointer is: nothing is drawn as if it were under it
 
 
 def fonts() -> dict[str, object]:
@@ -42,6 +43,7 @@ def fonts_when_drawn() -> dict[str, object]:
 def drawn(app: QApplication, state: str, colours: str) -> QImage:
     """A state in a theme, at its full size."""
     theme.apply(app, colours)
+    QCursor.setPos(*_BESIDE)
     widget = STATES[state]()
     app.processEvents()
     picture = widget.grab().toImage().convertToFormat(QImage.Format.Format_RGB888)
