@@ -26,8 +26,6 @@ from engine.source import Limits
 
 FOLDER: Final = Path(__file__).parent
 LIMITS: Final = Limits(configurations=10_000_000, search=1_000_000)
-LAZY: Final = frozenset(("idn-email",))
-"""The formats without a table."""
 
 Ints = npt.NDArray[np.int64]
 
@@ -36,7 +34,7 @@ def main() -> None:
     """Write the tables of all formats, or of those that are named."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", help="formats; all of them if none is named")
-    for name in parser.parse_args().names or sorted(NAMES - LAZY):
+    for name in parser.parse_args().names or sorted(NAMES):
         data = table(name)
         (FOLDER / f"{name}.table").write_bytes(data)
         print(f"{name}: {len(data):,} bytes")

@@ -83,9 +83,12 @@ class Arena:
         if known is None:
             known = self._known[key] = make()
         elif place is not None and not self.is_written:
-            self._again.append(known)
-            self._again_at.append(place)
+            self._say_again(known, place)
         return known
+
+    def _say_again(self, known: Formula, place: Place) -> None:
+        self._again.append(known)
+        self._again_at.append(place)
 
     def said_again(self) -> list[tuple[Place, list[Located]]]:
         """Of each assertion that was made more than once where it was made, the first place first."""
@@ -190,8 +193,7 @@ class Arena:
         if known is None:
             known = self._known[key] = Among((name,), frozenset((name,)), place)
         elif not self.is_written:
-            self._again.append(known)
-            self._again_at.append(place)
+            self._say_again(known, place)
         return known
 
     def members(self, keys: Formula, value: Formula, place: Place, *, declares: bool = False) -> Formula:
@@ -203,8 +205,7 @@ class Arena:
         if known is None:
             known = self._known[key] = Members(keys, value, declares, place)
         elif not self.is_written:
-            self._again.append(known)
-            self._again_at.append(place)
+            self._say_again(known, place)
         return known
 
     def may_begin(self, name: str) -> Formula:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from engine.automata.distance import Alphabet
 from engine.automata.json.bounded import BoundedReader
+from engine.automata.json.host_names import HostNameReader
 from engine.automata.json.reading import Blanks, NumberReader, ReadingTable, StringReader, symbol_of
 from engine.automata.json.strings.language import TextLanguage
 from engine.automata.runtime import DEAD
@@ -67,6 +68,8 @@ class Endings:
         reader, _ = self.reading.owners[state]
         if isinstance(reader, BoundedReader):
             return 1
+        if isinstance(reader, HostNameReader):
+            return None
         if isinstance(reader, StringReader | NumberReader):
             return (1 << len(reader.languages)) - 1
         return None

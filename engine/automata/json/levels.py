@@ -36,6 +36,7 @@ from engine.automata.json.frames import (
     merge,
 )
 from engine.automata.json.goals import Goals
+from engine.automata.json.host_names import HostNameReader, TextGate
 from engine.automata.json.keys import KeyReader
 from engine.automata.json.marked import CountedString, MarkedString
 from engine.automata.json.objects.case import UNKNOWN_KEY, ObjectMove
@@ -73,12 +74,15 @@ class Levels:
         frames: the frames by number; 0 is none.
         reading: their reading states.
         actions: what is known of what becomes of them.
+        any_string: any string as a loop.
     """
 
     def __init__(self, goals: Goals, limits: Limits, whitespace: Whitespace) -> None:
         self.goals = goals
         self._limits = limits
         self._common = common(whitespace)
+        self.any_string = Loop(self._common.home, self._common.last)
+        self._marked_string = self.any_string._replace(marked=True)
         self.reading = ReadingTable(limits, self._common.table)
         self.actions = ActionTable()
         self.frames: list[Frame] = [Frame(Phase.DONE, ())]
@@ -136,23 +140,18 @@ class Levels:
             return reader.relaxed(self.reading, name, longest) or state
         return state
 
-    @property
-    def any_string(self) -> Loop:
-        """Any string as a loop."""
-        return Loop(self._common.home, self._common.last)
-
     def region(self, state: int) -> Loop | None:
         """Any string as a loop, if a reading state between two characters is like it."""
+        if state == self._common.home:
+            return self.any_string
         reader, name = self.reading.owners[state]
-        first, last = self._common.home, self._common.last
-        if state == first:
-            return Loop(first, last)
         if isinstance(reader, MarkedString) and reader.is_between(name):
-            return Loop(first, last, marked=True)
+            return self._marked_string
         if isinstance(reader, KeyReader) and reader.is_like_any_string(name):
-            return Loop(first, last, marked=True)
+            return self._marked_string
         if isinstance(reader, CountedString) and name[1] == 0:
-            return Loop(first, last, *reader.left(name))
+            least, most = reader.left(name)
+            return self.any_string._replace(least=least, most=most)
         return None
 
     def forget(self, states: Iterable[int]) -> dict[int, int]:
@@ -194,6 +193,12 @@ class Levels:
             places = (place for place, _ in frame.items)
             return any(place.case.allowed(place)[1] and not place.case.forgets(place) for place in places)
         return False
+
+    def host_names(self, frame: int, symbol: int) -> tuple[HostNameReader, TextGate]:
+        """What a frame reads, and the gate there that is a symbol of it."""
+        reader = self._readers[frame]
+        assert isinstance(reader, HostNameReader)
+        return reader, reader.labels[symbol]
 
     def accepts_number(self, frame: int, state: int) -> bool:
         """Whether a number that stands in a reading state may end."""
@@ -259,6 +264,8 @@ class Levels:
                 return self._pop([mask for _, mask in frame.items])
             case Phase.STRING | Phase.NUMBER:
                 accepting = reader.labels[symbol]
+                if isinstance(accepting, TextGate):
+                    return ASK
                 masks = [mask for i, (_, mask) in enumerate(frame.items) if accepting >> i & 1]
                 return self._pop(masks, again=frame.phase is Phase.NUMBER)
             case _:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from engine.automata.json.bounded import MOST_LEAST, BoundedReader
+from engine.automata.json.host_names import HostNameReader
 from engine.automata.json.keys import ANY_NAME, CellReader, KeyReader, KeyScope, KeyStates, key_scope
 from engine.automata.json.marked import CountedString, MarkedString, Names
 from engine.automata.json.objects.case import ObjectCase, ObjectPlace
@@ -41,6 +42,8 @@ class Readers:
         shared = self._common
         if languages == (shared.any_string,):
             return shared.strings[shared.any_string]
+        if any(language.host_names is not None for language in languages):
+            return HostNameReader(languages)
         if len(languages) == 1:
             lengths, bounded = languages[0].lengths, languages[0].bounded
             if lengths is not None:

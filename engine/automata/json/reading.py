@@ -285,37 +285,49 @@ class StringReader(Reader):
         spelled = getattr(self.languages[0], "spelled", None)
         if len(self.languages) > 1 or spelled is None:
             self._fill_row(table, number, state)
-            return
+        else:
+            self._fill_characters(table, number, state, spelled)
+
+    def _fill_characters(self, table: ReadingTable, number: int, state: tuple[Any, ...], spelled: Any) -> None:
+        """Fill the row, and those within the characters that may follow."""
         at, place = before(state[0]), place_of(state[0])
         ways = spelled.ways(at)
         below = spelled.below(ways, place)
         inner = table.states(self, [(each,) for each in spelled.entered(at, place, below)])
-        rows = spelled.gather(place, below, inner, self._targets(table, spelled, ways.targets))
+        rows = spelled.gather(place, below, inner, self._targets(table, ways.targets))
         if spelled.accepts(state[0]):
             rows[0, QUOTE_BYTE] = ending(0)
         table.rows[[number, *inner] if place else number] = rows
 
-    def _targets(self, table: ReadingTable, spelled: Any, targets: list[int]) -> list[int]:
-        numbers = {DEAD: DEAD}
+    def _targets(self, table: ReadingTable, targets: list[int]) -> list[int]:
+        entries = {DEAD: DEAD}
         for target in dict.fromkeys(targets):
             if target != DEAD:
-                # As any string from here on, where nothing is asked any more.
-                free = self._home and spelled.is_free(target) and spelled.accepts(target)
-                numbers[target] = self._home if free else table.state(self, (target,))
-        return [numbers[target] for target in targets]
+                entries[target] = self.entry(table, (target,))
+        return [entries[target] for target in targets]
+
+    def entry(self, table: ReadingTable, following: tuple[Any, ...]) -> int:
+        """The entry for a byte that leads to some states, one of each language."""
+        # As any string from here on, where nothing is asked any more.
+        free = self._home and self.languages[0].is_free(following[0])
+        return self._home if free else table.state(self, following)
+
+    def accepting(self, state: tuple[Any, ...]) -> int:
+        """The languages of which a string may end here, as bits."""
+        pairs = enumerate(zip(self.languages, state, strict=True))
+        return sum(1 << i for i, (language, at) in pairs if at is not None and language.accepts(at))
 
     def _fill_row(self, table: ReadingTable, number: int, state: tuple[Any, ...]) -> None:
         """Fill the row, byte by byte."""
         pairs = list(zip(self.languages, state, strict=True))
         nothing: list[Any] = [None] * 256
         columns = list(zip(*(nothing if at is None else language.row(at) for language, at in pairs), strict=True))
-        numbers = {(None,) * len(pairs): DEAD}
+        known = {(None,) * len(pairs): DEAD}
         for following in columns:
-            if following not in numbers:
-                free = self._home and self.languages[0].is_free(following[0])
-                numbers[following] = self._home if free else table.state(self, following)
-        entries = [numbers[following] for following in columns]
-        accepting = sum(1 << i for i, (language, at) in enumerate(pairs) if at is not None and language.accepts(at))
+            if following not in known:
+                known[following] = self.entry(table, following)
+        entries = [known[following] for following in columns]
+        accepting = self.accepting(state)
         if accepting:
             entries[QUOTE_BYTE] = self.ending(accepting)
         table.rows[number] = entries

@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from engine.automata.actions import ENDING, PUSH, STAY, ActionTable, decode
+from engine.automata.actions import ASK, ENDING, PUSH, STAY, ActionTable, decode
 from engine.automata.byte_classes import ByteClasses, ByteRanges, join_ranges
 from engine.automata.distance import Alphabet, Completion, Properties, Remaining
 from engine.automata.json.bounded import BoundedReader
@@ -26,6 +26,7 @@ from engine.automata.json.completion import JsonCompletion
 from engine.automata.json.formula import Formula
 from engine.automata.json.frames import Phase, Root
 from engine.automata.json.goals import Goals
+from engine.automata.json.host_names import HostNameReader
 from engine.automata.json.levels import Levels
 from engine.automata.json.places import SharedPlaces, spans_of
 from engine.automata.json.property_names import properties
@@ -112,7 +113,9 @@ class JsonAutomaton:
                 return DEAD
             node, state, text = after
             entry_of, begun = reading.rows.item, done + 1
-        return self._intern((node, state, text + data[begun:] if follows_text[node] else text))
+        if not follows_text[node]:
+            return self._intern((node, state, text))
+        return self._intern(self._settled(node, state, text + data[begun:]))
 
     def row(self, configuration: int) -> list[int]:
         """Where each byte class leads."""
@@ -174,10 +177,10 @@ class JsonAutomaton:
                 action = actions.get(frame, symbol)
                 if action == MISS:
                     action = self._deep(levels.act, frame, symbol)
-            else:  # a key that must not come again
-                action = self._deep(levels.act_on_key, frame, symbol, json.loads(text[mark:] + read))
-            if action == DEAD:
-                return None
+            else:
+                action = self._act_on_text(frame, symbol, text[mark:] + read)
+            if action in {DEAD, ASK}:
+                return self._through(node, symbol, text, byte) if action == ASK else None
             kind, top, under, again = decode(action)
             behind = text if again else text + read
             if kind == STAY:
@@ -203,6 +206,39 @@ class JsonAutomaton:
                 return None
             if entry > DEAD:
                 return node, entry, text + read if self._follows_text[node] else text
+
+    def _act_on_text(self, frame: int, symbol: int, text: bytes) -> int:
+        """What becomes of a frame whose text was followed to the end of its reading."""
+        if self._levels.frames[frame].phase is Phase.STRING:
+            return self.act(frame, symbol)
+        return self._deep(self._levels.act_on_key, frame, symbol, json.loads(text))  # a key that must not come again
+
+    def _through(self, node: int, symbol: int, text: bytes, byte: int) -> _Spot | None:
+        """What becomes of the stack at a gate of a host name, where the text decides."""
+        frame, below, mark = self._nodes[node]
+        reader, gate = self._levels.host_names(frame, symbol)
+        behind = text + bytes((byte,)) if self._follows_text[node] else b""
+        entry = reader.through(self._reading, gate, behind[mark:])
+        if entry == DEAD:
+            return None
+        if entry < DEAD:
+            return self._act(node, entry, text, byte)
+        return self._named(frame, below, len(behind) if gate.begins else -1, entry, behind)
+
+    def _named(self, frame: int, below: int, mark: int, state: int, text: bytes) -> _Spot:
+        """Within a host name: the text is followed from the mark on, or as the levels below need it."""
+        node = self._node(frame, below, mark)
+        return node, state, text if self._follows_text[node] else b""
+
+    def _settled(self, node: int, state: int, text: bytes) -> _Spot:
+        """A spot where the text is followed; within a host name it is told what the text decides."""
+        frame, below, mark = self._nodes[node]
+        reader, name = self._reading.owners[state]
+        if mark < 0 or not isinstance(reader, HostNameReader):
+            return node, state, text
+        if reader.is_within(name):
+            return node, reader.settled(self._reading, name, text[mark:]), text
+        return self._named(frame, below, -1, state, text)
 
     def _node(self, frame: int, below: int, mark: int) -> int:
         key = (frame, below, mark)
@@ -353,6 +389,8 @@ class JsonAutomaton:
             goals = self._goals_of(below, mask)
             if isinstance(reader, BoundedReader):
                 spans = reader.spans(name)
+            elif isinstance(reader, HostNameReader):
+                spans = reader.languages[i].spans(name[i]) if name[i] is not None else ()
             elif isinstance(reader, StringReader | NumberReader) and phase is not Phase.KEY:
                 spans = place.spans(name[i]) if name[i] is not None else ()
             else:

@@ -13,7 +13,6 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from engine.compile import CompiledGrammar
 from engine.decoding.constraints.constraint import Constraint, constraint_for
@@ -21,7 +20,7 @@ from engine.decoding.constraints.zone_grammars import ZoneGrammars
 from engine.decoding.constraints.zones import Part, ZonedAutomaton
 from engine.decoding.errors import DeadEndError, EmptyMaskError
 from engine.decoding.pipeline_settings import PipelineSettings, StageName
-from engine.decoding.processors import Bias, DfaTable, StaticMask, Suppress, compile_pattern, mask, shapes
+from engine.decoding.processors import Bias, DfaTable, Masking, StaticMask, Suppress, compile_pattern, shapes
 from engine.decoding.processors.budget import TokenBudget
 from engine.decoding.processors.grammar_mask import expected_bytes
 from engine.decoding.processors.logits import Allowed, padded
@@ -288,7 +287,7 @@ class StagePlan:
         masks, shaping = constraint.masks(), shapes(sampler, history)
         for name in self.settings.stages:
             if name in masks:
-                yield name, _masking(padded(masks[name], width))
+                yield name, Masking(padded(masks[name], width))
             elif name is StageName.BIAS and self._bias is not None:
                 yield name, self._bias.shape
             elif name in shaping:
@@ -328,7 +327,3 @@ def _biases(settings: PipelineSettings) -> Iterator[tuple[int | str, float]]:
             yield int(text[1:]), value
         else:
             yield text, value
-
-
-def _masking(allowed: NDArray[np.bool_]) -> Shape:
-    return lambda logits: mask(logits, allowed)

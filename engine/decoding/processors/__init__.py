@@ -15,6 +15,7 @@ from engine.decoding.processors.pattern import compile_pattern, parse_pattern
 from engine.decoding.processors.pipeline import Pipeline
 from engine.decoding.processors.processor import Context, Processor
 from engine.decoding.processors.shaping import (
+    Masking,
     MinP,
     RepetitionPenalty,
     Shape,
@@ -46,6 +47,7 @@ __all__ = [
     "Logits",
     "Machine",
     "Masker",
+    "Masking",
     "MinP",
     "Pipeline",
     "Processor",

@@ -29,8 +29,8 @@ def sanitise(logits: NDArray[np.floating[Any]], width: int) -> Logits:
     others. Missing ones are `-inf`, those beyond `width` are kept.
     """
     given = logits.shape[-1]
-    clean = np.full((*logits.shape[:-1], max(width, given)), -np.inf)
-    clean[..., :given] = logits
+    clean = np.empty((*logits.shape[:-1], max(width, given)))
+    clean[..., :given], clean[..., given:] = logits, -np.inf
     if clean.max(initial=-np.inf) < np.inf:  # a NaN is the maximum of whatever it is among, and fails this
         return clean
     clean[np.isnan(clean)] = -np.inf
@@ -51,8 +51,9 @@ def log_sum_exp(logits: Logits) -> float:
 
 def softmax(logits: Logits) -> Logits:
     """Probabilities that sum to 1 along the last axis; all zero where no logit is finite."""
-    if logits.ndim == 1 and (left := np.flatnonzero(logits > -np.inf)).shape[0] < logits.shape[0] // _FEW:
+    if logits.ndim == 1 and np.count_nonzero(finite := logits > -np.inf) < logits.shape[0] // _FEW:
         p = np.zeros_like(logits)
+        left = np.flatnonzero(finite)
         if left.shape[0]:  # the exponential of -inf takes four times as long as that of a number
             p[left] = softmax(logits[left])
         return p
@@ -81,23 +82,30 @@ def mass_of(p: Logits, chosen: Allowed) -> float:
     Rejected: `p @ chosen`. BLAS shares it out among threads, and on a busy machine they wait for a core longer than all
     the rest of a step takes.
     """
-    return float((p * chosen).sum())
+    return float(np.einsum("i,i->", p, chosen))
 
 
 def kth_best(logits: Logits, k: int) -> float:
-    """The k-th highest of one row of logits, from 1 to as many as there are.
+    """The k-th highest of one row of logits, from 1 to as many as there are."""
+    bound = below_kth_best(logits, k)
+    good = logits[logits >= bound] if bound > -np.inf else logits[logits > -np.inf]
+    if good.shape[0] < k:  # the rest was removed
+        return -np.inf
+    return float(np.partition(good, -k)[-k])
 
-    The best one of every stripe comes first: the k-th of those is no better than what is looked for, and hardly more
-    than k logits are as good as it. A partition of them all takes ten times as long.
+
+def below_kth_best(logits: Logits, k: int) -> float:
+    """A bound that the k-th highest of one row of logits reaches, and hardly more than k of them.
+
+    It is the k-th of the best ones of all stripes. A partition of the whole row takes ten times as long. Of a row that
+    is too short for that, or of which too little is left, it is `-inf`.
     """
     stripes = _STRIPES * k
-    if length := logits.shape[0] // stripes:
-        best_ones = logits[: length * stripes].reshape(length, stripes).max(axis=0)
-        bound = np.partition(best_ones, -k)[-k]
-        logits = logits[logits >= bound] if bound > -np.inf else logits[logits > -np.inf]
-        if logits.shape[0] < k:  # the rest was removed
-            return -np.inf
-    return float(np.partition(logits, -k)[-k])
+    length = logits.shape[0] // stripes
+    if length == 0:
+        return -np.inf
+    best_ones = logits[: length * stripes].reshape(length, stripes).max(axis=0)
+    return float(np.partition(best_ones, -k)[-k])
 
 
 def padded(allowed: Allowed, width: int) -> Allowed:

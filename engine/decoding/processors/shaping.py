@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.decoding.processors.logits import Logits, kth_best, mask, mass_of, softmax
+from engine.decoding.processors.logits import Allowed, Logits, kth_best, mask, mass_of, softmax
 from engine.decoding.processors.processor import Context
 from engine.decoding.values import SamplerSettings
 
@@ -116,6 +116,21 @@ def stages(logits: Logits, history: Sequence[int], settings: SamplerSettings) ->
     for name, shape in shapes(settings, history).items():
         logits = shape(logits)
         yield name, logits
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Masking:
+    """A `Shape` that removes what is not allowed, and tells its mask: whoever has the result need not call it.
+
+    Attributes:
+        allowed: bool[V].
+    """
+
+    allowed: Allowed
+
+    def __call__(self, logits: Logits) -> Logits:
+        """Mask one row."""
+        return mask(logits, self.allowed)
 
 
 class _Stateless:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.decoding.processors import Logits
-from engine.decoding.processors.logits import kth_best
+from engine.decoding.processors.logits import below_kth_best, kth_best
 from engine.decoding.sampling.sampler import Decision
 from engine.decoding.values import Candidate, Favourite, KeptTop
 from engine.vocabulary import Vocabulary
@@ -39,8 +39,9 @@ def best(logits: Logits, count: int) -> Ids:
     count = min(count, logits.shape[0])
     if count == 0:
         return np.empty(0, dtype=np.int64)
-    threshold = kth_best(logits, count)
-    chosen = np.flatnonzero(logits >= threshold)
+    near = np.flatnonzero(logits >= below_kth_best(logits, count))
+    threshold = kth_best(logits[near], count)
+    chosen = near[logits[near] >= threshold]
     if chosen.shape[0] > count:  # of those that are level, the first
         level = logits[chosen] == threshold
         above = chosen[~level]
@@ -87,7 +88,7 @@ def _ranks(logits: Logits, ids: Ids, first: Ids) -> Ids:
         places[at] = 1 + before + np.count_nonzero(logits[:token_id] == logits[token_id])
 
     spans = [(known, ids.shape[0] - 1)] if known < ids.shape[0] else []
-    for at in spans[0] if spans else ():
+    for at in {*spans[0]} if spans else ():
         count(at)
     while spans:
         low, high = spans.pop()

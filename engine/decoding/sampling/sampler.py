@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.decoding.processors import Logits, Shape, log_sum_exp, mask, sanitise, shapes, softmax
+from engine.decoding.processors import Logits, Masking, Shape, log_sum_exp, mask, sanitise, shapes, softmax
 from engine.decoding.processors.logits import padded
 from engine.decoding.values import SamplerSettings
 
@@ -109,16 +109,17 @@ def decide(
         masked = mask(np.zeros_like(clean), wide)
     p_masked, log_z = _under_mask(clean, masked, p, wide)
     if stages is None:
-        stages = (("mask", lambda given: mask(given, wide)), *shapes(settings, history).items())
+        stages = (("mask", Masking(wide)), *shapes(settings, history).items())
     # What a stage leaves of tokens that the model rules out altogether, it leaves of equals.
-    left = masked if rules_all_out else clean
+    given = left = masked if rules_all_out else clean
     passed, emptied_by = list[tuple[str, Logits]](), ""
     for name, shape in stages:
-        left = shape(left)
+        is_whole_mask = left is given and isinstance(shape, Masking) and shape.allowed is wide
+        left = masked if is_whole_mask else shape(left)
         passed.append((name, left))
         if not emptied_by and _is_empty(left):
             emptied_by = name
-    is_plain = settings.temperature != 0 and np.array_equal(left, masked)
+    is_plain = settings.temperature != 0 and (left is masked or np.array_equal(left, masked))
     p_sampled = p_masked if is_plain else _sampled(left, greedy=settings.temperature == 0)
     if settings.temperature == 0:
         passed.append(("greedy", mask(np.zeros_like(left), p_sampled > 0)))

@@ -9,6 +9,7 @@ by what they do to logits alone, so a new one needs nothing here.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -33,13 +34,14 @@ def waterfall(p: Logits, stages: Sequence[tuple[str, Logits]], p_last: Logits | 
         after = p_last if p_last is not None and number == len(stages) else softmax(logits)
         could, can = p > 0, after > 0
         gone = could > can
+        left = int(np.count_nonzero(can))
         effects.append(
             StageEffect(
                 name=name,
                 removed=int(np.count_nonzero(gone)),
-                left=int(np.count_nonzero(can)),
+                left=left,
                 mass=min(1.0, mass_of(p, gone)),
-                moved=_distance(p, after),
+                moved=_distance(p, after) if left and could.any() else _mass_of_either(p, after),
             )
         )
         p = after
@@ -51,18 +53,18 @@ def entropy(p: Logits, logits: Logits) -> float:
 
     `ln p = logit - top - ln sum`, and the most probable token has `p = 1 / sum`.
     """
-    best = float(p.max(initial=0.0))
-    if best == 0.0:
+    if not logits.shape[0] or p[best := int(logits.argmax())] == 0:
         return 0.0
-    below = logits - logits.max()
+    below = logits - logits[best]
     np.maximum(below, _NO_MASS, out=below)  # for 0 times -inf is no number
-    np.multiply(p, below, out=below)
-    return max(0.0, -float(np.log(best)) - float(below.sum()))
+    return max(0.0, -math.log(p[best]) - float(np.einsum("i,i->", p, below)))
 
 
 def _distance(p: Logits, q: Logits) -> float:
-    # Where nothing is left, or nothing was there, all that there is has moved.
-    if not q.any() or not p.any():
-        return float(max(p.sum(), q.sum()))
     apart = p - q
     return min(1.0, 0.5 * float(np.abs(apart, out=apart).sum()))
+
+
+def _mass_of_either(p: Logits, q: Logits) -> float:
+    """What has moved where nothing is left, or nothing was there: all that there is."""
+    return float(max(p.sum(), q.sum()))

@@ -26,12 +26,11 @@ from engine.diagnosis.described.schema_words import (
     Here,
     Idle,
     Note,
-    draft_name,
     type_words,
 )
 from engine.diagnosis.explain import quoted
 from engine.notations.json_schema import parse
-from engine.notations.json_schema.dialects import Draft
+from engine.notations.json_schema.dialects import Draft, draft_name
 from engine.notations.json_schema.findings import Findings
 from engine.notations.json_schema.resources import Resources
 from engine.notations.json_schema.text import Json, read_json

@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 
 from engine.diagnosis.described.characters import joined
 from engine.diagnosis.explain import LONGEST_EXCERPT, quoted
-from engine.notations.json_schema.dialects import Draft, draft_of
+from engine.notations.json_schema.dialects import Draft, draft_name, draft_of
 from engine.notations.json_schema.formats import NAMES
 from engine.notations.json_schema.text import Json
 from engine.source import SourceText
@@ -216,11 +216,6 @@ def _dialect(here: Here, part: Json) -> str:
     if draft is None:
         return f"a draft that is not known, so it is read as {draft_name(here.draft)}"
     return f"written in {draft_name(draft)}"
-
-
-def draft_name(draft: Draft) -> str:
-    """What people call a draft."""
-    return f"draft {draft.value}" if draft <= Draft.DRAFT_7 else {2019: "draft 2019-09", 2020: "draft 2020-12"}[draft]
 
 
 def _address(name: str) -> Words:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+from html import escape  # `xml.sax.saxutils` brings the network's modules with it
 from typing import Final
 from xml.etree import ElementTree as ET
-from xml.sax.saxutils import escape
 
 from engine.automata.dfa import ByteDfa
 from engine.export.graph.drawing import drawing, picture
@@ -29,7 +29,7 @@ class SvgTarget(DrawingTarget):
         drawn, _, notes = picture(job, "svg")
         text = drawn.decode()
         at = text.index("<g ")
-        metadata = f"<metadata>{escape(json.dumps(provenance(job) | {'notes': notes}))}</metadata>\n"
+        metadata = f"<metadata>{escape(json.dumps(provenance(job) | {'notes': notes}), quote=False)}</metadata>\n"
         return Artifact((("automaton.svg", (text[:at] + metadata + text[at:]).encode()),), notes)
 
     def check(self, artifact: Artifact, job: ExportJob) -> Check:

@@ -372,6 +372,8 @@ def _in_draft(schema: object, draft: int) -> str:
     if address is None or not isinstance(schema, dict):
         return json.dumps(schema)
     inner = {key: value for key, value in schema.items() if key != "$schema"}
+    if draft < _FIRST["prefixItems"]:
+        inner = json.loads(json.dumps(inner).replace("prefixItems", "items"))
     if draft < _FIRST["$defs"]:
         inner = json.loads(json.dumps(inner).replace("$defs", "definitions"))
         if "$ref" in inner:  # whose neighbours do not count there

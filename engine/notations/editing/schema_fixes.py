@@ -189,6 +189,8 @@ SCHEMA_FIXES: Final[Mapping[str, Repairer]] = {
     "schema-unknown-type": _near_strings(words.TYPES),
     "schema-unknown-format": _unknown_format,
     "schema-misspelled-keyword": _misspelled,
+    "schema-later-keyword": _remove_keyword,
+    "schema-beside-reference": _remove_keyword,
     "schema-not-enforced": _remove_keyword,
     "schema-invalid-keyword": _remove_keyword,
     "schema-pattern": _remove_keyword,

@@ -33,6 +33,25 @@ def draft_of(address: str) -> Draft | None:
     return _BY_ADDRESS.get(plain)
 
 
+def draft_name(draft: Draft) -> str:
+    """What people call a draft."""
+    return f"draft {draft.value}" if draft <= Draft.DRAFT_7 else {2019: "draft 2019-09", 2020: "draft 2020-12"}[draft]
+
+
+SINCE: Final = {
+    "const": Draft.DRAFT_6,
+    "contains": Draft.DRAFT_6,
+    "propertyNames": Draft.DRAFT_6,
+    "if": Draft.DRAFT_7,
+    "maxContains": Draft.DRAFT_2019,
+    "minContains": Draft.DRAFT_2019,
+    "unevaluatedItems": Draft.DRAFT_2019,
+    "unevaluatedProperties": Draft.DRAFT_2019,
+    "prefixItems": Draft.DRAFT_2020,
+    "$dynamicRef": Draft.DRAFT_2020,
+}
+"""Keywords that drafts before take for annotations."""
+
 # Where schemas stand below a schema.
 ONE: Final = frozenset(
     """additionalItems additionalProperties contains contentSchema else if items not propertyNames then

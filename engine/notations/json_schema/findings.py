@@ -34,6 +34,16 @@ _WORDS: Final[dict[str, tuple[Severity, str, str]]] = {
         "{what} is no keyword, so it is only an annotation",
         "Did you mean {meant}?",
     ),
+    "schema-later-keyword": (
+        _W,
+        "{where} is no keyword of {draft}, so it is only an annotation",
+        "Name {since} or a later one in $schema",
+    ),
+    "schema-beside-reference": (
+        _W,
+        "{where} does not count: up to draft 7, nothing beside $ref does",
+        "Put both under allOf, or name a later draft in $schema",
+    ),
     "schema-not-enforced": (_E, "{where} is not enforced: {what}", 'Remove it, or compile with unenforced="warn"'),
     "schema-too-deep": (_E, "{what}", "Put inner schemas under $defs, and refer to them"),
 }

@@ -26,10 +26,6 @@ def _prefix(here: Schema, part: Json) -> Formula:
     return here.arena.all_of(here.arena.items(i, i + 1, here.sub(item), item) for i, item in enumerate(part.value))
 
 
-def _prefix_items(here: Schema, part: Json) -> Formula:
-    return _prefix(here, part) if here.draft >= Draft.DRAFT_2020 else here.arena.true
-
-
 def _items(here: Schema, part: Json) -> Formula:
     if isinstance(part.value, list):
         return _prefix(here, part)  # before 2020-12; since then nothing else can be meant
@@ -45,8 +41,6 @@ def _additional_items(here: Schema, part: Json) -> Formula:
 
 
 def _contains(here: Schema, part: Json) -> Formula:
-    if here.draft < Draft.DRAFT_6:
-        return here.arena.true
     arena, value = here.arena, here.sub(part)
     counted = here.draft >= Draft.DRAFT_2019
     least = here.count(here.other("minContains")) if counted else None
@@ -65,19 +59,13 @@ def _unique_items(here: Schema, part: Json) -> Formula:
     return here.arena.distinct(part) if part.value else here.arena.true
 
 
-def _unevaluated(here: Schema, part: Json) -> Formula:
-    if here.draft < Draft.DRAFT_2019:
-        return here.arena.true
-    return unevaluated_items(here, part)
-
-
 ARRAYS: Final[dict[str, Keyword]] = {
-    "prefixItems": _prefix_items,
+    "prefixItems": _prefix,
     "items": _items,
     "additionalItems": _additional_items,
     "minItems": lambda here, part: here.bound(part, here.arena.item_count, least=True),
     "maxItems": lambda here, part: here.bound(part, here.arena.item_count, least=False),
     "contains": _contains,
     "uniqueItems": _unique_items,
-    "unevaluatedItems": _unevaluated,
+    "unevaluatedItems": unevaluated_items,
 }

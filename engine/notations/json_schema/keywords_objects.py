@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from engine.automata.json.formula import Formula
-from engine.notations.json_schema.dialects import Draft
 from engine.notations.json_schema.evaluated import unevaluated_properties
 from engine.notations.json_schema.lowering import Keyword, Schema
 from engine.notations.json_schema.text import Json, Key
@@ -63,8 +62,6 @@ def _additional_properties(here: Schema, part: Json) -> Formula:
 
 
 def _property_names(here: Schema, part: Json) -> Formula:
-    if here.draft < Draft.DRAFT_6:
-        return here.arena.true
     return here.arena.members(here.arena.negate(here.sub(part)), here.arena.false, part)
 
 
@@ -86,12 +83,6 @@ def _dependencies(here: Schema, part: Json) -> Formula:
     return arena.all_of(parts)
 
 
-def _unevaluated(here: Schema, part: Json) -> Formula:
-    if here.draft < Draft.DRAFT_2019:
-        return here.arena.true
-    return unevaluated_properties(here, part)
-
-
 OBJECTS: Final[dict[str, Keyword]] = {
     "properties": _properties,
     "required": _required,
@@ -103,5 +94,5 @@ OBJECTS: Final[dict[str, Keyword]] = {
     "dependencies": _dependencies,
     "dependentRequired": _dependencies,
     "dependentSchemas": _dependencies,
-    "unevaluatedProperties": _unevaluated,
+    "unevaluatedProperties": unevaluated_properties,
 }

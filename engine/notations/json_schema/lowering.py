@@ -15,7 +15,7 @@ from typing import Final, TypeAlias
 from engine.automata.json.arena import Arena
 from engine.automata.json.formula import Formula, Place
 from engine.automata.json.values import EVERY_KIND, Kind
-from engine.notations.json_schema.dialects import Draft
+from engine.notations.json_schema.dialects import SINCE, Draft, draft_name
 from engine.notations.json_schema.findings import Findings
 from engine.notations.json_schema.resources import Resources, Scope
 from engine.notations.json_schema.spelling import likely_keyword
@@ -91,26 +91,28 @@ class Lowering:
 
     def run(self, root: Json) -> Formula:
         """Write all definitions that the root needs."""
-        table = _table()
         goal = self.schema(root, ())
         while self._todo:
             turn()
             node, scope, number = self._todo.pop()
-            self.arena.definitions[number] = self._write(node, scope, table)
+            self.arena.definitions[number] = self._write(node, scope)
         self.arena.is_written = True
         if self.resources.has_address:  # by which a text may say what schema it is of
             goal = self.arena.all_of((goal, self.arena.may_begin("$schema")))
         return goal
 
-    def _write(self, node: Json, scope: Scope, table: dict[str, Keyword]) -> Formula:
+    def _write(self, node: Json, scope: Scope) -> Formula:
         here, members = Schema(self, node, scope), node.members
         for span in node.doubled:
             self.findings.add("schema-doubled-key", span, where=node.pointer or "of the schema")
         if "$ref" in members and here.draft <= Draft.DRAFT_7:
+            for name in members.keys() & _table(here.draft).keys() - {"$ref"}:
+                self.findings.add("schema-beside-reference", members[name])
             return _reference(here, members["$ref"])
+        table = _table(here.draft)
         parts = [table[name](here, part) for name, part in members.items() if name in table]
         if len(parts) < len(members):
-            self._tell_of_misspellings(node, table)
+            self._tell_of_annotations(here, table)
         if self.closed and "properties" in members and not _OPENING & members.keys():
             parts.append(self._close(here, members["properties"]))
         return self.arena.all_of(parts)
@@ -120,9 +122,8 @@ class Lowering:
         named = members.get("type")
         if named is None or not isinstance(named.value, str) or named.value not in _SCALARS:
             return False
-        table = _table()
         for name in members:
-            if name != "type" and (name in table or likely_keyword(name) is not None):
+            if name != "type" and (name in _all_keywords() or likely_keyword(name) is not None):
                 return False
         return not node.doubled
 
@@ -136,11 +137,18 @@ class Lowering:
             self._plain[node.number] = known
         return known
 
-    def _tell_of_misspellings(self, node: Json, table: dict[str, Keyword]) -> None:
-        for name in node.members:
+    def _tell_of_annotations(self, here: Schema, table: dict[str, Keyword]) -> None:
+        """Report what was probably meant to be enforced."""
+        members = here.node.members
+        for name, part in members.items():
+            since = SINCE.get(name)
+            if since is not None and here.draft < since:
+                draft, first = draft_name(here.draft), draft_name(since)
+                self.findings.add("schema-later-keyword", part, draft=draft, since=first)
+                continue
             meant = None if name in table else likely_keyword(name)
-            if meant is not None and meant not in node.members:
-                self.findings.add("schema-misspelled-keyword", node.key_spans[name], what=name, meant=meant)
+            if meant is not None and meant not in members:
+                self.findings.add("schema-misspelled-keyword", here.node.key_spans[name], what=name, meant=meant)
 
     def _close(self, here: Schema, properties: Json) -> Formula:
         names = self.arena.among(list(properties.members), properties)
@@ -148,16 +156,22 @@ class Lowering:
 
 
 @cache
-def _table() -> dict[str, Keyword]:
+def _all_keywords() -> dict[str, Keyword]:
     from engine.notations.json_schema.keywords_arrays import ARRAYS
     from engine.notations.json_schema.keywords_objects import OBJECTS
 
     return {**_KEYWORDS, **ARRAYS, **OBJECTS}
 
 
+@cache
+def _table(draft: Draft) -> dict[str, Keyword]:
+    """What a draft enforces."""
+    return {name: keyword for name, keyword in _all_keywords().items() if draft >= SINCE.get(name, draft)}
+
+
 def keywords() -> frozenset[str]:
     """The keywords that are enforced."""
-    return frozenset(_table())
+    return frozenset(_all_keywords())
 
 
 class Schema:
@@ -250,8 +264,6 @@ def _reference(here: Schema, part: Json) -> Formula:
 
 def _dynamic_reference(here: Schema, part: Json) -> Formula:
     here.lowering.refers = True
-    if here.draft < Draft.DRAFT_2020:
-        return here.arena.true
     if not isinstance(part.value, str):
         return here.invalid(part, "a reference, as text")
     return here.referred(here.lowering.resources.resolve_dynamic(here.node, part, here.scope))
@@ -285,8 +297,6 @@ def _not(here: Schema, part: Json) -> Formula:
 
 
 def _if(here: Schema, part: Json) -> Formula:
-    if here.draft < Draft.DRAFT_7:
-        return here.arena.true
     arena, condition = here.arena, here.sub(part)
     then, otherwise = here.other("then"), here.other("else")
     yes = arena.true if then is None else here.sub(then)
@@ -303,8 +313,10 @@ def _type(here: Schema, part: Json) -> Formula:
     names = [item.value for item in part.items] if isinstance(part.value, list) else [part.value]
     kinds: set[Kind] = set()
     for name in names:
-        if not isinstance(name, str) or name not in _TYPES:
-            here.lowering.findings.add("schema-unknown-type", part, what=str(name), types=", ".join(_TYPES))
+        if not isinstance(name, str):
+            return here.invalid(part, "the name of a type, or a list of such names")
+        if name not in _TYPES:
+            here.lowering.findings.add("schema-unknown-type", part, what=name, types=", ".join(_TYPES))
             return here.arena.true
         kinds |= _TYPES[name]
     arena = here.arena
@@ -321,8 +333,6 @@ def _enum(here: Schema, part: Json) -> Formula:
 
 
 def _const(here: Schema, part: Json) -> Formula:
-    if here.draft < Draft.DRAFT_6:
-        return here.arena.true
     return here.arena.among((part.to_value(),), part)
 
 

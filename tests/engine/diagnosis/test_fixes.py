@@ -55,6 +55,18 @@ CASES = [
     ('{"format":"emial"}', "schema-unknown-format", "Replace by `email`", '{"format":"email"}'),
     ('{"format":"qqq"}', "schema-unknown-format", "Remove the keyword `format`", "{}"),
     ('{"propertes":{}}', "schema-misspelled-keyword", "Replace by `properties`", '{"properties":{}}'),
+    (
+        '{"$schema":"http://json-schema.org/draft-04/schema#","const":1}',
+        "schema-later-keyword",
+        "Remove the keyword `const`",
+        '{"$schema":"http://json-schema.org/draft-04/schema#"}',
+    ),
+    (
+        '{"$schema":"http://json-schema.org/draft-07/schema#","$ref":"#/definitions/s","minimum":1,"definitions":{"s":{}}}',
+        "schema-beside-reference",
+        "Remove the keyword `minimum`",
+        '{"$schema":"http://json-schema.org/draft-07/schema#","$ref":"#/definitions/s","definitions":{"s":{}}}',
+    ),
     ('{"$def":{}}', "schema-misspelled-keyword", "Replace by `$defs`", '{"$defs":{}}'),
     (
         '{"$ref":"#/$defs/itm","$defs":{"item":{}}}',

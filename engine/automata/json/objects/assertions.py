@@ -118,7 +118,14 @@ class Assertions:
 
     def watched_of_names(self, goals: Goals) -> list[int]:
         """Of each name those of `watched` that it is among the keys of, as a bit set."""
-        if not self.watched:
-            return [0] * len(self.names)
-        holds = goals.holds_string
-        return [sum(1 << w for w, (keys, _) in enumerate(self.watched) if holds(keys, name)) for name in self.names]
+        listed = dict.fromkeys(self.names, 0)
+        others: list[tuple[int, Formula]] = []
+        for w, (keys, _) in enumerate(self.watched):
+            if isinstance(keys, Among):
+                for name in listed.keys() & keys.members:
+                    listed[name] |= 1 << w
+            else:
+                others.append((w, keys))
+        return [
+            bits | sum(1 << w for w, keys in others if goals.holds_string(keys, name)) for name, bits in listed.items()
+        ]

@@ -68,9 +68,10 @@ class ObjectMemo:
     is forgotten as soon as nobody uses it.
     """
 
-    __slots__ = ("allowed", "end_moves", "live", "names", "plain")
+    __slots__ = ("allowed", "end_moves", "inhabited", "live", "names", "plain")
 
     def __init__(self) -> None:
+        self.inhabited: dict[ObjectCase, int] = {}
         self.live: dict[ObjectPlace, bool] = {}
         self.allowed: dict[ObjectPlace, tuple[int, tuple[int, ...]]] = {}
         self.end_moves: dict[tuple[ObjectPlace, int, int, str], tuple[ObjectMove, ...]] = {}
@@ -245,7 +246,7 @@ class ObjectCase:
     def _plain_live(self, names: int) -> int:
         """Those of some names in order whose members can be completed, where a place is a position alone."""
         goals, said = self.goals, self._said
-        if all(goals.is_satisfiable(said.goal_of(goals, name)) for name in _bits(said.required)):  # and so all places
+        if self._have_values(said.required):  # and so all places are live
             return sum(1 << name for name in _bits(names) if goals.is_satisfiable(said.goal_of(goals, name)))
         return sum(1 << name for name in _bits(names) if self._plain_moves(name))
 
@@ -382,9 +383,19 @@ class ObjectCase:
         if self.can_close(place):
             return True
         if not self.counted and place.done == self.all_quests and place.left is self.goals.arena.true:
-            goals = self.goals
-            return all(goals.is_satisfiable(self._said.goal_of(goals, name)) for name in _bits(self.missing(place)))
+            return self._have_values(self.missing(place))
         return completes(self, place)
+
+    def _have_values(self, names: int) -> bool:
+        """Whether there are values for all of some names; those that have some are remembered."""
+        goals, said = self.goals, self._said
+        known = goals.objects.inhabited.get(self, 0)
+        for name in _bits(names & ~known):
+            if not goals.is_satisfiable(said.goal_of(goals, name)):
+                return False
+        if names & ~known:
+            goals.objects.inhabited[self] = goals.objects.inhabited.get(self, 0) | names
+        return True
 
 
 def _bits(names: int) -> Iterator[int]:

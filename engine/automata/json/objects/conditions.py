@@ -128,10 +128,10 @@ class Conditions:
         """
         arena, alone = self._arena, 0 if name is None else self.of_name(name)
         ways = [way]
-        for number, (_, value) in enumerate(self.atoms):
-            bit = 1 << number
-            if not atoms & bit:
-                continue
+        while atoms:
+            bit = atoms & -atoms
+            atoms ^= bit
+            _, value = self.atoms[bit.bit_length() - 1]
             split: list[tuple[Formula, Formula]] = []
             for so_far, still in ways:
                 if not self.open(still) & bit:

@@ -14,6 +14,7 @@ from functools import cache, lru_cache
 from typing import NamedTuple, TypeAlias
 
 from engine.automata.json.formula import All, Among, Constant, Formula, Length, Not, Place, Text, span_at, span_of
+from engine.automata.json.strings.a_labels import DOTS, LONGEST_NAME
 from engine.automata.json.strings.conditions import (
     Component,
     Components,
@@ -149,6 +150,17 @@ class TextLanguage:
         return Bounded(TextLanguage(text, self._limits, self._components), least, most, reach, tuple(lengths))
 
     @property
+    def host_names(self) -> str | None:
+        """The format of host names that is all that is said, where some of them hold A-labels; otherwise None."""
+        parts = self._formula.items if isinstance(self._formula, All) else (self._formula,)
+        texts = [part for part in parts if not _is_length_of_names(part)]
+        match texts:
+            case [Text(key=("format", str(name)))] if name in DOTS:
+                return name
+            case _:
+                return None
+
+    @property
     def places(self) -> tuple[Span, ...]:
         """Where in the source it is said."""
         parts = self._formula.items if isinstance(self._formula, All) else (self._formula,)
@@ -229,6 +241,11 @@ class TextLanguage:
         return (span,) if span.end else ()
 
 
+def _is_length_of_names(part: Formula) -> bool:
+    """Whether this is said of a length that every host name has."""
+    return isinstance(part, Length) and part.least <= 1 and (part.most is None or part.most >= LONGEST_NAME)
+
+
 def _range_of(lengths: Iterable[Length]) -> tuple[int, int | None]:
     """How many characters some lengths ask for together."""
     least, most = 0, None
@@ -263,6 +280,7 @@ class EnumLanguage:
 
     lengths = None
     bounded = None
+    host_names = None
 
     def __init__(self, values: Iterable[str], place: Place) -> None:
         self.trie = Trie(values)

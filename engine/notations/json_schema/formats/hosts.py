@@ -2,22 +2,15 @@
 
 A label with hyphens in its third and fourth place is reserved (RFC 5890,
 section 2.3.1), and refused here. Among them are A-labels, `xn--…`, which are
-host names as well: so where the format is negated, `OUTER_HOSTNAME` stands for
-it, and an A-label is neither.
+host names as well, but what Punycode (RFC 3492) decodes one to is beyond every
+automaton: what reads a name looks at the text of each (`engine.automata.json.host_names`,
+and `strings.a_labels`, which says which of them are left out).
 
-Whether an A-label is valid depends on what Punycode (RFC 3492) decodes it to.
-Each text of a label is a state of its own, since its characters are numbers that
-what follows builds on, and up to the last eight characters of a label, none of
-them is a dead end: another hyphen makes plain letters of all before it. So a mask
-behind `xn--` would look at every token of letters and digits, which are 18,212 of
-131,072 in tekken, along 30,325 beginnings, each a state of 37 successors in a table
-of rows of 256: seconds and gigabytes for one mask. Rejected: that; and those labels
-only that an automaton of some size holds, where the digits of one character
-beyond ASCII depend on the position and on all before it.
-
-What would serve: a reading state that only counts, and a look at the text where
-a label ends, as items that must differ have it (`actions.ASK`). Tokens that end
-a label within themselves are few (in tekken, behind two different beginnings).
+So it does where the format is all that is said of a string. Where more is said of
+the same string (another length than names have, a pattern, an alternative of
+`anyOf`, items before it that it must differ from) or of a key, what is below is all,
+and A-labels are refused. Where the format is negated, `OUTER_HOSTNAME` stands for it,
+and an A-label is no such string either.
 """
 
 from __future__ import annotations

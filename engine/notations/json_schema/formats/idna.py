@@ -15,7 +15,7 @@ the whole of it is not regular or not small:
   whole label; a bound on it holds for every label in `_TIERS`, and longer ones are refused;
 - a zero width non-joiner stands right behind a virama or a joining letter, without a transparent one in between;
 - characters beyond the basic plane are refused, and names of more than three labels unless all are ASCII;
-- A-labels (`xn--…`) are refused, see `hosts`.
+- A-labels (`xn--…`) are no part of it, see `hosts`.
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import pickle
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -31,6 +32,7 @@ from engine.decoding.processors import FiniteStateGuide
 from engine.decoding.session import DecodeSession
 from engine.decoding.values import Finish, SamplerSettings, StopRule
 from engine.models import LogitSource, load_model
+from engine.models.source import Logits
 from engine.source import InvariantError
 from engine.vocabulary import Vocabulary, VocabularyError
 
@@ -38,12 +40,29 @@ LINE = compile_grammar("regex", r"[A-Z]+: [a-z]+\n")
 WORDS = Vocabulary([b"a", b"b", b"ab", b"ba", b"c", b"\n", None, b"a"], [6], {6: "<end>"})
 
 
+class Remembering:
+    """A model that is asked once for each text: those who say the same in other ways ask for the same."""
+
+    def __init__(self, model: LogitSource) -> None:
+        self._model = model
+        self._known: dict[tuple[int, ...], Logits] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._model, name)
+
+    def logits(self, ids: Sequence[int]) -> Logits:
+        key = tuple(ids)
+        if key not in self._known:
+            self._known[key] = self._model.logits(ids)
+        return self._known[key]
+
+
 @pytest.fixture(scope="module")
 def shakespeare() -> Iterator[LogitSource]:
     model = load_model("shakespeare")
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    yield model
+    yield Remembering(model)
     torch.set_num_threads(threads)
 
 

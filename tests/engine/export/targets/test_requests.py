@@ -78,6 +78,13 @@ def test_what_a_server_cannot_take_is_said_and_left_out():
     assert "| llama.cpp's llama-server | none |" in artifact.file("README.md").decode()
 
 
+@pytest.fixture(scope="module")
+def of_a_person():
+    """A job, and what became of it."""
+    job = job_of("person")
+    return job, make("requests", job)
+
+
 @pytest.mark.parametrize(
     ("name", "before", "after"),
     [
@@ -88,9 +95,8 @@ def test_what_a_server_cannot_take_is_said_and_left_out():
         ("vllm.schema.json", "{", "["),
     ],
 )
-def test_a_changed_body_is_found(name, before, after):
-    job = job_of("person")
-    artifact = make("requests", job)
+def test_a_changed_body_is_found(of_a_person, name, before, after):
+    job, artifact = of_a_person
     assert before.encode() in artifact.file(name)
     files = tuple(
         (path, content.replace(before.encode(), after.encode(), 1) if path == name else content)

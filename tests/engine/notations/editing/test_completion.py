@@ -9,7 +9,7 @@ from engine import CompileOptions, compile_grammar
 from engine.notations.editing import Completion, Edit, apply_edits, outline, propose, words
 from engine.notations.json_schema.dialects import LIST, NAMED, ONE
 from engine.notations.json_schema.formats import NAMES
-from engine.notations.json_schema.lowering import _TYPES, _table
+from engine.notations.json_schema.lowering import _TYPES, keywords
 
 
 def at(notation: str, text: str) -> Completion:
@@ -126,7 +126,7 @@ def test_every_gbnf_escape_compiles() -> None:
 
 def test_the_words_are_those_of_the_reader() -> None:
     known = {name for group in words.KEYWORDS.values() for name in group}
-    assert set(_table()) - known == {"$recursiveRef"}  # of one old draft only
+    assert keywords() - known == {"$recursiveRef"}  # of one old draft only
     assert set(words.TYPES) == set(_TYPES)
     assert set(words.FORMATS) == NAMES
     assert (outline.ONE, outline.LIST, outline.NAMED) == (ONE, LIST, NAMED)

@@ -12,10 +12,11 @@ from engine.grammar.simplify import simplify
 from engine.notations.json_schema.formats import OUTER, format_node, outer_node
 from engine.source import Limits
 
+LONG = "xn--" + "b" * 44 + "-93daaaaaaaaaaa"  # a valid A-label
 # Of each format a valid string that is left out here, one that is not valid, and one that is accepted.
 STRINGS = {
-    "hostname": ("xn--bck0j", "a_b", "a.b"),
-    "idn-hostname": ("xn--bck0j", "a_b", "b\u00fccher.example"),
+    "hostname": (LONG, "a_b", "a.b"),
+    "idn-hostname": (LONG, "a_b", "b\u00fccher.example"),
     "idn-email": ("a@xn--bck0j.\U00020000", "a", "\u00fc@\u00fc.example"),
     "regex": ("(((a)))", "*a", "(a)"),
 }

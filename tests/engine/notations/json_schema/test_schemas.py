@@ -72,6 +72,7 @@ def test_a_schema_takes_what_satisfies_it_and_nothing_else(schema, yes, no):
     [
         ("{", "schema-no-json"),
         ('{"type": "kaboom"}', "schema-unknown-type"),
+        ('{"type": ["null", {"type": "string"}]}', "schema-invalid-keyword"),
         ('{"$ref": "https://example.com/s.json"}', "schema-remote-reference"),
         ('{"$ref": "#/$defs/x"}', "schema-unresolved-reference"),
         ('{"allOf": [{"$ref": "#"}]}', "schema-endless-reference"),
@@ -85,6 +86,25 @@ def test_what_is_refused_says_why(schema, code):
     with pytest.raises(GrammarError) as caught:
         compile_grammar("json_schema", schema)
     assert [finding.code for finding in caught.value.diagnostics] == [code]
+
+
+SEVEN = '"$schema": "http://json-schema.org/draft-07/schema#"'
+
+
+@pytest.mark.parametrize(
+    ("schema", "code", "said"),
+    [
+        ('{"$schema": "http://json-schema.org/draft-04/schema#", "const": 1}', "schema-later-keyword", "/const"),
+        (f'{{{SEVEN}, "prefixItems": [{{"const": 1}}]}}', "schema-later-keyword", "/prefixItems"),
+        (f'{{{SEVEN}, "contains": {{}}, "maxContains": 1}}', "schema-later-keyword", "/maxContains"),
+        (f'{{{SEVEN}, "$ref": "#/definitions/s", "maxLength": 1, "definitions": {{"s": {{}}}}}}',
+         "schema-beside-reference", "/maxLength"),
+    ],
+)  # fmt: skip
+def test_what_a_draft_does_not_read_is_told(schema, code, said):
+    (finding,) = compile_grammar("json_schema", schema).diagnostics
+    assert (finding.code, finding.severity.name) == (code, "WARNING")
+    assert said in finding.message
 
 
 def test_a_finding_points_at_its_keyword():

@@ -124,7 +124,7 @@ def test_what_is_open_is_where_the_match_stands():
 
 
 def test_more_characters_than_are_remembered_are_still_spelled_as_json():
-    text = "".join(chr(0x4E00 + i) for i in range(5_000)) + '"'
+    text = "".join(chr(0x4E00 + i) for i in range(4_100)) + '"'
     grammar = compile_grammar("json_schema", json.dumps({"type": "string", "pattern": f"^{text}$"}))
     assert grammar.fullmatch(json.dumps(text))
     assert grammar.fullmatch(json.dumps(text, ensure_ascii=False))
