@@ -2,7 +2,7 @@
 
 A preferences file is a convenience and is treated as one: a missing, damaged or
 newer file gives the defaults, and a home that cannot be written costs one line
-in the log.
+in the log, and one in the window.
 
 Rejected: `QSettings`. It is untyped, goes to the registry on Windows, and cannot
 say whether it wrote anything.
@@ -14,6 +14,7 @@ import contextlib
 import logging
 import os
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -52,9 +53,15 @@ class Preferences(msgspec.Struct, forbid_unknown_fields=False):
 
 
 class Settings:
-    """Reads preferences once; writes them when told to."""
+    """Reads preferences once; writes them when told to.
+
+    Attributes:
+        on_failure: is called with the reason when writing begins to fail.
+    """
 
     def __init__(self, path: Path | None = None) -> None:
+        self.on_failure: Callable[[str], object] | None = None
+        self._has_failed = False
         self._path = path or platformdirs.user_config_path(APPLICATION) / "preferences.json"
         self.preferences = self._read()
 
@@ -94,7 +101,13 @@ class Settings:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(self._path, msgspec.json.format(msgspec.json.encode(self.preferences)))
         except OSError as error:
-            _log.warning("preferences cannot be written to %s: %s", self._path, error)
+            if not self._has_failed:
+                self._has_failed = True
+                _log.warning("preferences cannot be written to %s: %s", self._path, error)
+                if self.on_failure is not None:
+                    self.on_failure(error.strerror or str(error))
+        else:
+            self._has_failed = False
 
 
 def write_atomically(path: Path, data: bytes, *, is_shared: bool = False) -> None:

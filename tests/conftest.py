@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,6 +30,7 @@ SETTINGS = {
     "QT_STYLE_OVERRIDE": "Fusion",
     "HF_HUB_OFFLINE": "1",
     "TOKENIZERS_PARALLELISM": "false",
+    "PYTHONDONTWRITEBYTECODE": "",  # hundreds of processes import the same modules: none compiles what another has
 }
 
 hypothesis.settings.register_profile("developer", deadline=None)
@@ -45,6 +47,7 @@ def pytest_configure(config: pytest.Config) -> None:
         path.mkdir(mode=0o700, exist_ok=True)
         os.environ[name] = str(path)
     os.environ.update(SETTINGS)
+    sys.dont_write_bytecode = False  # this process has read the variable already
     # Kernels take seconds to compile: they alone are kept from run to run, and shared by the processes of a run.
     cache: pytest.Cache | None = getattr(config, "cache", None)  # there is none under -p no:cacheprovider
     os.environ.setdefault("NUMBA_CACHE_DIR", str(cache.mkdir("numba")) if cache else home.name)

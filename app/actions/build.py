@@ -5,18 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from PySide6.QtCore import QObject
-from PySide6.QtGui import QAction, QIcon, QKeySequence
+from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 
-from app import theme
-from app.actions.table import COMMANDS, MENUS, Command
-from app.theme.icons import draw_icon
-
-
-def icon(name: str, role: theme.Role = theme.Role.TEXT) -> QIcon:
-    """An icon in the theme's colours; a disabled one is paler."""
-    colours = theme.current()
-    return draw_icon(name, colours.hex(role), colours.hex(theme.Role.DISABLED))
+from app.actions.table import COMMANDS, MENUS, REPEATED, Command
+from app.theme.icons import icon
 
 
 class Actions(QObject):
@@ -26,7 +19,6 @@ class Actions(QObject):
         super().__init__(window)
         self._actions = {command.id: self._make(command, window) for command in COMMANDS}
         window.addActions(list(self._actions.values()))
-        theme.themes.changed.connect(self.recolour)
 
     def __getitem__(self, command_id: str) -> QAction:
         return self._actions[command_id]
@@ -48,16 +40,13 @@ class Actions(QObject):
             menus[command.menu].addAction(action)
         return menus
 
-    def recolour(self) -> None:
-        """Draw the icons in the current theme's colours."""
-        for command, action in self:
-            if command.icon:
-                action.setIcon(icon(command.icon))
-
     def _make(self, command: Command, window: QWidget) -> QAction:
         action = QAction(command.text, window)
         action.setObjectName(command.id)
+        if command.icon:
+            action.setIcon(icon(command.icon))
         action.setCheckable(command.checkable)
+        action.setAutoRepeat(command.id in REPEATED)
         action.setShortcuts([QKeySequence(keys) for keys in command.keys])
         keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
         action.setToolTip(f"{command.tip} ({keys})" if keys else command.tip)

@@ -40,6 +40,14 @@ class Command:
     checkable: bool = False
 
 
+REPEATED = frozenset(
+    (
+        *("edit.undo", "edit.redo", "edit.find_next", "edit.find_previous", "edit.problem"),
+        *("run.step", "run.back", "run.over", "tests.failure"),
+    )
+)
+"""What a key that is held does again and again; all else, such as what is on or off, it does once."""
+
 MENUS = ("File", "Edit", "View", "Automaton", "Run", "Tests", "Help")
 
 COMMANDS: tuple[Command, ...] = (

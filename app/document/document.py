@@ -7,6 +7,7 @@ stepping does not, but is autosaved with the rest.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -14,6 +15,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.document import file
 from app.document.autosave import Autosave, Saved
+from app.document.belongings import Belongings, belongings_of
 from app.document.file import AutomatonPart, DocumentFile, GrammarPart, ModelPart
 from engine.decoding.debugging.breakpoints import Breakpoint
 from engine.decoding.pipeline_settings import PipelineSettings
@@ -32,6 +34,7 @@ class Document(QObject):
         replaced(): another document was put in its place; panes read it anew.
         title_changed(): its path, its title or its modified flag changed.
         breakpoints_changed(): one was set, removed, or switched on or off.
+        test_strings_changed(): they went or came with the grammar that they belong to; their own pane shows them anew.
         autosave_failed(reason): what is changed from now on would not survive a crash.
     """
 
@@ -40,6 +43,7 @@ class Document(QObject):
     title_changed = Signal()
     autosave_failed = Signal(str)
     breakpoints_changed = Signal()
+    test_strings_changed = Signal()
 
     def __init__(self, autosave: Autosave, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -50,6 +54,8 @@ class Document(QObject):
         self._path: Path | None = None
         self._stamp: tuple[int, int] | None = None  # of the file, as it was read or written here
         self._modified = False
+        self._grammar_before = self._content.grammar  # the last edit
+        self._belongings: Belongings | None = None
         self._timer = QTimer(self, singleShot=True, interval=_AUTOSAVE_DELAY_MS)
         self._timer.timeout.connect(self._autosave_now)
 
@@ -86,16 +92,29 @@ class Document(QObject):
 
     def set_text(self, text: str) -> None:
         """Take over an edit of the grammar."""
-        grammar = self._content.grammar
-        if text != grammar.text:
-            self._change(grammar=msgspec.structs.replace(grammar, text=text))
-            self._touch_grammar()
+        self.set_grammar(msgspec.structs.replace(self._content.grammar, text=text))
 
     def set_grammar(self, grammar: GrammarPart) -> None:
         """Take over a text in another notation, or read with other options; an edit like any other."""
         if grammar != self._content.grammar:
+            self._grammar_before = self._content.grammar
             self._change(grammar=grammar)
+            if self._belongings is not None:
+                self._keep_belongings(self._belongings.following(grammar))
             self._touch_grammar()
+
+    def begin_anew(self) -> bool:
+        """Notice that the last edit replaced the text as a whole: what belonged to an example goes with it.
+
+        Returns:
+            whether test strings went; undo of that edit brings all of it back.
+        """
+        found = None if self._path else belongings_of(self._content, self._grammar_before)
+        if found is None:
+            return False
+        self._belongings = found
+        self._keep_belongings(replace(found, are_away=True))
+        return bool(found.expected_texts)
 
     def set_prompt(self, prompt: str | Chat) -> None:
         """Take over an edit of the prompt."""
@@ -158,6 +177,7 @@ class Document(QObject):
         """Show another document."""
         self._timer.stop()
         self._content, self._path, self._stamp = content, path, _stamp_of(path)
+        self._belongings = None
         self._revision += 1
         self._modified = modified
         if modified:
@@ -205,6 +225,16 @@ class Document(QObject):
         fields = {name: getattr(self._content, name) for name in DocumentFile.__struct_fields__}
         self._content = DocumentFile(**{**fields, **changes})
         self._timer.start()
+
+    def _keep_belongings(self, belongings: Belongings) -> None:
+        """Let them go or come where that changed."""
+        before, self._belongings = self._belongings, belongings
+        if before is not None and before.are_away != belongings.are_away:
+            move = belongings.taken_from if belongings.are_away else belongings.given_to
+            self._content = move(self._content)
+            self._timer.start()
+            self.test_strings_changed.emit()
+            self.title_changed.emit()
 
     def _touch_grammar(self) -> None:
         self._revision += 1

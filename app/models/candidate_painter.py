@@ -142,11 +142,13 @@ class CandidatePainter:
             columns: the left edge and the width of every column that is seen, pixels.
         """
         rows = tuple(rows)
+        if not rows:
+            return
         left = min((left for left, _ in columns.values()), default=0.0)
         right = max((left + width for left, width in columns.values()), default=0.0)
         inner = {column: (at + PADDING, at + width - PADDING) for column, (at, width) in columns.items()}
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         self._grounds(painter, rows, left, right)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)  # only now: whole pixels need none, and it takes long
         if Column.PROBABILITY in inner:
             self._bars(painter, rows, *inner[Column.PROBABILITY])
         self._figures(painter, rows, inner)
@@ -209,7 +211,7 @@ class CandidatePainter:
         left, right = left + self._figure_width + PADDING, right - self._figure_width - PADDING / 2
         height, room = self.row_height, right - left - 1
         painter.setPen(self._dress.axis)
-        painter.drawLines([QLineF(left + 0.5, row.top, left + 0.5, row.top + height) for row in rows])
+        painter.drawLine(QLineF(left + 0.5, rows[0].top, left + 0.5, rows[-1].top + height))  # rows have no gaps
         outlines, fillings = list[QRectF](), list[QRectF]()
         for row in rows:
             top = round(row.top + height / 2 - _BAR - _BAR_GAP / 2) + 0.5

@@ -18,13 +18,16 @@ class _Passing(QObject):
 
     def __init__(self, pane: QWidget, inner: tuple[QWidget, ...]) -> None:
         super().__init__(pane)
-        self._pane, self._inner = pane, inner
+        self._inner = inner
         pane.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Pass them on to the first that can be seen."""
-        if watched is self._pane and isinstance(event, QFocusEvent) and event.type() == QEvent.Type.FocusIn:
-            found = next((one for one in self._inner if one.isVisibleTo(self._pane) and one.isEnabled()), None)
+        # Of other events it looks at nothing of its own: they come, too, while the garbage collector takes it apart.
+        if not isinstance(event, QFocusEvent) or event.type() != QEvent.Type.FocusIn:
+            return False
+        if isinstance(watched, QWidget):
+            found = next((one for one in self._inner if one.isVisibleTo(watched) and one.isEnabled()), None)
             if found is not None:
                 found.setFocus(event.reason())
         return False

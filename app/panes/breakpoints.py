@@ -15,13 +15,13 @@ from PySide6.QtWidgets import (
     QLabel,
     QStackedWidget,
     QTableView,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
 from app import theme
 from app.models.passing_on import pass_keys_on
+from app.theme.buttons import tool_button
 from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind
 
 Index = QModelIndex | QPersistentModelIndex
@@ -128,9 +128,11 @@ class BreakpointsPane(QFrame):
         self.setProperty("role", "panel")
         self.model = BreakpointsModel(self)
         self.table = _Table(self.model)
-        self.add = _button("Add at the cursor", "Set a breakpoint on what the cursor stands on, or the state (F9)")
-        self.remove = _button("Remove", "Remove the selected breakpoints (Del)")
-        self.clear = _button("Remove all", "Remove every breakpoint")
+        self.add = tool_button(
+            "Add at the cursor", "Set a breakpoint on what the cursor stands on, or the state (F9)", role="outlined"
+        )
+        self.remove = tool_button("Remove", "Remove the selected breakpoints (Del)", role="outlined")
+        self.clear = tool_button("Remove all", "Remove every breakpoint", role="outlined")
         self._empty = QLabel(_EMPTY)
         self._empty.setProperty("role", "muted")
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -247,13 +249,3 @@ def what(one: Breakpoint) -> str:
             return f"{one.name} · {one.state}" if one.name else f"state {one.state}"
         case BreakpointKind.PLACE:
             return f"offset {one.offset}"
-
-
-def _button(text: str, tip: str) -> QToolButton:
-    button = QToolButton()
-    button.setText(text)
-    button.setToolTip(tip)
-    button.setAccessibleName(text)
-    button.setProperty("role", "outlined")
-    button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-    return button

@@ -14,7 +14,7 @@ from app.models.passing_on import pass_keys_on
 from app.models.rows import rest_of_row
 from app.models.wording import unmarked
 from app.theme import Role
-from app.theme.icons import draw_icon
+from app.theme.icons import icon
 from engine.diagnosis.fixes import Fix, fixes
 from engine.source import Diagnostic, Severity, SourceText, Span
 
@@ -85,7 +85,7 @@ class ProblemsModel(QAbstractTableModel):
             return theme.colour(Role.ACCENT)
         if role == Qt.ItemDataRole.DecorationRole and index.column() == SEVERITY:
             name, colour = _ICONS[finding.severity]
-            return draw_icon(name, theme.colour(colour).name(), theme.colour(Role.DISABLED).name())
+            return icon(name, colour)
         if role == Qt.ItemDataRole.ToolTipRole and index.column() == FIX:
             return unmarked("\n".join(fix.title for fix in self.fixes(index.row()))) or None
         if role == Qt.ItemDataRole.AccessibleDescriptionRole and index.column() == SEVERITY:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from types import UnionType
 from typing import Any, TypeAlias
 
 from PySide6.QtCore import QObject, Signal
@@ -81,6 +82,7 @@ class Decoding(Questions):
         self._grammar: SetGrammar | None = None
         self._to_restore: RestoreTrace | None = None
         self._opening_steps = 0
+        self._next_move: Back | GoTo | None = None  # once the present one is answered
         self._running = False
         self._judge: Judge = _to_the_end
         self._watched: Callable[[], bool] = bool
@@ -160,17 +162,31 @@ class Decoding(Questions):
         self._group.submit(SetPipeline(settings))
 
     def ask(self, request: Any) -> None:
-        """Send any other request; what moves the session by hand ends a run."""
+        """Send any other request; what moves the session by hand ends a run.
+
+        Of a key that is held, or of quick clicks, no queue comes that runs on afterwards: while one move is under way,
+        only the last of those that follow waits for it.
+        """
         if not isinstance(request, StepOnce):
             self.pause()
+        if isinstance(request, Back | GoTo) and self._waits_for(Back | GoTo):
+            self._next_move = request
+            return
         if isinstance(request, Take | Force | Back | Restart | GoTo | OpenOutput):
             self._put_aside()
         self._end_assessment()
         self._group.submit(request)
 
+    def choose(self, request: Take | Force) -> None:
+        """Take a token from among those that are shown, unless others will be by the time that it is taken."""
+        self.pause()
+        if not self._waits_for(Take | Force | StepOnce | Back | GoTo | Restart):
+            self.ask(request)
+
     def step(self) -> None:
         """Take one token, unless one is being taken already."""
-        if not any(isinstance(request, StepOnce) for request in self._group.pending):
+        self._next_move = None
+        if not self._waits_for(StepOnce):
             self._put_aside()
             self._end_assessment()
             self._group.submit(StepOnce(self._running and self._watched(), self._running and self._one_by_one()))
@@ -197,11 +213,12 @@ class Decoding(Questions):
 
     def go_on(self) -> None:
         """Ask once more whether a run goes on, which could not be told after its last step."""
-        if self._running and not any(isinstance(request, StepOnce) for request in self._group.pending):
+        if self._running and not self._waits_for(StepOnce):
             self._go_on(self._view)
 
     def pause(self) -> None:
-        """Stop stepping."""
+        """Stop stepping; a move that waits is not made."""
+        self._next_move = None
         if self._running:
             self._running = False
             self.running_changed.emit(False)
@@ -253,6 +270,9 @@ class Decoding(Questions):
         if content.model.spec and content.model.spec != self._spec:
             self.open_model(content.model.spec)
 
+    def _waits_for(self, kinds: UnionType | type) -> bool:
+        return any(isinstance(request, kinds) for request in self._group.pending)
+
     def _begin(self) -> None:
         content = self._document.content
         self._group.submit(Begin(content.prompt, content.sampler, content.max_tokens, content.pipeline))
@@ -265,6 +285,8 @@ class Decoding(Questions):
                 self.pipeline_refused.emit(answer)
             case _:
                 self._tell(answer)
+        if isinstance(request, Back | GoTo) and self._next_move is not None:
+            self.ask(self._next_move)
 
     def _show(self, request: Any, view: DecodeView) -> None:
         self._view = view = self._of_this_document(view)

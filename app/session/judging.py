@@ -52,6 +52,7 @@ class Judging(QObject):
         compiling.compiled.connect(self._on_compiled)
         decoding.viewed.connect(lambda _view: self._trace_timer.start() if self._matters else None)
         document.replaced.connect(self._forget)
+        document.test_strings_changed.connect(self._timer.start)
         group.answered.connect(self._on_answer)
         group.failed.connect(lambda _request, failed: self.failed.emit(failed))
 

@@ -1,4 +1,7 @@
-"""Icons: glyphs of the Phosphor font, drawn in a colour at whatever size a widget asks for.
+"""Icons: glyphs of the Phosphor font, at whatever size a widget asks for and in the colours of the theme at that time.
+
+An icon looks its colours up whenever it is painted, so what shows it does nothing when the theme changes: the style
+sheet has it painted anew. A pixmap made of an icon stays as it is.
 
 The font and its names come with qtawesome, whose files alone are read. Rejected:
 importing it. It brings qtpy, which makes every class of three Qt modules, and it
@@ -14,7 +17,10 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontDatabase, QIcon, QIconEngine, QPainter, QPixmap
+from PySide6.QtGui import QFont, QFontDatabase, QIcon, QIconEngine, QPainter, QPaintEvent, QPixmap
+from PySide6.QtWidgets import QWidget
+
+from app import theme
 
 _log = logging.getLogger(__name__)
 
@@ -23,24 +29,44 @@ PREFIX = "ph."  # what qtawesome calls this font, and its documentation its icon
 
 
 @cache
-def draw_icon(name: str, colour: str, disabled: str) -> QIcon:
-    """The icon `ph.NAME` in a colour, and in another one while it is disabled; both as `#rrggbb`.
+def icon(name: str, role: theme.Role = theme.Role.TEXT) -> QIcon:
+    """The icon `ph.NAME` in a role's colour; paler while it is disabled.
 
     Raises:
         KeyError: the font has no such icon.
     """
     glyph = chr(int(_glyphs()[name.removeprefix(PREFIX)], 16))
     family = _family()
-    return QIcon(_Engine(family, glyph, QColor(colour), QColor(disabled))) if family else QIcon()
+    return QIcon(_Engine(family, glyph, role)) if family else QIcon()
+
+
+class IconLabel(QWidget):
+    """Shows an icon beside a text; it is empty to a screen reader."""
+
+    def __init__(self, size: int) -> None:
+        """Build it, `size` pixels wide and high."""
+        super().__init__()
+        self._icon = QIcon()
+        self.setFixedSize(size, size)
+
+    def show_icon(self, name: str, role: theme.Role) -> None:
+        """Show another icon."""
+        self._icon = icon(name, role)
+        self.update()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Draw it in the colours of the time."""
+        painter = QPainter(self)
+        self._icon.paint(painter, self.rect())
+        painter.end()
 
 
 class _Engine(QIconEngine):
     """Draws one glyph."""
 
-    def __init__(self, family: str, glyph: str, colour: QColor, disabled: QColor) -> None:
+    def __init__(self, family: str, glyph: str, role: theme.Role) -> None:
         super().__init__()
-        self._family, self._glyph = family, glyph
-        self._colour, self._disabled = colour, disabled
+        self._family, self._glyph, self._role = family, glyph, role
 
     def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, _state: QIcon.State) -> None:
         """Draw the glyph in the middle of a rectangle."""
@@ -48,7 +74,7 @@ class _Engine(QIconEngine):
         font.setPixelSize(max(1, round(_SHARE * rect.height())))
         painter.save()
         painter.setFont(font)
-        painter.setPen(self._disabled if mode == QIcon.Mode.Disabled else self._colour)
+        painter.setPen(theme.colour(theme.Role.DISABLED if mode == QIcon.Mode.Disabled else self._role))
         painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, self._glyph)
         painter.restore()
 

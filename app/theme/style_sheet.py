@@ -3,12 +3,12 @@
 Panes set no style sheets of their own; they set a dynamic property that is
 styled here, so that both themes reach them:
 
-* `QLabel[role="title" | "heading" | "muted" | "empty" | "code"]`; an empty one may be `framed`
+* `QLabel[role="title" | "heading" | "muted" | "empty"]`; an empty one may be `framed`
 * `QPushButton[role="primary" | "link" | "flat"]`
 * `QFrame[role="panel" | "bar" | "card" | "well" | "tour" | "banner"]`; a banner also has
   `severity="error" | "warning" | "hint" | "allowed"`
 * `QListView[role="popup"]` and `QDialog[role="popup"]`, which lie over other things without a frame of the desktop
-* `QToolButton[role="chip" | "former" | "fold" | "outlined" | "primary"]`
+* `QToolButton[role="chip" | "former" | "fold" | "outlined" | "primary" | "close"]`
 """
 
 from __future__ import annotations
@@ -53,6 +53,7 @@ QToolButton[role="outlined"]:hover { background: {hover}; }
 QToolButton[role="outlined"]:focus { border-color: {accent}; }
 QToolButton[role="chip"] { background: {raised}; border-color: {border}; padding: 2px 6px; border-radius: 5px; }
 QToolButton[role="chip"]:hover { background: {hover}; }
+QToolButton[role="close"] { padding: 0; }
 QToolButton[role="fold"] { padding: 3px 6px 3px 0; }
 QToolButton[role="fold"]:checked { background: transparent; }
 QToolButton[role="former"] { color: {muted}; border: 1px dashed {disabled}; padding: 2px 6px; border-radius: 5px; }
@@ -87,15 +88,14 @@ QFrame[role="bar"] { background: {raised}; border: none; border-bottom: 1px soli
 QFrame[role="card"] { background: {raised}; border: 1px solid {border}; border-radius: 6px; }
 QFrame[role="well"] { background: {panel}; border: 1px solid {border}; border-radius: 6px; }
 QFrame[role="tour"] { background: {panel}; border: 1px solid {accent}; border-radius: 8px; }
-QFrame[role="banner"] QToolButton { padding: 2px; }
 QFrame[role="banner"] { border: none; border-left: 3px solid {hint}; background: {hint-fill}; }
 QFrame[role="banner"][severity="error"] { border-left-color: {error}; background: {error-fill}; }
 QFrame[role="banner"][severity="warning"] { border-left-color: {warning}; background: {warning-fill}; }
 QFrame[role="banner"][severity="allowed"] { border-left-color: {allowed}; background: {allowed-fill}; }
 
-QPlainTextEdit, QTextEdit, QTextBrowser, QLineEdit, QSpinBox, QDoubleSpinBox, QComboBox,
+QPlainTextEdit, QTextEdit, QLineEdit, QSpinBox, QDoubleSpinBox, QComboBox,
 QAbstractItemView { background: {panel}; selection-background-color: {selection}; selection-color: {text}; }
-QPlainTextEdit, QTextEdit, QTextBrowser, QAbstractItemView, QGraphicsView { border: none; }
+QPlainTextEdit, QTextEdit, QAbstractItemView, QGraphicsView { border: none; }
 QGraphicsView { background: {panel}; }
 QLineEdit, QSpinBox, QDoubleSpinBox, QComboBox { border: 1px solid {border}; border-radius: 6px; padding: 4px 8px; }
 QLineEdit, QComboBox { min-height: 19px; }  /* as high as a spin box and a button beside them */
@@ -154,7 +154,6 @@ QSplitter::handle:hover { background: {accent}; }
 QSplitter::handle:horizontal { width: 1px; }
 QSplitter::handle:vertical { height: 1px; }
 QStatusBar { border-top: 1px solid {border}; min-height: 26px; max-height: 26px; }
-QStatusBar QToolButton { padding: 0; }
 QStatusBar::item { border: none; }
 QProgressBar { background: {grid}; border: none; border-radius: 3px; max-height: 6px; }
 QProgressBar::chunk { background: {accent}; border-radius: 3px; }

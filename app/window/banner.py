@@ -4,22 +4,15 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import (
-    QFrame,
-    QHBoxLayout,
-    QLabel,
-    QPlainTextEdit,
-    QPushButton,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
 
 from app import theme
-from app.actions.build import icon
 from app.session import Alarm
+from app.theme.buttons import close_button, push_button
+from app.theme.icons import IconLabel
 
-_ICONS = {
+_SIGN = 16  # pixels
+_SIGNS = {
     "error": ("ph.warning-circle", theme.Role.ERROR),
     "warning": ("ph.warning", theme.Role.WARNING),
     "hint": ("ph.info", theme.Role.HINT),
@@ -41,7 +34,8 @@ class AlarmBanner(QFrame):
         self.alarm = alarm
         self.setProperty("role", "banner")
         self.setProperty("severity", alarm.severity)
-        self._icon = QLabel()
+        sign = IconLabel(_SIGN)
+        sign.show_icon(*_SIGNS[alarm.severity])
         text = QLabel(alarm.text)
         text.setTextFormat(Qt.TextFormat.PlainText)
         text.setWordWrap(True)
@@ -52,28 +46,18 @@ class AlarmBanner(QFrame):
         outer.setContentsMargins(theme.SPACE_M, theme.SPACE_XS, theme.SPACE_S, theme.SPACE_XS)
         outer.setSpacing(theme.SPACE_S)
         outer.addLayout(row)
-        row.addWidget(self._icon)
+        row.addWidget(sign)
         row.addWidget(text, 1)
         if alarm.details:
             outer.addWidget(self._add_details(row))
-        self.button = QPushButton(alarm.button)
+        self.button = push_button(alarm.button)
         if not alarm.button:
             self.button.hide()
         self.button.clicked.connect(self._act)
         row.addWidget(self.button)
-        self.close_button = QToolButton()
-        self.close_button.setToolTip("Dismiss")
-        self.close_button.setAccessibleName("Dismiss")
-        self.close_button.setFixedSize(24, 24)
+        self.close_button = close_button("Dismiss")
         self.close_button.clicked.connect(self.dismiss)
         row.addWidget(self.close_button)
-        self.recolour()
-
-    def recolour(self) -> None:
-        """Draw the icons in the current theme's colours."""
-        name, role = _ICONS[self.alarm.severity]
-        self._icon.setPixmap(icon(name, role).pixmap(16, 16))
-        self.close_button.setIcon(icon("ph.x"))
 
     def dismiss(self) -> None:
         """Go away."""
@@ -94,14 +78,10 @@ class AlarmBanner(QFrame):
         details.setFont(theme.mono_font())
         details.setMaximumHeight(180)
         details.hide()
-        toggle = QPushButton("Details")
-        toggle.setProperty("role", "flat")
-        toggle.setCheckable(True)
+        toggle = push_button("Details", role="flat", checkable=True)
         toggle.toggled.connect(details.setVisible)
         row.addWidget(toggle)
-        self.copy_button = QPushButton("Copy details")
-        self.copy_button.setProperty("role", "flat")
-        self.copy_button.setToolTip("Copy what happened, to report it")
+        self.copy_button = push_button("Copy details", "Copy what happened, to report it", role="flat")
         self.copy_button.clicked.connect(self._copy)
         row.addWidget(self.copy_button)
         return details
@@ -119,7 +99,6 @@ class BannerStack(QWidget):
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(0, 0, 0, 0)
         self._layout.setSpacing(1)
-        theme.themes.changed.connect(self._recolour)
 
     @property
     def banners(self) -> list[AlarmBanner]:
@@ -137,7 +116,3 @@ class BannerStack(QWidget):
         self._layout.addWidget(banner)
         banner.show()  # now, and not with the next layout: it counts as shown from here on
         return banner
-
-    def _recolour(self) -> None:
-        for banner in self.banners:
-            banner.recolour()

@@ -109,7 +109,7 @@ class DebugCommands(QObject):
         generation = self._panes.generation
         decoding.viewed.connect(self._show_view)
         decoding.run_ended.connect(generation.show_stop)
-        generation.token_forced.connect(lambda token_id: decoding.ask(Force(token_id)))
+        generation.token_forced.connect(lambda token_id: decoding.choose(Force(token_id)))
         generation.until_wanted.connect(self._run_until)
         generation.colours_chosen.connect(self._colour_chips)
         generation.twin_wanted.connect(self._write_twin)

@@ -15,30 +15,22 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import (
     QDialog,
     QFileDialog,
-    QFrame,
     QHBoxLayout,
     QLabel,
     QProgressBar,
-    QPushButton,
     QVBoxLayout,
     QWidget,
 )
 
 from app import theme
-from app.theme import Role
-from app.theme.icons import draw_icon
+from app.theme.buttons import push_button
 from app.window.export_parts import Options, Preview, TargetList
+from app.window.verdict_banner import Severity, VerdictBanner
 from app.workers.export_values import ExportAnswer, ExportEntry, ExportList, ExportTold
 from app.workers.messages import Failed
 
 _DELAY_MS = 300
-_ICON = 18
 _PREVIEWING = "Preparing the preview…"
-_SEVERITIES = {
-    "allowed": ("ph.check-circle-fill", Role.ALLOWED),
-    "error": ("ph.x-circle-fill", Role.ERROR),
-    "hint": ("ph.info", Role.HINT),
-}
 
 
 class ExportDialog(QDialog):
@@ -79,41 +71,25 @@ class ExportDialog(QDialog):
         self.options.changed.connect(self._timer.start)
         self.preview = Preview()
         self.notes = _label("muted")
-        self._build_banner()
+        self.verdict = VerdictBanner()
+        self.verdict.hide()
         self._build_buttons()
         self._lay_out()
         self._show_target(None)
-        theme.themes.changed.connect(self._dress)
         self._show_state()
 
     # --- building -----------------------------------------------------------------------------------------------------
-
-    def _build_banner(self) -> None:
-        self.banner = QFrame()
-        self.banner.setProperty("role", "banner")
-        self._icon = QLabel()
-        self.verdict = QLabel()
-        self.verdict.setWordWrap(True)
-        layout = QHBoxLayout(self.banner)
-        layout.setContentsMargins(theme.SPACE_M, theme.SPACE_S, theme.SPACE_M, theme.SPACE_S)
-        layout.setSpacing(theme.SPACE_S)
-        layout.addWidget(self._icon)
-        layout.addWidget(self.verdict, 1)
-        self._severity = "hint"
-        self.banner.hide()
 
     def _build_buttons(self) -> None:
         self.note = _label("muted")
         self.progress = QProgressBar()
         self.progress.setTextVisible(False)
         self.progress.setFixedWidth(120)
-        self.cancel_button = QPushButton("Cancel")
+        self.cancel_button = push_button("Cancel")
         self.cancel_button.clicked.connect(self.cancel)
-        self.close_button = QPushButton("Close")
-        self.close_button.setAutoDefault(False)
+        self.close_button = push_button("Close")
         self.close_button.clicked.connect(self.reject)
-        self.write_button = QPushButton("Write file…")
-        self.write_button.setProperty("role", "primary")
+        self.write_button = push_button("Write file…", role="primary")
         self.write_button.setDefault(True)
         self.write_button.clicked.connect(self._choose_place)
 
@@ -137,7 +113,7 @@ class ExportDialog(QDialog):
             right.addWidget(widget)
         right.addWidget(self.preview, 1)
         right.addWidget(self.notes)
-        right.addWidget(self.banner)
+        right.addWidget(self.verdict)
         layout.addLayout(buttons)
         buttons.addWidget(self.note, 1)
         for button in (self.progress, self.cancel_button, self.close_button, self.write_button):
@@ -165,7 +141,7 @@ class ExportDialog(QDialog):
     def write(self, path: str) -> None:
         """Ask for the file or folder."""
         if (entry := self.targets.entry) is not None:
-            self.banner.hide()
+            self.verdict.hide()
             self._wait("file", self._delay(entry) or "Writing, reading back and checking…")
             self.wanted.emit(entry.name, path, self.options.told(), self._number, entry.needs_model)
 
@@ -203,7 +179,7 @@ class ExportDialog(QDialog):
 
     def _on_chosen(self, entry: ExportEntry) -> None:
         self._show_target(entry)
-        self.banner.hide()
+        self.verdict.hide()
         self._ask_preview(entry)
 
     def _show_target(self, entry: ExportEntry | None) -> None:
@@ -321,19 +297,9 @@ class ExportDialog(QDialog):
         entry = self.targets.entry
         return self.options.trouble if entry is not None and "name" in entry.takes else ""
 
-    def _say(self, severity: str, sentence: str) -> None:
-        self._severity = severity
-        self.verdict.setText(sentence)
-        self._dress()
-        self.banner.show()
-
-    def _dress(self) -> None:
-        name, role = _SEVERITIES[self._severity]
-        colour = theme.current().hex(role)
-        self._icon.setPixmap(draw_icon(name, colour, colour).pixmap(_ICON, _ICON))
-        self.banner.setProperty("severity", self._severity)
-        self.banner.style().unpolish(self.banner)
-        self.banner.style().polish(self.banner)
+    def _say(self, severity: Severity, sentence: str) -> None:
+        self.verdict.say(severity, sentence)
+        self.verdict.show()
 
 
 def _label(role: str) -> QLabel:

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.theme import Role
-from app.theme.icons import draw_icon
+from app.theme.icons import icon
 from app.workers.export_values import ExportAnswer, ExportEntry, ExportTold, PreviewFile
 
 _NAME: Final = Qt.ItemDataRole.UserRole
@@ -97,7 +97,7 @@ class TargetList(QListWidget):
             self.chosen.emit(self.entry)
 
     def _dress(self) -> None:
-        shut = draw_icon("ph.prohibit", theme.current().hex(Role.MUTED), theme.current().hex(Role.DISABLED))
+        shut = icon("ph.prohibit", Role.MUTED)
         fits = QIcon(_blank())  # so that all names stand below one another
         for row in range(self.count()):
             item = self.item(row)

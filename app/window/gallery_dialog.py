@@ -17,7 +17,6 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QListWidget,
     QListWidgetItem,
-    QPushButton,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
@@ -26,6 +25,7 @@ from PySide6.QtWidgets import (
 from app import theme
 from app.document.gallery import CATEGORIES, NOTATIONS, Example, examples
 from app.models.wording import count
+from app.theme.buttons import push_button
 from app.window.gallery_parts import COUNT, ExampleView, RowDelegate
 
 _ALL = "All examples"
@@ -57,13 +57,10 @@ class GalleryDialog(QDialog):
         self.preview = ExampleView()
         self.nothing = QLabel(alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True)
         self.nothing.setProperty("role", "muted")
-        self.clear_button = QPushButton("Clear the filter")
-        self.open_button = QPushButton("Open example")
-        self.open_button.setProperty("role", "primary")
+        self.clear_button = push_button("Clear the filter")
+        self.open_button = push_button("Open example", role="primary")
         self.open_button.setDefault(True)
-        self.cancel_button = QPushButton("Cancel")
-        self.cancel_button.setAutoDefault(False)
-        self.clear_button.setAutoDefault(False)
+        self.cancel_button = push_button("Cancel")
         for category in (_ALL, *CATEGORIES):
             self.categories.addItem(QListWidgetItem(category))
         self._lay_out()

@@ -24,6 +24,7 @@ from app.panes.editor.notations import TOKENISERS
 from app.panes.editor.tokens import plain
 
 COUNT = Qt.ItemDataRole.UserRole
+_ACCEPTS = Qt.ItemDataRole.UserRole  # of a test: whether it should be accepted
 _ROW = 28
 _LEAST_TESTS, _MOST_TESTS = 3, 6  # rows of the list of tests that are seen
 _Index = QModelIndex | QPersistentModelIndex
@@ -107,8 +108,9 @@ class ExampleView(QWidget):
             item = QListWidgetItem(f"{'✓' if one.accepts else '✗'}  {text}")
             item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{'accept' if one.accepts else 'refuse'} {text}")
             item.setToolTip(f"Should be {'accepted' if one.accepts else 'refused'}")
-            item.setForeground(theme.colour(theme.Role.ALLOWED if one.accepts else theme.Role.FORBIDDEN))
+            item.setData(_ACCEPTS, one.accepts)
             self.tests.addItem(item)
+        self._colour_tests()
         rows = min(max(len(expected), _LEAST_TESTS), _MOST_TESTS)
         row = self.tests.sizeHintForRow(0) if expected else QFontMetrics(self.tests.font()).height()
         self.tests.setFixedHeight(rows * row + 2 * theme.SPACE_S)
@@ -117,6 +119,11 @@ class ExampleView(QWidget):
         self.source.setFont(theme.mono_font())
         self.tests.setFont(theme.mono_font())
         self._highlighter.recolour()
+        self._colour_tests()
+
+    def _colour_tests(self) -> None:
+        for item in map(self.tests.item, range(self.tests.count())):
+            item.setForeground(theme.colour(theme.Role.ALLOWED if item.data(_ACCEPTS) else theme.Role.FORBIDDEN))
 
 
 def _label(role: str) -> QLabel:

@@ -23,8 +23,10 @@ from app.window.coalescence_commands import CoalescenceCommands
 from app.window.debug_commands import DebugCommands
 from app.window.drops import Drops
 from app.window.editor_commands import EditorCommands
+from app.window.exporting import Exporting
 from app.window.files import Files
 from app.window.model_menu import ModelMenu
+from app.window.model_offer import ModelOffer
 from app.window.notation_menu import NotationMenu
 from app.window.panes import Panes
 from app.window.processor_commands import ProcessorCommands
@@ -38,8 +40,6 @@ from engine.source import Diagnostic
 
 if TYPE_CHECKING:
     from app.panes.tests import StringTestsPane
-    from app.window.export_dialog import ExportDialog
-    from app.window.replay_dialog import ReplayDialog
 
 _FOLD_DELAY_MS = 700  # half-typed patterns are broken all the time: the panes should not jump with every key
 WELCOME = "Press Step. Click a struck-through token to see why."
@@ -70,6 +70,7 @@ class MainWindow(QMainWindow):
         self.files = Files(session, settings, self)
         self.sharing = Sharing(session, self)
         self.checking = Checking(session, self.panes, self)
+        self.exporting = Exporting(session, self)
         self.banners = BannerStack()
         self.toolbar = Toolbar(self.commands)
         self.arrangement = Arrangement(self.panes.editor, self.panes.automaton, self.panes.generation_column)
@@ -85,6 +86,7 @@ class MainWindow(QMainWindow):
         self.announcing = Announcing(session, self)
         self.status_line = StatusLine()
         self.model_menu = ModelMenu(self.toolbar, session, settings, self)
+        ModelOffer(session, self.panes.generation, self.model_menu.open, self)
         self.notation_menu = NotationMenu(self.commands, self.toolbar, self.panes.editor, session, self.files, self)
         self._build()
         self._wire()
@@ -95,9 +97,6 @@ class MainWindow(QMainWindow):
         Drops(self.files.open_dropped, self, *(edit.viewport() for edit in self.findChildren(QPlainTextEdit)))
         self._restore_layout()
         theme.themes.changed.connect(self._check_theme)
-        self.commands.recolour()
-        self.toolbar.recolour()
-        self.status_line.recolour()
         self._check_theme()
         theme.dress(self)
 
@@ -179,6 +178,7 @@ class MainWindow(QMainWindow):
         session.step_allowed_changed.connect(self._on_step_allowed)
         session.activity_changed.connect(self.status_line.show_activity)
         session.alarmed.connect(self.show_alarm)
+        self._settings.on_failure = self._tell_unkept
         self.panes.editor.text_edited.connect(self._end_greeting)
         self.status_line.cancel_clicked.connect(session.cancel_background)
         self.arrangement.bottom_toggled.connect(self.commands["view.bottom"].setChecked)
@@ -196,7 +196,7 @@ class MainWindow(QMainWindow):
                 "file.gallery": self.files.open_gallery,
                 "file.save": self.files.save,
                 "file.save_as": self.files.save_as,
-                "file.export": self.open_export,
+                "file.export": self.exporting.open,
                 "file.share": self.sharing.share_chosen,
                 "file.quit": self.close,
                 "edit.undo": lambda: self._undoes().undo(),
@@ -228,7 +228,7 @@ class MainWindow(QMainWindow):
                 "run.why": panes.generation.explain_selected,
                 "run.cancel": self.session.cancel_background,
                 "run.workers": self.session.restart_workers,
-                "tests.check": self.open_replay,
+                "tests.check": self.checking.open,
                 "tests.add": lambda: self._in_tests(lambda tests: tests.add()),
                 "tests.paste": lambda: self._in_tests(lambda tests: tests.paste()),
                 "tests.duplicate": lambda: self._in_tests(lambda tests: tests.duplicate()),
@@ -263,6 +263,10 @@ class MainWindow(QMainWindow):
             )
         else:
             self.banners.show_alarm(alarm)
+
+    def _tell_unkept(self, reason: str) -> None:
+        text = f"Settings cannot be kept ({reason}): theme, layout and recent files are forgotten with this window."
+        self.banners.show_alarm(Alarm("window", text, severity="warning"))
 
     def _show_title(self) -> None:
         document = self.session.document
@@ -335,37 +339,6 @@ class MainWindow(QMainWindow):
             self._has_lent_keys = True
 
     # --- commands ----------------------------------------------------------------------------------------------------
-
-    def open_export(self) -> ExportDialog:
-        """Open the export dialog."""
-        from app.window.export_dialog import ExportDialog
-
-        compiling, decoding = self.session.compiling, self.session.decoding
-        dialog = ExportDialog(
-            self.session.document.title,
-            self,
-            waits_for=lambda: "the many seeds that are being generated" if decoding.is_sampling else "",
-        )
-        dialog.list_wanted.connect(lambda told: compiling.list_exports(told, has_model=decoding.view.model is not None))
-        dialog.wanted.connect(
-            lambda target, path, told, number, needs_model: (
-                decoding if needs_model and decoding.view.model is not None else compiling
-            ).export(target, path, told, number)
-        )
-        for side in (compiling, decoding):
-            dialog.cancelled.connect(side.cancel_export)
-            side.exported.connect(dialog.show_answer)
-            side.failed.connect(dialog.show_failure)
-        compiling.exports_listed.connect(dialog.show_list)
-        self.session.activity_changed.connect(dialog.show_progress)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
-        dialog.begin()
-        return dialog
-
-    def open_replay(self) -> ReplayDialog:
-        """Open the dialog that checks an output."""
-        return self.checking.open()
 
     def _open_palette(self) -> None:
         from app.window.palette import CommandPalette

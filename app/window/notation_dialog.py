@@ -18,7 +18,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QProgressBar,
-    QPushButton,
     QRadioButton,
     QStackedWidget,
     QVBoxLayout,
@@ -29,6 +28,7 @@ from app import theme
 from app.document import GrammarPart
 from app.models.wording import count, unmarked
 from app.panes.editor.written import WrittenText
+from app.theme.buttons import push_button
 from app.window.export_parts import Options
 from app.window.readings import READINGS, Reading, reading_of
 from app.workers.compile_messages import CompileRequest
@@ -139,11 +139,9 @@ class NotationDialog(QDialog):
         self.progress.setTextVisible(False)
         self.progress.setFixedWidth(120)
         self.progress.setRange(0, 0)
-        self.cancel_button = QPushButton("Cancel")
-        self.cancel_button.setAutoDefault(False)
+        self.cancel_button = push_button("Cancel")
         self.cancel_button.clicked.connect(self.reject)
-        self.accept_button = QPushButton()
-        self.accept_button.setProperty("role", "primary")
+        self.accept_button = push_button(role="primary")
         self.accept_button.setDefault(True)
         self.accept_button.clicked.connect(self.accept)
 

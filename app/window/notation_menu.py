@@ -57,6 +57,7 @@ class NotationMenu(QObject):
         self._document.changed.connect(lambda _revision: self._show())
         self._document.replaced.connect(self._begin_anew)
         editor.edit.pasted_over.connect(self._read_pasted)
+        editor.edit.typed_over.connect(self._begin_text)
         editor.strip.chosen.connect(self._take_other)
         editor.strip.dismissed.connect(self._settle)
         self._show()
@@ -126,6 +127,7 @@ class NotationMenu(QObject):
 
     def _read_pasted(self, text: str) -> None:
         """Read what was pasted over everything as what it looks like, or holds."""
+        gone = self._begin_text()
         grammar = self._document.content.grammar
         self._is_settled = False
         inner = unwrapped(text)
@@ -141,9 +143,17 @@ class NotationMenu(QObject):
         self._is_settled, self._other = True, before
         if inner is not None:
             self._undoes = True
-            self._editor.strip.say(f"Taken out of {inner[1]}, and read as {reading.name}.", "Keep all of it")
+            said, button = f"Taken out of {inner[1]}, and read as {reading.name}", "Keep all of it"
         else:
-            self._editor.strip.say(f"Read as {reading.name}, which it looks like.", f"Read as {before.name}")
+            said, button = f"Read as {reading.name}, which it looks like", f"Read as {before.name}"
+        self._editor.strip.say(f"{said}, without the example's tests." if gone else f"{said}.", button)
+
+    def _begin_text(self) -> bool:
+        """Part a text that was begun anew from what belonged to the example before it; whether tests went."""
+        gone = self._document.begin_anew()
+        if gone:
+            self._editor.edit.say("The example's title and tests went with its text; undo brings them back")
+        return gone
 
     def _offer(self) -> None:
         """Say of a text that looks like another notation that it does."""

@@ -132,7 +132,8 @@ class Panes(QObject):
         session, tests = self._session, StringTestsPane()
         tests.show_texts(session.document.content.expected_texts)
         tests.set_stale(session.compiling.stale_reason)
-        session.document.replaced.connect(lambda: tests.show_texts(session.document.content.expected_texts))
+        for come in (session.document.replaced, session.document.test_strings_changed):
+            come.connect(lambda: tests.show_texts(session.document.content.expected_texts))
         session.judging.suggested.connect(tests.show_suggestions)
         session.compiling.stale_changed.connect(lambda _stale, reason: tests.set_stale(reason))
         tests.edited.connect(session.judging.set_texts)
@@ -236,7 +237,7 @@ class Panes(QObject):
         pane.run_toggled.connect(lambda _wanted: self.toggle_run())
         pane.back_clicked.connect(lambda: decoding.ask(Back()))
         pane.restart_clicked.connect(lambda: decoding.ask(Restart()))
-        pane.token_taken.connect(lambda token_id: decoding.ask(Take(token_id)))
+        pane.token_taken.connect(lambda token_id: decoding.choose(Take(token_id)))
         pane.why_wanted.connect(lambda token_id: decoding.ask(Why(token_id)))
         pane.lookup_wanted.connect(lambda text: decoding.ask(Lookup(text)))
         pane.node_clicked.connect(lambda node_id: decoding.ask(GoTo(node_id)))

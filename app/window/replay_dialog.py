@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QGuiApplication, QTextCharFormat, QTextCursor
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QButtonGroup,
     QComboBox,
@@ -22,7 +22,6 @@ from PySide6.QtWidgets import (
     QPlainTextEdit,
     QRadioButton,
     QSpinBox,
-    QTextEdit,
     QVBoxLayout,
     QWidget,
 )
@@ -32,9 +31,9 @@ from app.models.announce import announce
 from app.models.wording import count, unmarked
 from app.panes.generation.chip_view import ChipView
 from app.panes.generation.rich import prose
-from app.theme import Role
-from app.theme.icons import draw_icon
-from app.window.replay_parts import chip, push_button, span_of, units
+from app.theme.buttons import push_button
+from app.window.replay_parts import chip, marks, span_of, start_of_failure
+from app.window.verdict_banner import Severity, VerdictBanner
 from app.workers.replaying import ReplayAnswer, ReplayQuestion
 from engine.diagnosis.saved_traces import SavedTrace, read_saved_trace
 from engine.diagnosis.verdict import Outcome, Verdict
@@ -49,13 +48,11 @@ _TEACHING = (
     "No model is asked."
 )
 _FINISHES = (("Ended: not known", ""), ("Ended by the budget (length)", "length"), ("Ended by itself (stop)", "stop"))
-_LOOK = {
-    "allowed": ("ph.check-circle-fill", Role.ALLOWED),
-    "warning": ("ph.warning-fill", Role.WARNING),
-    "error": ("ph.x-circle-fill", Role.ERROR),
-    "hint": ("ph.info", Role.HINT),
+_SEVERITIES: dict[Outcome, Severity] = {
+    Outcome.COMPLETE: "allowed",
+    Outcome.CUT_OFF: "warning",
+    Outcome.CIRCLES: "warning",
 }
-_SEVERITIES = {Outcome.COMPLETE: "allowed", Outcome.CUT_OFF: "warning", Outcome.CIRCLES: "warning"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +101,7 @@ class ReplayDialog(QDialog):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(theme.SPACE_L, theme.SPACE_L, theme.SPACE_L, theme.SPACE_M)
         layout.setSpacing(theme.SPACE_S)
-        layout.addWidget(self.banner)
+        layout.addWidget(self.verdict)
         layout.addWidget(self.notes)
         layout.addWidget(self._options)
         layout.addWidget(self.text, 2)
@@ -178,37 +175,36 @@ class ReplayDialog(QDialog):
         found = self._verdict = answer.verdict
         self._say(found.sentence, _SEVERITIES.get(found.outcome, "error"))
         announce(self, self.sentence)
-        self.notes.setText("<br>".join(f"• {prose(note)}" for note in found.notes))
-        self.notes.setVisible(bool(found.notes))
+        self._show_notes()
         self._show_tokens(found, answer.tokens_of)
-        self._mark(found)
+        self._mark()
         self._show_buttons()
 
     # --- showing ------------------------------------------------------------------------------------------------------
 
     def _forget(self) -> None:
         self._verdict = None
-        self.notes.hide()
+        self._show_notes()
         self.chips.show_chips((), None)
         self._tokens_frame.show()
         self.tokens_title.setText("Tokens")
         self.text.setExtraSelections([])
         self._show_buttons()
 
-    def _say(self, sentence: str, severity: str) -> None:
+    def _say(self, sentence: str, severity: Severity) -> None:
         self._sentence, self._severity = sentence, severity
-        self.banner.setProperty("severity", severity)
-        self.banner.style().polish(self.banner)
-        name, role = _LOOK[severity]
-        icon = draw_icon(name, theme.colour(role).name(), theme.colour(Role.DISABLED).name())
-        self._icon.setPixmap(icon.pixmap(20, 20))
-        self.verdict.setText(prose(sentence))
-        self.verdict.setAccessibleName(unmarked(sentence))
+        self.verdict.say(severity, prose(sentence))
+        self.verdict.label.setAccessibleName(unmarked(sentence))
 
     @property
     def sentence(self) -> str:
         """The verdict as it reads."""
         return unmarked(self._sentence)
+
+    def _show_notes(self) -> None:
+        notes = self._verdict.notes if self._verdict is not None else ()
+        self.notes.setText("<br>".join(f"• {prose(note)}" for note in notes))
+        self.notes.setVisible(bool(notes))
 
     def _show_tokens(self, found: Verdict, tokens_of: str) -> None:
         self.chips.show_chips(tuple(chip(token, index) for index, token in enumerate(found.tokens)), None)
@@ -225,40 +221,16 @@ class ReplayDialog(QDialog):
         if found.failure is not None and found.failure.place.token is not None:
             self.chips.reveal_chip(found.failure.place.token)
 
-    def _mark(self, found: Verdict) -> None:
-        """Mark the character that cannot stand, and make pale what follows."""
-        marks: list[QTextEdit.ExtraSelection] = []
-        dead = QTextCharFormat()
-        dead.setBackground(theme.colour(Role.ERROR_FILL))
-        dead.setForeground(theme.colour(Role.ERROR))
-        dead.setUnderlineStyle(QTextCharFormat.UnderlineStyle.WaveUnderline)
-        dead.setUnderlineColor(theme.colour(Role.ERROR))
-        if found.skipped is not None:
-            marks.append(self._selection(0, units(found.data[: found.skipped[0]]), dead))
-        if found.failure is not None and not self.as_ids.isChecked():
-            start = found.legal
-            while 0 < start < len(found.data) and 0x80 <= found.data[start] < 0xC0:
-                start -= 1  # a byte within a character: that one is marked
-            before = units(found.data[:start])
-            total = units(found.data)
-            beyond = QTextCharFormat()
-            beyond.setForeground(theme.colour(Role.MUTED))
-            marks += [self._selection(before, before + 1, dead), self._selection(before + 1, total, beyond)]
+    def _mark(self) -> None:
+        """Mark the character that cannot stand, in the theme's colours, and bring it into view."""
+        found = self._verdict
+        if found is None:
+            return
+        self.text.setExtraSelections(marks(found, self.text.document(), as_ids=self.as_ids.isChecked()))
+        if found.failure is not None and not self.as_ids.isChecked() and not self.text.hasFocus():
             cursor = self.text.textCursor()
-            if not self.text.hasFocus():
-                cursor.setPosition(min(before, self.text.document().characterCount() - 1))
-                self.text.setTextCursor(cursor)
-        self.text.setExtraSelections(marks)
-
-    def _selection(self, first: int, last: int, look: QTextCharFormat) -> QTextEdit.ExtraSelection:
-        selection = QTextEdit.ExtraSelection()
-        end = self.text.document().characterCount() - 1
-        cursor = QTextCursor(self.text.document())
-        cursor.setPosition(min(first, end))
-        cursor.setPosition(min(last, end), QTextCursor.MoveMode.KeepAnchor)
-        selection.cursor = cursor
-        selection.format = look
-        return selection
+            cursor.setPosition(min(start_of_failure(found), self.text.document().characterCount() - 1))
+            self.text.setTextCursor(cursor)
 
     def _show_buttons(self) -> None:
         found = self._verdict
@@ -323,17 +295,9 @@ class ReplayDialog(QDialog):
     # --- building -----------------------------------------------------------------------------------------------------
 
     def _build_verdict(self) -> None:
-        self.banner = QFrame()
-        self.banner.setProperty("role", "banner")
-        self._icon = QLabel()
-        self.verdict = QLabel(textFormat=Qt.TextFormat.RichText, wordWrap=True)
-        self.verdict.setFont(theme.ui_font(1.0))
-        self.verdict.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        row = QHBoxLayout(self.banner)
-        row.setContentsMargins(theme.SPACE_M, theme.SPACE_M, theme.SPACE_M, theme.SPACE_M)
-        row.setSpacing(theme.SPACE_S)
-        row.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
-        row.addWidget(self.verdict, 1)
+        self.verdict = VerdictBanner()
+        self.verdict.label.setTextFormat(Qt.TextFormat.RichText)
+        self.verdict.label.setFont(theme.ui_font(1.0))
         self.notes = QLabel(textFormat=Qt.TextFormat.RichText, wordWrap=True)
         self.notes.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.notes.hide()
@@ -364,10 +328,9 @@ class ReplayDialog(QDialog):
             self._forms.addButton(button)
             options.addWidget(button)
             button.toggled.connect(lambda _checked: self._timer.start())
-        self.file_button = push_button(
-            "From a file…", "Read a text, a .turnstile document or a saved trace", self._choose_file
-        )
-        self.file_button.setProperty("role", "link")
+        tip = "Read a text, a .turnstile document or a saved trace"
+        self.file_button = push_button("From a file…", tip, role="link")
+        self.file_button.clicked.connect(self._choose_file)
         options.addWidget(self.file_button)
         options.addStretch()
         options.addWidget(QLabel("Budget"))
@@ -390,17 +353,17 @@ class ReplayDialog(QDialog):
         self.chips.setAccessibleName("Tokens of the output")
 
     def _build_buttons(self) -> None:
-        self.place_button = push_button(
-            "Show in the grammar", "Show the place that the match stands at", self._show_place
-        )
-        self.test_button = push_button(
-            "Keep as a test", "Add the output to the test strings, to be accepted", self._keep
-        )
-        self.copy_button = push_button("Copy the verdict", "Copy the sentence and its notes", self._copy)
+        self.place_button = push_button("Show in the grammar", "Show the place that the match stands at")
+        self.test_button = push_button("Keep as a test", "Add the output to the test strings, to be accepted")
+        self.copy_button = push_button("Copy the verdict", "Copy the sentence and its notes")
         tip = "Step through it in the generation pane; the present trace stays as a branch"
-        self.open_button = push_button("Open as a trace", tip, self._open)
-        self.open_button.setProperty("role", "primary")
-        close = push_button("Close", "Close this dialog", self.reject)
+        self.open_button = push_button("Open as a trace", tip, role="primary")
+        close = push_button("Close", "Close this dialog")
+        self.place_button.clicked.connect(self._show_place)
+        self.test_button.clicked.connect(self._keep)
+        self.copy_button.clicked.connect(self._copy)
+        self.open_button.clicked.connect(self._open)
+        close.clicked.connect(self.reject)
         self._buttons = QWidget()
         buttons = QHBoxLayout(self._buttons)
         buttons.setContentsMargins(0, 0, 0, 0)
@@ -412,5 +375,5 @@ class ReplayDialog(QDialog):
 
     def _dress(self) -> None:
         self._say(self._sentence, self._severity)
-        if self._verdict is not None:
-            self._mark(self._verdict)
+        self._show_notes()
+        self._mark()

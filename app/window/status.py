@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QStatusBar, QToolButton
+from PySide6.QtWidgets import QProgressBar, QStatusBar
 
 from app import theme
-from app.actions.build import icon
-from app.models.steady import Steady
 from app.models.wording import characters
+from app.panes.generation.elided import ElidedLabel
 from app.session import Drawn
+from app.theme.buttons import close_button
+from app.window.facts import Facts
 from app.workers.decode_messages import DecodeView
 from engine.decoding.values import EosState, Position
 
-_APART = 6  # as QStatusBar has its own items
+_AUTOMATON, _ALLOWED, _EOS = range(3)
+_FIRST_TO_GO = (_AUTOMATON, _ALLOWED, _AUTOMATON, _ALLOWED)  # times, then what the panes say too
+_CANCEL = 20  # a button of the usual size would make the bar higher while a job runs
 _BYTES_FROM = 100_000  # a total beyond this is a size in bytes, and read best in megabytes
 
 
@@ -30,58 +33,42 @@ class StatusLine(QStatusBar):
         super().__init__()
         self.setSizeGripEnabled(False)
         self.setContentsMargins(theme.SPACE_S, 0, theme.SPACE_S, 0)
-        self._automaton, self._allowed, self._eos = QLabel(), QLabel(), QLabel()
-        told = Steady(takes_what_is_left=True)  # every step tells other numbers
-        row = QHBoxLayout(told.inner)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(_APART)
-        for text in (self._automaton, self._allowed, self._eos):
-            text.setProperty("role", "muted")
-            text.setContentsMargins(theme.SPACE_XS, 0, theme.SPACE_M, 0)
-            row.addWidget(text)
-        row.addStretch()
-        self.addWidget(told, 1)
-        self._job = QLabel()
+        self._facts = Facts(len((_AUTOMATON, _ALLOWED, _EOS)), _FIRST_TO_GO)
+        self.addWidget(self._facts, 1)
+        self._job = ElidedLabel()
         self._bar = QProgressBar()
         self._bar.setTextVisible(False)
         self._bar.setFixedWidth(120)
-        self._cancel = QToolButton()
-        self._cancel.setFixedSize(20, 20)
-        self._cancel.setToolTip("Cancel (Esc)")
-        self._cancel.setAccessibleName("Cancel the background job")
+        self._cancel = close_button("Cancel the background job", "Cancel (Esc)")
+        self._cancel.setFixedSize(_CANCEL, _CANCEL)
         self._cancel.clicked.connect(self.cancel_clicked)
         for widget in (self._job, self._bar, self._cancel):
             self.addPermanentWidget(widget)
         self.show_activity("", 0, None)
-        theme.themes.changed.connect(self.recolour)
 
     @property
     def texts(self) -> tuple[str, str, str, str]:
         """What it says: of the automaton, the mask, the end, and the background."""
-        return self._automaton.text(), self._allowed.text(), self._eos.text(), self._job.text()
-
-    def recolour(self) -> None:
-        """Draw the icon in the current theme's colours."""
-        self._cancel.setIcon(icon("ph.x"))
+        automaton, allowed, eos = self._facts.texts
+        return automaton, allowed, eos, self._job.text()
 
     def show_automaton(self, drawn: Drawn | None, stale_reason: str) -> None:
         """Tell the automaton's size, or why it is not of the present text."""
         if stale_reason:
-            self._automaton.setText(stale_reason)
+            self._facts.tell(_AUTOMATON, stale_reason)
         elif drawn is not None:
-            size = _size(drawn)
-            self._automaton.setText(f"{size} · compiled in {drawn.compile_ms:.1f} ms")
+            self._facts.tell(_AUTOMATON, *_size(drawn), f"compiled in {drawn.compile_ms:.1f} ms")
 
     def show_view(self, view: DecodeView, drawn: Drawn | None, live: frozenset[int]) -> None:
         """Tell what may come next."""
         position = view.position
         if position is None:
-            self._allowed.clear()
-            self._eos.clear()
+            self._facts.tell(_ALLOWED)
+            self._facts.tell(_EOS)
             return
         counts = f"{position.allowed:,} of {position.vocabulary_size:,} allowed"
-        self._allowed.setText(f"{counts} · Z {_percent(position.z)} · mask {position.mask_us:,.0f} µs")
-        self._eos.setText(_end(position, drawn, live))
+        self._facts.tell(_ALLOWED, counts, f"Z {_percent(position.z)}", f"mask {position.mask_us:,.0f} µs")
+        self._facts.tell(_EOS, _end(position, drawn, live))
 
     def show_activity(self, text: str, done: int, total: int | None) -> None:
         """Tell what the background does; an empty text hides it."""
@@ -98,17 +85,17 @@ class StatusLine(QStatusBar):
         self._bar.setValue(round(1000 * min(done / total, 1)) if total else 0)
 
 
-def _size(drawn: Drawn) -> str:
+def _size(drawn: Drawn) -> tuple[str, ...]:
     """How large an automaton is: as it is drawn, and as it is."""
     if drawn.rules is not None:
-        return f"{_count(len(drawn.rules.names), 'rule')} · {_count(drawn.rules.size, 'state')}"
+        return _count(len(drawn.rules.names), "rule"), _count(drawn.rules.size, "state")
     if not drawn.is_whole:
-        return drawn.too_large.partition(":")[0]
+        return (drawn.too_large.partition(":")[0],)
     states, edges = len(drawn.dfa.states), len(drawn.dfa.edges)
     if drawn.fold is None:
-        return f"{_count(states, 'state')} · {_count(edges, 'edge')}"
+        return _count(states, "state"), _count(edges, "edge")
     outer = _count(states - len(drawn.fold.inner), "state")
-    return f"{outer} ({states:,} over bytes) · {_count(len(drawn.fold.edges), 'edge')}"
+    return f"{outer} ({states:,} over bytes)", _count(len(drawn.fold.edges), "edge")
 
 
 def _count(number: int, noun: str) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QMenu, QSizePolicy, QToolBar, QToolButton, QWidget
 
 from app import theme
 from app.actions import Actions
-from app.actions.build import icon
+from app.theme.buttons import icon_button
+from app.theme.icons import icon
 
 _LONGEST_TITLE = 28
 _SHORTEST_TITLE = 8
@@ -27,19 +28,20 @@ class Toolbar(QToolBar):
         self.setIconSize(QSize(16, 16))
         self.toggleViewAction().setEnabled(False)
         self._actions = actions
-        self.document_button = _menu_button("Document")
+        self.document_button = _menu_button("Document", "ph.file-text")
         document_menu = QMenu(self.document_button)
         for command_id in ("file.new", "file.open", "file.gallery", "file.save", "file.save_as", "file.share"):
             document_menu.addAction(actions[command_id])
         self.document_button.setMenu(document_menu)
-        self.notation_button = _menu_button("Notation of the grammar")
+        self.notation_button = _menu_button("Notation of the grammar", "ph.code")
         self.notation_menu = QMenu(self.notation_button)
         self.notation_button.setMenu(self.notation_menu)
-        self.model_button = _menu_button("Model")
+        self.model_button = _menu_button("Model", "ph.cpu")
         self.model_menu = QMenu(self.model_button)
         self.model_menu.setToolTipsVisible(True)
         self.model_button.setMenu(self.model_menu)
         self.step_button = self._command_button("run.step", "primary")
+        self.step_button.setIcon(icon("ph.play", theme.Role.ON_ACCENT))
         self.run_button = self._command_button("run.run", "outlined")
         for widget in (self.document_button, self.notation_button):
             self.addWidget(widget)
@@ -67,18 +69,15 @@ class Toolbar(QToolBar):
         spacer.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.addWidget(spacer)
         self.addWidget(self._command_button("edit.palette", "", has_text=False))
-        theme.themes.changed.connect(self.recolour)
-
-    def recolour(self) -> None:
-        """Draw the icons in the current theme's colours."""
-        self.document_button.setIcon(icon("ph.file-text"))
-        self.model_button.setIcon(icon("ph.cpu"))
-        self.notation_button.setIcon(icon("ph.code"))
-        self.step_button.setIcon(icon("ph.play", theme.Role.ON_ACCENT))
         for more in self.findChildren(QToolButton, "qt_toolbar_ext_button"):  # what there is no room for is behind it
             more.setIcon(icon("ph.caret-double-right"))
             more.setAccessibleName("More commands")
             more.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Its first size came before it was visible."""
+        super().showEvent(event)
+        self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Where there is no room for all, some buttons have only their icons: better than to be behind an arrow."""
@@ -161,7 +160,6 @@ class Toolbar(QToolBar):
         action = self._actions[command_id]
         button = QToolButton()
         button.setObjectName(f"button:{command_id}")
-        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         style = Qt.ToolButtonStyle.ToolButtonTextBesideIcon if has_text else Qt.ToolButtonStyle.ToolButtonIconOnly
         button.setToolButtonStyle(style)
         if role:
@@ -183,12 +181,10 @@ class Toolbar(QToolBar):
         return button
 
 
-def _menu_button(name: str) -> QToolButton:
-    button = QToolButton()
-    button.setAccessibleName(name)
+def _menu_button(name: str, icon_name: str) -> QToolButton:
+    button = icon_button(icon_name, name)
     button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
     button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-    button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
     return button
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen, QPolygonF
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from app import theme
 from app.models.announce import announce
 from app.theme import Role
+from app.theme.buttons import push_button
 
 _WIDTH = 340
 _RING, _GLOW, _RADIUS = 2.0, 6.0, 8.0
@@ -93,12 +94,9 @@ class TourCard(QFrame):
         self._count = QLabel()
         self._count.setProperty("role", "muted")
         self._text = QLabel(wordWrap=True)
-        self.skip_button = QPushButton("Skip")
-        self.skip_button.setProperty("role", "flat")
-        self.skip_button.setToolTip("End the tour (Esc); it stays in the Help menu")
-        self.back_button = QPushButton("Back")
-        self.next_button = QPushButton("Next")
-        self.next_button.setProperty("role", "primary")
+        self.skip_button = push_button("Skip", "End the tour (Esc); it stays in the Help menu", role="flat")
+        self.back_button = push_button("Back")
+        self.next_button = push_button("Next", role="primary")
         head = QHBoxLayout()
         row = QHBoxLayout()
         row.setSpacing(theme.SPACE_S)

@@ -3,18 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partialmethod
+from multiprocessing.context import BaseContext
 
 import pytest
+from forked_workers import forking
+from PySide6.QtCore import QCoreApplication, QEvent
 from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
 
 from app.jobs import GarbageCollector
+
+PATIENCE_MS = 60_000
+
+
+class PatientBot(QtBot):
+    """Waits as long as a busy machine may need; what comes sooner is not slowed by it."""
+
+    waitExposed = partialmethod(QtBot.waitExposed, timeout=PATIENCE_MS)  # noqa: N815 - Qt's own style
+    waitSignal = partialmethod(QtBot.waitSignal, timeout=PATIENCE_MS)  # noqa: N815
+    waitSignals = partialmethod(QtBot.waitSignals, timeout=PATIENCE_MS)  # noqa: N815
+    waitUntil = partialmethod(QtBot.waitUntil, timeout=PATIENCE_MS)  # noqa: N815
+
+
+@pytest.fixture
+def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> QtBot:
+    return PatientBot(request)
 
 
 @pytest.fixture(autouse=True)
 def garbage(qapp: QApplication) -> Iterator[GarbageCollector]:
-    """Garbage is collected as in the application: by the GUI thread alone."""
+    """Garbage is collected as in the application: by the GUI thread alone. What a test closed is gone after it."""
     collector = GarbageCollector(qapp)
     yield collector
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)  # else every later theme would dress it, too
     collector.stop()
     collector.collect_due()
     collector.deleteLater()
+
+
+@pytest.fixture(scope="session")
+def ready_worker() -> BaseContext | None:
+    """Makes copies of a worker process that has imported and loaded everything."""
+    return forking()
+
+
+@pytest.fixture
+def workers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Worker processes are there at once; where the event loop is measured they start as they do for a user."""
+    if request.node.get_closest_marker("alone") is None and (context := request.getfixturevalue("ready_worker")):
+        monkeypatch.setattr("app.jobs.link._CONTEXT", context)

@@ -58,8 +58,8 @@ def test_a_display_is_found_by_its_name(monkeypatch, name):
     assert has_display()
 
 
-def test_without_a_display_the_session_is_played_and_drawn(tmp_path):
-    env = dict(os.environ, PYTHONPATH=str(ROOT))
+def test_without_a_display_the_session_is_played_and_drawn_as_sharp_as_it_is_asked_for(tmp_path):
+    env = dict(os.environ, PYTHONPATH=str(ROOT), QT_SCALE_FACTOR="2")
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
         env.pop(name, None)
     played = subprocess.run(
@@ -78,7 +78,7 @@ def test_without_a_display_the_session_is_played_and_drawn(tmp_path):
     assert len(lines) == 2 + 3 + 1
     assert lines[-1] == "Wrote turnstile.png."
     picture = QImage(str(tmp_path / "turnstile.png"))
-    assert (picture.width(), picture.height()) == (1600, 1000)
+    assert (picture.width(), picture.height()) == (3200, 2000)
 
 
 def test_work_survives_kill_9_and_the_workers_do_not(tmp_path):

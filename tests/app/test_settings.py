@@ -38,8 +38,21 @@ def test_fields_of_a_later_version_are_ignored(path):
 def test_a_home_that_cannot_be_written_costs_a_line_in_the_log(tmp_path, caplog):
     (tmp_path / "file").write_bytes(b"")
     settings = Settings(tmp_path / "file" / "preferences.json")
+    told = []
+    settings.on_failure = told.append
+    settings.change(theme="dark")
+    settings.change(theme="light")
     settings.change(theme="dark")
     assert settings.preferences.theme == "dark"
+    assert len(told) == 1
+    (tmp_path / "file").unlink()
+    settings.change(welcomed=True)
+    assert Settings(tmp_path / "file" / "preferences.json").preferences == settings.preferences
+    (tmp_path / "file" / "preferences.json").unlink()
+    (tmp_path / "file").rmdir()
+    (tmp_path / "file").write_text("")
+    settings.change(theme="light")
+    assert len(told) == 2, "it is told again where it worked meanwhile"
     assert "cannot be written" in caplog.text
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from app.workers.decode_messages import DecodeView, ModelSummary
+from app.workers.decode_messages import DecodeView, ModelSummary, WhyAnswer
 from engine.decoding.values import Candidate, EosState, Finish, Position, StageEffect, Step, Trace, TraceNode
+from engine.masking.explanation import Explanation, Reason
+from engine.source import Span
 
 MODEL = ModelSummary("A model", "model", 1000, True, True, 512, "", "")
 
@@ -31,6 +33,11 @@ CANDIDATES = (
     candidate(0, None, 0.001, allowed=False, rank=90, name="<|end|>", is_eos=True),
 )
 
+WHY = WhyAnswer(
+    10,
+    Explanation(Reason.DEAD_BYTE, b"Sure", 0, ((0x7B, 0x7B),), (Span(2, 4),)),
+    "`Sure` is not allowed here: it begins with `S`. Expected here: `{`.",
+)
 
 STAGES = (
     StageEffect("mask", 998, 2, 0.5, 0.5),

@@ -7,8 +7,11 @@ no leak: a worker that was told to stop needs a moment.
 
 from __future__ import annotations
 
+import os
 import threading
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import psutil
 
@@ -25,10 +28,10 @@ class Running:
 
     @classmethod
     def now(cls) -> Running:
-        return cls(frozenset(threading.enumerate()), frozenset(psutil.Process().children(recursive=True)))
+        return cls(frozenset(threading.enumerate()), frozenset(descendants()))
 
 
-def leaks(before: Running, grace: float = 3.0) -> list[str]:
+def leaks(before: Running, grace: float = 10.0) -> list[str]:
     """What runs now, did not run before, and does not end within `grace` seconds; one line each."""
     now = Running.now()
     found = []
@@ -42,7 +45,31 @@ def leaks(before: Running, grace: float = 3.0) -> list[str]:
     return found
 
 
+def descendants() -> list[psutil.Process]:
+    """The processes below this one, from the lists that Linux keeps: psutil asks every process of the machine."""
+    try:
+        return [psutil.Process(pid) for pid in _below(os.getpid())]
+    except (OSError, psutil.Error):  # there are no such lists, or something ended while they were read
+        return psutil.Process().children(recursive=True)
+
+
+def _below(pid: int) -> Iterator[int]:
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        for child in map(int, (task / "children").read_text().split()):
+            yield child
+            yield from _below(child)
+
+
 def is_helper(process: psutil.Process) -> bool:
+    """Whether it is one. What a helper forked has its command line, and is none."""
+    try:
+        parent = process.parent()
+    except psutil.Error:  # it ended
+        return False
+    return _is_named_as_one(process) and (parent is None or not _is_named_as_one(parent))
+
+
+def _is_named_as_one(process: psutil.Process) -> bool:
     words = " ".join(command_line(process))
     return any(name in words for name in HELPERS)
 

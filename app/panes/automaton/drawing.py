@@ -8,6 +8,7 @@ from functools import cached_property
 
 from app.graph.chart import Chart
 from app.graph.folding import Fold
+from app.graph.joining import joined
 from app.graph.layout import EdgeKey, LayoutAnswer, LayoutRequest, Point
 from app.graph.neighbourhood import Surroundings
 from app.graph.picture import Picture, picture_of, request_of, written
@@ -186,9 +187,14 @@ class Drawing:
         return replace(self.request, revision=other.request.revision) == other.request
 
     def known_from(self, before: Drawing, centres: Mapping[int, Point]) -> dict[int, Point]:
-        """Where what is drawn here stood in an earlier drawing: rules by their names, states by their numbers."""
+        """Where what is drawn here stood in an earlier drawing: rules by their names, states by the way there.
+
+        Where too few states are joined, by their numbers: the drawing as a whole stays about where it was.
+        """
         if not self.picture.folded or not before.picture.folded:
-            return dict(centres)
+            same = joined(before.automaton.dfa, self.automaton.dfa)
+            known = {new: centres[old] for new, old in same.items() if old in centres}
+            return known if 2 * len(known) >= len(self.picture.excerpt.states) else dict(centres)
         stood = {_name_of(text): centres[node] for node, text in before.picture.names.items() if node in centres}
         names = {node: _name_of(text) for node, text in self.picture.names.items()}
         return {node: stood[name] for node, name in names.items() if name in stood}

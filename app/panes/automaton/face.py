@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from PySide6.QtCore import QByteArray, Qt
+from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from app import theme
 from app.graph.minimap import Minimap
 from app.graph.scene import AutomatonScene
 from app.graph.view import GraphView
+from app.models.accessible_role import give_role
 from app.models.passing_on import pass_keys_on
 from app.models.states import StatesModel
 from app.models.token_groups import TokenGroupsModel
@@ -46,6 +48,8 @@ class Face(QWidget):
         self.find_bar = FindBar()
         self.stacks = StackPanel()
         self.minimap = Minimap(self.view, self._scene)
+        for drawn in (self.view, self.minimap):
+            give_role(drawn, QAccessible.Role.Graphic)
         self._stale_banner, self._size_banner, self.coverage_banner = Banner("warning"), Banner("hint"), Banner("hint")
         self._empty = empty_page(_EMPTY)
         self._map_is_offered = False
@@ -87,7 +91,7 @@ class Face(QWidget):
 
     def count_stacks(self) -> None:
         """Say on the button how many stacks there are."""
-        self.footer.stacks_button.count(self.stacks.count)
+        self.footer.count_stacks(self.stacks.count)
 
     def save(self) -> dict[str, bytes]:
         """Whether the table and the stacks are shown, and how high the reader drew these."""

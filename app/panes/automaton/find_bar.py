@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit
 from app import theme
 from app.panes.automaton.finder import Hit
 from app.panes.automaton.labels import ElidedLabel
-from app.panes.automaton.parts import compact_button
+from app.theme.buttons import close_button, icon_button
 
 
 class FindBar(QFrame):
@@ -39,20 +39,15 @@ class FindBar(QFrame):
         self.field.installEventFilter(self)
         self.says = ElidedLabel()
         self.says.setContentsMargins(theme.SPACE_XS, 0, theme.SPACE_XS, 0)
-        self.previous_button = compact_button("↑", "The one before (Shift+Return)")
-        self.next_button = compact_button("↓", "The next one (Return)")
-        self.close_button = compact_button("✕", "Close (Esc)")
+        self.previous_button = icon_button("ph.caret-up", "Previous hit", "The one before (Shift+Return)")
+        self.next_button = icon_button("ph.caret-down", "Next hit", "The next one (Return)")
+        self.close_button = close_button("Close the search", "Close (Esc)")
         row = QHBoxLayout(self)
         row.setContentsMargins(theme.SPACE_M, theme.SPACE_XS, theme.SPACE_XS, theme.SPACE_XS)
         row.setSpacing(theme.SPACE_XS)
         row.addWidget(self.field, 2)
         row.addWidget(self.says, 3)
-        for button, name in (
-            (self.previous_button, "Previous hit"),
-            (self.next_button, "Next hit"),
-            (self.close_button, "Close the search"),
-        ):
-            button.setAccessibleName(name)
+        for button in (self.previous_button, self.next_button, self.close_button):
             row.addWidget(button)
         self.hide()
         self.field.textChanged.connect(self.searched)

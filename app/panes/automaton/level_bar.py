@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QButtonGroup, QComboBox, QFrame, QHBoxLayout, QSiz
 from app import theme
 from app.panes.automaton.labels import ElidedLabel
 from app.panes.automaton.levels import Level, Levels
-from app.panes.automaton.parts import compact_button
 from app.panes.automaton.views import HERE, View
+from app.theme.buttons import tool_button
 
 _PLAIN = "Drawn in the plain spelling, without white space", "Plain spelling, no white space", "Plain spelling", "Plain"
 _LOST = "The text is spelled otherwise than drawn, so no state is lit."
@@ -34,9 +34,9 @@ class LevelBar(QFrame):
     def __init__(self) -> None:
         super().__init__()
         self.setProperty("role", "bar")
-        self.back_button = compact_button("←", "Back to what was shown before (Alt+Left)")
-        self.forward_button = compact_button("→", "Forward again (Alt+Right)")
-        self.up_button = compact_button("‹ Rules", "Show all rules (Backspace)")
+        self.back_button = tool_button("←", "Back to what was shown before (Alt+Left)", name="Back")
+        self.forward_button = tool_button("→", "Forward again (Alt+Right)", name="Forward")
+        self.up_button = tool_button("‹ Rules", "Show all rules (Backspace)")
         self.rule_box = QComboBox()
         self.rule_box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.rule_box.setMinimumContentsLength(9)
@@ -44,9 +44,9 @@ class LevelBar(QFrame):
         self.rule_box.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.note = ElidedLabel()
         self.note.setContentsMargins(theme.SPACE_XS, 0, theme.SPACE_XS, 0)
-        self.rules_button = compact_button("Rules", "The map: what the grammar is made of", checkable=True)
-        self.live_button = compact_button("Live", "The surroundings of the live state, byte by byte", checkable=True)
-        self.tokens_button = compact_button(
+        self.rules_button = tool_button("Rules", "The map: what the grammar is made of", checkable=True)
+        self.live_button = tool_button("Live", "The surroundings of the live state, byte by byte", checkable=True)
+        self.tokens_button = tool_button(
             "Tokens",
             "Where the next token would lead: the tokens of the selected state, else of the live one (T)",
             checkable=True,
@@ -54,8 +54,7 @@ class LevelBar(QFrame):
         self._choice = QButtonGroup(self)
         for button in (self.rules_button, self.live_button, self.tokens_button):
             self._choice.addButton(button)
-        for button, name in ((self.back_button, "Back"), (self.forward_button, "Forward")):
-            button.setAccessibleName(name)
+        for button in (self.back_button, self.forward_button):
             button.setEnabled(False)
             button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         row = QHBoxLayout(self)

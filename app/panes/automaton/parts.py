@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QAbstractTableModel, QSize, Qt, Signal
+from PySide6.QtCore import QAbstractTableModel, Qt, Signal
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -22,7 +22,7 @@ from app.graph.view import GraphView
 from app.models.states import ACCEPTS, HERE, LEADS_TO, MARKS, READS, STATE
 from app.models.token_groups import EXAMPLES
 from app.panes.automaton.labels import ElidedLabel
-from app.theme.icons import draw_icon
+from app.theme.buttons import icon_button, tool_button
 
 
 class AutomatonHeader(QFrame):
@@ -49,18 +49,18 @@ class AutomatonHeader(QFrame):
         title.setProperty("role", "heading")
         self.counts = ElidedLabel()
         self.counts.setContentsMargins(0, 0, 0, 0)
-        self.all_button = compact_button(
+        self.all_button = tool_button(
             "Draw all", "Draw every state instead of those around the live one", checkable=True
         )
-        self.bytes_button = compact_button(
+        self.bytes_button = tool_button(
             "Bytes", "Draw each byte, with the states within characters and texts", checkable=True
         )
-        self.merge_button = compact_button(
+        self.merge_button = tool_button(
             "Merge", "Draw each forced run, where the grammar leaves no choice, as one edge", checkable=True
         )
-        self.graph_button = compact_button("Graph", "Show the automaton as a graph", checkable=True)
-        self.table_button = compact_button("Table", "Show the states and edges as a table", checkable=True)
-        self.more_button = IconButton("ph.dots-three-vertical", "More", "Layouts, pictures, and all else of this pane")
+        self.graph_button = tool_button("Graph", "Show the automaton as a graph", checkable=True)
+        self.table_button = tool_button("Table", "Show the states and edges as a table", checkable=True)
+        self.more_button = icon_button("ph.dots-three-vertical", "More", "Layouts, pictures, and all else of this pane")
         self.more_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.more_button.hide()  # until there is a menu
         self.graph_button.setChecked(True)
@@ -150,17 +150,15 @@ class Footer(QWidget):
     def __init__(self, view: GraphView) -> None:
         super().__init__()
         self.details = ElidedLabel()
-        self.find_button = IconButton("ph.magnifying-glass", "Find", "Find a state, a rule, a byte or a text (/)")
-        self.stacks_button = IconButton("ph.stack", "Stacks", "Every way in which the match stands", checkable=True)
-        self.coverage_button = IconButton(
+        self.find_button = icon_button("ph.magnifying-glass", "Find", "Find a state, a rule, a byte or a text (/)")
+        self.stacks_button = icon_button("ph.stack", "Stacks", "Every way in which the match stands", checkable=True)
+        self.coverage_button = icon_button(
             "ph.checks", "Coverage", "What the test strings use of it, and what they do not", checkable=True
         )
-        self.map_button = IconButton("ph.map-trifold", "Map", "The whole drawing in a corner", checkable=True)
-        self.out_button = compact_button("−", "Zoom out (Ctrl+−, or the wheel)")
-        self.fit_button = compact_button("Fit", "Show the whole drawing (Ctrl+0)")
-        self.in_button = compact_button("+", "Zoom in (Ctrl++, or the wheel)")
-        self.out_button.setAccessibleName("Zoom out")
-        self.in_button.setAccessibleName("Zoom in")
+        self.map_button = icon_button("ph.map-trifold", "Map", "The whole drawing in a corner", checkable=True)
+        self.out_button = tool_button("−", "Zoom out (Ctrl+−, or the wheel)", name="Zoom out")
+        self.fit_button = tool_button("Fit", "Show the whole drawing (Ctrl+0)")
+        self.in_button = tool_button("+", "Zoom in (Ctrl++, or the wheel)", name="Zoom in")
         self._buttons = (self.out_button, self.fit_button, self.in_button)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, theme.SPACE_XS, 0)
@@ -183,34 +181,14 @@ class Footer(QWidget):
         for button in (*self._buttons, self.coverage_button, self.map_button):
             button.setVisible(shown)
 
+    def count_stacks(self, number: int) -> None:
+        """Say a number beside the icon of the stacks; nothing for none."""
+        self.stacks_button.setText(f"{number:,}" if number else "")
+        has_both = Qt.ToolButtonStyle.ToolButtonTextBesideIcon if number else Qt.ToolButtonStyle.ToolButtonIconOnly
+        self.stacks_button.setToolButtonStyle(has_both)
+
     def _show_zoom(self, zoom: float) -> None:
         self.fit_button.setToolTip(f"Show the whole drawing (Ctrl+0); now at {zoom:.0%}")
-
-
-class IconButton(QToolButton):
-    """A flat button with an icon for a face, in the theme's colours."""
-
-    def __init__(self, icon: str, name: str, tip: str, *, checkable: bool = False) -> None:
-        super().__init__()
-        self._icon = icon
-        self.setAccessibleName(name)
-        self.setToolTip(tip)
-        self.setCheckable(checkable)
-        self.setAutoRaise(True)
-        self.setProperty("role", "compact")
-        self.setIconSize(QSize(16, 16))
-        theme.themes.changed.connect(self._recolour)
-        self._recolour()
-
-    def count(self, number: int) -> None:
-        """Say a number beside the icon; nothing for none."""
-        self.setText(f"{number:,}" if number else "")
-        has_both = Qt.ToolButtonStyle.ToolButtonTextBesideIcon if number else Qt.ToolButtonStyle.ToolButtonIconOnly
-        self.setToolButtonStyle(has_both)
-
-    def _recolour(self) -> None:
-        colours = theme.current()
-        self.setIcon(draw_icon(self._icon, colours.hex(theme.Role.TEXT), colours.hex(theme.Role.DISABLED)))
 
 
 def states_table(model: QAbstractTableModel) -> QTableView:
@@ -256,14 +234,3 @@ def token_table(model: QAbstractTableModel) -> QTableView:
         table.setColumnWidth(column, metrics.horizontalAdvance(sample) + 2 * theme.SPACE_M)
     table.horizontalHeader().setSectionResizeMode(EXAMPLES, QHeaderView.ResizeMode.Stretch)
     return table
-
-
-def compact_button(text: str, tip: str, *, checkable: bool = False) -> QToolButton:
-    """A flat button for a bar."""
-    button = QToolButton()
-    button.setText(text)
-    button.setToolTip(tip)
-    button.setCheckable(checkable)
-    button.setAutoRaise(True)
-    button.setProperty("role", "compact")
-    return button

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
 from app import theme
 from app.models.wording import count
-from app.panes.coalescence.buttons import button, empty_ground
+from app.panes.coalescence.parts import empty_ground, headed, sentence
+from app.theme.buttons import tool_button
 from app.workers.coalescence_messages import IndexAnswer
 
 _WAITING = "The index is being made…"
+_COPIES = "Copy the whole index as {state: {token: next}}"
 _TOO_LONG = "It is too long to be copied: File, Export writes it as JSON."
 
 
@@ -21,24 +22,15 @@ class IndexPage(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._whole = ""
-        self.said = QLabel(_WAITING, wordWrap=True, textFormat=Qt.TextFormat.PlainText)
-        self.said.setProperty("role", "muted")
-        self.copy = button("Copy", "Copy the whole index as {state: {token: next}}")
+        self.said = sentence(_WAITING)
+        self.copy = tool_button("Copy", _COPIES, role="outlined")
         self.text = QPlainTextEdit(readOnly=True)
         self.text.setAccessibleName("Token index")
         self.text.setFrameShape(QFrame.Shape.NoFrame)
         self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.text.setTabChangesFocus(True)
         self._ground = empty_ground()
-        head = QHBoxLayout()
-        head.setContentsMargins(theme.SPACE_M, 0, theme.SPACE_S, 0)
-        head.setSpacing(theme.SPACE_S)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, theme.SPACE_XS, 0, 0)
-        layout.setSpacing(theme.SPACE_XS)
-        layout.addLayout(head)
-        head.addWidget(self.said, 1)
-        head.addWidget(self.copy, 0, Qt.AlignmentFlag.AlignTop)
+        layout = headed(self, self.said, self.copy)
         layout.addWidget(self.text, 1)
         layout.addWidget(self._ground, 1)
         self.copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self._whole))
@@ -53,9 +45,7 @@ class IndexPage(QWidget):
         self.text.setVisible(bool(answer.shown))
         self._ground.setVisible(not answer.shown)
         self.copy.setEnabled(bool(answer.whole))
-        self.copy.setToolTip(
-            "Copy the whole index as {state: {token: next}}" if answer.whole or answer.why_not else _TOO_LONG
-        )
+        self.copy.setToolTip(_COPIES if answer.whole or answer.why_not else _TOO_LONG)
         if answer.why_not:
             self.said.setText(f"There is no index: {answer.why_not}.")
             return

@@ -25,11 +25,11 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.models.passing_on import pass_keys_on
-from app.panes.coalescence.buttons import button
 from app.panes.coalescence.index_page import IndexPage
 from app.panes.coalescence.runs_page import RunsPage
 from app.panes.coalescence.strategies import StrategiesPage
 from app.panes.coalescence.wording import STRATEGY_TEXTS, STRATEGY_TIPS
+from app.theme.buttons import tool_button
 from engine.decoding.pipeline_settings import Strategy
 
 
@@ -109,9 +109,7 @@ class CoalescencePane(QWidget):
         row.setContentsMargins(theme.SPACE_S, theme.SPACE_XS, theme.SPACE_S, theme.SPACE_XS)
         row.setSpacing(theme.SPACE_XS)
         for page, (text, tip) in _PAGES.items():
-            switch = button(text, tip, checkable=True)
-            switch.setAutoRaise(True)
-            switch.setProperty("role", "compact")
+            switch = tool_button(text, tip, checkable=True)
             self.switches.addButton(switch, page)
             row.addWidget(switch)
         self.switches.button(Page.RUNS).setChecked(True)

@@ -20,10 +20,10 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.models.wording import count
-from app.panes.coalescence.buttons import button
 from app.panes.coalescence.runs import Row, RunsTable, rows_of
 from app.panes.coalescence.spellings import SpellingsTable
 from app.panes.coalescence.wording import part_of
+from app.theme.buttons import tool_button
 from app.workers.coalescence_messages import ForcedAnswer, SpellingsAnswer
 
 _WAITING = "The forced runs are being looked for…"
@@ -66,8 +66,8 @@ class RunsPage(QWidget):
         self.part.setToolTip("The part of the run that is spelled in several ways; empty for all of it")
         self.part.setFont(theme.mono_font())
         self.part.setFixedWidth(150)
-        self.compare = button("Compare", "Ask the model behind each spelling")
-        self.more = button("More", "List more spellings")
+        self.compare = tool_button("Compare", "Ask the model behind each spelling", role="outlined")
+        self.more = tool_button("More", "List more spellings", role="outlined")
         self.told = _Line()
         self.bar = QProgressBar(textVisible=False, maximum=0)
         self.bar.setFixedHeight(4)

@@ -6,20 +6,18 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
-    QHBoxLayout,
     QHeaderView,
-    QLabel,
     QProgressBar,
     QTableWidget,
     QTableWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
 from app import theme
 from app.models.token_paint import tabular
-from app.panes.coalescence.buttons import button, empty_ground
+from app.panes.coalescence.parts import empty_ground, headed, sentence
 from app.panes.coalescence.wording import STRATEGY_NAMES, STRATEGY_TIPS
+from app.theme.buttons import tool_button
 from app.workers.coalescence_messages import StrategiesAnswer, StrategyRow
 from engine.vocabulary.visible import visible
 
@@ -36,6 +34,7 @@ _TIPS = (
     "What was written: with other tokens in front, the model may choose another text",
 )
 _EMPTY = "Generate once with each strategy, from this prompt and seed, and see how many calls of the model each saves."
+_MEASURES = "Generate once with each strategy"
 _TEXT = len(_TITLES) - 1
 
 
@@ -54,9 +53,8 @@ class StrategiesPage(QWidget):
         self._is_measuring = False
         self._refusal = ""
         self._rows: tuple[StrategyRow, ...] = ()
-        self.said = QLabel(_EMPTY, wordWrap=True, textFormat=Qt.TextFormat.PlainText)
-        self.said.setProperty("role", "muted")
-        self.measure = button("Measure", "Generate once with each strategy")
+        self.said = sentence(_EMPTY)
+        self.measure = tool_button("Measure", _MEASURES, role="outlined")
         self.bar = QProgressBar(textVisible=False, maximum=4)
         self.bar.setFixedHeight(6)
         self.bar.setAccessibleName("How many strategies were measured")
@@ -112,7 +110,7 @@ class StrategiesPage(QWidget):
     def _refresh(self, why: str = "") -> None:
         self.measure.setText("Cancel" if self._is_measuring else "Measure anew" if self._rows else "Measure")
         self.measure.setEnabled(self._is_measuring or not self._refusal)
-        self.measure.setToolTip(self._refusal or "Generate once with each strategy")
+        self.measure.setToolTip(self._refusal or _MEASURES)
         self.bar.setVisible(self._is_measuring)
         self.bar.setValue(len(self._rows))
         self.table.setVisible(bool(self._rows))
@@ -149,15 +147,7 @@ class StrategiesPage(QWidget):
         header.setHighlightSections(False)
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         header.setSectionResizeMode(_TEXT, QHeaderView.ResizeMode.Stretch)
-        head = QHBoxLayout()
-        head.setContentsMargins(theme.SPACE_M, 0, theme.SPACE_S, 0)
-        head.setSpacing(theme.SPACE_S)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, theme.SPACE_XS, 0, 0)
-        layout.setSpacing(theme.SPACE_XS)
-        layout.addLayout(head)
-        head.addWidget(self.said, 1)
-        head.addWidget(self.measure, 0, Qt.AlignmentFlag.AlignTop)
+        layout = headed(self, self.said, self.measure)
         layout.addWidget(self.bar)
         layout.addWidget(table, 1)
         layout.addWidget(self._ground, 1)

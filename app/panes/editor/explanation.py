@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QModelIndex, QPoint, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QModelIndex, QPoint, Qt, Signal
 from PySide6.QtGui import QAction, QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -20,7 +20,6 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QMenu,
     QStackedWidget,
-    QToolButton,
     QTreeView,
     QVBoxLayout,
     QWidget,
@@ -31,8 +30,7 @@ from app.models.passing_on import pass_keys_on
 from app.models.phrase_delegate import PhraseDelegate
 from app.models.phrases import PhrasesModel
 from app.panes.editor.field_keys import FieldKeys
-from app.theme import Role
-from app.theme.icons import draw_icon
+from app.theme.buttons import icon_button
 from engine.diagnosis.described import MOST_PHRASES, Description
 from engine.source import Span
 
@@ -76,9 +74,9 @@ class ExplanationPage(QWidget):
         FieldKeys(self.field, self._search, self._leave_field, self.tree.setFocus)
         self.says = QLabel()
         self.says.setProperty("role", "muted")
-        self.unfold_button = self._button("Unfold all", lambda: self.unfold(is_open=True))
-        self.fold_button = self._button("Fold all", lambda: self.unfold(is_open=False))
-        self.copy_button = self._button("Copy as text", self.copy)
+        self.unfold_button = icon_button("ph.arrows-out-line-vertical", "Unfold all")
+        self.fold_button = icon_button("ph.arrows-in-line-vertical", "Fold all")
+        self.copy_button = icon_button("ph.copy", "Copy as text")
         self.empty = QLabel()
         self.empty.setProperty("role", "empty")
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -97,6 +95,9 @@ class ExplanationPage(QWidget):
         self.tree.expanded.connect(lambda index: self._note(index, is_open=True))
         self.tree.collapsed.connect(lambda index: self._note(index, is_open=False))
         self.field.textChanged.connect(lambda _text: self._search(0))
+        self.unfold_button.clicked.connect(lambda: self.unfold(is_open=True))
+        self.fold_button.clicked.connect(lambda: self.unfold(is_open=False))
+        self.copy_button.clicked.connect(self.copy)
         theme.themes.changed.connect(self._recolour)
         self._recolour()
         self.set_stale("")
@@ -285,19 +286,7 @@ class ExplanationPage(QWidget):
         layout.addWidget(self.notice)
         layout.addWidget(self._stack, 1)
 
-    def _button(self, tip: str, act: Callable[[], None]) -> QToolButton:
-        button = QToolButton()
-        button.setIconSize(QSize(16, 16))
-        button.setToolTip(tip)
-        button.setAccessibleName(tip)
-        button.clicked.connect(act)
-        return button
-
     def _recolour(self) -> None:
-        colours = theme.colour(Role.TEXT).name(), theme.colour(Role.DISABLED).name()
-        self.unfold_button.setIcon(draw_icon("ph.arrows-out-line-vertical", *colours))
-        self.fold_button.setIcon(draw_icon("ph.arrows-in-line-vertical", *colours))
-        self.copy_button.setIcon(draw_icon("ph.copy", *colours))
         self.delegate.refresh_fonts()
         self.tree.viewport().update()
 

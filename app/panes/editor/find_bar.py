@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QLineEdit, QPushButton, QToolButton
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QLineEdit
 
 from app import theme
 from app.panes.editor.code_edit import CodeEdit
 from app.panes.editor.field_keys import FieldKeys
 from app.panes.editor.searching import MOST, occurrences
-from app.theme import Role
-from app.theme.icons import draw_icon
+from app.theme.buttons import close_button, icon_button, push_button, tool_button
 from engine.notations.editing import Edit
 from engine.source import Span
 
@@ -30,15 +28,13 @@ class FindBar(QFrame):
         self.says = QLabel()
         self.says.setProperty("role", "muted")
         self.says.setMinimumWidth(self.fontMetrics().horizontalAdvance("10,000 of 10,000"))
-        self.case_button = self._toggle("Aa", "Match case")
-        self.words_button = self._toggle("W", "Whole words only")
-        self.previous_button = self._button("ph.caret-up", "Previous (Shift+F3)")
-        self.next_button = self._button("ph.caret-down", "Next (F3)")
-        self.close_button = self._button("ph.x", "Close (Esc)")
-        self.replace_button = QPushButton("Replace")
-        self.replace_button.setToolTip("Replace this one, and go to the next (Return)")
-        self.all_button = QPushButton("Replace all")
-        self.all_button.setToolTip("Replace all of them, as one step of undo")
+        self.case_button = tool_button("Aa", "Match case", name="Match case", checkable=True)
+        self.words_button = tool_button("W", "Whole words only", name="Whole words only", checkable=True)
+        self.previous_button = icon_button("ph.caret-up", "Previous", "Previous (Shift+F3)")
+        self.next_button = icon_button("ph.caret-down", "Next", "Next (F3)")
+        self.close_button = close_button("Close", "Close (Esc)")
+        self.replace_button = push_button("Replace", "Replace this one, and go to the next (Return)")
+        self.all_button = push_button("Replace all", "Replace all of them, as one step of undo")
         self._lay_out()
         self.hide()
         self.field.textChanged.connect(self._search)
@@ -50,8 +46,6 @@ class FindBar(QFrame):
         self.replace_button.clicked.connect(self.replace_one)
         self.all_button.clicked.connect(self.replace_all)
         edit.textChanged.connect(self._search_again)
-        theme.themes.changed.connect(self.recolour)
-        self.recolour()
 
     def open_bar(self, *, replaces: bool = False) -> None:
         """Show it, with what is selected as the text to find."""
@@ -101,12 +95,6 @@ class FindBar(QFrame):
         self._edit.apply([Edit(span, self.replacement.text()) for span in self._spans])
         if count:
             self.says.setText(f"{count:,} replaced")
-
-    def recolour(self) -> None:
-        """Draw the icons in the present theme's colours."""
-        text, disabled = theme.colour(Role.TEXT).name(), theme.colour(Role.DISABLED).name()
-        for button in (self.previous_button, self.next_button, self.close_button):
-            button.setIcon(draw_icon(str(button.property("icon_name")), text, disabled))
 
     # --- searching ---------------------------------------------------------------------------------------------------
 
@@ -181,19 +169,3 @@ class FindBar(QFrame):
         field.setAccessibleName(name)
         field.setMinimumWidth(80)
         return field
-
-    def _toggle(self, text: str, tip: str) -> QToolButton:
-        button = QToolButton()
-        button.setText(text)
-        button.setCheckable(True)
-        button.setToolTip(tip)
-        button.setAccessibleName(tip)
-        return button
-
-    def _button(self, icon: str, tip: str) -> QToolButton:
-        button = QToolButton()
-        button.setIconSize(QSize(16, 16))
-        button.setProperty("icon_name", icon)
-        button.setToolTip(tip)
-        button.setAccessibleName(tip.split(" (", 1)[0])
-        return button

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QComboBox,
@@ -18,9 +18,7 @@ from PySide6.QtWidgets import (
     QGraphicsOpacityEffect,
     QHBoxLayout,
     QLabel,
-    QPushButton,
     QStackedWidget,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -28,8 +26,7 @@ from PySide6.QtWidgets import (
 from app import theme
 from app.models.wording import unmarked
 from app.panes.editor.written import WrittenText
-from app.theme import Role
-from app.theme.icons import draw_icon
+from app.theme.buttons import icon_button, push_button
 from app.workers.convert_messages import GenerateAnswer, GeneratedRule
 from engine.source import Span
 
@@ -76,10 +73,7 @@ class GeneratedPage(QWidget):
             self.spelling.addItem(text, value)
             self.spelling.setItemData(row, tip, Qt.ItemDataRole.ToolTipRole)
         self.spelling.currentIndexChanged.connect(self._on_spelling)
-        self.copy_button = QToolButton()
-        self.copy_button.setToolTip("Copy the text")
-        self.copy_button.setAccessibleName("Copy the text")
-        self.copy_button.setIconSize(QSize(16, 16))
+        self.copy_button = icon_button("ph.copy", "Copy the text")
         self.copy_button.clicked.connect(self.copy)
         self.text = WrittenText()
         self.text.setAccessibleName("The grammar as GBNF")
@@ -93,11 +87,9 @@ class GeneratedPage(QWidget):
         self.message.setWordWrap(True)
         self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.message.setProperty("role", "muted")
-        self.place_button = QPushButton("Show where")
+        self.place_button = push_button("Show where")
         self.place_button.clicked.connect(self._show_where)
         self._lay_out()
-        theme.themes.changed.connect(self._recolour)
-        self._recolour()
         self._say(_WAITING)
 
     def _lay_out(self) -> None:
@@ -245,7 +237,3 @@ class GeneratedPage(QWidget):
         if self._is_watched:
             self.told.setText(_WAITING)
             self.wanted.emit(self.spelling.currentData())
-
-    def _recolour(self) -> None:
-        colours = theme.current().hex(Role.TEXT), theme.current().hex(Role.DISABLED)
-        self.copy_button.setIcon(draw_icon("ph.copy", *colours))

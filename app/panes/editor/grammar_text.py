@@ -20,6 +20,8 @@ from app.panes.editor.viewing import bring_into_view
 from engine.notations.editing import Edit, apply_edits
 from engine.source import Span
 
+_PASTE = QKeySequence.StandardKey.Paste
+
 
 class GrammarText(QPlainTextEdit):
     """Plain text to be edited.
@@ -28,11 +30,13 @@ class GrammarText(QPlainTextEdit):
         edited: the text, after the user changed it.
         switched(text, reading): the text is read another way from here on, or again, and may be another.
         pasted_over(text): what was pasted is the whole text now; after `edited`.
+        typed_over: so is what was typed.
     """
 
     edited = Signal(str)
     switched = Signal(str, object)
     pasted_over = Signal(str)
+    typed_over = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -154,11 +158,16 @@ class GrammarText(QPlainTextEdit):
 
     def insertFromMimeData(self, source: QMimeData) -> None:
         """Paste, and tell where nothing of the text before is left."""
-        selected = self.selection
-        is_over = not (self._text[: selected.start] + self._text[selected.end :]).strip()
+        is_over = self._goes_at_a_key
         super().insertFromMimeData(source)
         if is_over and self._text.strip():
             self.pasted_over.emit(self._text)
+
+    @property
+    def _goes_at_a_key(self) -> bool:
+        """Whether nothing of the text would be left where something takes the place of the selection."""
+        selected = self.selection
+        return not (self._text[: selected.start] + self._text[selected.end :]).strip()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Undo and redo are the widget's own. Shift+Return is a Return: Qt's line separator is no line feed."""
@@ -170,7 +179,10 @@ class GrammarText(QPlainTextEdit):
             self.textCursor().insertBlock()
             self.ensureCursorVisible()
         else:
+            is_over, before = self._goes_at_a_key, self._text
             super().keyPressEvent(event)
+            if is_over and self._text != before and self._text.strip() and not event.matches(_PASTE):
+                self.typed_over.emit()
 
     def _on_text(self) -> None:
         if not self._is_silent:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QTextOption
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QToolButton, QVBoxLayout, QWidget
 
@@ -23,8 +23,7 @@ from app.panes.editor.offsets import Offsets
 from app.panes.editor.pages import Pages
 from app.panes.editor.reading_strip import ReadingStrip
 from app.panes.editor.tokens import plain
-from app.theme import Role
-from app.theme.icons import draw_icon
+from app.theme.buttons import icon_button
 from app.workers.compile_messages import FormatAnswer
 from engine.notations.editing import Edit, moved, toggle_comment
 from engine.notations.editing.formatting import place_after
@@ -79,10 +78,9 @@ class EditorPane(QWidget):
         self._place = QLabel()
         self._place.setProperty("role", "muted")
         self._place.setToolTip("Line and column of the cursor")
-        self.more_button = QToolButton()
-        self.more_button.setIconSize(QSize(18, 18))
-        self.more_button.setToolTip("Find, complete, repair, rename, and all else of this pane")
-        self.more_button.setAccessibleName("More")
+        self.more_button = icon_button(
+            "ph.dots-three-vertical", "More", "Find, complete, repair, rename, and all else of this pane"
+        )
         self.more_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.more_button.hide()  # until there is a menu
         row = QHBoxLayout(bar)
@@ -105,8 +103,7 @@ class EditorPane(QWidget):
         self.edit.offset_hovered.connect(self.offset_hovered)
         self.edit.cursorPositionChanged.connect(self._tell_place)
         self.edit.margin.line_clicked.connect(self._ask_for_breakpoint)
-        theme.themes.changed.connect(self._recolour)
-        self._recolour()
+        theme.themes.changed.connect(self.edit.recolour)
         self.set_notation("regex")
         self._tell_place()
 
@@ -188,11 +185,6 @@ class EditorPane(QWidget):
         if own is not None:
             menu.addSeparator()
             menu.addActions(own.actions())
-
-    def _recolour(self) -> None:
-        self.edit.recolour()
-        colours = theme.colour(Role.TEXT).name(), theme.colour(Role.DISABLED).name()
-        self.more_button.setIcon(draw_icon("ph.dots-three-vertical", *colours))
 
     def text(self) -> str:
         """The grammar's text."""

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel
 
 from app import theme
-from app.theme import Role
-from app.theme.icons import draw_icon
+from app.theme.buttons import close_button, push_button
 
 
 class ReadingStrip(QFrame):
@@ -26,13 +25,9 @@ class ReadingStrip(QFrame):
         self.setProperty("role", "banner")
         self.setProperty("severity", "hint")
         self.text = QLabel(textFormat=Qt.TextFormat.PlainText, wordWrap=True)
-        self.button = QPushButton()
-        self.button.setToolTip("Have it the other way; undo takes that back")
+        self.button = push_button(tip="Have it the other way; undo takes that back")
         self.button.clicked.connect(self.chosen)
-        self.close_button = QToolButton()
-        self.close_button.setToolTip("Dismiss")
-        self.close_button.setAccessibleName("Dismiss")
-        self.close_button.setFixedSize(24, 24)
+        self.close_button = close_button("Dismiss")
         self.close_button.clicked.connect(self.dismissed)
         row = QHBoxLayout(self)
         row.setContentsMargins(theme.SPACE_M, theme.SPACE_XS, theme.SPACE_S, theme.SPACE_XS)
@@ -40,8 +35,6 @@ class ReadingStrip(QFrame):
         row.addWidget(self.text, 1)
         row.addWidget(self.button)
         row.addWidget(self.close_button)
-        theme.themes.changed.connect(self._recolour)
-        self._recolour()
         self.hide()
 
     def say(self, text: str, button: str) -> None:
@@ -49,7 +42,3 @@ class ReadingStrip(QFrame):
         self.text.setText(text)
         self.button.setText(button)
         self.setVisible(bool(text))
-
-    def _recolour(self) -> None:
-        colours = theme.colour(Role.TEXT).name(), theme.colour(Role.DISABLED).name()
-        self.close_button.setIcon(draw_icon("ph.x", *colours))

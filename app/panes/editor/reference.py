@@ -101,8 +101,7 @@ class ReferencePage(QWidget):
                 meaning.setToolTip(entry.meaning)
                 heading.appendRow([form, meaning])
             self._model.appendRow([heading, QStandardItem()])
-        self._span()
-        self._tell(QModelIndex())
+        self._filter(self.field.text())
 
     def _span(self) -> None:
         """Headings over both columns, all open."""

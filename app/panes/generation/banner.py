@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QVBoxLa
 
 from app import theme
 from app.models.wording import megabytes
-from app.panes.generation.buttons import close_button, push_button
+from app.theme.buttons import close_button, push_button
 
 Severity = Literal["error", "warning", "hint"]
 _MARKS = {"error": "!", "warning": "!", "hint": "i"}
@@ -34,7 +34,7 @@ class Banner(QFrame):
         self._mark.setProperty("role", "heading")
         self.what = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
         self.why = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
-        self.button = push_button("", "")
+        self.button = push_button()
         self.close_button = close_button("Dismiss")
         texts = QVBoxLayout()
         texts.setSpacing(2)

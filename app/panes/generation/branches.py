@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
 
 from app import theme
 from app.models.wording import count, prompt_text, token_text
-from app.panes.generation.buttons import tool_button
+from app.theme.buttons import tool_button
 from engine.decoding.values import FormerBranch, Step, Trace, TraceNode
 
 _MOST_BUTTONS = 3

@@ -17,9 +17,9 @@ from app import theme
 from app.models.candidates import peak_of
 from app.models.font_warming import FontWarming
 from app.models.wording import candidate_text, count, shown, unmarked
-from app.panes.generation.buttons import tool_button
 from app.panes.generation.candidate_view import CandidateView
 from app.panes.generation.elided import ElidedLabel
+from app.theme.buttons import tool_button
 from engine.decoding.values import Candidate, EosState, Position
 
 _LOOKUP_DELAY_MS = 150
@@ -50,6 +50,7 @@ class CandidateTable(QWidget):
         self._position: Position | None = None
         self._peak = 0.0
         self._nothing = ""
+        self._is_tight = False
         self._timer = QTimer(self, singleShot=True, interval=_LOOKUP_DELAY_MS)
         self._timer.timeout.connect(self._ask)
 
@@ -86,9 +87,10 @@ class CandidateTable(QWidget):
         self.ends.setAccessibleName("End of the output")
         self.ends.horizontalHeader().hide()
         self.rule = _Rule()
-        self.no_ends = QLabel("No end token in this vocabulary: it stops where the text matches and nothing may follow")
+        self.no_ends = ElidedLabel(
+            "No end token in this vocabulary: it stops where the text matches and nothing may follow"
+        )
         self.no_ends.setProperty("role", "muted")
-        self.no_ends.setWordWrap(True)
         self.no_ends.setContentsMargins(theme.SPACE_S, theme.SPACE_XS, theme.SPACE_S, theme.SPACE_XS)
         self.no_ends.hide()
         self._build()
@@ -101,7 +103,6 @@ class CandidateTable(QWidget):
         candidates = position.candidates if position else ()
         self._peak = peak_of(candidates)
         self.ends.show_candidates(tuple(c for c in candidates if c.is_eos), self._peak)
-        self.no_ends.setVisible(bool(candidates) and position is not None and position.eos is EosState.NO_EOS)
         for widget in (self.search, self.only_allowed, self.table.horizontalHeader()):
             widget.setVisible(bool(candidates))
         for view in (self.table, self.ends):
@@ -140,6 +141,11 @@ class CandidateTable(QWidget):
         """Whether a token that is not allowed may be forced."""
         self.table.set_can_force(can_force)
         self.ends.set_can_force(can_force)
+
+    def set_tight(self, is_tight: bool) -> None:
+        """Leave every line to the candidates, where there are hardly any."""
+        self._is_tight = is_tight
+        self._fit_ends()
 
     def chosen(self) -> Candidate | None:
         """The selected candidate."""
@@ -224,7 +230,9 @@ class CandidateTable(QWidget):
         view.choose(row)
 
     def _fit_ends(self) -> None:
-        rows = self.ends.candidates.rowCount()
+        rows, position = self.ends.candidates.rowCount(), self._position
+        has_none = position is not None and bool(position.candidates) and position.eos is EosState.NO_EOS
+        self.no_ends.setVisible(has_none and not self._is_tight)
         self.ends.setVisible(rows > 0)
         self.rule.setVisible(rows > 0 or self.no_ends.isVisibleTo(self))
         self.ends.setFixedHeight(min(rows, _MOST_ENDS) * self.ends.verticalHeader().defaultSectionSize())

@@ -19,6 +19,7 @@ from functools import lru_cache
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
+    QAccessible,
     QColor,
     QFont,
     QFontMetricsF,
@@ -33,6 +34,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QToolTip, QWidget
 
 from app import theme
+from app.models.accessible_role import give_role
 from app.models.token_paint import TokenColours, draw_token, mix
 from app.panes.generation.chip import Chip, ChipKind
 from app.panes.generation.chip_colours import ChipColours, colours_of, line_of, share_of
@@ -70,6 +72,7 @@ class ChipView(QAbstractScrollArea):
         self.viewport().setMouseTracking(True)
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # or all that lies below is painted, too
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        give_role(self, QAccessible.Role.List)
         theme.themes.changed.connect(self._dress)
         self._dress()
 

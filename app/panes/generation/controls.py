@@ -7,8 +7,8 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app import theme
 from app.panes.generation.budget import BudgetField
-from app.panes.generation.buttons import push_button
 from app.panes.generation.sampler_popover import SamplerButton
+from app.theme.buttons import push_button
 
 
 class Controls(QWidget):

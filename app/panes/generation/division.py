@@ -3,12 +3,13 @@
 The output takes what its chips need and no more: in a low window every line that it
 does not need is a candidate that can be read. In a high one three lines are kept from
 the start, so that the table does not move with the first steps. Once the user has
-drawn the line, it stays there.
+drawn the line, it stays there. Where the height is but a few lines of text, what can
+be written closer is, as `tightened` tells.
 """
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSplitter, QWidget
 
@@ -16,20 +17,27 @@ from app.panes.generation.output import OutputBox
 
 _HIGH_FROM = 600  # pixels
 _SHARE = 0.25  # of the height, which the output takes at most
+_TIGHT_BELOW = 20  # lines of text: what stands around the candidates takes some twelve
 
 
 class Division(QSplitter):
     """The output over what follows.
+
+    Signals:
+        tightened(is tight): there is hardly room for the candidates, or there is again.
 
     Args:
         output: the upper part.
         following: the lower part, which grows with the window.
     """
 
+    tightened = Signal(bool)
+
     def __init__(self, output: OutputBox, following: QWidget) -> None:
         super().__init__(Qt.Orientation.Vertical)
         self._output = output
         self._is_drawn = False  # by the user
+        self._is_tight = False
         self.setChildrenCollapsible(False)
         self.addWidget(output)
         self.addWidget(following)
@@ -52,6 +60,10 @@ class Division(QSplitter):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Share another height, or wrap at another width."""
         super().resizeEvent(event)
+        is_tight = self.height() < _TIGHT_BELOW * self.fontMetrics().lineSpacing()
+        if is_tight != self._is_tight:
+            self._is_tight = is_tight
+            self.tightened.emit(is_tight)
         self.fit()
 
     def _keep(self, _place: int, _index: int) -> None:

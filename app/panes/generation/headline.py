@@ -184,7 +184,7 @@ def _wanted(wanted: Candidate | None) -> Parts:
     return (
         Part(" · it\N{NO-BREAK SPACE}wanted\N{NO-BREAK SPACE}"),
         token,
-        *((Part(" ✓", role=Role.ALLOWED),) if wanted.allowed else ()),
+        *((Part("\N{NO-BREAK SPACE}✓", role=Role.ALLOWED),) if wanted.allowed else ()),
     )
 
 
@@ -200,6 +200,7 @@ class Headline(Steady):
         self._worries = False  # whether what the second line says is a reason to
         self._has_ended = True
         self._is_emptied = False  # whether a stage of the pipeline left nothing
+        self._is_tight = False
         self._rendered: tuple[Parts, str, bool] | None = None
         self._first = QLabel(textFormat=Qt.TextFormat.RichText, wordWrap=True)
         self._second = QLabel(textFormat=Qt.TextFormat.RichText, wordWrap=True)
@@ -256,6 +257,11 @@ class Headline(Steady):
         self.setToolTip("")
         self._render()
 
+    def set_tight(self, is_tight: bool) -> None:
+        """Write no larger than elsewhere, where there is hardly room for what stands below."""
+        self._is_tight = is_tight
+        self._dress()
+
     def set_refusal(self, reason: str) -> None:
         """Say under a step why it cannot be taken; an end, or an empty pane, says so itself."""
         self._refusal = reason
@@ -272,7 +278,7 @@ class Headline(Steady):
         return f"! {self._refusal}" if self._refusal and not self._has_ended else self._facts
 
     def _dress(self) -> None:
-        self._first.setFont(tabular(theme.ui_font(1.0)))
+        self._first.setFont(tabular(theme.ui_font(0.0 if self._is_tight else 1.0)))
         self._rendered = None
         self._render()
 

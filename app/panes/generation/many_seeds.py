@@ -21,7 +21,7 @@ from app import theme
 from app.models.outcome_delegate import OutcomeDelegate
 from app.models.outcomes import OUTCOME_ROLE, OutcomeColumn, OutcomeModel, summary
 from app.models.token_paint import tabular
-from app.panes.generation.buttons import push_button
+from app.theme.buttons import push_button
 from app.workers.decode_messages import ManyAnswer
 from engine.decoding.values import SampleOutcome
 

@@ -14,11 +14,11 @@ from app import theme
 from app.models.steady import Steady
 from app.models.wording import count
 from app.panes.generation.branches import BranchStrip, branches_of, name_of
-from app.panes.generation.buttons import push_button, tool_button
 from app.panes.generation.chip import Known, chips_of, former_chips
 from app.panes.generation.chip_colours import SCALES, ChipColours, Legend
 from app.panes.generation.chip_view import ChipView
 from app.panes.generation.elided import ElidedLabel
+from app.theme.buttons import push_button, tool_button
 from app.workers.decode_messages import DecodeView
 from engine.decoding.coalescence.values import savings_of
 from engine.decoding.pipeline_settings import Strategy
@@ -65,14 +65,16 @@ class OutputBox(QWidget):
         policy = self.copy.sizePolicy()
         policy.setRetainSizeWhenHidden(True)
         self.copy.setSizePolicy(policy)
-        bar = QHBoxLayout()
+        self._is_tight = False
+        self._bar = bar = QHBoxLayout()
         bar.setSpacing(theme.SPACE_S)
-        layout = QVBoxLayout(self)
+        self._column = layout = QVBoxLayout(self)
         layout.setContentsMargins(theme.SPACE_S, 0, theme.SPACE_S, theme.SPACE_XS)
         layout.setSpacing(theme.SPACE_XS)
         layout.addLayout(bar)
         bar.addWidget(self.title)
-        bar.addWidget(Steady.around(self.tally), 1)
+        self._tally_place = Steady.around(self.tally)
+        bar.addWidget(self._tally_place, 1)
         bar.addWidget(self.legend)
         bar.addWidget(self.colours)
         bar.addWidget(self.resume)
@@ -93,6 +95,16 @@ class OutputBox(QWidget):
         self.chips.set_placeholder(_placeholder(view.position))
         self.branches.show_branches(branches_of(view.trace))
         self._refresh()
+
+    def set_tight(self, is_tight: bool) -> None:
+        """Have the chips stand beside their title, in the place of the tally and the legend; or below it."""
+        if is_tight != self._is_tight:
+            self._is_tight = is_tight
+            old, new = (self._column, self._bar) if is_tight else (self._bar, self._column)
+            old.removeWidget(self.chips)
+            new.insertWidget(1, self.chips, 1)
+            self._tally_place.setVisible(not is_tight)
+            self._refresh()
 
     def set_colours(self, what: str) -> None:
         """Colour the chips by one of `ChipColours`, and say so."""
@@ -137,13 +149,15 @@ class OutputBox(QWidget):
         if read is not None:
             self.chips.show_chips(former_chips(read), None)
             self.tally.setText(f"read-only · {count(len(read.steps), 'token')} · {name_of(read)}")
+            self.title.setToolTip(self.tally.text())
             self.copy.show()
             return
         chips, current = chips_of(self._view.trace, self._known)
         self.chips.show_chips(chips, current)
         self.tally.setText(_tally(0 if current is None else current + 1, self._view) if chips else "")
-        for widget in (self.legend, self.colours):
-            widget.setVisible(bool(chips))
+        self.legend.setVisible(bool(chips) and not self._is_tight)
+        self.colours.setVisible(bool(chips))
+        self.title.setToolTip(self.tally.text())
         self.copy.setVisible(bool(chips))
 
     def _on_chip(self, node_id: int) -> None:

@@ -308,6 +308,8 @@ class GenerationPane(QFrame):
         self.controls.add_setting(self.processors.button)
         top.addWidget(self.processors.chip, 0, Qt.AlignmentFlag.AlignLeft)
         self._division = Division(self.output, self._next())
+        for part in (self.output, self.headline, self.candidates):
+            self._division.tightened.connect(part.set_tight)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from app.panes.generation.buttons import tool_button
 from app.panes.generation.processors_text import summary
+from app.theme.buttons import tool_button
 from app.workers.decode_messages import DecodeView, PipelineRefused
 
 if TYPE_CHECKING:

@@ -24,16 +24,15 @@ from PySide6.QtWidgets import (
     QLabel,
     QListWidget,
     QListWidgetItem,
-    QPushButton,
     QVBoxLayout,
     QWidget,
 )
 
 from app import theme
 from app.models.wording import unmarked
-from app.panes.generation.buttons import push_button
 from app.panes.generation.processors_fields import SWITCHED, Fields, StageError
 from app.panes.generation.processors_text import COALESCE_TEXTS, STAGE_TEXTS, stage_facts
+from app.theme.buttons import push_button
 from app.workers.decode_messages import DecodeView, PipelineRefused
 from engine.decoding.pipeline_settings import PipelineSettings, StageName, Strategy
 from engine.decoding.values import SamplerSettings
@@ -73,10 +72,10 @@ class ProcessorsDialog(QDialog):
         self.stages.setFixedWidth(_LIST_WIDTH)
         self.stages.setIconSize(QSize(_SWITCH, _SWITCH))
         self.fields = Fields()
-        self.up = _plain_button("Up", "Move the stage up: it comes sooner (Alt+Up)")
-        self.down = _plain_button("Down", "Move the stage down: it comes later (Alt+Down)")
-        self.reset = _plain_button("Reset to defaults", "The grammar alone, and the usual order", role="link")
-        self.close_button = _plain_button("Close", "Close (Esc)")
+        self.up = push_button("Up", "Move the stage up: it comes sooner (Alt+Up)")
+        self.down = push_button("Down", "Move the stage down: it comes later (Alt+Down)")
+        self.reset = push_button("Reset to defaults", "The grammar alone, and the usual order", role="link")
+        self.close_button = push_button("Close", "Close (Esc)")
         self.coalesce = QComboBox()
         self.coalesce.setAccessibleName("Forced runs")
         self.coalesce.setToolTip("What happens where the grammar leaves no choice; see the tab Coalescence")
@@ -359,10 +358,3 @@ def _sampler_facts(sampler: SamplerSettings) -> dict[StageName, str]:
         StageName.MIN_P: f"{sampler.min_p:g}" if sampler.min_p and not greedy else "",
     }
     return {stage: fact for stage, fact in facts.items() if fact}
-
-
-def _plain_button(text: str, tip: str, *, role: str = "") -> QPushButton:
-    """A button that Return in a field does not press."""
-    button = push_button(text, tip, role=role)
-    button.setAutoDefault(False)
-    return button

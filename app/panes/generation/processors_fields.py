@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.models.wording import count, percent
-from app.panes.generation.buttons import push_button
 from app.panes.generation.form_fields import Form, code_line, code_lines
 from app.panes.generation.processors_text import (
     STAGE_TEXTS,
@@ -30,6 +29,7 @@ from app.panes.generation.processors_text import (
     written_table,
 )
 from app.panes.generation.zones_fields import ZoneFields
+from app.theme.buttons import push_button
 from engine.decoding.pipeline_settings import PipelineSettings, StageName, TableSettings
 from engine.decoding.values import BudgetState, StageEffect
 from engine.source import InvariantError

@@ -24,10 +24,10 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.models.wording import count, prompt_text
-from app.panes.generation.buttons import push_button, tool_button
 from app.panes.generation.chip import prompt_chips
 from app.panes.generation.chip_view import ChipView
 from app.panes.generation.elided import ElidedLabel
+from app.theme.buttons import push_button, tool_button
 from engine.decoding.values import Chat
 
 _DELAY_MS = 500

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
-from app.panes.generation.buttons import push_button
+from app.theme.buttons import push_button
 from engine.decoding.debugging.breakpoints import StateName
 from engine.decoding.debugging.run_until import Goal, RunUntil
 

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
-from app.panes.generation.buttons import push_button
+from app.theme.buttons import push_button
 from engine.decoding.values import SamplerSettings
 
 _MOST_SEED = 2**31 - 1

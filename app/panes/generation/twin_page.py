@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QVBoxLayout, QW
 
 from app import theme
 from app.models.wording import count, percent, token_text
-from app.panes.generation.buttons import push_button
 from app.panes.generation.chip import former_chips
 from app.panes.generation.chip_view import ChipView
 from app.panes.generation.elided import ElidedLabel
+from app.theme.buttons import push_button
 from app.workers.decode_messages import TwinAnswer
 from engine.decoding.values import FORCE, Finish, FormerBranch, Step, Twin
 

@@ -24,8 +24,8 @@ from PySide6.QtWidgets import (
 from app import theme
 from app.models.announce import announce
 from app.models.wording import count, in_line, percent, shown, token_text, unmarked
-from app.panes.generation.buttons import close_button, tool_button
 from app.panes.generation.rich import code, prose, words
+from app.theme.buttons import close_button, tool_button
 from app.workers.decode_messages import WhyAnswer
 from engine.decoding.values import Candidate
 from engine.diagnosis import byte_prose

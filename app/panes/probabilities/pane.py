@@ -148,7 +148,6 @@ class _Facts(QWidget):
         texts = {"Mass removed": percent(removed), "Z": f"{position.z:.4g}", "KL": kl, "Entropy": entropy}
         for name, text in texts.items():
             self._values[name].setText(text)
-            self._values[name].setFont(tabular(theme.ui_font(1.0)))
 
     @property
     def text(self) -> str:
@@ -159,7 +158,7 @@ class _Facts(QWidget):
 def _fill(column: QVBoxLayout, name: str, tip: str) -> QLabel:
     caption, value = QLabel(name), QLabel()
     caption.setProperty("role", "muted")
-    value.setProperty("role", "heading")
+    value.setFont(tabular(theme.ui_font(1.0)))
     column.setSpacing(0)
     for label in (caption, value):
         label.setToolTip(tip)

@@ -11,7 +11,7 @@ from app import theme
 from app.models.rows import rest_of_row
 from app.models.wording import characters, in_line, shown, unmarked
 from app.theme import Role
-from app.theme.icons import draw_icon
+from app.theme.icons import icon
 from engine.diagnosis.testing import ExpectedText
 from engine.diagnosis.verdict import Failure, Outcome, Verdict
 
@@ -154,7 +154,7 @@ class TextsModel(QAbstractTableModel):
             name, role = "ph.hourglass", Role.MUTED
         else:
             name, role = ("ph.check-circle-fill", Role.ALLOWED) if passes else ("ph.x-circle-fill", Role.ERROR)
-        return draw_icon(name, theme.colour(role).name(), theme.colour(Role.DISABLED).name())
+        return icon(name, role)
 
     def _colour(self, row: int, column: Column) -> object:
         passes = self.passes(row)

@@ -6,7 +6,6 @@ strings is edited here, with an undo of its own; whoever listens keeps it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import chain
 
@@ -18,7 +17,6 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QLabel,
     QMenu,
-    QPushButton,
     QSplitter,
     QStackedWidget,
     QTabWidget,
@@ -35,6 +33,7 @@ from app.panes.tests.edits import Change, lines_of
 from app.panes.tests.model import Column, TextsModel
 from app.panes.tests.side import CoverageList, SuggestionList, coverage_text
 from app.panes.tests.table import TextsTable
+from app.theme.buttons import push_button, tool_button
 from app.workers.judge_messages import JudgeAnswer, SuggestAnswer
 from engine.diagnosis.testing import ExpectedText, Suggestion, SuggestionKind
 from engine.source import SourceText
@@ -217,17 +216,12 @@ class StringTestsPane(QWidget):
         bar = QFrame()
         bar.setProperty("role", "bar")
         self.buttons = {
-            name: self._button(text, tip, slot)
-            for name, text, tip, slot in (
-                ("add", "Add", "Add a test string (Insert)", self.add),
-                ("paste", "Paste lines", "Add each line of the clipboard as a test string (Ctrl+V)", self.paste),
-                ("duplicate", "Duplicate", "Add the selected ones once more (Ctrl+D)", self.duplicate),
-                ("remove", "Remove", "Remove the selected ones (Delete)", self.remove),
-            )
+            "add": tool_button("Add", "Add a test string (Insert)"),
+            "paste": tool_button("Paste lines", "Add each line of the clipboard as a test string (Ctrl+V)"),
+            "duplicate": tool_button("Duplicate", "Add the selected ones once more (Ctrl+D)"),
+            "remove": tool_button("Remove", "Remove the selected ones (Delete)"),
         }
-        self.suggest_button = QToolButton()
-        self.suggest_button.setText("Suggest ▾")
-        self.suggest_button.setToolTip("Find texts to test with")
+        self.suggest_button = tool_button("Suggest ▾", "Find texts to test with", name="Suggest")
         self.suggest_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.suggest_button.setMenu(self._suggest_menu(self.suggest_button))
         row = QHBoxLayout(bar)
@@ -263,11 +257,9 @@ class StringTestsPane(QWidget):
         sentence = QLabel(_TEACHING)
         sentence.setProperty("role", "muted")
         sentence.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.first_button = QPushButton("Add a test")
-        self.first_button.setToolTip("Add a test string")
+        self.first_button = push_button("Add a test", "Add a test string")
         self.first_button.clicked.connect(self.add)
-        self.first_suggest = QPushButton("Suggest some")
-        self.first_suggest.setToolTip("Find texts to test with")
+        self.first_suggest = push_button("Suggest some", "Find texts to test with")
         self.first_suggest.setMenu(self._suggest_menu(self.first_suggest))
         row = QHBoxLayout()
         layout = QVBoxLayout(page)
@@ -282,13 +274,6 @@ class StringTestsPane(QWidget):
         layout.addStretch()
         return page
 
-    def _button(self, text: str, tip: str, slot: Callable[[], None]) -> QToolButton:
-        button = QToolButton()
-        button.setText(text)
-        button.setToolTip(tip)
-        button.clicked.connect(lambda _checked=False: slot())
-        return button
-
     def _suggest_menu(self, parent: QWidget) -> QMenu:
         menu = QMenu(parent)
         menu.setToolTipsVisible(True)
@@ -300,6 +285,13 @@ class StringTestsPane(QWidget):
         return menu
 
     def _connect(self) -> None:
+        for name, slot in (
+            ("add", self.add),
+            ("paste", self.paste),
+            ("duplicate", self.duplicate),
+            ("remove", self.remove),
+        ):
+            self.buttons[name].clicked.connect(lambda _checked=False, slot=slot: slot())
         self.model.typed.connect(self._on_typed)
         self.table.clicked.connect(self._on_clicked)
         self.table.add_wanted.connect(self.add)

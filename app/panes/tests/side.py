@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QListWidget, QListWidgetItem, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
 from app import theme
 from app.models.wording import count, in_line
+from app.theme.buttons import push_button
 from engine.automata.labels import label
 from engine.diagnosis.testing import Coverage, Suggestion
 from engine.source import SourceText, Span
@@ -112,9 +113,7 @@ class SuggestionList(QWidget):
         self._suggestions: tuple[Suggestion, ...] = ()
         self.sentence = QLabel("Suggest some: a click adds one.", wordWrap=True)
         self.sentence.setProperty("role", "muted")
-        self.add_all = QPushButton("Add all")
-        self.add_all.setProperty("role", "link")
-        self.add_all.setToolTip("Add every suggestion to the tests")
+        self.add_all = push_button("Add all", "Add every suggestion to the tests", role="link")
         self.add_all.hide()
         self.add_all.clicked.connect(lambda: self._take(self._suggestions))
         self.entries = EntryList("Suggestions")

@@ -11,7 +11,7 @@ from tests.app.user.own_window import OwnWindow
 
 
 @pytest.fixture
-def desk(qtbot, qtlog, tmp_path, monkeypatch) -> Iterator[OwnWindow]:
+def desk(workers, qtbot, qtlog, tmp_path, monkeypatch) -> Iterator[OwnWindow]:
     desk = OwnWindow(qtbot, qtlog, tmp_path, random.Random(0), monkeypatch)
     desk.settle()
     yield desk

@@ -179,3 +179,25 @@ def test_tab_comes_to_everything_that_can_be_seen_and_back(stepped):
         for _ in range(len(reached)):  # and the other way round
             stepped.key(Qt.Key.Key_Tab, Qt.KeyboardModifier.ShiftModifier)
         assert QApplication.focusWidget() is start
+
+
+def test_what_is_drawn_is_no_filler_to_a_screen_reader(desk):
+    desk.document.replace(DocumentFile(grammar=GrammarPart(text="[ab]+c"), model=ModelPart("letters")))
+    desk.settle()
+    desk.window.commands["run.step"].trigger()
+    desk.settle()
+    chips, graph = desk.window.panes.generation.output.chips, desk.window.panes.automaton.view
+    told = {}
+    for widget in (chips, graph, desk.window.panes.editor.edit):
+        interface = QAccessible.queryAccessibleInterface(widget)
+        told[interface.text(QAccessible.Text.Name)] = interface.role()
+    assert told == {
+        "Output": QAccessible.Role.List,
+        "Automaton graph": QAccessible.Role.Graphic,
+        "Grammar": QAccessible.Role.EditableText,
+    }
+    assert described_as(chips) == chips.accessibleDescription() != ""
+
+
+def described_as(widget: QWidget) -> str:
+    return QAccessible.queryAccessibleInterface(widget).text(QAccessible.Text.Description)

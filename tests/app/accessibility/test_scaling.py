@@ -103,7 +103,9 @@ def test_what_opens_over_the_window_fits_a_small_screen(desk, with_font, points)
     assert sorted(set(opened)) == sorted(OPENERS)
 
 
-def test_six_candidates_can_be_read_on_a_laptop_beside_the_tests(desk):
+@pytest.mark.parametrize(("points", "rows"), [(9.0, 6), (13.0, 4)])
+def test_candidates_can_be_read_on_a_laptop_beside_the_tests(desk, with_font, points, rows):
+    with_font(points)
     desk.document.replace(DocumentFile(grammar=GrammarPart(text="[a-z]{2,5}c"), model=ModelPart("letters")))
     desk.settle()
     desk.window.resize(*SMALL)
@@ -112,17 +114,42 @@ def test_six_candidates_can_be_read_on_a_laptop_beside_the_tests(desk):
         desk.settle()
     for greeting in desk.window.banners.banners:
         greeting.close_button.click()
+    desk.wait(lambda: not desk.window._fold.isActive(), "the bottom tabs have folded by themselves")
     table = desk.window.panes.generation.candidates.table
     for page in ("view.problems", "view.tests", "view.timeline", "view.breakpoints"):
         desk.window.commands[page].trigger()
         desk.qtbot.wait(50)
         assert desk.window.arrangement.bottom_is_open
-        desk.wait(lambda: table.viewport().height() >= 6 * table.verticalHeader().defaultSectionSize(), page)
+        desk.wait(lambda: table.viewport().height() >= rows * table.verticalHeader().defaultSectionSize(), page)
+
+
+def is_elided(label: QLabel) -> bool:
+    return label.isVisible() and label.fontMetrics().horizontalAdvance(label.text()) > label.contentsRect().width()
+
+
+@pytest.mark.parametrize("points", [9.0, 13.0])
+@pytest.mark.parametrize("width", [1280, 1000, 900])
+def test_the_status_bar_leaves_out_what_is_least_telling(desk, with_font, points, width):
+    with_font(points)
+    desk.document.replace(DocumentFile(grammar=GrammarPart(text="[a-z]{2,5}c"), model=ModelPart("letters")))
+    desk.settle()
+    line = desk.window.status_line
+    for total in (None, 269_000_000):
+        desk.window.resize(width, 720)
+        line.show_activity("Loading smollm2 · fetching weights" if total else "", 24_000_000, total)
+        desk.wait(lambda: not any(map(is_elided, line.findChildren(QLabel))), "nothing is cut")
+        labels = [label for label in line.findChildren(QLabel) if label.isVisible()]
+        assert labels[-2 if total else -1].text().startswith("No end yet")
+        said = " · ".join(label.text() for label in labels)
+        facts = labels[0].parentWidget().parentWidget()
+        for full in line.texts[:3]:
+            assert full in said or full in facts.toolTip()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scale", [1.5, 2.0])
-def test_the_window_is_as_sharp_as_the_screen(tmp_path, scale):
+def test_the_window_is_as_sharp_as_the_screen(tmp_path):
+    """At twice the size, too: there `test_main` plays the session."""
+    scale = 1.5
     picture = tmp_path / "window.png"
     command = [sys.executable, "-m", "app.main", "--screenshot", str(picture), "--size", "1280x720"]
     told = subprocess.run(

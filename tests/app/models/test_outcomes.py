@@ -30,14 +30,14 @@ def test_what_the_cells_say(model):
 
 def test_answers_that_continue_add_rows(model, qtbot):
     model.show_outcomes(OUTCOMES[:1])
-    with qtbot.waitSignal(model.rowsInserted, timeout=1000), qtbot.assertNotEmitted(model.modelReset):
+    with qtbot.waitSignal(model.rowsInserted), qtbot.assertNotEmitted(model.modelReset):
         model.show_outcomes(OUTCOMES)
     assert model.rowCount() == 3
 
 
 def test_other_answers_begin_anew(model, qtbot):
     model.show_outcomes(OUTCOMES)
-    with qtbot.waitSignal(model.modelReset, timeout=1000):
+    with qtbot.waitSignal(model.modelReset):
         model.show_outcomes(OUTCOMES[1:])
     assert model.rowCount() == 2
 

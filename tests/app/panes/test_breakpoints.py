@@ -41,24 +41,24 @@ def test_an_empty_list_says_how_to_set_one(pane):
 
 def test_space_switches_and_del_removes(qtbot, pane):
     pane.table.selectRow(1)
-    with qtbot.waitSignal(pane.changed, timeout=1000) as changed:
+    with qtbot.waitSignal(pane.changed) as changed:
         qtbot.keyClick(pane.table, Qt.Key.Key_Space)
     assert changed.args[0] == (RULE, replace(STATE, enabled=False), PLACE)
-    with qtbot.waitSignal(pane.changed, timeout=1000) as changed:
+    with qtbot.waitSignal(pane.changed) as changed:
         qtbot.keyClick(pane.table, Qt.Key.Key_Delete)
     assert changed.args[0] == (RULE, PLACE)
 
 
 def test_a_click_on_the_box_switches(qtbot, pane):
     box = pane.table.visualRect(pane.model.index(2, ON))
-    with qtbot.waitSignal(pane.changed, timeout=1000) as changed:
+    with qtbot.waitSignal(pane.changed) as changed:
         qtbot.mouseClick(pane.table.viewport(), LEFT, pos=box.center())
     assert changed.args[0][2].enabled
 
 
 def test_return_goes_to_the_place(qtbot, pane):
     pane.table.selectRow(0)
-    with qtbot.waitSignal(pane.activated, timeout=1000) as gone:
+    with qtbot.waitSignal(pane.activated) as gone:
         qtbot.keyClick(pane.table, Qt.Key.Key_Return)
     assert gone.args == [RULE]
 
@@ -66,13 +66,13 @@ def test_return_goes_to_the_place(qtbot, pane):
 def test_the_buttons(qtbot, pane):
     assert not pane.remove.isEnabled()
     pane.table.selectRow(0)
-    with qtbot.waitSignal(pane.changed, timeout=1000) as changed:
+    with qtbot.waitSignal(pane.changed) as changed:
         qtbot.mouseClick(pane.remove, LEFT)
     assert changed.args[0] == (STATE, PLACE)
-    with qtbot.waitSignal(pane.changed, timeout=1000) as changed:
+    with qtbot.waitSignal(pane.changed) as changed:
         qtbot.mouseClick(pane.clear, LEFT)
     assert changed.args[0] == ()
-    with qtbot.waitSignal(pane.add_wanted, timeout=1000):
+    with qtbot.waitSignal(pane.add_wanted):
         qtbot.mouseClick(pane.add, LEFT)
 
 

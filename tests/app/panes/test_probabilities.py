@@ -33,7 +33,7 @@ def test_it_draws_anew_and_clears(qtbot, pane):
     pane.show_position(position())
     qtbot.waitUntil(lambda: pane.plot is not None, timeout=30_000)
     pane.show_position(position(CANDIDATES[:2]))
-    qtbot.waitUntil(lambda: len(pane.plot.rows) == 2, timeout=5000)
+    qtbot.waitUntil(lambda: len(pane.plot.rows) == 2)
     pane.show_position(None)
     assert pane.facts.isHidden()
 

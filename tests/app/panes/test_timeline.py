@@ -68,7 +68,7 @@ def test_it_says_what_was_worst(drawn):
 
 
 def test_a_click_goes_to_a_step(qtbot, drawn):
-    with qtbot.waitSignal(drawn.node_clicked, timeout=1000) as clicked:
+    with qtbot.waitSignal(drawn.node_clicked) as clicked:
         qtbot.mouseClick(drawn.plot.widget.viewport(), LEFT, pos=place_of(drawn, 1))
     assert clicked.args == [1]
 
@@ -80,7 +80,7 @@ def test_a_click_beside_the_steps_goes_nowhere(qtbot, drawn):
 
 
 def test_the_button_goes_to_the_worst_step(qtbot, drawn):
-    with qtbot.waitSignal(drawn.node_clicked, timeout=1000) as clicked:
+    with qtbot.waitSignal(drawn.node_clicked) as clicked:
         qtbot.mouseClick(drawn.worst, LEFT)
     assert clicked.args == [2]
 
@@ -90,14 +90,14 @@ def test_the_button_goes_to_the_worst_step(qtbot, drawn):
     [(Qt.Key.Key_Left, 1), (Qt.Key.Key_Right, 3), (Qt.Key.Key_Home, 0), (Qt.Key.Key_End, 4)],
 )
 def test_keys_go_along_the_steps(qtbot, drawn, key, to):
-    with qtbot.waitSignal(drawn.node_clicked, timeout=1000) as gone:
+    with qtbot.waitSignal(drawn.node_clicked) as gone:
         qtbot.keyClick(drawn, key)
     assert gone.args == [to]
 
 
 def test_w_goes_to_the_worst(qtbot, drawn):
     drawn.show_trace(path(current=0))
-    with qtbot.waitSignal(drawn.node_clicked, timeout=1000) as gone:
+    with qtbot.waitSignal(drawn.node_clicked) as gone:
         qtbot.keyClick(drawn, Qt.Key.Key_W)
     assert gone.args == [2]
 
@@ -110,7 +110,7 @@ def test_every_strip_is_scaled_to_its_own_end(drawn):
 
 def test_little_room_takes_fewer_strips(qtbot, drawn):
     drawn.resize(900, 80)
-    qtbot.waitUntil(lambda: drawn.plot.shown < len(ROWS), timeout=2000)
+    qtbot.waitUntil(lambda: drawn.plot.shown < len(ROWS))
     assert drawn.plot.shown >= 1
 
 

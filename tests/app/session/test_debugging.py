@@ -17,7 +17,7 @@ GBNF = 'root ::= "(" word ")" tail\nword ::= [ab]{3} more\nmore ::= "c" [x]\ntai
 
 
 @pytest.fixture
-def session(qtbot, tmp_path):
+def session(workers, qtbot, tmp_path):
     session = Session(Document(Autosave(tmp_path / "autosave")), Groups(decode_handler=decode_handler))
     session.start()
     yield session

@@ -15,7 +15,7 @@ A, B = ord("a") - 0x20, ord("b") - 0x20
 
 
 @pytest.fixture
-def session(qtbot, tmp_path):
+def session(workers, qtbot, tmp_path):
     document = Document(Autosave(tmp_path / "autosave"))
     session = Session(document, Groups(decode_handler=decode_handler))
     yield session

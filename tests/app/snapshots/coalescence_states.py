@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from coalescence_answers import FORCED
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
@@ -11,21 +12,14 @@ from app.workers.coalescence_messages import (
     CompareSpellings,
     ForcedAnswer,
     IndexAnswer,
-    RunRow,
     SpellingRow,
     SpellingsAnswer,
     StrategiesAnswer,
     StrategyRow,
-    TokenRunRow,
 )
 from engine.decoding.pipeline_settings import Strategy
 from tests.app.snapshots.making import POLL_MS, State, shown
 
-RUNS = (
-    RunRow(0, 9, b"", b'{"name":"', 36, ('{"', "name", '":"')),
-    RunRow(10, 24, b'{"name":"J', b'ohn","age":', 48, ()),
-)
-FORCED = ForcedAnswer(1, RUNS, (TokenRunRow(25, ("0", "}")),), (28, 5), (28, 5))
 SPELLINGS = (
     SpellingRow((5,), ("name",), -1.5, (0.9, 0.08), 0.02, is_own=True, is_likeliest=True),
     SpellingRow((1, 2), ("n", "ame"), -9.25, (0.4, None), 0.6, is_own=False, is_likeliest=False),

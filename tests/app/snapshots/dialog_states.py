@@ -138,7 +138,6 @@ def palette(typed: str) -> QWidget:
     ground = QFrame()
     shown(ground, 700, 500)
     actions = Actions(ground)
-    actions.recolour()
     dialog = CommandPalette(actions, ground)
     dialog.field.setText(typed)
     settled(dialog)
@@ -185,7 +184,6 @@ def menu(name: str) -> QWidget:
     """A menu of the window."""
     ground = QFrame()
     actions = Actions(ground)
-    actions.recolour()
     made = actions.fill(QMenuBar(ground))[name]
     actions["view.chips_probability"].setChecked(True)
     actions["run.processors_reset"].setEnabled(False)
@@ -199,12 +197,10 @@ def toolbar(width: int) -> QWidget:
     """The toolbar, with room for its texts and without."""
     ground = QFrame()
     actions = Actions(ground)
-    actions.recolour()
     made = Toolbar(actions)
     made.show_document("A character sheet", is_modified=True)
     made.show_notation("JSON Schema", "")
     made.show_model("SmolLM2", "")
-    made.recolour()
     made.ground = ground  # type: ignore[attr-defined]  # whose the actions are
     shown(made, width, 46)
     return settled(made)
@@ -213,7 +209,6 @@ def toolbar(width: int) -> QWidget:
 def status() -> QWidget:
     """The status bar while a job runs."""
     made = StatusLine()
-    made.recolour()
     made.show_automaton(None, "The grammar has an error")
     made.show_view(view(), None, frozenset())
     made.show_activity("Fetching SmolLM2", 41_000_000, 98_000_000)
@@ -248,7 +243,7 @@ STATES: dict[str, State] = {
     "alarm-warning": lambda: alarm("warning"),
     "alarm-hint": lambda: alarm("hint"),
     "toolbar-wide": lambda: toolbar(1500),
-    "toolbar-narrow": lambda: toolbar(900),
+    "toolbar-narrow": lambda: toolbar(1000),
     "status-busy": status,
     **{f"menu-{name.lower()}": partial(menu, name) for name in MENUS},
 }

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QEvent, QSize, Qt
 from PySide6.QtGui import QCursor, QFontInfo, QFontMetricsF, QImage
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from app import theme
@@ -24,6 +25,7 @@ FONTS = FOLDER / "fonts.json"
 LEAST_STEP = 40  # of 255, in a channel: more than antialiasing makes of a shifted half-pixel
 MOST_DIFFERENT = 0.01  # of all pixels
 _SAMPLE = "The quick brown fox ↵ ␣ → [A-Z]+ 0123456789"
+_REDRAWING_MS = 200  # some panes draw anew only once the window has a moment
 _BESIDE = -100, -100  # where the pointer is: nothing is drawn as if it were under it
 
 
@@ -40,12 +42,15 @@ def fonts_when_drawn() -> dict[str, object]:
     return json.loads(FONTS.read_text("utf-8")) if FONTS.exists() else {}
 
 
-def drawn(app: QApplication, state: str, colours: str) -> QImage:
-    """A state in a theme, at its full size."""
-    theme.apply(app, colours)
+def drawn(app: QApplication, state: str, colours: str, *, built_in: str = "") -> QImage:
+    """A state in a theme, at its full size; it may be built in another one, which changes while it is shown."""
+    theme.apply(app, built_in or colours)
     QCursor.setPos(*_BESIDE)
     widget = STATES[state]()
     app.processEvents()
+    if built_in:
+        theme.apply(app, colours)
+        QTest.qWait(_REDRAWING_MS)
     picture = widget.grab().toImage().convertToFormat(QImage.Format.Format_RGB888)
     widget.close()
     widget.deleteLater()

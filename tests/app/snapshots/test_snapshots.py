@@ -6,6 +6,7 @@ sheet of each theme into the folder, to be looked at before the pictures are com
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from PySide6.QtGui import QColor, QImage
 
@@ -13,6 +14,30 @@ from app import theme
 from app.theme.roles import THEMES, Role
 from tests.app.snapshots.pictures import MOST_DIFFERENT, different, drawn, fonts, fonts_when_drawn, halved, kept
 from tests.app.snapshots.states import STATES
+
+WITH_COLOURS_OF_THEIR_OWN = (  # beside those of the style sheet
+    "automaton-typical",
+    "banners",
+    "breakpoints-typical",
+    "check-cut-off",
+    "coalescence-spellings",
+    "editor-error",
+    "explanation-typical",
+    "export-written",
+    "find-typical",
+    "gallery",
+    "generated-typical",
+    "generation-typical",
+    "notation-typical",
+    "probabilities-typical",
+    "problems-error",
+    "reference-nothing",
+    "status-busy",
+    "tests-error",
+    "timeline-typical",
+    "toolbar-wide",
+)
+MOST_AFTER_A_CHANGE = 0.001  # of all pixels: a button of Qt's that fades in
 
 
 @pytest.fixture(autouse=True)
@@ -40,6 +65,15 @@ def test_a_pane_looks_as_it_did(qtbot, qapp, tmp_path, state, colours):
         )
 
 
+@pytest.mark.parametrize("state", WITH_COLOURS_OF_THEIR_OWN)
+def test_a_theme_that_changes_reaches_all_that_is_shown(qtbot, qapp, tmp_path, state):
+    picture, changed = drawn(qapp, state, "dark"), drawn(qapp, state, "dark", built_in="light")
+    share = different(picture, changed)
+    if share > MOST_AFTER_A_CHANGE:
+        changed.save(str(tmp_path / f"{state}.png"))
+        pytest.fail(f"{state} differs in {share:.2%} of its pixels from one that was built in dark: see {tmp_path}")
+
+
 def test_there_is_a_picture_of_every_state_and_no_other():
     wanted = {kept(state, colours).name for state in STATES for colours in THEMES}
     assert {path.name for path in kept("x", "light").parent.glob("*.png")} == wanted
@@ -57,8 +91,9 @@ def test_a_text_that_moved_is_noticed(qtbot, qapp):
 def shades(picture: QImage) -> int:
     """How many colours there are on a coarse grid."""
     step = 3
-    places = ((x, y) for y in range(0, picture.height(), step) for x in range(0, picture.width(), step))
-    return len({picture.pixel(x, y) for x, y in places})
+    lines = np.frombuffer(picture.constBits(), np.uint8).reshape(picture.height(), picture.bytesPerLine())
+    pixels = lines[::step, : 3 * picture.width()].reshape(-1, picture.width(), 3)[:, ::step].astype(np.uint32)
+    return len(np.unique(pixels @ np.array([1 << 16, 1 << 8, 1], np.uint32)))
 
 
 def is_dark(picture: QImage) -> bool:

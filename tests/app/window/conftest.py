@@ -36,10 +36,10 @@ class Desk:
         self.window.show()
         qtbot.waitExposed(self.window)
 
-    def open(self, text: str, model: str = "letters") -> None:
+    def open(self, text: str, model: str = "letters", *, notation: str = "regex") -> None:
         """Show a document and wait until a step is possible."""
         self.session.start()
-        self.document.replace(DocumentFile(grammar=GrammarPart(text=text), model=ModelPart(model)))
+        self.document.replace(DocumentFile(grammar=GrammarPart(notation, text), model=ModelPart(model)))
         self.wait(lambda: not self.session.step_refusal)
 
     def wait(self, condition) -> None:
@@ -59,14 +59,14 @@ class Desk:
 
 
 @pytest.fixture
-def desk(qtbot, tmp_path, qapp) -> Iterator[Desk]:
+def desk(workers, qtbot, tmp_path, qapp) -> Iterator[Desk]:
     desk = Desk(qtbot, tmp_path, qapp)
     yield desk
     desk.close()
 
 
 @pytest.fixture
-def real_desk(qtbot, tmp_path, qapp) -> Iterator[Desk]:
+def real_desk(workers, qtbot, tmp_path, qapp) -> Iterator[Desk]:
     """A window with the models that are bundled."""
     desk = Desk(qtbot, tmp_path, qapp, DecodeHandler)
     yield desk

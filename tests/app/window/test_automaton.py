@@ -19,13 +19,6 @@ def take(desk, text):
     desk.wait(lambda: desk.output == text.encode())
 
 
-def open_gbnf(desk, text):
-    desk.session.start()
-    document = DocumentFile(grammar=GrammarPart(notation="gbnf", text=text), model=ModelPart("letters"))
-    desk.document.replace(document)
-    desk.wait(lambda: not desk.session.step_refusal)
-
-
 def test_a_counter_is_one_box_that_lights_up_when_the_match_is_in_it(desk):
     desk.open(COUNTER)
     pane = desk.panes.automaton
@@ -44,7 +37,7 @@ def test_a_counter_is_one_box_that_lights_up_when_the_match_is_in_it(desk):
 
 
 def test_a_regular_grammar_of_many_states_opens_on_its_rules_and_the_light_follows(desk):
-    open_gbnf(desk, REGULAR)
+    desk.open(REGULAR, notation="gbnf")
     pane = desk.panes.automaton
     desk.wait(lambda: pane.header.counts.whole.startswith("3 rules of "))
     desk.wait(lambda: pane.scene.lit.live == {1})

@@ -20,10 +20,7 @@ GBNF = 'root ::= "(" word ")" tail\nword ::= [ab]{3} more\nmore ::= "c" [x]\ntai
 @pytest.fixture
 def rules(desk):
     """A window with a grammar of rules, before the first step."""
-    desk.session.start()
-    grammar = GrammarPart(notation="gbnf", text=GBNF)
-    desk.document.replace(DocumentFile(grammar=grammar, model=ModelPart("letters")))
-    desk.wait(lambda: not desk.session.step_refusal)
+    desk.open(GBNF, notation="gbnf")
     desk.window.activateWindow()
     return desk
 

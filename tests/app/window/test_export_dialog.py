@@ -17,7 +17,7 @@ NESTED = 'root ::= "(" root ")" | "a"'
 
 
 def opened(desk) -> ExportDialog:
-    dialog = desk.window.open_export()
+    dialog = desk.window.exporting.open()
     desk.wait(lambda: not dialog.is_waiting)
     return dialog
 
@@ -76,7 +76,7 @@ def test_a_file_is_chosen_written_and_checked(desk, tmp_path, monkeypatch):
     assert not dialog.write_button.isEnabled()
     desk.wait(lambda: not dialog.is_waiting)
     assert asked[0].endswith(".lark")
-    assert dialog.banner.isVisible()
+    assert dialog.verdict.isVisible()
     assert dialog.verdict.text().startswith("Wrote a.lark, ")
     assert "Read back and checked: " in dialog.verdict.text()
     assert "START:" in path.read_text()
@@ -87,7 +87,7 @@ def test_a_file_is_chosen_written_and_checked(desk, tmp_path, monkeypatch):
     press(desk, dialog.write_button)
     desk.wait(lambda: not dialog.is_waiting)
     assert "No such file or directory" in dialog.verdict.text()
-    assert dialog.banner.property("severity") == "error"
+    assert dialog.verdict.property("severity") == "error"
     dialog.close()
 
 
@@ -189,7 +189,7 @@ def test_a_picture_is_shown(desk, tmp_path):
 
 def test_a_long_export_is_cancelled_and_another_one_works(desk, tmp_path):
     desk.open("([a-z]{1,30}x){12}")
-    dialog = desk.window.open_export()
+    dialog = desk.window.exporting.open()
     desk.wait(lambda: dialog.targets.count() > 0)  # the preview of the first target takes long too: nobody waits for it
     click(desk, dialog, "gbnf")
     dialog.targets.choose("jflap")
@@ -212,7 +212,7 @@ def test_a_long_export_is_cancelled_and_another_one_works(desk, tmp_path):
 def test_an_export_that_waits_says_for_what(desk):
     desk.open("[a-z]*")
     desk.session.decoding.sample_many(10_000)
-    dialog = desk.window.open_export()
+    dialog = desk.window.exporting.open()
     desk.wait(lambda: dialog.note.text().startswith("Waits for the many seeds"))
     desk.session.decoding.cancel_sampling()
     desk.wait(lambda: "turnstile-token-index" in dialog.preview.text.toPlainText())

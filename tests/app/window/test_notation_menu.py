@@ -269,7 +269,7 @@ def test_what_has_no_finite_automaton_is_drawn_around_the_live_state(desk, notat
 
 def test_an_export_of_what_has_neither_an_automaton_nor_rules_says_why(desk):
     open_grammar(desk, "json_schema", '{"uniqueItems": true}')
-    dialog = desk.window.open_export()
+    dialog = desk.window.exporting.open()
     desk.wait(lambda: "/uniqueItems cannot be written as a grammar" in _texts(dialog))
     dialog.reject()
 
@@ -279,7 +279,7 @@ def test_an_export_of_what_has_neither_an_automaton_nor_rules_says_why(desk):
 )
 def test_rules_are_exported_as_an_automaton_each(desk, notation, text):
     open_grammar(desk, notation, text)
-    dialog = desk.window.open_export()
+    dialog = desk.window.exporting.open()
     desk.wait(lambda: "turnstile-rule-automata" in _texts(dialog))
     dialog.reject()
 

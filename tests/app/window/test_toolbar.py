@@ -19,6 +19,7 @@ def toolbar(qtbot, qapp):
     toolbar = Toolbar(Actions(owner))
     toolbar.owner = owner
     qtbot.addWidget(toolbar)
+    theme.dress(toolbar)  # the sheet's margins count
     toolbar.show_document("People", is_modified=False)
     toolbar.show_notation("Regex · Python", "")
     toolbar.show_model(MODEL, f"{MODEL}: 49,152 tokens")
@@ -60,7 +61,7 @@ def test_names_are_cut_where_icons_are_not_enough_and_whole_again_later(qtbot, t
     assert "…" in toolbar.document_button.text()
     assert toolbar.document_button.text().endswith("• ▾")
     assert toolbar.document_button.toolTip().startswith("MEMORANDUM OF A WHOLE MONTH, MOSTLY")
-    toolbar.resize(1080, 46)
+    toolbar.resize(1000, 46)
     assert behind_the_arrow(qtbot, toolbar) == []
     assert "…" in toolbar.model_button.text()
     assert MODEL in toolbar.model_button.toolTip()
@@ -71,7 +72,6 @@ def test_names_are_cut_where_icons_are_not_enough_and_whole_again_later(qtbot, t
 
 
 def test_the_neighbours_of_run_stay_where_they_are_while_it_runs(qtbot, toolbar):
-    toolbar.show_running(False)  # with its icon
     qtbot.wait(1)
     before = toolbar.until_button.x()
     toolbar.show_running(True)

@@ -100,3 +100,22 @@ def test_a_report_names_kinds_and_no_texts():
     assert "under way: CompileRequest\n" in told
     assert "no notation" not in told
     assert "under way: nothing\n" in post_mortem("compile", "exit code 3", [])
+
+
+def test_a_home_that_cannot_be_written_is_told_once_and_costs_nothing_else(desk, tmp_path):
+    (tmp_path / "preferences.json").mkdir()
+    (tmp_path / "autosave").write_text("")
+    desk.open("[ab]+")
+    for theme_name in ("dark", "light"):
+        desk.window.commands[f"view.{theme_name}"].trigger()
+    edit = desk.panes.editor.edit
+    edit.setFocus()
+    desk.qtbot.keyClicks(edit, "c")
+    desk.wait(lambda: banner_with(desk, "Autosave does not work") is not None)
+    desk.qtbot.keyClicks(edit, "d")
+    desk.session.decoding.step()
+    desk.wait(lambda: bool(desk.output))
+    told = [banner.alarm.text for banner in desk.window.banners.banners]
+    assert [text.partition(" (")[0] for text in told] == ["Settings cannot be kept", "Autosave does not work"]
+    desk.window.close_without_asking()
+    assert not desk.window.isVisible()

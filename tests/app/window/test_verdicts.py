@@ -19,12 +19,6 @@ SCHEMA = """{"type": "object", "properties": {"name": {"type": "string"}, "age":
 CONTROL, LEFT = Qt.KeyboardModifier.ControlModifier, Qt.MouseButton.LeftButton
 
 
-def open_schema(desk, text=SCHEMA):
-    desk.session.start()
-    desk.document.replace(DocumentFile(grammar=GrammarPart("json_schema", text), model=ModelPart("letters")))
-    desk.wait(lambda: not desk.session.step_refusal)
-
-
 def open_dialog(desk) -> ReplayDialog:
     desk.window.activateWindow()
     desk.wait(desk.window.isActiveWindow)
@@ -48,7 +42,7 @@ def type_over(edit, text):
 
 
 def test_a_failing_grammar_and_its_output_get_one_sentence(desk):
-    open_schema(desk)
+    desk.open(SCHEMA, notation="json_schema")
     dialog = open_dialog(desk)
     assert dialog.sentence.startswith("Paste what a model wrote")
     dialog.budget.setValue(20)
@@ -61,7 +55,7 @@ def test_a_failing_grammar_and_its_output_get_one_sentence(desk):
 
 
 def test_the_grammar_is_mended_under_the_dialog(desk):
-    open_schema(desk)
+    desk.open(SCHEMA, notation="json_schema")
     dialog = open_dialog(desk)
     paste(desk, dialog, '{"name": "Ada"}')
     assert dialog.sentence.endswith("closes the object too early, the property “age” is still missing.")
@@ -76,7 +70,7 @@ def test_the_grammar_is_mended_under_the_dialog(desk):
 
 
 def test_an_output_is_opened_as_a_trace_and_stepped_through(desk):
-    open_schema(desk)
+    desk.open(SCHEMA, notation="json_schema")
     QTest.keyClick(desk.window, Qt.Key.Key_Return, CONTROL)
     desk.wait(lambda: desk.output == b"{")
     dialog = open_dialog(desk)
@@ -99,7 +93,7 @@ def test_an_output_is_opened_as_a_trace_and_stepped_through(desk):
 
 
 def test_ids_are_pasted_too(desk):
-    open_schema(desk)
+    desk.open(SCHEMA, notation="json_schema")
     dialog = open_dialog(desk)
     QTest.mouseClick(dialog.as_ids, LEFT)
     ids = ", ".join(str(byte - 0x20) for byte in b'{"nam')
@@ -113,7 +107,7 @@ def test_ids_are_pasted_too(desk):
 
 
 def test_an_output_is_kept_as_a_test(desk):
-    open_schema(desk)
+    desk.open(SCHEMA, notation="json_schema")
     dialog = open_dialog(desk)
     paste(desk, dialog, '{"name": 3}')
     QTest.mouseClick(dialog.test_button, LEFT)
@@ -134,7 +128,7 @@ def test_the_dialog_needs_no_model(desk):
 
 
 def test_what_was_pasted_is_there_when_the_dialog_is_opened_again(desk):
-    open_schema(desk)
+    desk.open(SCHEMA, notation="json_schema")
     dialog = open_dialog(desk)
     assert open_dialog(desk) is dialog  # there is one, however often it is asked for
     dialog.budget.setValue(20)
@@ -147,7 +141,7 @@ def test_what_was_pasted_is_there_when_the_dialog_is_opened_again(desk):
     paste(desk, again, "{}")  # what is pasted next takes its place
     assert again.text.toPlainText() == "{}"
     QTest.keyClick(again, Qt.Key.Key_Escape)
-    open_schema(desk)
+    desk.open(SCHEMA, notation="json_schema")
     assert open_dialog(desk).text.toPlainText() == ""  # it belonged to the document
 
 

@@ -86,6 +86,7 @@ def test_targets_are_listed_with_what_does_not_fit():
     assert found["regex"].refusal == "its rules nest without bound; give a depth to cut them at"
     assert found["vllm"].needs_model
     assert not found["gbnf"].needs_model
+    assert {type(entry.group) for entry in listed.entries} == {str}  # else the window would import all targets
     deep = handle(ListExports(asked, ExportTold(depth=2), has_model=False))
     assert {entry.name: bool(entry.refusal) for entry in deep.entries}["regex"] is False
     assert all(entry.refusal for entry in deep.entries if entry.name in ("vllm", "transformers"))

@@ -3,6 +3,7 @@
 import math
 
 import pytest
+from coalescence_answers import FORCED
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
@@ -14,20 +15,13 @@ from app.workers.coalescence_messages import (
     CompareSpellings,
     ForcedAnswer,
     IndexAnswer,
-    RunRow,
     SpellingRow,
     SpellingsAnswer,
     StrategiesAnswer,
     StrategyRow,
-    TokenRunRow,
 )
 from engine.decoding.pipeline_settings import Strategy
 
-RUNS = (
-    RunRow(0, 9, b"", b'{"name":"', 36, ('{"', "name", '":"')),
-    RunRow(10, 24, b'{"name":"J', b'ohn","age":', 48, ()),
-)
-FORCED = ForcedAnswer(1, RUNS, (TokenRunRow(25, ("0", "}")),), (28, 5), (28, 5))
 ROWS = (
     SpellingRow((5,), ("name",), -1.5, (0.9, 0.1), 0.0, is_own=True, is_likeliest=True),
     SpellingRow((1, 2), ("n", "ame"), -math.inf, (None, math.nan), 0.0, is_own=False, is_likeliest=False),

@@ -21,20 +21,20 @@ def click_row(qtbot, table, token_id):
 
 
 def test_a_click_takes_an_allowed_token(qtbot, pane):
-    with qtbot.waitSignal(pane.token_taken, timeout=1000) as taken, qtbot.assertNotEmitted(pane.why_wanted):
+    with qtbot.waitSignal(pane.token_taken) as taken, qtbot.assertNotEmitted(pane.why_wanted):
         click_row(qtbot, pane.candidates.table, 12)
     assert taken.args == [12]
 
 
 def test_a_click_on_a_forbidden_token_asks_why(qtbot, pane):
-    with qtbot.waitSignal(pane.why_wanted, timeout=1000) as asked, qtbot.assertNotEmitted(pane.token_taken):
+    with qtbot.waitSignal(pane.why_wanted) as asked, qtbot.assertNotEmitted(pane.token_taken):
         click_row(qtbot, pane.candidates.table, 10)
     assert asked.args == [10]
 
 
 def test_the_end_is_pinned_and_answers_too(qtbot, pane):
     assert pane.candidates.table.candidates.row_of(0) == -1
-    with qtbot.waitSignal(pane.why_wanted, timeout=1000) as asked:
+    with qtbot.waitSignal(pane.why_wanted) as asked:
         click_row(qtbot, pane.candidates.ends, 0)
     assert asked.args == [0]
 
@@ -57,14 +57,14 @@ def test_arrows_choose_and_enter_takes(qtbot, pane):
     qtbot.keyClick(table, Qt.Key.Key_Down)
     qtbot.keyClick(table, Qt.Key.Key_Down)
     qtbot.keyClick(table, Qt.Key.Key_Down)
-    with qtbot.waitSignal(pane.token_taken, timeout=1000) as taken:
+    with qtbot.waitSignal(pane.token_taken) as taken:
         qtbot.keyClick(table, Qt.Key.Key_Return)
     assert taken.args == [12]
 
 
 def test_f1_asks_about_the_chosen_row(qtbot, pane):
     pane.candidates.table.choose(0)
-    with qtbot.waitSignal(pane.why_wanted, timeout=1000) as asked:
+    with qtbot.waitSignal(pane.why_wanted) as asked:
         qtbot.keyClick(pane.candidates.table, Qt.Key.Key_F1)
     assert asked.args == [11]
 
@@ -82,14 +82,14 @@ def test_the_arrows_go_from_the_search_through_the_table_to_the_end(qtbot, pane)
 
 
 def test_without_a_choice_why_is_about_what_the_model_wanted(qtbot, pane):
-    with qtbot.waitSignal(pane.why_wanted, timeout=1000) as asked:
+    with qtbot.waitSignal(pane.why_wanted) as asked:
         pane.explain_selected()
     assert asked.args == [10]
 
 
 def test_nothing_is_taken_while_a_step_is_refused(qtbot, pane):
     pane.set_refusal("The pattern is broken: mend it to go on")
-    with qtbot.waitSignal(pane.why_wanted, timeout=1000), qtbot.assertNotEmitted(pane.token_taken):
+    with qtbot.waitSignal(pane.why_wanted), qtbot.assertNotEmitted(pane.token_taken):
         click_row(qtbot, pane.candidates.table, 12)
     assert not pane.controls.step.isEnabled()
     assert "broken" in pane.controls.step.toolTip()
@@ -130,13 +130,13 @@ def test_target_states_are_those_of_the_drawing(pane):
 
 
 def test_any_token_can_be_looked_up(qtbot, pane):
-    with qtbot.waitSignal(pane.lookup_wanted, timeout=2000) as wanted:
+    with qtbot.waitSignal(pane.lookup_wanted) as wanted:
         qtbot.keyClicks(pane.candidates.search, "zeb")
     assert wanted.args == ["zeb"]
     assert pane.candidates.table.candidates.rowCount() == 0
     pane.show_lookup(LookupAnswer("zeb", (candidate(77, b"zebra", 1e-7, allowed=False, rank=800),)))
     assert pane.candidates.table.candidates.row_of(77) == 0
-    with qtbot.waitSignal(pane.why_wanted, timeout=1000) as asked:
+    with qtbot.waitSignal(pane.why_wanted) as asked:
         click_row(qtbot, pane.candidates.table, 77)
     assert asked.args == [77]
 
@@ -149,8 +149,8 @@ def test_a_late_answer_to_an_older_search_is_dropped(qtbot, pane):
 
 def test_a_search_goes_on_after_a_step(qtbot, pane):
     qtbot.keyClicks(pane.candidates.search, "z")
-    qtbot.waitSignal(pane.lookup_wanted, timeout=2000).wait()
-    with qtbot.waitSignal(pane.lookup_wanted, timeout=2000):
+    qtbot.waitSignal(pane.lookup_wanted).wait()
+    with qtbot.waitSignal(pane.lookup_wanted):
         pane.show_view(view(trace((b"a",)), position(output=b"a")))
 
 

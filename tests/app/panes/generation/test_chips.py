@@ -82,7 +82,7 @@ def click(qtbot, view, index):
 
 def test_a_click_goes_to_a_step(qtbot, chips):
     chips.show_chips(*chips_of(trace((b"a", b"b", b"c"))))
-    with qtbot.waitSignal(chips.chip_clicked, timeout=1000) as clicked:
+    with qtbot.waitSignal(chips.chip_clicked) as clicked:
         click(qtbot, chips, 1)
     assert clicked.args == [1]
 
@@ -132,14 +132,14 @@ def test_the_strip_shows_the_latest_branches_and_a_menu_of_the_rest(qtbot):
     qtbot.addWidget(strip)
     strip.show_branches(branches_of(Trace(shown.nodes + beside, shown.path, 0)))
     assert [button.text() for button in strip.buttons] == ["b4&&", "b3&&", "b2&&"]
-    with qtbot.waitSignal(strip.branch_clicked, timeout=1000) as clicked:
+    with qtbot.waitSignal(strip.branch_clicked) as clicked:
         qtbot.mouseClick(strip.buttons[0], Qt.MouseButton.LeftButton)
     assert clicked.args == [5]
     former = FormerBranch("Letters & more", "", (step(b"z"),))
     strip.show_former((former,), "Records")
     assert len(strip.buttons) == 3
     assert strip._more.text() == "+3"
-    with qtbot.waitSignal(strip.former_clicked, timeout=1000) as clicked:
+    with qtbot.waitSignal(strip.former_clicked) as clicked:
         strip._menu.actions()[-1].trigger()
     assert clicked.args == [former]
     strip.show_branches(())

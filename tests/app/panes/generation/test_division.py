@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from decode_views import position, trace, view
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QSplitterHandle
 
@@ -53,6 +54,23 @@ def test_in_a_high_window_three_lines_are_kept_from_the_start(pane):
     assert lines(pane) > 2.4
     show(pane, 15)
     assert pane.output.height() == before
+
+
+def test_where_there_are_but_a_few_lines_the_candidates_get_them(pane, qtbot):
+    show(pane, 2)
+    output, table = pane.output, pane.candidates.table
+    assert output.chips.y() > output.title.geometry().bottom()
+    pane.resize(500, 330)
+    assert abs(output.chips.geometry().center().y() - output.title.geometry().center().y()) < 4
+    assert not output.tally.isVisible()
+    assert output.title.toolTip() == "2 tokens"
+    lines = table.viewport().height() / table.verticalHeader().defaultSectionSize()
+    assert lines > 2
+    qtbot.mouseClick(output.copy, Qt.MouseButton.LeftButton)
+    assert QGuiApplication.clipboard().text() == "tokentoken"
+    pane.resize(500, LOW)
+    assert output.chips.y() > output.title.geometry().bottom()
+    assert output.tally.isVisible()
 
 
 def test_where_the_user_drew_the_line_it_stays(pane):

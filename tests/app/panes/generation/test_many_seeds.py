@@ -17,7 +17,7 @@ LEFT = Qt.MouseButton.LeftButton
 def test_many_seeds(qtbot, pane):
     pane.pages.setCurrentWidget(pane.many)
     pane.many.count.setValue(2)
-    with qtbot.waitSignal(pane.many_wanted, timeout=1000) as wanted:
+    with qtbot.waitSignal(pane.many_wanted) as wanted:
         qtbot.mouseClick(pane.many.sample, LEFT)
     assert wanted.args == [2]
     outcomes = (SampleOutcome(0, "ab", Finish.STOP, True, 2), SampleOutcome(1, "a", Finish.LENGTH, False, 9))
@@ -31,7 +31,7 @@ def test_many_seeds(qtbot, pane):
 def test_many_seeds_can_be_cancelled(qtbot, pane):
     pane.pages.setCurrentWidget(pane.many)
     qtbot.mouseClick(pane.many.sample, LEFT)
-    with qtbot.waitSignal(pane.many_cancelled, timeout=1000):
+    with qtbot.waitSignal(pane.many_cancelled):
         qtbot.mouseClick(pane.many.cancel, LEFT)
     assert pane.many.sample.isVisible()
 

@@ -5,23 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from decode_views import MODEL, position, step, trace, view
+from decode_views import MODEL, WHY, position, step, trace, view
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 
 from app import theme
 from app.panes.generation import GenerationPane
-from app.workers.decode_messages import DecodeView, WhyAnswer
+from app.workers.decode_messages import DecodeView
 from engine.decoding.values import Chat, Finish, FormerBranch, SamplerSettings, Trace
-from engine.masking.explanation import Explanation, Reason
-from engine.source import Span
 
 LEFT = Qt.MouseButton.LeftButton
-WHY = WhyAnswer(
-    10,
-    Explanation(Reason.DEAD_BYTE, b"Sure", 0, ((0x7B, 0x7B),), (Span(2, 4),)),
-    "`Sure` is not allowed here: it begins with `S`. Expected here: `{`.",
-)
 
 
 def test_the_buttons_say_what_the_user_wants(qtbot, pane):
@@ -31,18 +24,18 @@ def test_the_buttons_say_what_the_user_wants(qtbot, pane):
         (pane.controls.back, pane.back_clicked),
         (pane.controls.restart, pane.restart_clicked),
     ):
-        with qtbot.waitSignal(signal, timeout=1000):
+        with qtbot.waitSignal(signal):
             qtbot.mouseClick(button, LEFT)
 
 
 def test_run_becomes_pause(qtbot, pane):
-    with qtbot.waitSignal(pane.run_toggled, timeout=1000) as wanted:
+    with qtbot.waitSignal(pane.run_toggled) as wanted:
         qtbot.mouseClick(pane.controls.run, LEFT)
     assert wanted.args == [True]
     pane.set_running(True)
     assert pane.controls.run.text() == "Pause"
     assert not pane.controls.step.isEnabled()
-    with qtbot.waitSignal(pane.run_toggled, timeout=1000) as wanted:
+    with qtbot.waitSignal(pane.run_toggled) as wanted:
         qtbot.mouseClick(pane.controls.run, LEFT)
     assert wanted.args == [False]
 
@@ -59,7 +52,7 @@ def test_a_step_does_not_run_ahead_of_the_prompt(qtbot, pane):
 
 def test_a_chip_goes_to_its_step(qtbot, pane):
     pane.show_view(view(trace((b"a", b"b", b"c"))))
-    with qtbot.waitSignal(pane.node_clicked, timeout=1000) as gone:
+    with qtbot.waitSignal(pane.node_clicked) as gone:
         qtbot.mouseClick(pane.output.chips.viewport(), LEFT, pos=pane.output.chips.rect_of(0).center().toPoint())
     assert gone.args == [0]
 
@@ -104,14 +97,14 @@ def test_a_chat_shows_where_the_model_has_a_template(pane):
 
 
 def test_the_sampler_is_reported(qtbot, pane):
-    with qtbot.waitSignal(pane.sampler_edited, timeout=1000) as edited:
+    with qtbot.waitSignal(pane.sampler_edited) as edited:
         pane.controls.sampler.popover.seed.setValue(5)
     assert edited.args == [SamplerSettings(seed=5)]
 
 
 def test_the_budget_is_reported_and_shown(qtbot, pane):
     budget = pane.controls.budget
-    with qtbot.waitSignal(pane.budget_edited, timeout=1000) as edited:
+    with qtbot.waitSignal(pane.budget_edited) as edited:
         budget.selectAll()
         qtbot.keyClicks(budget, "12")
         qtbot.keyClick(budget, Qt.Key.Key_Return)
@@ -193,7 +186,7 @@ def test_a_remark_does_not_take_a_way_on_away(qtbot, pane):
 
 def test_a_banner_can_be_dismissed(qtbot, pane):
     pane.show_banner("Press Step. Click a struck-through token to see why.", severity="hint")
-    with qtbot.waitSignal(pane.banner_dismissed, timeout=1000):
+    with qtbot.waitSignal(pane.banner_dismissed):
         qtbot.mouseClick(pane.banner.close_button, LEFT)
     assert pane.banner.isHidden()
 
@@ -202,7 +195,7 @@ def test_a_model_on_its_way_shows_how_far_and_can_be_cancelled(qtbot, pane):
     pane.show_loading("Fetching SmolLM2", 45_300_000, 98_000_000)
     assert pane.loading.text == "Fetching SmolLM2 · 45 of 98 MB"
     button = pane.loading.findChild(type(pane.controls.step))
-    with qtbot.waitSignal(pane.loading_cancelled, timeout=1000):
+    with qtbot.waitSignal(pane.loading_cancelled):
         qtbot.mouseClick(button, LEFT)
     pane.show_loading("Reading", 3, 10)
     assert pane.loading.text == "Reading · 3 of 10"

@@ -197,7 +197,7 @@ def test_reset_goes_back_to_the_grammar_alone(qtbot, processors, dialog):
 def test_what_was_typed_last_is_sent_when_the_dialog_closes(qtbot, processors, dialog):
     choose(dialog, "suppress")
     QTest.keyClicks(dialog.fields.suppress, "x")
-    with qtbot.waitSignal(processors.edited, timeout=100) as edited:
+    with qtbot.waitSignal(processors.edited) as edited:
         QTest.keyClick(dialog, Qt.Key.Key_Escape)
     assert edited.args[0].suppress == ("x",)
     assert not dialog.isVisible()

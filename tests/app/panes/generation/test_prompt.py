@@ -27,7 +27,7 @@ def test_typing_is_reported_once_it_rests(qtbot, box):
     box.fold.setChecked(True)
     heard = []
     box.edited.connect(heard.append)
-    with qtbot.waitSignal(box.edited, timeout=3000):
+    with qtbot.waitSignal(box.edited):
         qtbot.keyClicks(box.text, "Paul")
     assert heard == ["Paul"]
 
@@ -70,7 +70,7 @@ def test_going_over_to_chat_takes_the_text_along(qtbot, box):
     box.set_can_chat(True)
     box.text.setPlainText("Describe Paul.")
     box.commit()
-    with qtbot.waitSignal(box.edited, timeout=3000) as edited:
+    with qtbot.waitSignal(box.edited) as edited:
         qtbot.mouseClick(box.as_chat, Qt.MouseButton.LeftButton)
     assert edited.args == [Chat((("user", "Describe Paul."),), "")]
 

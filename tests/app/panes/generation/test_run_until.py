@@ -14,7 +14,7 @@ def popover(qtbot):
 
 
 def wanted(qtbot, popover):
-    with qtbot.waitSignal(popover.wanted, timeout=1000) as told:
+    with qtbot.waitSignal(popover.wanted) as told:
         qtbot.mouseClick(popover.run, Qt.MouseButton.LeftButton)
     return told.args[0]
 
@@ -58,7 +58,7 @@ def test_a_token_by_text_or_id(qtbot, popover):
     assert popover.until() == RunUntil(Goal.TOKEN, token_id=17, label="#17")
     popover.token.clear()
     qtbot.keyClicks(popover.token, "} ")
-    with qtbot.waitSignal(popover.wanted, timeout=1000) as told:
+    with qtbot.waitSignal(popover.wanted) as told:
         qtbot.keyClick(popover.token, Qt.Key.Key_Return)
     assert told.args == [RunUntil(Goal.TOKEN, token="} ", label="“} ”")]
 

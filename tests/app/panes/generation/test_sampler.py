@@ -20,7 +20,7 @@ def test_settings_go_through_the_fields_unchanged(qtbot, button):
 
 
 def test_an_edit_is_reported(qtbot, button):
-    with qtbot.waitSignal(button.edited, timeout=1000) as edited:
+    with qtbot.waitSignal(button.edited) as edited:
         button.popover.top_k.setValue(7)
     assert edited.args == [SamplerSettings(top_k=7)]
 
@@ -37,7 +37,7 @@ def test_greedy_is_temperature_0_and_gives_the_old_one_back(qtbot, button):
 
 def test_reset_goes_back_to_plain_sampling(qtbot, button):
     button.show_settings(SamplerSettings(temperature=0.3, seed=9))
-    with qtbot.waitSignal(button.edited, timeout=1000) as edited:
+    with qtbot.waitSignal(button.edited) as edited:
         button.popover.reset.click()
     assert edited.args == [SamplerSettings()]
 

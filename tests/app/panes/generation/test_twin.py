@@ -24,7 +24,7 @@ def page(qtbot):
 
 def test_it_says_what_it_would_show(qtbot, page):
     assert "without the grammar" in page.verdict.text()
-    with qtbot.waitSignal(page.wanted, timeout=1000):
+    with qtbot.waitSignal(page.wanted):
         qtbot.mouseClick(page.write, LEFT)
 
 
@@ -32,7 +32,7 @@ def test_it_grows_and_can_be_cancelled(qtbot, page):
     page.show_twin(TwinAnswer(Twin((A, B), (A,), None), 20))
     assert page.write.text() == "Cancel"
     assert page.bar.isVisible()
-    with qtbot.waitSignal(page.cancelled, timeout=1000):
+    with qtbot.waitSignal(page.cancelled):
         qtbot.mouseClick(page.write, LEFT)
     page.stop("Cancelled")
     assert page.verdict.text().startswith("Cancelled.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from decode_views import position, trace, view
+from decode_views import WHY, position, trace, view
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QToolButton
 
@@ -19,19 +19,12 @@ from engine.vocabulary import Vocabulary
 LEFT = Qt.MouseButton.LeftButton
 
 
-WHY = WhyAnswer(
-    10,
-    Explanation(Reason.DEAD_BYTE, b"Sure", 0, ((0x7B, 0x7B),), (Span(2, 4),)),
-    "`Sure` is not allowed here: it begins with `S`. Expected here: `{`.",
-)
-
-
 def test_why_not_opens_and_points_into_the_grammar(qtbot, pane):
     pane.set_source(r"a|\{")
     pane.show_why(WHY)
     assert pane.why.isVisible()
     button = next(b for b in pane.why.findChildren(type(pane.why.close_button)) if b.text() == r"\{")
-    with qtbot.waitSignal(pane.span_wanted, timeout=1000) as wanted:
+    with qtbot.waitSignal(pane.span_wanted) as wanted:
         qtbot.mouseClick(button, LEFT)
     assert wanted.args == [Span(2, 4)]
 
@@ -66,7 +59,7 @@ def test_why_not_tells_each_stack_by_itself(qtbot, pane):
     assert ["fits, then" in row for row in rows] == [True, True, False]
     assert ["at byte 3" in row for row in rows] == [True, True, False]
     buttons = {button.text(): button for button in pane.why.findChildren(QToolButton) if button.isVisible()}
-    with qtbot.waitSignal(pane.span_wanted, timeout=1000) as wanted:
+    with qtbot.waitSignal(pane.span_wanted) as wanted:
         qtbot.mouseClick(buttons["c"], LEFT)
     span = wanted.args[0]
     assert grammar.source.text[span.start : span.end] == "[0-9]"

@@ -1,0 +1,36 @@
+"""The small parts that the pages of this pane share."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+
+from app import theme
+
+
+def sentence(text: str) -> QLabel:
+    """What a page says of what it lists."""
+    said = QLabel(text, wordWrap=True, textFormat=Qt.TextFormat.PlainText)
+    said.setProperty("role", "muted")
+    return said
+
+
+def headed(page: QWidget, said: QLabel, button: QToolButton) -> QVBoxLayout:
+    """A page's layout: what it says and a button beside that, with room for the rest below."""
+    head = QHBoxLayout()
+    head.setContentsMargins(theme.SPACE_M, 0, theme.SPACE_S, 0)
+    head.setSpacing(theme.SPACE_S)
+    layout = QVBoxLayout(page)
+    layout.setContentsMargins(0, theme.SPACE_XS, 0, 0)
+    layout.setSpacing(theme.SPACE_XS)
+    layout.addLayout(head)
+    head.addWidget(said, 1)
+    head.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+    return layout
+
+
+def empty_ground() -> QLabel:
+    """What a page is made of where it has nothing to list yet: the ground of a list, not of the window."""
+    ground = QLabel()
+    ground.setProperty("role", "empty")
+    return ground

@@ -1,0 +1,48 @@
+"""Exporting: the dialog, and the process that answers it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QWidget
+
+from app.session import Session
+
+if TYPE_CHECKING:
+    from app.window.export_dialog import ExportDialog
+
+
+class Exporting(QObject):
+    """What "Export…" does."""
+
+    def __init__(self, session: Session, window: QWidget) -> None:
+        super().__init__(window)
+        self._session, self._window = session, window
+
+    def open(self) -> ExportDialog:
+        """Open the dialog; what needs a model is asked of the model's process, where there is one."""
+        from app.window.export_dialog import ExportDialog
+
+        compiling, decoding = self._session.compiling, self._session.decoding
+        dialog = ExportDialog(
+            self._session.document.title,
+            self._window,
+            waits_for=lambda: "the many seeds that are being generated" if decoding.is_sampling else "",
+        )
+        dialog.list_wanted.connect(lambda told: compiling.list_exports(told, has_model=decoding.view.model is not None))
+        dialog.wanted.connect(
+            lambda target, path, told, number, needs_model: (
+                decoding if needs_model and decoding.view.model is not None else compiling
+            ).export(target, path, told, number)
+        )
+        for side in (compiling, decoding):
+            dialog.cancelled.connect(side.cancel_export)
+            side.exported.connect(dialog.show_answer)
+            side.failed.connect(dialog.show_failure)
+        compiling.exports_listed.connect(dialog.show_list)
+        self._session.activity_changed.connect(dialog.show_progress)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+        dialog.begin()
+        return dialog

@@ -1,0 +1,60 @@
+"""Buttons: what a screen reader says of them, and what keys they take."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAccessible
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QDialog, QLineEdit, QVBoxLayout
+
+from app.theme.buttons import close_button, icon_button, push_button, tool_button
+
+
+def said(button) -> str:
+    return QAccessible.queryAccessibleInterface(button).text(QAccessible.Text.Name)
+
+
+@pytest.mark.parametrize("make", [tool_button, push_button])
+def test_a_text_is_said_also_after_it_has_changed(qtbot, make):
+    button = make("Compare", "Ask the model")
+    qtbot.addWidget(button)
+    assert said(button) == "Compare"
+    button.setText("Cancel")
+    assert said(button) == "Cancel"
+
+
+def test_an_ampersand_is_no_mark_of_a_key(qtbot):
+    button = tool_button("a & b")
+    qtbot.addWidget(button)
+    assert button.text() == "a && b"
+    assert button.shortcut().isEmpty()
+
+
+@pytest.mark.parametrize(
+    ("button", "name", "tip"),
+    [
+        (lambda: tool_button("−", "Zoom out (Ctrl+−)", name="Zoom out"), "Zoom out", "Zoom out (Ctrl+−)"),
+        (lambda: icon_button("ph.copy", "Copy as text"), "Copy as text", "Copy as text"),
+        (lambda: close_button("Close the search", "Close (Esc)"), "Close the search", "Close (Esc)"),
+    ],
+)
+def test_a_sign_has_a_name_and_the_tab_key_reaches_it(qtbot, button, name, tip):
+    made = button()
+    qtbot.addWidget(made)
+    assert (said(made), made.toolTip()) == (name, tip)
+    assert made.focusPolicy() & Qt.FocusPolicy.TabFocus
+
+
+def test_return_in_a_field_presses_no_push_button_of_its_dialog(qtbot):
+    dialog, field, button = QDialog(), QLineEdit(), push_button("Remove all")
+    qtbot.addWidget(dialog)
+    layout = QVBoxLayout(dialog)
+    layout.addWidget(field)
+    layout.addWidget(button)
+    pressed = []
+    button.clicked.connect(lambda: pressed.append(True))
+    dialog.show()
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    assert pressed == []
+    button.setFocus()
+    QTest.keyClick(button, Qt.Key.Key_Space)
+    assert pressed == [True]
