@@ -61,7 +61,7 @@ def test_where_there_are_but_a_few_lines_the_candidates_get_them(pane, qtbot):
     output, table = pane.output, pane.candidates.table
     assert output.chips.y() > output.title.geometry().bottom()
     pane.resize(500, 330)
-    assert abs(output.chips.geometry().center().y() - output.title.geometry().center().y()) < 4
+    qtbot.waitUntil(lambda: abs(output.chips.geometry().center().y() - output.title.geometry().center().y()) < 4)
     assert not output.tally.isVisible()
     assert output.title.toolTip() == "2 tokens"
     lines = table.viewport().height() / table.verticalHeader().defaultSectionSize()
@@ -69,7 +69,7 @@ def test_where_there_are_but_a_few_lines_the_candidates_get_them(pane, qtbot):
     qtbot.mouseClick(output.copy, Qt.MouseButton.LeftButton)
     assert QGuiApplication.clipboard().text() == "tokentoken"
     pane.resize(500, LOW)
-    assert output.chips.y() > output.title.geometry().bottom()
+    qtbot.waitUntil(lambda: output.chips.y() > output.title.geometry().bottom())
     assert output.tally.isVisible()
 
 
