@@ -16,13 +16,16 @@ LOW, HIGH = 460, 900
 
 
 @pytest.fixture
-def pane(qtbot):
+def pane(qtbot, qapp):
+    sheet = qapp.styleSheet()
+    qapp.setStyleSheet("")  # heights are those of plain widgets, whatever theme an earlier test put on
     made = GenerationPane()
     qtbot.addWidget(made)
     made.resize(500, LOW)
     made.show()
     qtbot.waitExposed(made)
-    return made
+    yield made
+    qapp.setStyleSheet(sheet)
 
 
 def show(pane, tokens: int) -> None:
