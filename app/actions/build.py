@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 
-from app.actions.table import COMMANDS, MENUS, REPEATED, Command
+from app.actions.table import COMMANDS, MENUS, Command
 from app.theme.icons import icon
 
 
@@ -46,7 +46,7 @@ class Actions(QObject):
         if command.icon:
             action.setIcon(icon(command.icon))
         action.setCheckable(command.checkable)
-        action.setAutoRepeat(command.id in REPEATED)
+        action.setAutoRepeat(command.repeats)
         action.setShortcuts([QKeySequence(keys) for keys in command.keys])
         keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
         action.setToolTip(f"{command.tip} ({keys})" if keys else command.tip)

@@ -28,6 +28,7 @@ class Command:
         icon: a name of `app.theme.icons`; empty for none.
         separated: whether a separator precedes it in its menu.
         checkable: whether it is on or off.
+        repeats: whether a key that is held does it again and again.
     """
 
     id: str
@@ -38,15 +39,8 @@ class Command:
     icon: str = ""
     separated: bool = False
     checkable: bool = False
+    repeats: bool = False
 
-
-REPEATED = frozenset(
-    (
-        *("edit.undo", "edit.redo", "edit.find_next", "edit.find_previous", "edit.problem"),
-        *("run.step", "run.back", "run.over", "tests.failure"),
-    )
-)
-"""What a key that is held does again and again; all else, such as what is on or off, it does once."""
 
 MENUS = ("File", "Edit", "View", "Automaton", "Run", "Tests", "Help")
 
@@ -74,13 +68,23 @@ COMMANDS: tuple[Command, ...] = (
         "ph.share-network",
     ),
     Command("file.quit", "File", "Quit", "Close the window", ("Ctrl+Q",), separated=True),
-    Command("edit.undo", "Edit", "Undo", "Undo the last edit of the grammar", ("Ctrl+Z",), "ph.arrow-u-up-left"),
-    Command("edit.redo", "Edit", "Redo", "Redo what was undone", ("Ctrl+Shift+Z",), "ph.arrow-u-up-right"),
+    Command(
+        "edit.undo",
+        "Edit",
+        "Undo",
+        "Undo the last edit of the grammar",
+        ("Ctrl+Z",),
+        "ph.arrow-u-up-left",
+        repeats=True,
+    ),
+    Command(
+        "edit.redo", "Edit", "Redo", "Redo what was undone", ("Ctrl+Shift+Z",), "ph.arrow-u-up-right", repeats=True
+    ),
     Command(
         "edit.find", "Edit", "Find…", "Find a text in the grammar", ("Ctrl+F",), "ph.magnifying-glass", separated=True
     ),
-    Command("edit.find_next", "Edit", "Find next", "Go to the next place of the text", ("F3",)),
-    Command("edit.find_previous", "Edit", "Find previous", "Go to the place before", ("Shift+F3",)),
+    Command("edit.find_next", "Edit", "Find next", "Go to the next place of the text", ("F3",), repeats=True),
+    Command("edit.find_previous", "Edit", "Find previous", "Go to the place before", ("Shift+F3",), repeats=True),
     Command("edit.replace", "Edit", "Replace…", "Replace a text in the grammar by another", ("Ctrl+H",)),
     Command(
         "edit.complete",
@@ -126,7 +130,15 @@ COMMANDS: tuple[Command, ...] = (
         ("Ctrl+Shift+N",),
         "ph.arrows-left-right",
     ),
-    Command("edit.problem", "Edit", "Next problem", "Go to the next problem of the grammar", ("F8",), separated=True),
+    Command(
+        "edit.problem",
+        "Edit",
+        "Next problem",
+        "Go to the next problem of the grammar",
+        ("F8",),
+        separated=True,
+        repeats=True,
+    ),
     Command("edit.palette", "Edit", "Command palette…", "Find any command", ("Ctrl+Shift+P",), "ph.terminal"),
     Command("view.editor", "View", "Grammar", "Go to the grammar editor", ("Ctrl+1",)),
     Command("view.automaton", "View", "Automaton", "Go to the automaton", ("Ctrl+2",)),
@@ -314,9 +326,23 @@ COMMANDS: tuple[Command, ...] = (
         "Copy what is drawn in Graphviz' language",
         ("Ctrl+M, C",),
     ),
-    Command("run.step", "Run", "Step", "Let the sampler take the next token", ("Ctrl+Return", "F11"), "ph.play"),
     Command(
-        "run.back", "Run", "Back", "Undo the last step; it stays as a branch", ("Ctrl+Shift+Return",), "ph.skip-back"
+        "run.step",
+        "Run",
+        "Step",
+        "Let the sampler take the next token",
+        ("Ctrl+Return", "F11"),
+        "ph.play",
+        repeats=True,
+    ),
+    Command(
+        "run.back",
+        "Run",
+        "Back",
+        "Undo the last step; it stays as a branch",
+        ("Ctrl+Shift+Return",),
+        "ph.skip-back",
+        repeats=True,
     ),
     Command("run.run", "Run", "Run", "Step until the end, or until you pause", ("F5",), "ph.fast-forward"),
     Command(
@@ -343,6 +369,7 @@ COMMANDS: tuple[Command, ...] = (
         "Run until the rules that the next token opens are over",
         ("F10",),
         "ph.arrow-arc-right",
+        repeats=True,
     ),
     Command("run.out", "Run", "Step out", "Run until the innermost rule is over", ("Shift+F11",), "ph.arrow-line-up"),
     Command(
@@ -424,7 +451,12 @@ COMMANDS: tuple[Command, ...] = (
     Command("tests.remove", "Tests", "Remove tests", "Remove the selected tests", ("Ctrl+Shift+Del",)),
     Command("tests.toggle", "Tests", "Expect the opposite", "Expect the opposite of the selected tests", ("Ctrl+U",)),
     Command(
-        "tests.failure", "Tests", "Next failing test", "Go to the next test that fails, and to its place", ("Shift+F8",)
+        "tests.failure",
+        "Tests",
+        "Next failing test",
+        "Go to the next test that fails, and to its place",
+        ("Shift+F8",),
+        repeats=True,
     ),
     Command(
         "tests.shortest",

@@ -17,7 +17,7 @@ from app.panes.generation.output import OutputBox
 
 _HIGH_FROM = 600  # pixels
 _SHARE = 0.25  # of the height, which the output takes at most
-_TIGHT_BELOW = 20  # lines of text: what stands around the candidates takes some twelve
+_TIGHT_BELOW = 22  # lines of text: what stands around the candidates takes some twelve, and cannot be made lower
 
 
 class Division(QSplitter):

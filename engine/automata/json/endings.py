@@ -13,7 +13,7 @@ from typing import NamedTuple
 from engine.automata.distance import Alphabet
 from engine.automata.json.bounded import BoundedReader
 from engine.automata.json.host_names import HostNameReader
-from engine.automata.json.reading import Blanks, NumberReader, ReadingTable, StringReader, symbol_of
+from engine.automata.json.reading import Blanks, LanguagesReader, ReadingTable, StringReader, symbol_of
 from engine.automata.json.strings.language import TextLanguage
 from engine.automata.runtime import DEAD
 
@@ -70,7 +70,7 @@ class Endings:
             return 1
         if isinstance(reader, HostNameReader):
             return None
-        if isinstance(reader, StringReader | NumberReader):
+        if isinstance(reader, LanguagesReader):
             return (1 << len(reader.languages)) - 1
         return None
 

@@ -258,19 +258,31 @@ class Word(Reader):
 # ---------------------------------------------------------------------- strings and numbers
 
 
-class StringReader(Reader):
-    """Some languages of strings side by side, up to the quote; a label is the set of those that accept, as bits."""
+class LanguagesReader(Reader):
+    """Some languages side by side; a state is one of each, None where that language is left."""
 
-    def __init__(self, languages: tuple[Any, ...], home: int = DEAD) -> None:
+    def __init__(self, languages: tuple[Any, ...]) -> None:
         super().__init__()
         self.languages = languages
-        self.ending(1)  # the symbol 0, as any string has it
-        self._home = home if len(languages) == 1 else DEAD
 
     @property
     def start(self) -> tuple[Any, ...]:
         """Before the first character."""
         return tuple(language.start for language in self.languages)
+
+    def accepting(self, state: tuple[Any, ...]) -> int:
+        """The languages of which a text may end here, as bits."""
+        pairs = enumerate(zip(self.languages, state, strict=True))
+        return sum(1 << i for i, (language, at) in pairs if at is not None and language.accepts(at))
+
+
+class StringReader(LanguagesReader):
+    """Some languages of strings side by side, up to the quote; a label is the set of those that accept, as bits."""
+
+    def __init__(self, languages: tuple[Any, ...], home: int = DEAD) -> None:
+        super().__init__(languages)
+        self.ending(1)  # the symbol 0, as any string has it
+        self._home = home if len(languages) == 1 else DEAD
 
     def may_loop(self, state: tuple[Any, ...]) -> bool:
         """Whether a state may be in a loop over characters, or a character away from one."""
@@ -312,11 +324,6 @@ class StringReader(Reader):
         free = self._home and self.languages[0].is_free(following[0])
         return self._home if free else table.state(self, following)
 
-    def accepting(self, state: tuple[Any, ...]) -> int:
-        """The languages of which a string may end here, as bits."""
-        pairs = enumerate(zip(self.languages, state, strict=True))
-        return sum(1 << i for i, (language, at) in pairs if at is not None and language.accepts(at))
-
     def _fill_row(self, table: ReadingTable, number: int, state: tuple[Any, ...]) -> None:
         """Fill the row, byte by byte."""
         pairs = list(zip(self.languages, state, strict=True))
@@ -336,22 +343,8 @@ class StringReader(Reader):
 _BEHIND_NUMBER: Final = np.array(list(b" \t\n\r,]}"))
 
 
-class NumberReader(Reader):
+class NumberReader(LanguagesReader):
     """Some languages of numbers side by side; a byte that may stand behind a number ends it, and is read again."""
-
-    def __init__(self, languages: tuple[Any, ...]) -> None:
-        super().__init__()
-        self.languages = languages
-
-    @property
-    def start(self) -> tuple[Any, ...]:
-        """Before the first digit."""
-        return tuple(language.start for language in self.languages)
-
-    def accepting(self, state: tuple[Any, ...]) -> int:
-        """The languages of which a number may end here, as bits."""
-        pairs = enumerate(zip(self.languages, state, strict=True))
-        return sum(1 << i for i, (language, at) in pairs if at is not None and language.accepts(at))
 
     def fill(self, table: ReadingTable, number: int, state: tuple[Any, ...], byte: int) -> None:
         """Fill the whole row."""

@@ -30,7 +30,7 @@ from engine.automata.json.host_names import HostNameReader
 from engine.automata.json.levels import Levels
 from engine.automata.json.places import SharedPlaces, spans_of
 from engine.automata.json.property_names import properties
-from engine.automata.json.reading import NumberReader, ReadingTable, StringReader, symbol_of
+from engine.automata.json.reading import LanguagesReader, NumberReader, ReadingTable, symbol_of
 from engine.automata.json.values import Value, from_text
 from engine.automata.json.whitespace import Whitespace
 from engine.automata.runtime import DEAD, MISS, Loop
@@ -389,10 +389,9 @@ class JsonAutomaton:
             goals = self._goals_of(below, mask)
             if isinstance(reader, BoundedReader):
                 spans = reader.spans(name)
-            elif isinstance(reader, HostNameReader):
-                spans = reader.languages[i].spans(name[i]) if name[i] is not None else ()
-            elif isinstance(reader, StringReader | NumberReader) and phase is not Phase.KEY:
-                spans = place.spans(name[i]) if name[i] is not None else ()
+            elif isinstance(reader, LanguagesReader) and phase is not Phase.KEY:
+                said = place if isinstance(reader, NumberReader) else reader.languages[i]
+                spans = said.spans(name[i]) if name[i] is not None else ()
             else:
                 spans, goals = spans_of(place, goals)
             found.update(self._places.meant(spans, goals))

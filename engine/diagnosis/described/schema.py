@@ -30,7 +30,7 @@ from engine.diagnosis.described.schema_words import (
 )
 from engine.diagnosis.explain import quoted
 from engine.notations.json_schema import parse
-from engine.notations.json_schema.dialects import Draft, draft_name
+from engine.notations.json_schema.dialects import SINCE, Draft, draft_name
 from engine.notations.json_schema.findings import Findings
 from engine.notations.json_schema.resources import Resources
 from engine.notations.json_schema.text import Json, read_json
@@ -136,7 +136,7 @@ class SchemaTelling:
         told: set[str] = set()
         for keyword in FACTS:
             part = here.other(keyword)
-            if part is None or keyword in told:
+            if part is None or keyword in told or here.draft < SINCE.get(keyword, here.draft):
                 continue
             other, both, same = _RANGES.get(keyword, ("", "", ""))
             end = here.other(other) if other else None
@@ -176,6 +176,9 @@ class SchemaTelling:
 
     def _keyword(self, here: Here, keyword: str, part: Json, begin: int) -> Iterable[Entry]:
         span = Span(begin, part.span.end)
+        since = SINCE.get(keyword)
+        if since is not None and here.draft < since:
+            return (_idle(keyword, f"it begins with {draft_name(since)}", span),)
         structure = _STRUCTURES.get(keyword)
         if structure is not None:
             return structure(self, here, part, span)
@@ -292,16 +295,10 @@ class SchemaTelling:
 
     def prefix_items(self, here: Here, part: Json, span: Span) -> Iterator[Entry]:
         """The first items, each by itself."""
-        if here.draft < Draft.DRAFT_2020:
-            yield _idle("prefixItems", "it begins with draft 2020-12", span)
-        else:
-            yield from self._numbered(part.items, f"{if_it_is(here, 'items')}item")
+        return self._numbered(part.items, f"{if_it_is(here, 'items')}item")
 
     def contains(self, here: Here, part: Json, span: Span) -> Iterator[Entry]:
         """Items of which there must be some."""
-        if here.draft < Draft.DRAFT_6:
-            yield _idle("contains", "it begins with draft 6", span)
-            return
         counted = here.draft >= Draft.DRAFT_2019
         least = here.other("minContains") if counted else None
         most = here.other("maxContains") if counted else None
@@ -313,10 +310,7 @@ class SchemaTelling:
 
     def condition(self, here: Here, part: Json, span: Span) -> Iterator[Entry]:
         """What `then` and `else` depend on."""
-        if here.draft < Draft.DRAFT_7:
-            yield _idle("if", "it begins with draft 7", span)
-        else:
-            yield self.schema(part, "if it is", span.start)
+        yield self.schema(part, "if it is", span.start)
 
     def branch(self, keyword: str, name: str, here: Here, part: Json, span: Span) -> Iterator[Entry]:
         """What holds where the condition does, or does not."""
@@ -326,12 +320,9 @@ class SchemaTelling:
         else:
             yield self.schema(part, name, span.start)
 
-    def single(self, keyword: str, since: Draft, name: str, here: Here, part: Json, span: Span) -> Iterator[Entry]:
+    def single(self, keyword: str, name: str, here: Here, part: Json, span: Span) -> Iterator[Entry]:
         """A keyword that holds one schema for many things."""
-        if here.draft < since:
-            yield _idle(keyword, f"it begins with {draft_name(since)}", span)
-        else:
-            yield self.schema(part, if_it_is(here, keyword) + name, span.start)
+        yield self.schema(part, if_it_is(here, keyword) + name, span.start)
 
 
 def _idle(keyword: str, why: str, span: Span) -> Entry:
@@ -374,11 +365,9 @@ _STRUCTURES: Final[dict[str, Callable[[SchemaTelling, Here, Json, Span], Iterato
     "if": SchemaTelling.condition,
     "then": lambda telling, *given: telling.branch("then", "then it is also", *given),
     "else": lambda telling, *given: telling.branch("else", "otherwise it is also", *given),
-    "propertyNames": lambda telling, *given: telling.single("propertyNames", Draft.DRAFT_6, "every key", *given),
+    "propertyNames": lambda telling, *given: telling.single("propertyNames", "every key", *given),
     "unevaluatedProperties": lambda telling, *given: telling.single(
-        "unevaluatedProperties", Draft.DRAFT_2019, f"every property {_UNTOLD}", *given
+        "unevaluatedProperties", f"every property {_UNTOLD}", *given
     ),
-    "unevaluatedItems": lambda telling, *given: telling.single(
-        "unevaluatedItems", Draft.DRAFT_2019, f"every item {_UNTOLD}", *given
-    ),
+    "unevaluatedItems": lambda telling, *given: telling.single("unevaluatedItems", f"every item {_UNTOLD}", *given),
 }

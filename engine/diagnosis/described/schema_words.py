@@ -97,11 +97,6 @@ class Detail(str):
 Words: TypeAlias = Callable[[Here, Json], str]
 
 
-def _since(draft: Draft, name: str, words: Words) -> Words:
-    """The words of a keyword that counts from a draft on."""
-    return lambda here, part: words(here, part) if here.draft >= draft else Idle(f"it begins with {name}")
-
-
 def type_words(_here: Here, part: Json) -> str:
     """Which types."""
     names = [str(name.value) for name in part.items or (part,)]
@@ -112,14 +107,12 @@ def _ref(_here: Here, part: Json) -> str:
     return f"whatever {quoted(str(part.value))} allows"
 
 
-def _dynamic(here: Here, part: Json) -> str:
-    if here.draft < Draft.DRAFT_2020:
-        return Idle("it begins with draft 2020-12")
+def _dynamic(_here: Here, part: Json) -> str:
     return f"whatever {quoted(str(part.value))} allows, as the outermost schema with this dynamic anchor says it"
 
 
 def _recursive(here: Here, _part: Json) -> str:
-    if here.draft is not Draft.DRAFT_2019:
+    if here.draft > Draft.DRAFT_2019:
         return Idle("only draft 2019-09 has it")
     return "whatever this whole schema allows, or the outermost one that is `$recursiveAnchor`"
 
@@ -175,8 +168,6 @@ def _unique(_here: Here, part: Json) -> str:
 
 def _such(word: str) -> Words:
     def words(here: Here, part: Json) -> str:
-        if here.draft < Draft.DRAFT_2019:
-            return Idle("it begins with draft 2019-09")
         if here.other("contains") is None:
             return Idle("there is no `contains` beside it")
         return f"{word} {here.cited(part)} such items"
@@ -231,15 +222,13 @@ def _anchor(_here: Here, part: Json) -> str:
     return f"references may call it {quoted(f'#{part.value}')}"
 
 
-_SIX, _NINETEEN = (Draft.DRAFT_6, "draft 6"), (Draft.DRAFT_2019, "draft 2019-09")
-
 WORDS: Final[dict[str, Words]] = {
     "type": type_words,
     "$ref": _ref,
     "$dynamicRef": _dynamic,
     "$recursiveRef": _recursive,
     "enum": _enum,
-    "const": _since(*_SIX, _const),
+    "const": _const,
     "minimum": _bound("at least", "more than", "exclusiveMinimum"),
     "maximum": _bound("at most", "less than", "exclusiveMaximum"),
     "exclusiveMinimum": _strict("more than", "minimum"),
@@ -273,7 +262,7 @@ WORDS: Final[dict[str, Words]] = {
     "$schema": _dialect,
     "$id": _address("$id"),
     "id": _address("id"),
-    "$anchor": _since(*_NINETEEN, _anchor),
-    "$dynamicAnchor": _since(*_NINETEEN, _anchor),
+    "$anchor": _anchor,
+    "$dynamicAnchor": _anchor,
 }
 """The keywords without schemas of their own, and those whose schemas are listed under them."""

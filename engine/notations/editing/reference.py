@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from engine.notations.editing import words
+from engine.notations.json_schema.dialects import SINCE
 
 _HOLE: Final = "…"
 _SAID: Final = ""  # what it means is said where completions say it
@@ -287,14 +288,15 @@ _EXAMPLES: Final[dict[str, tuple[object, object]]] = {
     "exclusiveMaximum": ({"type": "number", "exclusiveMaximum": 1}, 0.5),
     "multipleOf": ({"type": "integer", "multipleOf": 5}, 10),
 }
-_SINCE: Final = {
-    6: "const contains propertyNames examples $id exclusiveMinimum exclusiveMaximum".split(),
-    7: "if then else $comment".split(),
-    2019: """$defs $anchor dependentRequired dependentSchemas unevaluatedProperties unevaluatedItems minContains
-        maxContains""".split(),
-    2020: "prefixItems $dynamicAnchor $dynamicRef".split(),
+_NAMED_SINCE: Final = {  # before, another keyword said the same, or this one said less
+    6: "examples $id exclusiveMinimum exclusiveMaximum".split(),
+    7: "then else $comment".split(),
+    2019: "$defs dependentRequired dependentSchemas".split(),
 }
-_FIRST: Final = {keyword: draft for draft, keywords in _SINCE.items() for keyword in keywords}
+_FIRST: Final = {
+    **{keyword: draft.value for keyword, draft in SINCE.items()},
+    **{keyword: draft for draft, keywords in _NAMED_SINCE.items() for keyword in keywords},
+}
 _LAST: Final = {"definitions": 7, "dependencies": 7, "additionalItems": 2019}
 _DRAFT: Final = 2020
 _ADDRESSES: Final = {

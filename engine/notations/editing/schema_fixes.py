@@ -190,6 +190,7 @@ SCHEMA_FIXES: Final[Mapping[str, Repairer]] = {
     "schema-unknown-format": _unknown_format,
     "schema-misspelled-keyword": _misspelled,
     "schema-later-keyword": _remove_keyword,
+    "schema-former-keyword": _remove_keyword,
     "schema-beside-reference": _remove_keyword,
     "schema-not-enforced": _remove_keyword,
     "schema-invalid-keyword": _remove_keyword,

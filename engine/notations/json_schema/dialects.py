@@ -43,11 +43,14 @@ SINCE: Final = {
     "contains": Draft.DRAFT_6,
     "propertyNames": Draft.DRAFT_6,
     "if": Draft.DRAFT_7,
+    "$anchor": Draft.DRAFT_2019,
+    "$recursiveRef": Draft.DRAFT_2019,
     "maxContains": Draft.DRAFT_2019,
     "minContains": Draft.DRAFT_2019,
     "unevaluatedItems": Draft.DRAFT_2019,
     "unevaluatedProperties": Draft.DRAFT_2019,
     "prefixItems": Draft.DRAFT_2020,
+    "$dynamicAnchor": Draft.DRAFT_2020,
     "$dynamicRef": Draft.DRAFT_2020,
 }
 """Keywords that drafts before take for annotations."""

@@ -39,6 +39,7 @@ _WORDS: Final[dict[str, tuple[Severity, str, str]]] = {
         "{where} is no keyword of {draft}, so it is only an annotation",
         "Name {since} or a later one in $schema",
     ),
+    "schema-former-keyword": (_W, "{where} is no keyword any more in {draft}", "Use $dynamicRef, and $dynamicAnchor"),
     "schema-beside-reference": (
         _W,
         "{where} does not count: up to draft 7, nothing beside $ref does",

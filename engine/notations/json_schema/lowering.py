@@ -106,8 +106,9 @@ class Lowering:
         for span in node.doubled:
             self.findings.add("schema-doubled-key", span, where=node.pointer or "of the schema")
         if "$ref" in members and here.draft <= Draft.DRAFT_7:
-            for name in members.keys() & _table(here.draft).keys() - {"$ref"}:
-                self.findings.add("schema-beside-reference", members[name])
+            for name, part in members.items():
+                if name != "$ref" and name in _table(here.draft):
+                    self.findings.add("schema-beside-reference", part)
             return _reference(here, members["$ref"])
         table = _table(here.draft)
         parts = [table[name](here, part) for name, part in members.items() if name in table]
@@ -271,7 +272,8 @@ def _dynamic_reference(here: Schema, part: Json) -> Formula:
 
 def _recursive_reference(here: Schema, part: Json) -> Formula:
     here.lowering.refers = True
-    if here.draft is not Draft.DRAFT_2019:
+    if here.draft > Draft.DRAFT_2019:
+        here.lowering.findings.add("schema-former-keyword", part, draft=draft_name(here.draft))
         return here.arena.true
     if part.value != "#":
         return here.invalid(part, '"#"')

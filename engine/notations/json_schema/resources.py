@@ -13,7 +13,7 @@ from typing import TypeAlias
 from urllib.parse import unquote
 
 from engine.notations import links
-from engine.notations.json_schema.dialects import BELOW, LIST, NAMED, ONE, Draft, draft_of
+from engine.notations.json_schema.dialects import BELOW, LIST, NAMED, ONE, SINCE, Draft, draft_of
 from engine.notations.json_schema.findings import Findings
 from engine.notations.json_schema.text import Json
 from engine.source import turn
@@ -134,7 +134,7 @@ class Resources:
                 resource.anchors.setdefault(unquote(fragment), node)
         for key in ("$anchor", "$dynamicAnchor"):
             given = members.get(key)
-            if given is not None and isinstance(given.value, str) and draft >= Draft.DRAFT_2019:
+            if given is not None and isinstance(given.value, str) and draft >= SINCE[key]:
                 resource.anchors.setdefault(given.value, node)
                 if key == "$dynamicAnchor":
                     resource.dynamic.setdefault(given.value, node)

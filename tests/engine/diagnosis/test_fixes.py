@@ -67,6 +67,7 @@ CASES = [
         "Remove the keyword `minimum`",
         '{"$schema":"http://json-schema.org/draft-07/schema#","$ref":"#/definitions/s","definitions":{"s":{}}}',
     ),
+    ('{"$recursiveRef":"#"}', "schema-former-keyword", "Remove the keyword `$recursiveRef`", "{}"),
     ('{"$def":{}}', "schema-misspelled-keyword", "Replace by `$defs`", '{"$defs":{}}'),
     (
         '{"$ref":"#/$defs/itm","$defs":{"item":{}}}',

@@ -9,23 +9,23 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QSplitterHandle
 
+from app import theme
 from app.panes.generation import GenerationPane
 from app.panes.generation.division import Division
 
 LOW, HIGH = 460, 900
 
 
-@pytest.fixture
-def pane(qtbot, qapp):
-    sheet = qapp.styleSheet()
-    qapp.setStyleSheet("")  # heights are those of plain widgets, whatever theme an earlier test put on
+@pytest.fixture(params=["plain", "dressed"])
+def pane(request, qtbot):
     made = GenerationPane()
+    if request.param == "dressed":  # as in the window
+        theme.dress(made)
     qtbot.addWidget(made)
     made.resize(500, LOW)
     made.show()
     qtbot.waitExposed(made)
-    yield made
-    qapp.setStyleSheet(sheet)
+    return made
 
 
 def show(pane, tokens: int) -> None:

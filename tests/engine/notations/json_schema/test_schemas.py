@@ -96,6 +96,7 @@ SEVEN = '"$schema": "http://json-schema.org/draft-07/schema#"'
     [
         ('{"$schema": "http://json-schema.org/draft-04/schema#", "const": 1}', "schema-later-keyword", "/const"),
         (f'{{{SEVEN}, "prefixItems": [{{"const": 1}}]}}', "schema-later-keyword", "/prefixItems"),
+        ('{"$recursiveRef": "#"}', "schema-former-keyword", "/$recursiveRef"),
         (f'{{{SEVEN}, "contains": {{}}, "maxContains": 1}}', "schema-later-keyword", "/maxContains"),
         (f'{{{SEVEN}, "$ref": "#/definitions/s", "maxLength": 1, "definitions": {{"s": {{}}}}}}',
          "schema-beside-reference", "/maxLength"),
