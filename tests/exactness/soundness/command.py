@@ -19,9 +19,7 @@ def fuzz(names: Sequence[str], effort: Effort, *, workers: int) -> int:
     for tally in tallies:
         for difference in (*tally.differences, *tally.oracle_differences):
             _print(_case(difference))
-    _print(
-        f"{'generator':<24} {'inputs':>10} {'texts':>12} {'seconds':>9} {'differences':>12} {'oracles differ':>15}\n"
-    )
+    _print(f"{'generator':<24} {'inputs':>10} {'texts':>12} {'seconds':>9} {'differences':>12}  oracles differ\n")
     for tally in tallies:
         _print(_row(tally))
         for title, counts in (("as intended", tally.known), ("not judged", tally.skipped)):

@@ -1,7 +1,7 @@
 """The generators of the soundness fuzzer.
 
-A generator is one module with a function `check(rng, tally)`. It makes one grammar from the random numbers, tries several
-texts on it, and reports each comparison to the tally. To add one, import its module here and name it.
+A generator is one module with a function `check(rng, tally)`. It makes one grammar from the random numbers, tries
+several texts on it, and reports each comparison to the tally. To add one, import its module here and name it.
 """
 
 from __future__ import annotations

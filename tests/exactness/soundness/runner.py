@@ -1,7 +1,7 @@
 """Runs generators: for so many cases, or for so many seconds of processor time, in one process or several.
 
-Case `i` of a generator depends on the seed, the generator's name and `i` only, so that a difference that was found in a long
-run on several processes can be tried again alone.
+Case `i` of a generator depends on the seed, the generator's name and `i` only, so that a difference that was found in a
+long run on several processes can be tried again alone.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class Effort:
         seconds: the processor time after which no new case begins, for each process; None for no limit.
         cases: the number of cases; None for no limit.
         first: the number of the first case.
-        case_limit: the processor time, in seconds, after which a case is given up and recorded as a difference; None for
-            no limit, so that the results depend on nothing but the cases.
+        case_limit: the processor time, in seconds, after which a case is given up and recorded as a difference; None
+            for no limit, so that the results depend on nothing but the cases.
     """
 
     seed: int = 0
@@ -93,7 +93,7 @@ def _try_case(name: str, effort: Effort, case: int, tally: Tally) -> None:
 
 @contextmanager
 def _processor_time(limit: float | None) -> Iterator[None]:
-    """Raise `_OutOfTimeError` when the process has used this many seconds; does nothing where the system has no such timer."""
+    """Raise `_OutOfTimeError` when the process has used this many seconds, where the system has such a timer."""
     if limit is None or not hasattr(signal, "setitimer"):
         yield
         return

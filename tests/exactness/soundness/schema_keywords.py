@@ -1,7 +1,7 @@
 """Schemas of two to four keywords, with empty containers on purpose, against `jsonschema`.
 
-The texts are spelled as Turnstile writes them: integers without fraction or exponent, no duplicate key, no needless escape.
-Any property order is allowed, so that only the meaning of the keywords is compared.
+The texts are spelled as Turnstile writes them: integers without fraction or exponent, no duplicate key, no needless
+escape. Any property order is allowed, so that only the meaning of the keywords is compared.
 """
 
 from __future__ import annotations
