@@ -21,6 +21,22 @@ class Remaining(NamedTuple):
     at_least: int | None
     exact: bool
 
+    @classmethod
+    def of(cls, *, accepting: bool, at_least: int | None, exact: bool) -> Remaining:
+        """Return what a match lacks, so that 0 means the same as `accepting`.
+
+        Every runtime builds its answer here: searches take 0 for the end of the text, and a lower bound that ignores
+        conditions may be 0 where the text may not end.
+
+        Args:
+            accepting: whether the text may end.
+            at_least: a lower bound for where it may not; None where no bytes complete the match.
+            exact: whether some match needs no more than `at_least`.
+        """
+        if accepting:
+            return cls(0, exact=True)
+        return cls(None, exact=True) if at_least is None else cls(max(1, at_least), exact and at_least > 0)
+
 
 class Properties(NamedTuple):
     """The properties of a JSON object that may come next.

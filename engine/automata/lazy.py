@@ -111,12 +111,12 @@ class LazyAutomaton(SearchedTable[_Key]):
         if place == DEAD:
             return Remaining(None, exact=True)
         if self.accepting[place]:
-            return Remaining(0, exact=True)
+            return Remaining.of(accepting=True, at_least=0, exact=True)
         lengths = self._lengths.get(alphabet)
         if lengths is None:
             lengths = self._lengths[alphabet] = self._lengths_of(alphabet)
         at_least, exact = lengths.of(self._keys[place][0])
-        return Remaining(at_least and max(at_least, 1), exact)
+        return Remaining.of(accepting=False, at_least=at_least, exact=exact)
 
     def _lengths_of(self, alphabet: Alphabet) -> ProgramLengths:
         return ProgramLengths(self._program, self._machine, ByteCosts(alphabet))

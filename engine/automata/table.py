@@ -95,7 +95,7 @@ class LazyTable(ABC, Generic[Key]):
         """Nothing, or one byte at least."""
         if place == DEAD:
             return Remaining(None, exact=True)
-        return Remaining(0, exact=True) if self.accepting[place] else Remaining(1, exact=False)
+        return Remaining.of(accepting=self.accepts(place), at_least=1, exact=False)
 
     def shortest_completion(
         self, configuration: int, effort: int, cancel: CancelToken | None = None, alphabet: Alphabet = None

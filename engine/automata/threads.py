@@ -103,6 +103,16 @@ class ThreadMachine:
             self._accepts[number] = verdict
         return verdict
 
+    def _may_match(self, number: ThreadId) -> bool:
+        """Return False for a thread at the end of the match whose obligations the empty text breaks.
+
+        Such a thread reads nothing, so it is dropped. A thread at `Accept` therefore always accepts, and whatever
+        looks for one (distances, stacks, liveness) agrees with `accepts`.
+        """
+        thread = self._threads[number]
+        at_end = bool(thread.obligations) and isinstance(self._code[thread.pc], Accept)
+        return not at_end or self._thread_accepts(number)
+
     def is_certain(self, threads: Threads) -> bool:
         """Whether anything is accepted from here on, known or not."""
         for number in threads:
@@ -292,7 +302,8 @@ class ThreadMachine:
             if not obligations:
                 return reached
             entries = (entry._replace(obligations=entry.obligations | obligations) for entry in reached.entries)
-            threads = self._reduce({self._with(other, obligations) for other in reached.threads})
+            asked = (self._with(other, obligations) for other in reached.threads)
+            threads = self._reduce({number for number in asked if self._may_match(number)})
             return Spread(threads, frozenset(entries))
         return Spread(frozenset((self.intern(thread._replace(node=node, obligations=obligations)),)))
 
@@ -350,7 +361,9 @@ class ThreadMachine:
             obligations = self._obligations(looks, past)
             if obligations is None:
                 continue
-            into.add(self.intern(Thread(pc, 0, counters, obligations | asked, self._push(pushed, stacks))))
+            number = self.intern(Thread(pc, 0, counters, obligations | asked, self._push(pushed, stacks)))
+            if self._may_match(number):
+                into.add(number)
             self._limits.check("alternatives of one configuration", len(into), self._limits.threads)
 
     def _push(self, frames: tuple[Frame, ...], stacks: StackSet) -> StackSet:

@@ -348,12 +348,12 @@ class JsonAutomaton:
         if place[0] == DEAD:
             return Remaining(None, exact=True)
         if self._is_accepting(place):
-            return Remaining(0, exact=True)
+            return Remaining.of(accepting=True, at_least=0, exact=True)
         open_levels, node = 0, place[0]
         while node >= 0:
             frame, node, _ = self._nodes[node]
             open_levels += self._levels.frames[frame].phase not in (Phase.ROOT, Phase.NUMBER)
-        return Remaining(max(1, open_levels), exact=False)
+        return Remaining.of(accepting=False, at_least=open_levels, exact=False)
 
     def shortest_completion(
         self, configuration: int, effort: int, cancel: CancelToken | None = None, alphabet: Alphabet = None

@@ -242,7 +242,7 @@ class ZonedAutomaton(LazyTable[_Key]):
         lacks = [each for one in self._keys[place] for each in self._lacks(one, alphabet)]
         known = [lack for lack in lacks if lack.at_least is not None]
         least = min(known, key=lambda lack: (lack.at_least, not lack.exact), default=Remaining(None, exact=True))
-        return Remaining(least.at_least and max(1, least.at_least), least.exact)
+        return Remaining.of(accepting=False, at_least=least.at_least, exact=least.exact)
 
     def _lacks(self, place: Place, alphabet: Alphabet) -> Iterable[Remaining]:
         part, zone, at = place

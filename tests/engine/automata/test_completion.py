@@ -19,6 +19,20 @@ TAIL = 'root ::= "[" item more\nmore ::= "," item more | "]"\nitem ::= "ab" | "a
 COUNTED = 'root ::= ("a" pair{2,4}){3} "."\npair ::= "b" ("c" | "dd"){2,}'
 TOKENS = 'root ::= "a" <think> | "b" "cd"'
 
+AT_THE_END = [
+    "(?:(?!0$)[ab0])*",
+    "(?:(?!e$)[a-z ])*",
+    r"(?:(?!0\Z)[ab0]){2,}",
+    r"(?:(?=a|b$)[ab])*",
+    r"(?:[ab](?!$))*c?",
+    r"(?:a\B|b\b|-)*",
+    r"(?:(?!a\b)[ab-])*",
+    r"(?:(?!(?=a).$)[ab])*",
+    r"(?m:(?:a(?!$)|[b\n])*)",
+    "(?:(?!é$)[aé])*",
+]
+"""Conditions on the end of the text, which the thread that reads meets before the text has ended."""
+
 CASES = [
     ("regex", "abc|d{3,9}x"),
     ("regex", "(a{2,3}b){3}c"),
@@ -30,6 +44,7 @@ CASES = [
     ("regex", "(?!ab)[ab]+c"),
     ("regex", r"(a|ab\b)+ ?c"),
     ("regex", "x(?<=ax)y|xaxy"),
+    *[("regex", text) for text in AT_THE_END],
     ("gbnf", NESTED),
     ("gbnf", SUMS),
     ("gbnf", HIDDEN),
@@ -86,6 +101,7 @@ def test_what_is_lacking_is_exact_without_conditions_and_a_bound_with_them(notat
     for place in places(automaton):
         at_least, exact = automaton.remaining(automaton.enter(place))
         distance = by_trying(automaton, place)
+        assert (at_least == 0) == automaton.accepts(place)
         assert exact == ("(?" not in text and r"\b" not in text) or automaton.accepts(place)
         if exact:
             assert at_least == distance

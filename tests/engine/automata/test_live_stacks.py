@@ -100,3 +100,12 @@ def test_a_pattern_with_conditions_has_no_rules_to_tell_of() -> None:
     assert isinstance(automaton, LazyAutomaton)
     (stack,) = automaton.stacks(automaton.start).stacks
     assert [frame.rule for frame in stack.frames] == ["root"]
+
+
+def test_a_stack_has_no_frames_only_where_the_text_may_end() -> None:
+    automaton = compile_grammar("regex", "(?:(?!0$)[ab0])*").automaton
+    assert isinstance(automaton, LazyAutomaton)
+    for text in (b"", b"0", b"a", b"a0", b"00", b"0b"):
+        here = automaton.run(automaton.start, text)
+        at_end = [stack for stack in automaton.stacks(here).stacks if not stack.frames]
+        assert bool(at_end) == automaton.accepts(here)

@@ -69,6 +69,18 @@ def test_where_a_text_stands_and_how_far_its_end_is(capsys):
     assert out.splitlines()[:2] == ["The text is complete: nothing may follow.", "The text may end here."]
 
 
+def test_a_text_that_a_look_ahead_forbids_to_end_may_not_end(capsys):
+    grammar = "(?:(?!0$)[ab0])*"
+    _, out, _ = run(capsys, "explain", "--text", "0", "--model", "any", notation="regex", grammar=grammar)
+    assert out.splitlines()[0] == "The shortest ending takes 1 byte: `a`. In tokens it takes 1."
+    _, out, _ = run(capsys, "explain", "--text", "0", "--json", notation="regex", grammar=grammar)
+    document = json.loads(out)
+    assert document["completion"] == {"at_least": 1, "at_most": 1, "text": "a"}
+    assert not document["accepting"]
+    _, out, _ = run(capsys, "explain", "--text", "0a", notation="regex", grammar=grammar)
+    assert out.splitlines()[0] == "The text may end here."
+
+
 def test_a_token_is_explained_by_its_id(capsys):
     _, out, _ = run(capsys, "explain", "--token", "36", "--model", "any")
     assert out.startswith("`true` is allowed here. The text may end after it.")

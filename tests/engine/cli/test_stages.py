@@ -59,6 +59,15 @@ def test_within_the_budget_the_output_is_complete(capsys):
     assert (code, err, len(out)) == (0, "", 5)  # used up, and complete
 
 
+def test_within_the_budget_a_condition_on_the_end_is_met(capsys):
+    for seed in range(8):
+        code, out, err = run(
+            capsys, *REGEX, "(?:(?!E$)[A-F])*", "--max-tokens", "6", "--within-budget", "--seed", str(seed)
+        )
+        assert (code, err) == (0, "")
+        assert not out.endswith("E")
+
+
 def test_a_budget_that_is_too_small_says_what_is_needed(capsys):
     code, out, err = run(capsys, *REGEX, "abcde", "--max-tokens", "4", "--within-budget")
     assert (code, out) == (1, "")

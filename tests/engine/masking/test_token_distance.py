@@ -20,6 +20,8 @@ GRAMMARS = [
     ("regex", "(ab|bx)+c"),
     ("regex", "[ab]{2,5}d?"),
     ("regex", "(?=.*bb)[abc]{3,6}"),
+    ("regex", "(?:(?!a$)[abc])*"),
+    ("regex", r"(?:a\B|b\b|c(?!$))*"),
     ("regex", "x|y"),
     ("gbnf", 'root ::= "a" two | "b" "d"\ntwo ::= "b" "b" | "c" two'),
     ("gbnf", 'root ::= "a" <t> "b" | "ab" "d" | "c" <[3]>'),

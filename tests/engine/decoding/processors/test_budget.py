@@ -38,6 +38,7 @@ BYTES = Vocabulary([*(bytes((byte,)) for byte in range(256)), *_TEXTS, b"a", Non
 REGEXES = [
     "a*", "a{3}", "(ab|c)*", "(ab)*c", "a(b|cc)+", "(abc){2,4}", "[ab]*c{2}", "a|bb|ccc", "(a|ab)(c|bc)a?", "",
     "a{2,5}b{0,3}", "(?=.*c)[abc]{2,4}", "(a*b){3}", "c?(ab?)*c", "[abc]{4}", "(ba)*|c+b", "é|ab", "éa*",
+    "(?:(?!a$)[abc])*", r"(?:b\B|ab|c\b)*", r"(?:[ab](?!\Z))*c?",
 ]  # fmt: skip
 GBNF = [
     'root ::= "a" root "b" | "c"',
