@@ -219,7 +219,9 @@ class Arena:
         return self.negate(self.members(keys, self.negate(value), place))
 
     def member_count(self, least: int, most: int | None, place: Place) -> Formula:
-        """How many members."""
+        """How many members; two bounds are two assertions, since the negation of a bound is one bound."""
+        if most is not None and least:
+            return self.all_of((self.member_count(least, None, place), self.member_count(0, most, place)))
         return self.intern(("member count", least, most), lambda: MemberCount(least, most, place), place)
 
     def items(self, first: int, end: int | None, value: Formula, place: Place) -> Formula:
@@ -229,11 +231,15 @@ class Arena:
         return self.intern(("items", first, end, value), lambda: Items(first, end, value, place), place)
 
     def item_count(self, least: int, most: int | None, place: Place) -> Formula:
-        """How many items."""
+        """How many items; two bounds are two assertions, since the negation of a bound is one bound."""
+        if most is not None and least:
+            return self.all_of((self.item_count(least, None, place), self.item_count(0, most, place)))
         return self.intern(("item count", least, most), lambda: ItemCount(least, most, place), place)
 
     def contains(self, value: Formula, least: int, most: int | None, place: Place) -> Formula:
-        """How many items satisfy a formula."""
+        """How many items satisfy a formula; two bounds are two assertions, as for counts."""
+        if most is not None and least:
+            return self.all_of((self.contains(value, least, None, place), self.contains(value, 0, most, place)))
         return self.intern(("contains", value, least, most), lambda: Contains(value, least, most, place), place)
 
     def distinct(self, place: Place) -> Formula:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from engine.automata.json.formula import All, Among, Formula, Not, Some
 from engine.automata.json.objects.cells import elsewhere, names_in
+from engine.automata.json.values import Kind
 from engine.notations.json_schema.dialects import Draft
 from engine.notations.json_schema.text import Json
 
@@ -74,7 +75,9 @@ def _beside(here: Schema) -> Iterator[tuple[Json, Formula]]:
         part = here.other(name)
         for key, inner in (part.members if part is not None else {}).items():
             if not isinstance(inner.value, list):
-                yield inner, here.has({key: inner})
+                # Of what is no object, nothing is evaluated by it, although `has` holds there.
+                is_object = arena.negate(arena.about(Kind.OBJECT, arena.false, inner))
+                yield inner, arena.all_of((is_object, here.has({key: inner})))
 
 
 def _target(here: Schema, name: str, part: Json) -> Json | None:

@@ -56,6 +56,22 @@ CASES = [
     ({"not": {"type": "integer"}}, ["1.5", "null"], ["1", "1.0", "10e-1"]),
     ({"enum": ["a\nb", 'c"d']}, ['"a\\nb"', '"a\\u000ab"', '"c\\"d"'], ['"a\nb"', '"c"d"', '"c\\d"']),
     ({"minProperties": 3}, ['{"a":1,"b":2,"c":3}'], ['{"a":1,"b":2,"a":3}', '{"a":1,"b":2}', '{"":1,"a":2,"":3}']),
+    # An empty array is not the array that is denied, whatever its length.
+    ({"not": {"const": [1]}}, ["[]", "[2]", "[1,1]"], ["[1]"]),
+    ({"not": {"const": [[]]}}, ["[]", "[1]", "[[],[]]", "[[1]]"], ["[[]]"]),
+    ({"not": {"enum": [[], [1, 2]]}}, ["[1]", "[2,1]", "[1,2,3]", "{}"], ["[]", "[1,2]"]),
+    ({"if": {"const": ["a"]}, "then": False}, ["[]", '["b"]'], ['["a"]']),
+    ({"uniqueItems": True}, ["[[1],[]]", "[[],[1]]", "[{},[]]", "[[1,2],[1],[]]"], ["[[],[]]", "[[1],[],[1]]"]),
+    ({"oneOf": [{"minItems": 1}, {"const": [1]}], "unevaluatedItems": False}, ["1"], ["[]", "[1]", "[2]"]),
+    ({"not": {"const": {}}}, ['{"a":1}', "[]"], ["{}"]),
+    ({"not": {"const": {"a": []}}}, ['{"a":[1]}', "{}", '{"a":[],"b":1}'], ['{"a":[]}']),
+    # A dependency asks nothing of an array, and evaluates nothing in one.
+    *(
+        ({"dependentSchemas": {"x": schema}, "unevaluatedItems": False}, ["[]", '{"x":1}', "1"], ["[1]", "[[]]"])
+        for schema in ({"items": True}, {"prefixItems": [True]}, {"contains": True}, {"allOf": [{"items": True}]})
+    ),
+    ({"dependencies": {"x": {"items": True}}, "unevaluatedItems": False}, ["[]"], ["[1]"]),
+    ({"not": {"dependentRequired": {"x": ["y"]}}}, ['{"x":1}'], ["[]", "{}", '{"x":1,"y":2}']),
     ({"type": "string", "pattern": "^a*$", "maxLength": 400}, ['"%s"' % ("a" * 400)], ['"%s"' % ("a" * 401), '"ab"']),
 ]
 
