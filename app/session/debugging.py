@@ -219,7 +219,7 @@ class Debugging(QObject):
 
     def write_twin(self) -> None:
         """Write what the model would have written without the grammar."""
-        self._decoding.pause()
+        self._decoding.stop_for(WriteTwin)
         self.cancel_twin()
         self._group.submit(WriteTwin())
 

@@ -24,12 +24,14 @@ from app.jobs import JobGroup
 from app.session.compiling import Drawn
 from app.session.questions import Questions
 from app.session.sharing import share_request
+from app.workers.coalescence_messages import MeasureStrategies
 from app.workers.decode_messages import (
     Back,
     Begin,
     DecodeView,
     Force,
     GoTo,
+    Lookup,
     ManyAnswer,
     OpenModel,
     PipelineRefused,
@@ -43,11 +45,29 @@ from app.workers.decode_messages import (
     SetSampler,
     StepOnce,
     Take,
+    Why,
+    WriteTwin,
 )
 from app.workers.messages import Failed
 from app.workers.replaying import OpenOutput
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import Chat, FormerBranch, SamplerSettings, Trace
+
+_STOPPED_BY: dict[type, str] = {
+    Take: "a token was chosen by hand",
+    Force: "a token was forced by hand",
+    Back: "a step was taken back",
+    Restart: "the generation was restarted",
+    GoTo: "another step was selected",
+    OpenOutput: "another output was opened as a trace",
+    SetPrompt: "the prompt changed",
+    SetPipeline: "the processors changed",
+    SampleMany: "many seeds are generated first",
+    WriteTwin: "the output without the grammar is generated first",
+    MeasureStrategies: "the strategies are measured first",
+}
+"""The requests that end a run, and why: they move the session, change what the next token depends on in a way that
+the run was not started with, or keep the model busy for long. All other requests interleave with a run."""
 
 Judge: TypeAlias = Callable[[DecodeView], str | None]
 """After a step of a run: why it stops there; empty where it goes on, None where that is still to be found out."""
@@ -59,7 +79,8 @@ class Decoding(Questions):
     Signals, besides those of `Questions`:
         viewed(DecodeView): what the generation panes show.
         running_changed(is running): Run began or ended.
-        run_ended(why): a run stopped by itself, at its goal or at a breakpoint.
+        run_ended(why): a run stopped for another reason than the user's Pause or the end of the generation.
+        went_on(): the user moved on after `run_ended`, whose reason is of no interest any more.
         model_opened(): the model that was asked for serves now.
         model_failed(spec, sentence): a model did not load; the old one still serves.
         model_differs(name): the document was made with another model of this name.
@@ -70,6 +91,7 @@ class Decoding(Questions):
     viewed = Signal(object)
     running_changed = Signal(bool)
     run_ended = Signal(str)
+    went_on = Signal()
     model_opened = Signal()
     model_failed = Signal(str, str)
     model_differs = Signal(str)
@@ -84,6 +106,7 @@ class Decoding(Questions):
         self._opening_steps = 0
         self._next_move: Back | GoTo | None = None  # once the present one is answered
         self._running = False
+        self._told_end = False  # whether the reason of the last end of a run still counts
         self._judge: Judge = _to_the_end
         self._watched: Callable[[], bool] = bool
         self._one_by_one: Callable[[], bool] = bool
@@ -139,7 +162,7 @@ class Decoding(Questions):
     def set_prompt(self, prompt: str | Chat) -> None:
         """Start anew from another prompt."""
         if prompt != self._document.content.prompt:
-            self.pause()
+            self.stop_for(SetPrompt)
             self._document.set_prompt(prompt)
             self._group.submit(SetPrompt(prompt))
 
@@ -157,18 +180,23 @@ class Decoding(Questions):
 
     def set_pipeline(self, settings: PipelineSettings) -> None:
         """Put other stages between the model and the draw; the document takes them over once the worker has."""
-        self.pause()
+        self.stop_for(SetPipeline)
         self._end_assessment()
         self._group.submit(SetPipeline(settings))
 
     def ask(self, request: Any) -> None:
-        """Send any other request; what moves the session by hand ends a run.
+        """Send any other request: what moves the session ends a run, a question leaves it alone.
 
         Of a key that is held, or of quick clicks, no queue comes that runs on afterwards: while one move is under way,
         only the last of those that follow waits for it.
         """
+        if isinstance(request, Why | Lookup):
+            self._question(request)
+            return
         if not isinstance(request, StepOnce):
-            self.pause()
+            self._next_move = None
+        self._go_on_by_hand()
+        self.stop_for(type(request))
         if isinstance(request, Back | GoTo) and self._waits_for(Back | GoTo):
             self._next_move = request
             return
@@ -179,13 +207,16 @@ class Decoding(Questions):
 
     def choose(self, request: Take | Force) -> None:
         """Take a token from among those that are shown, unless others will be by the time that it is taken."""
-        self.pause()
+        self._next_move = None
+        self.stop_for(type(request))
         if not self._waits_for(Take | Force | StepOnce | Back | GoTo | Restart):
             self.ask(request)
 
     def step(self) -> None:
         """Take one token, unless one is being taken already."""
         self._next_move = None
+        if not self._running:
+            self._go_on_by_hand()
         if not self._waits_for(StepOnce):
             self._put_aside()
             self._end_assessment()
@@ -206,6 +237,7 @@ class Decoding(Questions):
             one_by_one: asked before every step, whether forced runs are taken token by token, so that none is missed.
         """
         if not self._running:
+            self._go_on_by_hand()
             self._judge, self._watched, self._one_by_one = judge or _to_the_end, watched, one_by_one
             self._running = True
             self.running_changed.emit(True)
@@ -216,12 +248,26 @@ class Decoding(Questions):
         if self._running and not self._waits_for(StepOnce):
             self._go_on(self._view)
 
-    def pause(self) -> None:
-        """Stop stepping; a move that waits is not made."""
+    def pause(self, why: str = "") -> None:
+        """Stop stepping; a move that waits is not made.
+
+        Args:
+            why: what stopped the run, as a sentence to show; empty where the user paused it, or where what stopped it
+                is told elsewhere.
+        """
         self._next_move = None
         if self._running:
             self._running = False
             self.running_changed.emit(False)
+            self._assessment.start()
+            if why:
+                self._told_end = True
+                self.run_ended.emit(why)
+
+    def stop_for(self, kind: type) -> None:
+        """End a run, and say by what, if requests of a kind end one."""
+        if why := _STOPPED_BY.get(kind):
+            self.pause(f"The run stopped: {why}")
 
     def open_output(self, ids: tuple[int, ...]) -> None:
         """Stand behind an output as if it had been generated; the trace is kept as a branch to be read."""
@@ -233,7 +279,7 @@ class Decoding(Questions):
 
     def sample_many(self, count: int) -> None:
         """Generate many outputs, seeded upwards from the sampler's seed; a run ends before."""
-        self.pause()
+        self.stop_for(SampleMany)
         super().sample_many(count)
 
     def cancel_grammar(self) -> None:
@@ -259,6 +305,7 @@ class Decoding(Questions):
 
     def _take_document(self) -> None:
         self.pause()
+        self._go_on_by_hand()
         content = self._document.content
         self._to_restore = restore_request(content.trace)
         self._opening_steps = 0
@@ -269,6 +316,11 @@ class Decoding(Questions):
         self._begin()
         if content.model.spec and content.model.spec != self._spec:
             self.open_model(content.model.spec)
+
+    def _go_on_by_hand(self) -> None:
+        if self._told_end:
+            self._told_end = False
+            self.went_on.emit()
 
     def _waits_for(self, kinds: UnionType | type) -> bool:
         return any(isinstance(request, kinds) for request in self._group.pending)
@@ -364,13 +416,15 @@ class Decoding(Questions):
 
     def _go_on(self, view: DecodeView) -> None:
         if self._running:
+            if view.position is None and not view.error:
+                self.pause("The run stopped: no grammar is in force yet")
+                return
             if view.error or view.position is None or view.position.finish is not None:
-                self.pause()
+                self.pause()  # the view says it
                 return
             why = self._judge(view)
             if why:
-                self.pause()
-                self.run_ended.emit(why)
+                self.pause(why)
             elif why is not None:
                 self.step()
 

@@ -104,6 +104,17 @@ class Questions(QObject):
         """Give up the export that is under way."""
         self._group.cancel(lambda request: isinstance(request, ExportRequest))
 
+    def _question(self, request: Any) -> None:
+        """Ask about the session without moving it; a newer question of a kind replaces one that waits.
+
+        The search for how far the end is makes way and begins again afterwards: nobody waits for it.
+        """
+        was_assessing = any(isinstance(older, AssessOutput) for older in self._group.pending)
+        self._group.cancel(lambda older: isinstance(older, (AssessOutput, type(request))))
+        if was_assessing:
+            self._assessment.start()
+        self._group.submit(request)
+
     def _assess(self) -> None:
         """Ask how far the end is, unless something else goes on; whatever is asked for next takes its place."""
         if self._view.position is None or self.is_running:

@@ -181,8 +181,9 @@ class Session(QObject):
         self.drawn.emit(drawn)
         self._update_live()
 
-    def _on_stale(self, _is_stale: bool, _reason: str) -> None:
-        self.decoding.pause()
+    def _on_stale(self, is_stale: bool, reason: str) -> None:
+        if is_stale:
+            self.decoding.pause(f"The run stopped: {reason[:1].lower()}{reason[1:]}")
         self.step_allowed_changed.emit(self.step_refusal)
 
     def _update_live(self) -> None:

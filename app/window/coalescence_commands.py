@@ -166,7 +166,7 @@ class CoalescenceCommands(QObject):
     # --- what the user does ---------------------------------------------------------------------------------------
 
     def _measure(self) -> None:
-        self._session.decoding.pause()
+        self._session.decoding.stop_for(MeasureStrategies)
         self.pane.strategies.begin()
         self._session.coalescing.ask(MeasureStrategies())
 

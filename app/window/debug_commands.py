@@ -108,7 +108,8 @@ class DebugCommands(QObject):
         session, debugging, decoding = self._session, self._session.debugging, self._session.decoding
         generation = self._panes.generation
         decoding.viewed.connect(self._show_view)
-        decoding.run_ended.connect(generation.show_stop)
+        decoding.run_ended.connect(generation.show_run_end)
+        decoding.went_on.connect(lambda: generation.show_run_end(""))
         generation.token_forced.connect(lambda token_id: decoding.choose(Force(token_id)))
         generation.until_wanted.connect(self._run_until)
         generation.colours_chosen.connect(self._colour_chips)

@@ -253,12 +253,14 @@ class WhyAnswer:
 
     Attributes:
         removed_by: the stage that does not leave a token which the grammar allows, and why; None where there is none.
+        index: how many tokens there were before it: in a run the window may show a later step by now.
     """
 
     token_id: int
     explanation: Explanation
     prose: str
     removed_by: tuple[str, str] | None = None
+    index: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ def why(session: DecodeSession, grammar: CompiledGrammar | None, token_id: int) 
     source = grammar.source if grammar is not None else SourceText("")
     prose = explain(explanation, source, session.model.vocabulary, token_id=token_id)
     removed_by = session.removed_by(token_id)
-    return WhyAnswer(token_id, explanation, "" if removed_by else prose, removed_by)
+    return WhyAnswer(token_id, explanation, "" if removed_by else prose, removed_by, len(session.steps))
 
 
 def many_of(session: DecodeSession, seeds: range, cancel: CancelToken, emit: Emit) -> ManyAnswer:

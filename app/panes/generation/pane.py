@@ -89,7 +89,8 @@ class GenerationPane(QFrame):
         self._view = DecodeView()
         self._source = ""
         self._refusal = ""
-        self._has_noted = False
+        self._has_noted = self._is_running = False
+        self._run_end = ""  # why the last run stopped, while the banner says so
         self._drawn: ByteDfa | None = None
         self._live: int | None = None
         self.banner = Banner()
@@ -129,7 +130,10 @@ class GenerationPane(QFrame):
         self.prompt.set_can_chat(view.model is not None and view.model.has_chat)
         self._show_headline()
         if moved:
-            self.why.hide()
+            if self._is_running:
+                self.why.mark_past()  # a run does not take away what the user reads
+            else:
+                self.why.hide()
             if self.late_twin.built is not None:
                 self.late_twin.built.set_stale()
             self._name_states()
@@ -157,7 +161,10 @@ class GenerationPane(QFrame):
     def show_why(self, answer: WhyAnswer) -> None:
         """Open *Why not?* under the candidates."""
         self.pages.setCurrentIndex(0)
-        self.why.show_answer(answer, self.candidates.candidate(answer.token_id), self._source)
+        position = self._view.position
+        is_past = answer.index is not None and position is not None and position.index != answer.index
+        candidate = None if is_past else self.candidates.candidate(answer.token_id)
+        self.why.show_answer(answer, candidate, self._source, is_past=is_past)
 
     def show_assessment(self, verdict: Verdict) -> None:
         """Say how far the end is from where the session stands, or why it ended."""
@@ -186,14 +193,26 @@ class GenerationPane(QFrame):
         action: Callable[[], object] | None = None,
     ) -> None:
         """Say what failed, why, and offer one way on; an empty `what` takes it back."""
-        self._has_noted = False
+        self._has_noted, self._run_end = False, ""
         self.banner.show_trouble(what, why, severity=severity, button=button, action=action)
 
     def show_stop(self, why: str) -> None:
-        """Say why a run stopped by itself; the next step takes that back."""
+        """Say why something was not done; the next step takes that back."""
         if not self.banner.offers_a_way_on:
-            self._has_noted = True
+            self._has_noted, self._run_end = True, ""
             self.banner.show_trouble(why, severity="hint")
+
+    def show_run_end(self, why: str) -> None:
+        """Say why a run stopped, until another reason takes its place; an empty `why` takes it back.
+
+        It outlasts the views that follow: the request that stopped the run answers with one.
+        """
+        if self.banner.offers_a_way_on:
+            return
+        if why or self._run_end:
+            self._has_noted = False
+            self.banner.show_trouble(why, severity="hint")
+        self._run_end = why
 
     def show_loading(self, stage: str, done: int = 0, total: int | None = None) -> None:
         """Show how far a model is; an empty stage when it is there."""
@@ -220,6 +239,7 @@ class GenerationPane(QFrame):
 
     def set_running(self, is_running: bool) -> None:
         """Whether steps follow one another by themselves."""
+        self._is_running = is_running
         self.controls.set_running(is_running)
 
     # --- what the window may ask ----------------------------------------------------------------------------------
@@ -384,7 +404,7 @@ class GenerationPane(QFrame):
         remark = view.error or view.note
         if self.banner.offers_a_way_on or not (remark or self._has_noted):
             return
-        self._has_noted = bool(remark)
+        self._has_noted, self._run_end = bool(remark), ""
         self.banner.show_trouble(remark, severity="error" if view.error else "hint")
 
     def _name_states(self) -> None:

@@ -59,6 +59,7 @@ class WhyPanel(QFrame):
         self._answer: WhyAnswer | None = None
         self._candidate: Candidate | None = None
         self._source = ""
+        self._is_past = False
         self._title = QLabel(textFormat=Qt.TextFormat.RichText, wordWrap=True)
         self._prose = QLabel(textFormat=Qt.TextFormat.RichText, wordWrap=True)
         self._prose.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -80,21 +81,30 @@ class WhyPanel(QFrame):
         theme.themes.changed.connect(self._render)
         self.hide()
 
-    def show_answer(self, answer: WhyAnswer, candidate: Candidate | None, source: str) -> None:
+    def show_answer(
+        self, answer: WhyAnswer, candidate: Candidate | None, source: str, *, is_past: bool = False
+    ) -> None:
         """Open with an answer.
 
         Args:
             answer: the verdict on a token.
             candidate: the token's row in the table; None where it is not shown.
             source: the text of the grammar that the answer is about, for excerpts; may be empty.
+            is_past: whether the answer is about another step than the one that is shown.
         """
-        self._answer, self._candidate, self._source = answer, candidate, source
+        self._answer, self._candidate, self._source, self._is_past = answer, candidate, source, is_past
         self._render()
         self.show()
         name = candidate.name if candidate else ""
         verdict = "may come next" if answer.explanation.allowed and not answer.removed_by else "may not come next"
         token = token_text(answer.explanation.token, name, answer.token_id)
         announce(self, f"{token} {verdict}. {unmarked(self._said)}")
+
+    def mark_past(self) -> None:
+        """Say which step the answer is about: another one is shown now."""
+        if not self._is_past:
+            self._is_past = True
+            self._render()
 
     def close_panel(self) -> None:
         """Close."""
@@ -150,7 +160,9 @@ class WhyPanel(QFrame):
         model = ""
         if self._candidate is not None:
             model = words(f" · the model gave it {percent(self._candidate.p)}", Role.MUTED)
-        return code(text, role, struck=not allowed) + words(verdict, strong=True) + model
+        index = self._answer.index if self._answer else None
+        where = words(f" · as token {index + 1:,}", Role.MUTED) if self._is_past and index is not None else ""
+        return code(text, role, struck=not allowed) + words(verdict, strong=True) + where + model
 
     def _span_buttons(self, spans: tuple[Span, ...]) -> QWidget:
         row = QWidget()

@@ -270,3 +270,52 @@ def test_an_edit_leaves_the_timeline_open(rules):
     rules.wait(lambda: rules.panes.problems.is_empty)
     rules.window._fold_bottom()
     assert rules.window.arrangement.bottom_is_open
+
+
+def test_a_run_goes_on_while_a_token_is_looked_up(desk):
+    desk.open("[ab]{30}c")
+    table = desk.panes.generation.candidates
+    desk.qtbot.mouseClick(table.search, LEFT)
+    desk.qtbot.keyClicks(table.search, "b")
+    desk.wait(lambda: table.found.isVisible())
+    # The field's delay is longer than a step of this model; on a slow one each step is followed by a search.
+    desk.session.decoding.viewed.connect(lambda _view: table.lookup_wanted.emit(table.search.text()))
+    desk.window.activateWindow()
+    press(desk, Qt.Key.Key_F5)
+    assert ended(desk) == ""
+    assert desk.session.decoding.view.position.finish is Finish.STOP
+    desk.wait(lambda: "stopped because" in desk.panes.generation.headline.text)  # the assessment came, too
+    assert table.search.text() == "b"
+
+
+def test_a_run_that_something_else_stops_says_by_what(desk):
+    desk.open("[ab]{200}c")
+    generation = desk.panes.generation
+    desk.window.activateWindow()
+    press(desk, Qt.Key.Key_F5)
+    desk.wait(lambda: len(desk.output) > 2)
+    chips = generation.output.chips
+    desk.qtbot.mouseClick(chips.viewport(), LEFT, pos=chips.rect_of(0).center().toPoint())
+    assert ended(desk) == "The run stopped: another step was selected"
+    desk.wait(lambda: not desk.session.groups.decode.pending)
+    assert len(desk.output) == 1
+    assert ended(desk) == "The run stopped: another step was selected"  # the views that followed left it
+    press(desk, Qt.Key.Key_F5)
+    desk.wait(lambda: len(desk.output) > 2)
+    press(desk, Qt.Key.Key_F5)
+    assert ended(desk) == ""  # it was paused
+
+
+def test_an_explanation_that_is_asked_for_in_a_run_stays_and_says_of_which_token_it_is(desk):
+    desk.open("[ab]{120}c")
+    generation = desk.panes.generation
+    desk.window.activateWindow()
+    generation.candidates.table.candidates.sort(Column.TOKEN, Qt.SortOrder.AscendingOrder)
+    press(desk, Qt.Key.Key_F5)
+    desk.wait(lambda: len(desk.output) > 2)
+    desk.qtbot.mouseClick(generation.candidates.table.viewport(), LEFT, pos=QPoint(40, 8))
+    desk.wait(lambda: generation.why.isVisible())
+    ended(desk)
+    assert desk.session.decoding.view.position.finish is Finish.STOP
+    assert generation.why.isVisible()
+    assert "as token" in generation.why._title.text()

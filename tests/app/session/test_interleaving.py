@@ -1,0 +1,148 @@
+"""Which requests leave a run alone, and which end it and say so."""
+
+import inspect
+import re
+from typing import get_args
+
+import pytest
+from model_doubles import decode_handler
+
+from app.document import Autosave, Document, DocumentFile, GrammarPart, ModelPart
+from app.session import Groups, Session
+from app.session.decoding import _STOPPED_BY
+from app.workers import coalescence_messages, decode_messages
+from app.workers.coalescence_messages import CompareSpellings, FindForced, FindForcedHere, ListIndex, MeasureStrategies
+from app.workers.compile_messages import CompileRequest
+from app.workers.decode_messages import (
+    Back,
+    Begin,
+    FindBreakpoint,
+    Force,
+    GoTo,
+    Lookup,
+    OpenModel,
+    Restart,
+    RestoreTrace,
+    SampleMany,
+    SetBudget,
+    SetGrammar,
+    SetPipeline,
+    SetPrompt,
+    SetSampler,
+    StepOnce,
+    Take,
+    TokensRequest,
+    Why,
+    WriteTwin,
+)
+from app.workers.replaying import AssessOutput, OpenOutput, ReplayQuestion
+from engine.decoding.pipeline_settings import PipelineSettings
+from engine.decoding.values import Finish, SamplerSettings
+
+A = ord("a") - 0x20
+LENGTH = 24
+QUESTIONS = {
+    Lookup: lambda session: session.decoding.ask(Lookup("a")),
+    Why: lambda session: session.decoding.ask(Why(A)),
+    TokensRequest: lambda session: session.decoding.tell_tokens(TokensRequest(session.document.revision, grouped=True)),
+    FindBreakpoint: lambda session: session.groups.decode.submit(FindBreakpoint(1)),
+    FindForced: lambda session: session.coalescing.ask(FindForced(session.document.revision)),
+    FindForcedHere: lambda session: session.coalescing.ask(FindForcedHere()),
+    CompareSpellings: lambda session: session.coalescing.ask(CompareSpellings(session.document.revision, b"", b"a", 4)),
+    ListIndex: lambda session: session.coalescing.ask(ListIndex(session.document.revision)),
+    "ReplayOutput": lambda session: session.decoding.replay(request_of(session), ReplayQuestion("ab")),
+}
+ENDS = {
+    Take: lambda session: session.decoding.choose(Take(A)),
+    Force: lambda session: session.decoding.choose(Force(A)),
+    Back: lambda session: session.decoding.ask(Back()),
+    Restart: lambda session: session.decoding.ask(Restart()),
+    GoTo: lambda session: session.decoding.ask(GoTo(None)),
+    OpenOutput: lambda session: session.decoding.open_output((A,)),
+    SetPrompt: lambda session: session.decoding.set_prompt("another"),
+    SetPipeline: lambda session: session.decoding.set_pipeline(PipelineSettings(budget=True)),
+    SampleMany: lambda session: session.decoding.sample_many(1),
+    WriteTwin: lambda session: session.debugging.write_twin(),
+    MeasureStrategies: lambda session: session.decoding.stop_for(MeasureStrategies),
+}
+
+
+@pytest.fixture
+def ready(workers, qtbot, tmp_path):
+    session = Session(Document(Autosave(tmp_path / "autosave")), Groups(decode_handler=decode_handler))
+    session.start()
+    grammar = GrammarPart(text=f"[ab]{{{LENGTH}}}")
+    session.document.replace(
+        DocumentFile(grammar=grammar, model=ModelPart("letters"), sampler=SamplerSettings(seed=3), max_tokens=LENGTH + 9)
+    )
+    qtbot.waitUntil(lambda: session.step_refusal == "")
+    yield session
+    session.close()
+
+
+def request_of(session) -> CompileRequest:
+    return session.compiling.request()
+
+
+@pytest.mark.parametrize("kind", QUESTIONS, ids=lambda kind: getattr(kind, "__name__", kind))
+def test_a_question_after_every_step_leaves_a_run_alone(ready, qtbot, kind):
+    ended = []
+    ready.decoding.run_ended.connect(ended.append)
+    ready.decoding.viewed.connect(lambda _view: QUESTIONS[kind](ready) if ready.decoding.is_running else None)
+    ready.debugging.run_until()
+    qtbot.waitUntil(lambda: not ready.decoding.is_running)
+    assert ready.decoding.view.position.finish is Finish.STOP
+    assert not ended
+
+
+@pytest.mark.parametrize("kind", ENDS, ids=lambda kind: kind.__name__)
+def test_what_ends_a_run_says_so(ready, qtbot, kind):
+    ended = []
+    ready.decoding.run_ended.connect(ended.append)
+    ready.debugging.run_until()
+    ENDS[kind](ready)
+    assert not ready.decoding.is_running
+    assert ended == [f"The run stopped: {_STOPPED_BY[kind]}"]
+
+
+def test_a_pause_by_the_user_needs_no_words(ready, qtbot):
+    ended = []
+    ready.decoding.run_ended.connect(ended.append)
+    ready.debugging.run_until()
+    ready.decoding.pause()
+    assert not ended
+
+
+def test_an_error_in_the_grammar_ends_a_run_and_is_named(ready, qtbot):
+    ended = []
+    ready.decoding.run_ended.connect(ended.append)
+    ready.debugging.run_until()
+    ready.compiling._set_stale("The grammar has an error")
+    assert ended == ["The run stopped: the grammar has an error"]
+
+
+SETTINGS = {OpenModel, SetGrammar, Begin, SetSampler, SetBudget, RestoreTrace, StepOnce}
+"""What a run goes on under: from the next step, or once it has come."""
+
+
+def test_every_request_of_the_decode_process_is_known_to_interleave_or_not():
+    source = inspect.getsource(decode_messages).partition("# --- answers")[0]
+    names = set(re.findall(r"^class (\w+)", source, re.MULTILINE))
+    names |= {kind.__name__ for kind in get_args(coalescence_messages.CoalescenceRequest)}
+    known = {*_STOPPED_BY, *SETTINGS, *(kind for kind in QUESTIONS if kind != "ReplayOutput")}
+    assert names == {kind.__name__ for kind in known - {OpenOutput}}
+
+
+@pytest.mark.parametrize("kind", [Lookup, Why], ids=lambda kind: kind.__name__)
+def test_a_question_does_not_keep_the_assessment_from_coming(ready, qtbot, kind):
+    ready.decoding.viewed.connect(lambda _view: QUESTIONS[kind](ready))
+    with qtbot.waitSignal(ready.decoding.assessed):
+        ready.decoding.step()
+
+
+def test_a_question_in_the_midst_of_an_assessment_only_delays_it(ready, qtbot):
+    """The assessment is asked for, makes way for the question, and is asked for again."""
+    ready.decoding.step()
+    qtbot.waitUntil(lambda: any(isinstance(one, AssessOutput) for one in ready.groups.decode.pending))
+    with qtbot.waitSignals([ready.decoding.found, ready.decoding.assessed]):
+        ready.decoding.ask(Lookup("a"))
