@@ -71,9 +71,9 @@ ENDS = {
 def ready(workers, qtbot, tmp_path):
     session = Session(Document(Autosave(tmp_path / "autosave")), Groups(decode_handler=decode_handler))
     session.start()
-    grammar = GrammarPart(text=f"[ab]{{{LENGTH}}}")
+    grammar, sampler = GrammarPart(text=f"[ab]{{{LENGTH}}}"), SamplerSettings(seed=3)
     session.document.replace(
-        DocumentFile(grammar=grammar, model=ModelPart("letters"), sampler=SamplerSettings(seed=3), max_tokens=LENGTH + 9)
+        DocumentFile(grammar=grammar, model=ModelPart("letters"), sampler=sampler, max_tokens=LENGTH + 9)
     )
     qtbot.waitUntil(lambda: session.step_refusal == "")
     yield session

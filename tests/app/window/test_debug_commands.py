@@ -277,7 +277,7 @@ def test_a_run_goes_on_while_a_token_is_looked_up(desk):
     table = desk.panes.generation.candidates
     desk.qtbot.mouseClick(table.search, LEFT)
     desk.qtbot.keyClicks(table.search, "b")
-    desk.wait(lambda: table.found.isVisible())
+    desk.wait(table.found.isVisible)
     # The field's delay is longer than a step of this model; on a slow one each step is followed by a search.
     desk.session.decoding.viewed.connect(lambda _view: table.lookup_wanted.emit(table.search.text()))
     desk.window.activateWindow()
@@ -314,7 +314,7 @@ def test_an_explanation_that_is_asked_for_in_a_run_stays_and_says_of_which_token
     press(desk, Qt.Key.Key_F5)
     desk.wait(lambda: len(desk.output) > 2)
     desk.qtbot.mouseClick(generation.candidates.table.viewport(), LEFT, pos=QPoint(40, 8))
-    desk.wait(lambda: generation.why.isVisible())
+    desk.wait(generation.why.isVisible)
     ended(desk)
     assert desk.session.decoding.view.position.finish is Finish.STOP
     assert generation.why.isVisible()
