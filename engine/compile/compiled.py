@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cached_property
+
 from engine.automata.dfa import ByteDfa
 from engine.automata.materialise import minimal_dfa, neighbourhood
 from engine.automata.program import Program
@@ -34,7 +37,6 @@ class CompiledGrammar:
         notation: one of `NOTATIONS`.
         source: the text that was compiled.
         options: what the compile was told.
-        diagnostics: warnings and hints, in source order.
         automaton: the runtime, shared by every matcher of this grammar. It grows as it is used, in one thread.
         is_regular: whether a finite automaton suffices.
         grammar: the rules as they are written; None for a JSON Schema.
@@ -45,7 +47,7 @@ class CompiledGrammar:
         notation: str,
         source: SourceText,
         options: CompileOptions,
-        diagnostics: tuple[Diagnostic, ...],
+        diagnostics: tuple[Diagnostic, ...] | Callable[[], tuple[Diagnostic, ...]],
         automaton: Runtime,
         *,
         is_regular: bool,
@@ -55,11 +57,16 @@ class CompiledGrammar:
         self.notation = notation
         self.source = source
         self.options = options
-        self.diagnostics = diagnostics
+        self._diagnostics = diagnostics
         self.automaton = automaton
         self.is_regular = is_regular
         self.grammar = grammar
         self._program = program
+
+    @cached_property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """Warnings and hints, in source order; they are put into words when they are first read."""
+        return self._diagnostics() if callable(self._diagnostics) else self._diagnostics
 
     @property
     def is_empty(self) -> bool:

@@ -11,7 +11,7 @@ from typing import Final
 from engine.automata.lazy import LazyAutomaton
 from engine.automata.program import assemble
 from engine.automata.recursion import nests_without_bound
-from engine.automata.runtime import DEAD, Runtime
+from engine.automata.runtime import DEAD
 from engine.compile.compiled import CompiledGrammar
 from engine.compile.options import NOTATIONS, CompileOptions
 from engine.compile.schema import schema_automaton
@@ -66,9 +66,12 @@ def compile_grammar(
 
 def _run(notation: str, text: SourceText, options: CompileOptions, cancel: CancelToken) -> CompiledGrammar:
     if notation == "json_schema":
-        schema, diagnostics = schema_automaton(text, options, cancel)
-        diagnostics = _with_emptiness(diagnostics, schema, text)
-        return CompiledGrammar(notation, text, options, diagnostics, schema, is_regular=False)
+        schema, findings = schema_automaton(text, options, cancel)
+
+        def schema_diagnostics() -> tuple[Diagnostic, ...]:
+            return _with_emptiness(findings(), schema.start == DEAD, text)
+
+        return CompiledGrammar(notation, text, options, schema_diagnostics, schema, is_regular=False)
     cancel.begin("parsing")
     if notation == "gbnf":
         grammar, diagnostics = parse_gbnf(text, options.limits)
@@ -80,7 +83,7 @@ def _run(notation: str, text: SourceText, options: CompileOptions, cancel: Cance
     is_regular = program is None or not nests_without_bound(program)
     cancel.begin("looking for a match")
     automaton = LazyAutomaton(program, options.limits, cancel)
-    diagnostics = _with_emptiness(diagnostics, automaton, text)
+    diagnostics = _with_emptiness(diagnostics, automaton.start == DEAD, text)
     return CompiledGrammar(
         notation, text, options, diagnostics, automaton, is_regular=is_regular, grammar=grammar, program=program
     )
@@ -126,11 +129,9 @@ def _too_large(error: LimitExceededError, text: SourceText) -> Diagnostic:
     )
 
 
-def _with_emptiness(
-    diagnostics: tuple[Diagnostic, ...], automaton: Runtime, text: SourceText
-) -> tuple[Diagnostic, ...]:
+def _with_emptiness(diagnostics: tuple[Diagnostic, ...], is_empty: bool, text: SourceText) -> tuple[Diagnostic, ...]:
     """The findings, and that no text matches, where none says so yet."""
-    if automaton.start != DEAD or any(found.code == _TELLS_OF_EMPTINESS for found in diagnostics):
+    if not is_empty or any(found.code == _TELLS_OF_EMPTINESS for found in diagnostics):
         return diagnostics
     matches_nothing = Diagnostic(
         "matches-nothing",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 
 from engine.automata.json.arrays import UndecidedError
 from engine.automata.json.explore import explore
@@ -18,8 +19,8 @@ from engine.source import CancelToken, Diagnostic, GrammarError, Severity, Sourc
 
 def schema_automaton(
     text: SourceText, options: CompileOptions, cancel: CancelToken
-) -> tuple[JsonAutomaton, tuple[Diagnostic, ...]]:
-    """The automaton of a schema, and the findings about it.
+) -> tuple[JsonAutomaton, Callable[[], tuple[Diagnostic, ...]]]:
+    """Return the automaton of a schema, and what puts the findings about it into words.
 
     Raises:
         GrammarError: it is no schema, or asks for what is not decided.
@@ -27,7 +28,7 @@ def schema_automaton(
         CancelledError: `cancel` was used.
     """
     cancel.begin("parsing")
-    model, diagnostics = json_schema.parse(
+    model, findings = json_schema.parse(
         text, options.limits, draft=options.draft, additional=options.additional, unenforced=options.unenforced
     )
     cancel.begin("looking for a match")
@@ -45,12 +46,12 @@ def schema_automaton(
             f"{pointer_to(error.place)}: {error}",
             "Remove the keyword, or bound what it is about",
         )
-        raise GrammarError((*diagnostics, found), text) from error
+        raise GrammarError((*findings.in_source_order(), found), text) from error
     except RecursionError as error:
-        raise GrammarError((*diagnostics, _too_deep(text)), text) from error
+        raise GrammarError((*findings.in_source_order(), _too_deep(text)), text) from error
     finally:
         sys.setrecursionlimit(before)
-    return automaton, diagnostics
+    return automaton, findings.in_source_order
 
 
 def _too_deep(text: SourceText) -> Diagnostic:

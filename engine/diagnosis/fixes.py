@@ -10,13 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Final, TypeAlias
 
 from engine.notations.editing import Edit, names_of, rename
 from engine.notations.editing.gbnf_names import pieces, rule_span
 from engine.notations.editing.schema_fixes import SCHEMA_FIXES
-from engine.source import Diagnostic, Span
+from engine.source import Diagnostic, Span, similar_words
 
 _MOST_GUESSES: Final = 3
 _WRITE: Final = re.compile(r"^(?:Write|Write it as) `+(.+?)`+(?: |$|,)")
@@ -109,7 +108,7 @@ def _swap_counts(text: str, finding: Diagnostic) -> Iterator[Fix]:
 def _undefined_rule(text: str, finding: Diagnostic) -> Iterator[Fix]:
     name = _of(text, finding.span)
     defined = [known.text for known in names_of("gbnf", text) if known.definitions]
-    for near in get_close_matches(name, defined, _MOST_GUESSES):
+    for near in similar_words(name, defined, _MOST_GUESSES):
         yield _replace(finding.span, near)
     before = "" if text.endswith("\n") or not text else "\n"
     stub = f'{before}{name} ::= ""'

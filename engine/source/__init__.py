@@ -10,6 +10,7 @@ from engine.source.errors import (
     LimitExceededError,
 )
 from engine.source.limits import Limits
+from engine.source.similar import similar_words
 from engine.source.text import SourceText, Span
 
 __all__ = [
@@ -24,5 +25,6 @@ __all__ = [
     "Severity",
     "SourceText",
     "Span",
+    "similar_words",
     "turn",
 ]

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from engine.source.diagnostic import Diagnostic
     from engine.source.text import SourceText
+
+
+_MOST_RENDERED: Final = 20
+"""Findings in the message of a `GrammarError`; all of them are in its `diagnostics`."""
 
 
 class EngineError(Exception):
@@ -49,7 +53,10 @@ class GrammarError(EngineError):
     """
 
     def __init__(self, diagnostics: Sequence[Diagnostic], source: SourceText) -> None:
-        super().__init__("\n".join(d.render(source) for d in diagnostics))
+        lines = [d.render(source) for d in diagnostics[:_MOST_RENDERED]]
+        if len(diagnostics) > _MOST_RENDERED:
+            lines.append(f"and {len(diagnostics) - _MOST_RENDERED:,} more findings")
+        super().__init__("\n".join(lines))
         self.diagnostics = tuple(diagnostics)
         self.source = source
 

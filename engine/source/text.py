@@ -6,7 +6,9 @@ UTF-16 units converts at its own border.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
+from functools import lru_cache
 
 from engine.source.errors import InvariantError
 
@@ -39,8 +41,21 @@ class SourceText:
 
     def line_column(self, offset: int) -> tuple[int, int]:
         """The line and column of a code point, both counted from 1."""
-        return self.text.count("\n", 0, offset) + 1, offset - self.text.rfind("\n", 0, offset)
+        starts = _line_starts(self.text)
+        line = bisect_right(starts, offset)
+        return line, offset - starts[line - 1] + 1
 
     def excerpt(self, span: Span) -> str:
         """The text that a span covers."""
         return self.text[span.start : span.end]
+
+
+@lru_cache(maxsize=4)  # many findings are about one text
+def _line_starts(text: str) -> list[int]:
+    """Return the offsets at which lines begin; only a line feed ends one."""
+    starts = [0]
+    at = text.find("\n")
+    while at >= 0:
+        starts.append(at + 1)
+        at = text.find("\n", at + 1)
+    return starts

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from difflib import get_close_matches
 from functools import lru_cache
 from typing import Final, TypeAlias
 
@@ -12,12 +11,13 @@ from engine.notations.editing import words
 from engine.notations.editing.edits import Edit
 from engine.notations.editing.outline import Outline, Part
 from engine.notations.editing.schema_names import REFERENCES, Schemas, decoded_step, key_span, quoted
-from engine.source import Span
+from engine.source import Span, similar_words
 
 Repair: TypeAlias = tuple[str, tuple[Edit, ...]]
 Repairer: TypeAlias = Callable[[str, Span], Iterator[Repair]]
 
 _MOST: Final = 3
+_LONGEST_TITLE: Final = 40
 _STRING: Final = re.compile(r"'((?:[^'\\\n]|\\.)*)'")
 _WORD: Final = re.compile(r"[A-Za-z_$][\w$-]*")
 _PYTHON: Final = {"True": "true", "False": "false", "None": "null"}
@@ -64,7 +64,7 @@ def _near_strings(known: Iterable[str]) -> Repairer:
         names = list(known)
         for string in strings:
             if string.text is not None and string.text not in names:
-                for near in get_close_matches(string.text.lower(), names, _MOST):
+                for near in similar_words(string.text.lower(), names, _MOST):
                     yield _replaced(string.span, quoted(near))
                 return
 
@@ -79,8 +79,17 @@ def _unknown_format(text: str, span: Span) -> Iterator[Repair]:
 def _misspelled(text: str, span: Span) -> Iterator[Repair]:
     known = [name for group in words.KEYWORDS.values() for name in group]
     written = text[span.start : span.end].strip('"')
-    for near in get_close_matches(written, known, _MOST):
+    for near in similar_words(written, known, _MOST):
         yield _replaced(span, quoted(near))
+
+
+def _unknown_keyword(text: str, span: Span) -> Iterator[Repair]:
+    yield from _misspelled(text, span)
+    yield f"Remove the keyword {_shortened(text[span.start : span.end])}", (_without_key(text, span),)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST_TITLE else text[:_LONGEST_TITLE] + "…"
 
 
 def _unresolved(text: str, span: Span) -> Iterator[Repair]:
@@ -94,7 +103,7 @@ def _unresolved(text: str, span: Span) -> Iterator[Repair]:
     targets = {
         re.split("[/#]", target)[-1]: target for target in Schemas(outline).targets(part.holder) if target != "#"
     }
-    for near in get_close_matches(re.split("[/#]", part.text)[-1], targets, _MOST):
+    for near in similar_words(re.split("[/#]", part.text)[-1], targets, _MOST):
         yield _replaced(span, quoted(targets[near]))
     wanted = re.fullmatch(r"#/(\$defs|definitions)/([^/]+)", part.text)
     if wanted is None:
@@ -189,6 +198,7 @@ SCHEMA_FIXES: Final[Mapping[str, Repairer]] = {
     "schema-unknown-type": _near_strings(words.TYPES),
     "schema-unknown-format": _unknown_format,
     "schema-misspelled-keyword": _misspelled,
+    "schema-unknown-keyword": _unknown_keyword,
     "schema-later-keyword": _remove_keyword,
     "schema-former-keyword": _remove_keyword,
     "schema-beside-reference": _remove_keyword,

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from typing import Final
 
 from engine.grammar import Choice, Empty, Grammar, Never, Node, Reference, Repeat, Rule
 from engine.grammar.analysis import blockers, left_recursion, reachable_rules, references
 from engine.grammar.nodes import parts
-from engine.source import Diagnostic, Severity, SourceText, Span, turn
+from engine.source import Diagnostic, Severity, SourceText, Span, similar_words, turn
 
 START: Final = "root"
 _MOST_SUGGESTIONS: Final = 10  # each compares a name with all others
@@ -64,7 +63,7 @@ def _undefined(rules: Mapping[str, Rule]) -> Iterator[Diagnostic]:
             if name in rules:
                 continue
             if name not in hints:
-                near = get_close_matches(name, rules, 1) if len(hints) < _MOST_SUGGESTIONS else []
+                near = similar_words(name, rules, 1) if len(hints) < _MOST_SUGGESTIONS else []
                 hints[name] = f"Did you mean `{near[0]}`?" if near else f"Add `{name} ::= …`"
             message = f"there is no rule `{name}`"
             yield _finding("undefined-rule", Severity.ERROR, reference.span, message, hints[name])

@@ -1,10 +1,18 @@
-"""What is found about a schema, with the words for it. Every finding names its JSON Pointer."""
+"""Findings about a schema, with the words for them. Every finding names its JSON Pointer.
+
+A finding is put into words when it is first read: its place takes a second reading of the text (see `text`), and most
+compiles that have hints never show them.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import dataclass
 from typing import Final
 
-from engine.notations.json_schema.text import Json
+from engine.notations.json_schema.shapes import advice_for
+from engine.notations.json_schema.spelling import similar_word
+from engine.notations.json_schema.text import Json, Key
 from engine.source import Diagnostic, Severity, Span
 
 _E, _W, _H = Severity.ERROR, Severity.WARNING, Severity.HINT
@@ -34,6 +42,16 @@ _WORDS: Final[dict[str, tuple[Severity, str, str]]] = {
         "{what} is no keyword, so it is only an annotation",
         "Did you mean {meant}?",
     ),
+    "schema-unknown-keyword": (
+        _H,
+        "{what} is not a keyword of JSON Schema, so it has no effect",
+        "{advice}",
+    ),
+    "schema-no-keyword": (
+        _W,
+        "{where} has no keyword of JSON Schema, so it allows any value",
+        "{advice}",
+    ),
     "schema-later-keyword": (
         _W,
         "{where} is no keyword of {draft}, so it is only an annotation",
@@ -50,6 +68,48 @@ _WORDS: Final[dict[str, tuple[Severity, str, str]]] = {
 }
 
 
+_MOST_LISTED: Final = {Severity.ERROR: 100, Severity.WARNING: 100, Severity.HINT: 20}
+"""Findings with one code; of those behind them only the number is reported."""
+_LONGEST_FIELD: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class _Finding:
+    """A finding that is not in words yet."""
+
+    code: str
+    severity: Severity
+    at: Json | Key | Span
+    fields: dict[str, str]
+
+    @property
+    def span(self) -> Span:
+        if isinstance(self.at, Span):
+            return self.at
+        span = self.at.span
+        # A missing keyword has no place of its own: its schema's first bracket stands for it.
+        return Span(span.start, span.start + 1) if self.code == "schema-no-keyword" else span
+
+    def in_words(self) -> Diagnostic:
+        _, message, hint = _WORDS[self.code]
+        fields = {"where": self._where(), "advice": self._advice(), **self.fields}
+        short = {name: _shortened(value) for name, value in fields.items()}
+        return Diagnostic(self.code, self.severity, self.span, message.format(**short), hint.format(**short))
+
+    def _where(self) -> str:
+        return "" if isinstance(self.at, Span) else self.at.pointer or "the schema"
+
+    def _advice(self) -> str:
+        if self.code == "schema-no-keyword" and isinstance(self.at, Json):
+            return advice_for(self.at)
+        if self.code == "schema-unknown-keyword" and isinstance(self.at, Key):
+            meant = similar_word(self.fields["what"])
+            if meant is not None and meant not in self.at.holder.members:
+                return f"Did you mean {meant}?"
+            return "Remove it, or begin its name with x- to mark an extension"
+        return ""
+
+
 class Findings:
     """Collects findings.
 
@@ -59,27 +119,38 @@ class Findings:
 
     def __init__(self, *, lenient: bool) -> None:
         self.lenient = lenient
-        self._found: dict[tuple[str, Span], Diagnostic] = {}
+        self.has_errors = False
+        self._found: dict[object, _Finding] = {}
 
-    def add(self, code: str, at: Json | Span, *, span: Span | None = None, **fields: str) -> None:
-        """Report a finding about a part of the schema."""
-        severity, message, hint = _WORDS[code]
+    def add(self, code: str, at: Json | Key | Span, **fields: str) -> None:
+        """Report a finding about a part of the schema, or about a key."""
+        severity = _WORDS[code][0]
         if code == "schema-not-enforced" and self.lenient:
             severity = Severity.WARNING
-        if isinstance(at, Json):
-            fields.setdefault("where", at.pointer or "the schema")
-            span = span or at.span
-        else:
-            span = at
-        self._found.setdefault(
-            (code, span), Diagnostic(code, severity, span, message.format(**fields), hint.format(**fields))
-        )
+        self.has_errors |= severity is Severity.ERROR
+        place = at if isinstance(at, Span) else at.identity
+        self._found.setdefault((code, place), _Finding(code, severity, at, fields))
 
     def in_source_order(self) -> tuple[Diagnostic, ...]:
-        """All findings."""
-        return tuple(sorted(self._found.values(), key=lambda d: (d.span, d.code)))
+        """Return all findings in words; of very many with one code the first ones, and how many more there are."""
+        listed: list[Diagnostic] = []
+        first_left_out: dict[str, _Finding] = {}
+        counts: Counter[str] = Counter()
+        for found in sorted(self._found.values(), key=lambda one: (one.span, one.code)):
+            counts[found.code] += 1
+            if counts[found.code] <= _MOST_LISTED[found.severity]:
+                listed.append(found.in_words())
+            else:
+                first_left_out.setdefault(found.code, found)
+        for code, found in first_left_out.items():
+            more = counts[code] - _MOST_LISTED[found.severity]
+            message = f"{more:,} more findings of this kind are not listed; the first of them is here"
+            listed.append(Diagnostic(code, found.severity, found.span, message))
+        return tuple(sorted(listed, key=lambda one: (one.span, one.code)))
 
-    @property
-    def has_errors(self) -> bool:
-        """Whether one of them stops the compile."""
-        return any(d.severity is Severity.ERROR for d in self._found.values())
+
+def _shortened(text: str) -> str:
+    if len(text) <= _LONGEST_FIELD:
+        return text
+    half = _LONGEST_FIELD // 2
+    return f"{text[:half]}…{text[-half:]}"

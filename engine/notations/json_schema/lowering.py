@@ -18,8 +18,9 @@ from engine.automata.json.values import EVERY_KIND, Kind
 from engine.notations.json_schema.dialects import SINCE, Draft, draft_name
 from engine.notations.json_schema.findings import Findings
 from engine.notations.json_schema.resources import Resources, Scope
-from engine.notations.json_schema.spelling import likely_keyword
-from engine.notations.json_schema.text import Json
+from engine.notations.json_schema.shapes import embedded_schema
+from engine.notations.json_schema.spelling import is_annotation, likely_keyword
+from engine.notations.json_schema.text import Json, Key
 from engine.notations.json_schema.texts import Texts
 from engine.source import Limits, turn
 
@@ -113,7 +114,7 @@ class Lowering:
         table = _table(here.draft)
         parts = [table[name](here, part) for name, part in members.items() if name in table]
         if len(parts) < len(members):
-            self._tell_of_annotations(here, table)
+            self._report_annotations(node, here.draft, table)
         if self.closed and "properties" in members and not _OPENING & members.keys():
             parts.append(self._close(here, members["properties"]))
         return self.arena.all_of(parts)
@@ -124,7 +125,7 @@ class Lowering:
         if named is None or not isinstance(named.value, str) or named.value not in _SCALARS:
             return False
         for name in members:
-            if name != "type" and (name in _all_keywords() or likely_keyword(name) is not None):
+            if name != "type" and not is_annotation(name):
                 return False
         return not node.doubled
 
@@ -138,18 +139,30 @@ class Lowering:
             self._plain[node.number] = known
         return known
 
-    def _tell_of_annotations(self, here: Schema, table: dict[str, Keyword]) -> None:
-        """Report what was probably meant to be enforced."""
-        members = here.node.members
-        for name, part in members.items():
-            since = SINCE.get(name)
-            if since is not None and here.draft < since:
-                draft, first = draft_name(here.draft), draft_name(since)
-                self.findings.add("schema-later-keyword", part, draft=draft, since=first)
+    def _report_annotations(self, node: Json, draft: Draft, table: dict[str, Keyword]) -> None:
+        """Report the members of a schema that no keyword enforces, other than the annotations that are known."""
+        members = node.members
+        unknown: list[str] = []
+        for name in members:
+            if name in table:
                 continue
-            meant = None if name in table else likely_keyword(name)
-            if meant is not None and meant not in members:
-                self.findings.add("schema-misspelled-keyword", here.node.key_spans[name], what=name, meant=meant)
+            since = SINCE.get(name, draft)
+            if draft < since:
+                self.findings.add(
+                    "schema-later-keyword", members[name], draft=draft_name(draft), since=draft_name(since)
+                )
+            elif not is_annotation(name):
+                unknown.append(name)
+        for name in unknown:
+            meant = likely_keyword(name)
+            if meant is None or meant in members:
+                self.findings.add("schema-unknown-keyword", Key(node, name), what=name)
+            else:
+                self.findings.add("schema-misspelled-keyword", Key(node, name), what=name, meant=meant)
+        if unknown and not any(name in table or name in SINCE for name in members):
+            is_bare = len(unknown) == len(members)
+            if is_bare or (node.number == 0 and embedded_schema(node) is not None):
+                self.findings.add("schema-no-keyword", node)
 
     def _close(self, here: Schema, properties: Json) -> Formula:
         names = self.arena.among(list(properties.members), properties)

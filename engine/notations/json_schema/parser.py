@@ -12,7 +12,7 @@ from engine.notations.json_schema.findings import Findings
 from engine.notations.json_schema.lowering import Lowering
 from engine.notations.json_schema.resources import Resources
 from engine.notations.json_schema.text import JsonTextError, TooDeepError, read_json
-from engine.source import Diagnostic, GrammarError, Limits, SourceText
+from engine.source import GrammarError, Limits, SourceText
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ def parse(
     draft: int = 2020,
     additional: Literal["open", "closed"] = "open",
     unenforced: Literal["error", "warn"] = "error",
-) -> tuple[SchemaModel, tuple[Diagnostic, ...]]:
+) -> tuple[SchemaModel, Findings]:
     """Read a schema.
 
     Args:
@@ -63,10 +63,9 @@ def parse(
     goal = lowering.run(root)
     if lowering.refers:
         _find_endless(lowering, findings)
-    diagnostics = findings.in_source_order()
     if findings.has_errors:
-        raise GrammarError(diagnostics, source)
-    return SchemaModel(arena, goal), diagnostics
+        raise GrammarError(findings.in_source_order(), source)
+    return SchemaModel(arena, goal), findings
 
 
 def _in_place(formula: Formula) -> set[int]:

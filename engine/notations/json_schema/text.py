@@ -70,6 +70,11 @@ class Json:
         self._text = text
 
     @property
+    def identity(self) -> object:
+        """Its number, which tells it from all other parts and keys of the text."""
+        return self.number
+
+    @property
     def span(self) -> Span:
         """Its place."""
         return self._text.places[self.number][0]
@@ -133,6 +138,16 @@ class Key:
 
     def __init__(self, holder: Json, name: str) -> None:
         self._holder, self._name = holder, name
+
+    @property
+    def holder(self) -> Json:
+        """The object that it is in."""
+        return self._holder
+
+    @property
+    def identity(self) -> object:
+        """What tells it from all other parts and keys of the text."""
+        return self._holder.number, self._name
 
     @property
     def span(self) -> Span:

@@ -37,7 +37,7 @@ class Texts:
                 node, _ = regex.parse(SourceText(text), "ecma", self._limits)
             except GrammarError as error:
                 first = next(d for d in error.diagnostics if d.severity is Severity.ERROR)
-                self._findings.add("schema-pattern", part, span=(key or part).span, what=first.message)
+                self._findings.add("schema-pattern", key or part, what=first.message)
                 return self._arena.true
             self._nodes[text] = node
         if matches_empty(node, True, None):  # at the start of every string

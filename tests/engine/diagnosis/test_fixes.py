@@ -55,6 +55,8 @@ CASES = [
     ('{"format":"emial"}', "schema-unknown-format", "Replace by `email`", '{"format":"email"}'),
     ('{"format":"qqq"}', "schema-unknown-format", "Remove the keyword `format`", "{}"),
     ('{"propertes":{}}', "schema-misspelled-keyword", "Replace by `properties`", '{"properties":{}}'),
+    ('{"propertys":{}}', "schema-unknown-keyword", "Replace by `properties`", '{"properties":{}}'),
+    ('{"faker":{},"type":"null"}', "schema-unknown-keyword", 'Remove the keyword "faker"', '{"type":"null"}'),
     (
         '{"$schema":"http://json-schema.org/draft-04/schema#","const":1}',
         "schema-later-keyword",
