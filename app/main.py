@@ -18,6 +18,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from engine.source.processes import protect_imports
+
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
 
@@ -131,4 +133,5 @@ def _say(text: str) -> None:
 
 
 if __name__ == "__main__":
+    protect_imports()
     sys.exit(main())

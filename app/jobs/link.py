@@ -17,7 +17,7 @@ Rejected: `QSocketNotifier` on the pipe (pipes are no sockets on Windows),
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
+import logging
 import queue
 import threading
 from collections import deque
@@ -29,10 +29,15 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from app.workers.loop import Handler, serve
 from app.workers.protocol import Submit
+from engine.source.processes import spawn_context, start_process
 
-_CONTEXT = multiprocessing.get_context("spawn")  # the same on every platform, and never forks a Qt process
+_log = logging.getLogger(__name__)
+
+_CONTEXT = spawn_context()  # the same on every platform, and never forks a Qt process
 
 _BURIALS, _BURIAL_SECONDS = 40, 0.05
+_WRITER_SECONDS = 2.0
+_NOT_STARTED = 126  # the exit code that a shell gives to a command that it cannot run
 
 
 class _Incarnation:
@@ -51,8 +56,8 @@ class _Incarnation:
         self._outbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._reader = threading.Thread(target=self._read, name=f"{name}-reader", daemon=True)
         self._writer = threading.Thread(target=self._write, name=f"{name}-writer", daemon=True)
+        self._writer.start()  # first, since the reader waits for it in the end
         self._reader.start()
-        self._writer.start()
 
     def send(self, message: Any) -> None:
         """Queue a message for the process."""
@@ -69,16 +74,36 @@ class _Incarnation:
                 self._lock.release()
         self._outbox.put(None)
 
+    @property
+    def is_over(self) -> bool:
+        """Whether process and threads are gone, and the descriptors closed."""
+        return not (self._reader.is_alive() or self._writer.is_alive())
+
     def join(self, timeout: float) -> None:
         """Wait until process and threads are gone."""
         self._reader.join(timeout)
         self._writer.join(timeout)
 
     def _read(self) -> None:
+        try:
+            exit_code = self._live()
+        except OSError as error:  # no process, no descriptor or no memory is left to start one with
+            _log.warning("process %s cannot be started: %s", self._process.name, error)
+            exit_code = _NOT_STARTED
+        self._outbox.put(None)
+        if not self._ended.is_set():
+            self._deliver(self, _Death(exit_code))
+        self._theirs.close()
+        self._writer.join(_WRITER_SECONDS)
+        if not self._writer.is_alive():  # a descriptor that is closed while it writes may be another file's by then
+            self._ours.close()
+
+    def _live(self) -> int:
+        """Start the process, hand its messages on until it ends, and release it; return its exit code."""
         with self._lock:
             if self._ended.is_set():
-                return
-            self._process.start()
+                return 0
+            start_process(self._process)
             self._running, self.pid = True, self._process.pid
         if self._ended.is_set():
             self._process.kill()
@@ -94,24 +119,22 @@ class _Incarnation:
                 self._deliver(self, message)
         if not self._ended.is_set():
             self._process.kill()  # a pipe that closes on its own leaves nothing to talk to
-        exit_code = self._bury()
-        self._outbox.put(None)
-        if not self._ended.is_set():
-            self._deliver(self, _Death(exit_code))
-        with contextlib.suppress(OSError):
-            self._ours.close()
+        return self._bury()
 
     def _bury(self) -> int:
-        """Wait for the process to be gone; returns its exit code."""
+        """Wait for the process to be gone, close its descriptors and return its exit code."""
         # multiprocessing polls all children whenever one starts. If another thread's poll reaps this one, a `join`
         # here returns before that thread has stored the exit code, hence the second look.
         for _ in range(_BURIALS):
             self._process.join(_BURIAL_SECONDS)
             if self._process.exitcode is not None:
                 break
+        exit_code = self._process.exitcode or 0
         with self._lock:
             self._running = False
-        return self._process.exitcode or 0
+            with contextlib.suppress(ValueError):  # its exit code is still to come: the garbage collector closes it
+                self._process.close()
+        return exit_code
 
     def _write(self) -> None:
         while (message := self._outbox.get()) is not None:
@@ -182,6 +205,7 @@ class WorkerLink(QObject):
         self._retired.clear()
 
     def _retire(self) -> None:
+        self._retired = [incarnation for incarnation in self._retired if not incarnation.is_over]
         if self._incarnation is not None:
             self._incarnation.end()
             self._retired.append(self._incarnation)

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 
 from engine.cli.output import MisuseError, complain, have_streams, use_utf8
 from engine.source import CancelledError, EngineError, GrammarError
+from engine.source.processes import protect_imports
 
 DOCUMENT = ".turnstile"
 OWN_OPTIONS = ("-h", "--help", "--version")
@@ -26,6 +27,8 @@ INTERRUPTED = 130
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code; `arguments` are those of the process by default."""
+    if arguments is None:
+        protect_imports()
     given = list(sys.argv[1:] if arguments is None else arguments)
     if _is_for_the_window(given):
         return _open_window(given)

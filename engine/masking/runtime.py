@@ -12,16 +12,23 @@ from __future__ import annotations
 import importlib
 import logging
 import os
+import sys
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
+from types import CodeType, ModuleType
 from typing import Any
 
 from engine.automata.json.reading import common
 from engine.automata.json.whitespace import Whitespace
 from engine.masking import kernels, loop_kernels
+
+_NUMBA_SETTINGS = "numba.core.config"
+_NUMBA_FILE = ".numba_config.yaml"
 
 _log = logging.getLogger(__name__)
 
@@ -116,8 +123,41 @@ def _cache_directory() -> Path | None:
     return directory
 
 
+class _SettingsLoader(SourceFileLoader):
+    """Loads numba's settings without the file `.numba_config.yaml` of the working directory, which numba would obey."""
+
+    def get_code(self, fullname: str) -> CodeType | None:
+        code = super().get_code(fullname)
+        if code is None:
+            return None
+        return code.replace(co_consts=tuple(os.devnull if c == _NUMBA_FILE else c for c in code.co_consts))
+
+
+class _SettingsFinder(MetaPathFinder):
+    """Has numba's settings loaded by `_SettingsLoader`."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, _target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname != _NUMBA_SETTINGS:
+            return None
+        spec = PathFinder.find_spec(fullname, path)
+        if spec is not None and isinstance(spec.loader, SourceFileLoader):
+            spec.loader = _SettingsLoader(spec.loader.name, spec.loader.path)
+        return spec
+
+
+def _import_numba() -> ModuleType:
+    finder = _SettingsFinder()
+    sys.meta_path.insert(0, finder)
+    try:
+        return importlib.import_module("numba")
+    finally:
+        sys.meta_path.remove(finder)
+
+
 def _compile(directory: Path | None) -> Kernels:
-    import numba
+    numba: Any = _import_numba()
     from numba import types
     from numba.core import cgutils
     from numba.extending import intrinsic, overload, register_jitable

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.source import CancelToken
+from engine.source.processes import start_python
 
 _POLL_SECONDS = 0.1
 _POLITE_SECONDS = 2.0
@@ -31,16 +32,16 @@ class ChildResult:
 
 
 def run_child(
-    command: Sequence[str], environment: Mapping[str, str], cancel: CancelToken, report: Callable[[], None]
+    arguments: Sequence[str], environment: Mapping[str, str], cancel: CancelToken, report: Callable[[], None]
 ) -> ChildResult:
-    """Run a command to its end, calling `report` meanwhile.
+    """Run Python with arguments to its end, calling `report` meanwhile.
 
     Raises:
         CancelledError: the work was cancelled; the child is gone by then.
     """
     with tempfile.TemporaryFile() as output:
-        with subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, env=dict(environment)
+        with start_python(
+            arguments, environment, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
         ) as child:
             try:
                 while True:

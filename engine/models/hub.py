@@ -7,7 +7,6 @@ no pickle and no Python travels here.
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 
 from engine.models.child import ChildResult, bytes_under, run_child
@@ -43,7 +42,7 @@ def hub_folder(repository: str, cancel: CancelToken) -> Path:
 
     report()
     quiet = {"HF_HUB_DISABLE_PROGRESS_BARS": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
-    result = run_child([sys.executable, "-c", _FETCH, repository, *_WANTED], {**os.environ, **quiet}, cancel, report)
+    result = run_child(["-c", _FETCH, repository, *_WANTED], {**os.environ, **quiet}, cancel, report)
     if result.status != 0:
         raise _sentence(repository, result)
     cached = _cached(repository)

