@@ -254,6 +254,8 @@ _FIXERS: Final[Mapping[str, Fixer]] = {
     "regex-incomplete-escape": _as_the_hint_says,
     "regex-posix-class": _as_the_hint_says,
     "regex-letter-range": _as_the_hint_says,
+    "regex-unicode-class": _as_the_hint_says,
+    "regex-unicode-complement": _as_the_hint_says,
     "regex-bad-escape": _without_backslash,
     "regex-reversed-range": _swap_range,
     "regex-repeat-reversed": _swap_counts,

@@ -10,6 +10,7 @@ import json
 import re
 import warnings
 from collections.abc import Callable, Hashable, Iterator
+from contextlib import suppress
 from decimal import Context, Decimal, DecimalException, localcontext
 from functools import cache
 from typing import Any
@@ -100,21 +101,28 @@ def schema_verdict(schema: Any) -> Verdict:
 
 
 def regex_verdict(pattern: str) -> Verdict:
-    """Judges texts by a regular expression; classes such as `\\d` are ASCII.
+    """Return a judge of texts by a regular expression: `re`, and the `regex` package for what `re` does not compile.
 
     Raises:
         UnjudgedError: the pattern is none of the `regex` package's, or means something else there.
     """
+    with suppress(re.error, OverflowError, RecursionError), warnings.catch_warnings(action="ignore"):
+        compiled = re.compile(pattern)
+        return lambda text: compiled.fullmatch(text) is not None
     if "[[:" in pattern:
         raise UnjudgedError("the judge knows POSIX classes, and Python has none")
-    by_property = re.search(r"\\[pP]", pattern) is not None
-    if by_property and re.search(r"\\[sSdDwWbB]|\(\?\w*i", pattern):
-        raise UnjudgedError("the judge has properties or ASCII classes, not both in one pattern")
     try:
-        compiled = regex.compile(pattern, regex.VERSION0 | (0 if by_property else regex.ASCII))
+        other = regex.compile(pattern, regex.VERSION0)
     except (regex.error, ValueError) as error:
         raise UnjudgedError("the pattern is none of the judge's") from error
-    return lambda text: compiled.fullmatch(text) is not None
+    differs = re.search(r"\\[sSdDwWbB]", pattern) is not None
+
+    def is_right(text: str) -> bool:
+        if differs and not text.isascii():
+            raise UnjudgedError("the judge's classes hold other characters, such as combining marks in `\\w`")
+        return other.fullmatch(text) is not None
+
+    return is_right
 
 
 def read_json(text: str) -> Any:

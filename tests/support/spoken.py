@@ -46,7 +46,7 @@ _SETS = {
     "white space": r"\s",
     "anything but white space": r"\S",
 }
-_OF = {" (ASCII)": "", " (Unicode)": "(?u)"}
+_OF = {" (ASCII)": "(?a)", " (Unicode)": ""}
 _CONDITIONS = {
     "where the text begins": r"\A",
     "where a line begins": "(?m)^",
@@ -135,11 +135,11 @@ def _leaf(words: str) -> Node:
 
 
 def _condition(words: str) -> Node | None:
-    plain = words.removesuffix(", of any script")
+    plain = words.removesuffix(" of ASCII characters")
     pattern = _CONDITIONS.get(plain)
     if pattern is None:
         return None
-    return parse(SourceText(("(?u)" if plain != words else "") + pattern), "python", Limits())[0]
+    return parse(SourceText(("(?a)" if plain != words else "") + pattern), "python", Limits())[0]
 
 
 def _set(words: str) -> CharSet:

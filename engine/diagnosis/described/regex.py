@@ -147,22 +147,22 @@ class _Names:
         if excerpt not in set(Anchor):
             return ""
         anchor = Anchor(excerpt)
-        for multiline, unicode_shorthands, ignore_case in product((False, True), repeat=3):
-            flags = Flags(ignore_case, multiline, unicode_shorthands=unicode_shorthands)
+        for multiline, ascii_only, ignore_case in product((False, True), repeat=3):
+            flags = Flags(ignore_case, multiline, ascii=ascii_only)
             if anchor_node(anchor, self._dialect, flags, node.span) == node:
-                of_unicode = ", of any script" if unicode_shorthands else ""
-                return _ANCHORS.get((anchor, multiline), _DOLLAR[self._dialect]) + of_unicode
+                of_ascii = " of ASCII characters" if ascii_only else ""
+                return _ANCHORS.get((anchor, multiline), _DOLLAR[self._dialect]) + of_ascii
         return ""
 
     def _set(self, excerpt: str, chosen: CharSet) -> str:
         letter = excerpt[1:]
         if excerpt.startswith("\\") and letter in _SHORTHANDS:
-            of_ascii = shorthand(letter, Dialect.PYTHON, Flags())
+            of_ascii = shorthand(letter, Dialect.PYTHON, Flags(ascii=True))
             if chosen == of_ascii:
                 return f"{_SHORTHANDS[letter]} (ASCII)"
             if chosen == shorthand(letter, Dialect.ECMA, Flags()):
                 return f"{_SHORTHANDS[letter]} (ECMAScript)"
-            if chosen == shorthand(letter, Dialect.PYTHON, Flags(unicode_shorthands=True)):
+            if chosen == shorthand(letter, Dialect.PYTHON, Flags()):
                 return f"{_SHORTHANDS[letter]} (Unicode)"
             return ""
         found = _PROPERTY.fullmatch(excerpt)

@@ -93,6 +93,7 @@ _REGEX: Final[dict[str, tuple[tuple[str, str, str, str], ...]]] = {
         (".", _SAID, "a.c", "abc"),
         ("[a-z]", _SAID, "[a-z]", "q"),
         ("[^a-z]", _SAID, "[^a-z]", "Q"),
+        ("[0-9]", "An ASCII digit", "[0-9]{2}", "42"),
         (r"\d", _SAID, r"\d\d", "42"),
         (r"\D", _SAID, r"\D", "x"),
         (r"\w", _SAID, r"\w\w", "a_"),
@@ -117,8 +118,8 @@ _REGEX: Final[dict[str, tuple[tuple[str, str, str, str], ...]]] = {
         ("a|b", "One or the other", "yes|no", "no"),
         ("(?:…)", _SAID, "(?:ab)+", "abab"),
         ("(…)", "A numbered group; for matching the same as one without a number", "(ab)+", "abab"),
-        ("(?P<name>…)", "A named group; for matching the same", r"(?P<year>\d{4})", "2026"),
-        ("(?<name>…)", "A named group; for matching the same", r"(?<year>\d{4})", "2026"),
+        ("(?P<name>…)", "A named group; for matching the same", "(?P<year>[0-9]{4})", "2026"),
+        ("(?<name>…)", "A named group; for matching the same", "(?<year>[0-9]{4})", "2026"),
     ),
     "Conditions": (
         ("^", "The text begins here; a match is of the whole text anyway", "^ab", "ab"),
@@ -150,8 +151,8 @@ _REGEX: Final[dict[str, tuple[tuple[str, str, str, str], ...]]] = {
         ("(?s)", "From the beginning: . takes line feeds, too", "(?s)a.b", "a\nb"),
         ("(?m)", "From the beginning: ^ and $ are about lines, too", "(?m)a$\nb", "a\nb"),
         ("(?x)", "From the beginning: blanks and comments do not count", "(?x) a b # c", "ab"),
-        ("(?u)", r"From the beginning: \w and its kin know all of Unicode", r"(?u)\w", "ß"),
-        ("(?a)", "From the beginning: letter case and classes know ASCII only", "(?a)(?i)k", "K"),
+        ("(?a)", r"From the beginning: \d, \w, \s, \b and letter case know ASCII only", r"(?a)\d", "4"),
+        ("(?a:…)", r"In the group: \d, \w, \s, \b and letter case know ASCII only", r"(?a:\d)", "4"),
         ("(?i:…)", "In the group: letter case does not matter", "(?i:get) x", "GET x"),
         ("(?s:…)", "In the group: . takes line ends, too", "(?s:a.b)", "a\nb"),
         ("(?-i:…)", "In the group: letter case matters again", "(?i:a(?-i:b))", "Ab"),
@@ -161,16 +162,29 @@ _REGEX: Final[dict[str, tuple[tuple[str, str, str, str], ...]]] = {
 _PYTHON_ONLY: Final = frozenset(
     (
         *("(?P<name>…)", r"\A", r"\Z", r"\U0001F600", r"\N{EM DASH}", "(?#…)"),
-        *("(?i)", "(?s)", "(?m)", "(?x)", "(?u)", "(?a)"),
+        *("(?i)", "(?s)", "(?m)", "(?x)", "(?a)", "(?a:…)"),
     )
 )
 _ECMA_ONLY: Final = frozenset(("(?<name>…)", r"\u{1F600}", r"\cJ"))
 
 
+_UNICODE: Final = {
+    r"\d": "A digit of any script, as in re",
+    r"\D": "Anything but a digit of any script",
+    r"\w": "A letter or digit of any script, or _, as in re",
+    r"\W": "Anything else than those",
+    r"\s": "White space of any kind, as in re",
+    r"\S": "Anything but white space of any kind",
+}
+"""What the shorthands mean in Python's dialect, where no `(?a)` says otherwise."""
+
+
 def _regex(dialect: str) -> Iterator[ReferenceGroup]:
+    meanings = _UNICODE if dialect == "python" else {}
     unknown = _ECMA_ONLY if dialect == "python" else _PYTHON_ONLY
     for title, rows in _REGEX.items():
-        known = _group(title, tuple(row for row in rows if row[0] not in unknown))
+        wanted = ((row[0], meanings.get(row[0], row[1]), *row[2:]) for row in rows if row[0] not in unknown)
+        known = _group(title, tuple(wanted))
         if dialect == "ecma" and title == "Characters":
             dot = _entry(".", "Any character but a line end", "a.c", "abc")
             known = ReferenceGroup(title, (dot, *known.entries[1:]))

@@ -6,7 +6,6 @@ rather than a matcher:
 - a lookbehind may have any width, since all of it is regular;
 - `\\B` matches the empty text, as documented and as `re` does since 3.14;
 - `(?a)` keeps `(?i)` to ASCII everywhere; `re` forgets it in ranges beyond U+FFFF;
-- `\\d \\w \\s \\b` are ASCII unless `(?u)` is given (see `dialect`);
 - possessive and atomic forms are taken where they are a set of strings (see `atomic`), backreferences and
   conditionals are refused.
 """

@@ -3,17 +3,15 @@
 `python` is the syntax of CPython's `re` with Unicode properties added; `ecma`
 is ECMAScript with the u flag, which is what JSON Schema's `pattern` means.
 
-In `python`, `\\d \\w \\s \\b` are ASCII unless `(?u)` is given: whoever writes
-`\\d` for a model's output means the ten digits, and a Unicode `\\w` makes an
-automaton of thousands of byte transitions out of a word. Case is another
-matter: `(?i)` folds as `re` folds a `str`, over all of Unicode, unless `(?a)`
-is given.
+In `python`, `\\d \\w \\s \\b` and `(?i)` are what `re` makes of a `str` pattern:
+Unicode, and ASCII under `(?a)`. The characters are asked of the running
+interpreter's `re`, so they are those of its Unicode version
+(`unicodedata.unidata_version`: 14.0 in Python 3.11) and a pattern means the same
+here and in the user's own `re`. Properties `\\p{…}`, which `re` lacks, are of the
+version of the `regex` package.
 
-| flags | `\\d \\w \\s \\b` | `(?i)` |
-|---|---|---|
-| none | ASCII | Unicode |
-| `(?u)` | Unicode | Unicode |
-| `(?a)` | ASCII | ASCII |
+In `ecma`, they are as ECMA-262 defines them: `\\d \\w \\b` are ASCII, `\\s` is a
+list of its own.
 """
 
 from __future__ import annotations
@@ -46,16 +44,16 @@ class Flags:
         multiline: `m`, `^` and `$` also match at line ends.
         dot_all: `s`, `.` matches line ends too.
         verbose: `x`, white space and comments are skipped.
-        unicode_shorthands: `u`, `\\d \\w \\s \\b` are Unicode.
-        ascii_case: `a`, `i` knows ASCII letters only.
+        ascii: `a`, `\\d \\w \\s \\b` and `i` know ASCII only.
+        unicode: `u`, which says what holds without it, and contradicts an `a` for the whole pattern.
     """
 
     ignore_case: bool = False
     multiline: bool = False
     dot_all: bool = False
     verbose: bool = False
-    unicode_shorthands: bool = False
-    ascii_case: bool = False
+    ascii: bool = False
+    unicode: bool = False
 
 
 NEWLINE: Final = CharSet.chars("\n")
@@ -81,22 +79,38 @@ _ECMA_SPACE: Final = CharSet.of(
 )
 
 
-@cache
 def shorthand(letter: str, dialect: Dialect, flags: Flags) -> CharSet:
-    """The set that `\\d \\D \\w \\W \\s \\S` stands for.
+    """Return the set that `\\d \\D \\w \\W \\s \\S` stands for.
 
     Python leaves a shorthand alone under `(?i)`. In ECMAScript `\\w` with u and i also holds the two characters that
     fold to an ASCII letter, and `\\W` is its complement.
     """
-    if letter.isupper():
-        return ~shorthand(letter.lower(), dialect, flags)
     if dialect is Dialect.ECMA:
-        if letter == "w" and flags.ignore_case:
+        return _shorthand(letter, _Repertoire.ECMA_ANY_CASE if flags.ignore_case else _Repertoire.ECMA)
+    return _shorthand(letter, _Repertoire.ASCII if flags.ascii else _Repertoire.UNICODE)
+
+
+class _Repertoire(StrEnum):
+    """Which characters the shorthands are about."""
+
+    ASCII = "ascii"
+    UNICODE = "unicode"
+    ECMA = "ecma"
+    ECMA_ANY_CASE = "ecma, any case"
+
+
+@cache
+def _shorthand(letter: str, repertoire: _Repertoire) -> CharSet:
+    if letter.isupper():
+        return ~_shorthand(letter.lower(), repertoire)
+    match repertoire:
+        case _Repertoire.UNICODE:
+            return matched_by(re.compile(rf"\{letter}+"))
+        case _Repertoire.ECMA_ANY_CASE if letter == "w":
             return close(_ASCII_WORD, Fold.SIMPLE)
-        return {"d": _ASCII_DIGIT, "w": _ASCII_WORD, "s": _ECMA_SPACE}[letter]
-    if flags.unicode_shorthands:
-        return matched_by(re.compile(rf"\{letter}+"))
-    return {"d": _ASCII_DIGIT, "w": _ASCII_WORD, "s": _ASCII_SPACE}[letter]
+        case _:
+            space = _ASCII_SPACE if repertoire is _Repertoire.ASCII else _ECMA_SPACE
+            return {"d": _ASCII_DIGIT, "w": _ASCII_WORD, "s": space}[letter]
 
 
 def line_ends(dialect: Dialect) -> CharSet:
@@ -116,4 +130,4 @@ def fold_of(dialect: Dialect, flags: Flags) -> Fold | None:
         return None
     if dialect is Dialect.ECMA:
         return Fold.SIMPLE
-    return Fold.ASCII if flags.ascii_case else Fold.PYTHON
+    return Fold.ASCII if flags.ascii else Fold.PYTHON

@@ -16,7 +16,7 @@ from engine.source import Diagnostic, Severity, Span
 _OWN_WORDS: Final = frozenset({"advice", "why"})
 _LONGEST_QUOTE: Final = 60
 MOST_FINDINGS: Final = 100
-"""Beyond this many, a parse stops reporting: the text is not a regular expression."""
+"""Beyond this many, a parse stops reporting: the text is not a regular expression. Hints are counted apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,10 @@ class Wording:
 
 def _warning(message: str, hint: str) -> Wording:
     return Wording(message, hint, Severity.WARNING)
+
+
+def _hint(message: str, hint: str) -> Wording:
+    return Wording(message, hint, Severity.HINT)
 
 
 WORDINGS: Final[Mapping[str, Wording]] = MappingProxyType(
@@ -150,6 +154,8 @@ WORDINGS: Final[Mapping[str, Wording]] = MappingProxyType(
             "the range `%(range)s` also holds the characters between `Z` and `a`: ``[ \\ ] ^ _ ` ``",
             "Write `%(instead)s` for letters only",
         ),
+        "regex-unicode-class": _hint("`%(text)s` matches %(count)s Unicode %(what)s", "%(advice)s"),
+        "regex-unicode-complement": _hint("`%(text)s` excludes %(count)s Unicode %(what)s", "%(advice)s"),
         # Limits
         "regex-nesting-limit": Wording(
             "groups are nested deeper than the limit `nesting` of %(limit)s",
@@ -169,20 +175,23 @@ class Findings:
 
     def __init__(self) -> None:
         self._found: list[Diagnostic] = []
+        self._hints = 0
         self.has_errors = False
 
     @property
     def is_full(self) -> bool:
         """Whether enough was found to stop looking."""
-        return self.has_errors and len(self._found) >= MOST_FINDINGS
+        return self.has_errors and len(self._found) - self._hints >= MOST_FINDINGS
 
     def add(self, code: str, span: Span, /, **fields: str) -> None:
         """Report a finding by its code in `WORDINGS`; `fields` fill its wording."""
         wording = WORDINGS[code]
         is_error = wording.severity is Severity.ERROR
-        # A first error must be told, however many warnings came before it.
-        if len(self._found) >= MOST_FINDINGS and not (is_error and not self.has_errors):
+        # A first error must be told, however many warnings came before it; hints take the room of no other finding.
+        count = self._hints if wording.severity is Severity.HINT else len(self._found) - self._hints
+        if count >= MOST_FINDINGS and not (is_error and not self.has_errors):
             return
+        self._hints += wording.severity is Severity.HINT
         self.has_errors = self.has_errors or is_error
         quoted = {name: text if name in _OWN_WORDS else _quotable(text) for name, text in fields.items()}
         self._found.append(Diagnostic(code, wording.severity, span, wording.message % quoted, wording.hint % quoted))

@@ -91,8 +91,8 @@ def _problems(written: _Written, dialect: Dialect, flags: Flags) -> Iterator[tup
     if set(written.removed) & set("au"):
         yield "`a` and `u` cannot be switched off", "Switch the other one on instead"
     # A scoped `a` replaces the `u` around it; two lists for the whole pattern contradict each other.
-    has_ascii = "a" in written.added or (not written.is_scoped and flags.ascii_case)
-    has_unicode = "u" in written.added or (not written.is_scoped and flags.unicode_shorthands)
+    has_ascii = "a" in written.added or (not written.is_scoped and flags.ascii)
+    has_unicode = "u" in written.added or (not written.is_scoped and flags.unicode)
     if has_ascii and has_unicode:
         yield "`a` and `u` exclude each other", "Leave one of them out"
 
@@ -118,6 +118,6 @@ def _switched(flags: Flags, letter: str, *, on: bool) -> Flags:
         case "x":
             return replace(flags, verbose=on)
         case "a":
-            return replace(flags, unicode_shorthands=False, ascii_case=True)
+            return replace(flags, ascii=True, unicode=False)
         case _:
-            return replace(flags, unicode_shorthands=True, ascii_case=False)
+            return replace(flags, ascii=False, unicode=True)

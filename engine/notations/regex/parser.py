@@ -41,7 +41,7 @@ _LOW_SURROGATE_ESCAPE: Final = re.compile(r"\\u([dD][c-fC-F][0-9a-fA-F]{2})")
 
 
 def parse(
-    source: SourceText, dialect: Dialect | Literal["python", "ecma"], limits: Limits
+    source: SourceText, dialect: Dialect | Literal["python", "ecma"], limits: Limits, flags: Flags | None = None
 ) -> tuple[Node, tuple[Diagnostic, ...]]:
     """Parse a pattern.
 
@@ -49,6 +49,7 @@ def parse(
         source: the pattern.
         dialect: whose syntax it follows.
         limits: how long, how deep and how repetitive it may be.
+        flags: what is switched on at its start; None for nothing.
 
     Returns:
         The node of the pattern itself (whether it must match in full is the caller's matter), and warnings.
@@ -58,7 +59,7 @@ def parse(
             findings that could be made.
         LimitExceededError: the pattern is too long.
     """
-    node, parser = _parsed(source, dialect, limits)
+    node, parser = _parsed(source, dialect, limits, flags or Flags())
     return node, parser.reader.findings.in_source_order()
 
 
@@ -94,13 +95,15 @@ def parse_written(
     source: SourceText, dialect: Dialect | Literal["python", "ecma"], limits: Limits
 ) -> tuple[Node, Written]:
     """Parse a pattern, to tell of it as it is written; arguments and errors are those of `parse`."""
-    node, parser = _parsed(source, dialect, limits)
+    node, parser = _parsed(source, dialect, limits, Flags())
     return node, Written(tuple(parser.groups), tuple(parser.flags))
 
 
-def _parsed(source: SourceText, dialect: Dialect | Literal["python", "ecma"], limits: Limits) -> tuple[Node, _Parser]:
+def _parsed(
+    source: SourceText, dialect: Dialect | Literal["python", "ecma"], limits: Limits, flags: Flags
+) -> tuple[Node, _Parser]:
     limits.check("characters of the pattern", len(source.text), limits.source_length)
-    parser = _Parser(Reader(source.text, Dialect(dialect)), limits)
+    parser = _Parser(Reader(source.text, Dialect(dialect)), limits, flags)
     node = parser.run()
     if parser.reader.findings.has_errors:
         raise GrammarError(parser.reader.findings.in_source_order(), source)
@@ -108,14 +111,14 @@ def _parsed(source: SourceText, dialect: Dialect | Literal["python", "ecma"], li
 
 
 class _Parser:
-    def __init__(self, reader: Reader, limits: Limits) -> None:
+    def __init__(self, reader: Reader, limits: Limits, flags: Flags) -> None:
         self.reader = reader
         self.groups: list[Group] = []
         self.flags: list[Span] = []
         self._atomics = Atomics()
         self._dialect = reader.dialect
         self._limits = limits
-        self._frames = [Frame(Opening(Span(0, 0), Flags()))]
+        self._frames = [Frame(Opening(Span(0, 0), flags))]
 
     @property
     def _frame(self) -> Frame:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from typing import Final
 
+from engine.grammar import CharSet
 from engine.notations.regex.anchors import Anchor
 from engine.notations.regex.dialect import Dialect, Flags, shorthand
 from engine.notations.regex.escapes import (
@@ -34,6 +35,8 @@ _ADVICE: Final = {
     "c": r"Write a control character by its code, as `\x03`",
 }
 _LAST_OCTAL: Final = 0o377
+_WORDS: Final = {"d": "digits", "w": "letters, digits and underscores", "s": "white-space characters"}
+_ASCII: Final = {"d": "0-9", "w": "0-9A-Za-z_", "s": r" \t\n\r\f\v"}
 
 
 def read_python_escape(reader: Reader, flags: Flags, *, in_class: bool) -> Escape:
@@ -45,7 +48,7 @@ def read_python_escape(reader: Reader, flags: Flags, *, in_class: bool) -> Escap
         reader.report("regex-trailing-backslash", start)
         return None
     if letter in SHORTHANDS:
-        return shorthand(letter, Dialect.PYTHON, flags)
+        return _read_shorthand(reader, start, letter, flags, in_class=in_class)
     if letter in _ANCHORS and not in_class:
         return _ANCHORS[letter]
     if letter in _CONTROLS:
@@ -55,6 +58,38 @@ def read_python_escape(reader: Reader, flags: Flags, *, in_class: bool) -> Escap
     if letter in DIGITS:
         return _read_octal(reader, start, letter) if in_class else _read_number(reader, start, letter)
     return _read_character(reader, start, letter)
+
+
+def _read_shorthand(reader: Reader, start: int, letter: str, flags: Flags, *, in_class: bool) -> CharSet:
+    """Return the set of a shorthand; report a hint where it is a Unicode one, which few authors of a grammar want."""
+    characters = shorthand(letter, Dialect.PYTHON, flags)
+    if not flags.ascii:
+        is_complement = letter.isupper()
+        kind = letter.lower()
+        members = ~characters if is_complement else characters
+        reader.report(
+            "regex-unicode-complement" if is_complement else "regex-unicode-class",
+            start,
+            text=f"\\{letter}",
+            count=f"{sum(last - first + 1 for first, last in members.ranges):,}",
+            what=_WORDS[kind],
+            advice=_ascii_advice(kind, flags, in_class=in_class, is_complement=is_complement),
+        )
+    return characters
+
+
+def _ascii_advice(kind: str, flags: Flags, *, in_class: bool, is_complement: bool) -> str:
+    """Return what to write for the ASCII characters alone."""
+    aim = f"for {'all but ' * is_complement}ASCII {_WORDS[kind]}"
+    # Where case does not matter, ranges of letters also match `ı`, `ſ` and the Kelvin sign.
+    widens = kind == "w" and flags.ignore_case
+    if in_class and (is_complement or widens):
+        return f"Put the class in a group `(?a:…)` {aim}"
+    if in_class:
+        return f"Write `{_ASCII[kind]}` {aim}"
+    if widens:
+        return f"Write `(?a:\\{'W' if is_complement else 'w'})` {aim}"
+    return f"Write `[{'^' * is_complement}{_ASCII[kind]}]` {aim}"
 
 
 def _read_character(reader: Reader, start: int, letter: str) -> int | None:

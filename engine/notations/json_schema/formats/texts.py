@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from engine.grammar import Node
 from engine.notations.regex import parse
+from engine.notations.regex.dialect import Flags
 from engine.source import Limits, SourceText
 
 
 def matching(pattern: str) -> Node:
-    """The node of a pattern in the `python` dialect, where `\\d` is one of ten digits."""
-    return parse(SourceText(pattern), "python", Limits())[0]
+    """Return the node of a pattern in the `python` dialect under `(?a)`: `\\d` is one of ten digits."""
+    return parse(SourceText(pattern), "python", Limits(), Flags(ascii=True))[0]
 
 
 def one_of(alternatives: list[str]) -> str:

@@ -15,6 +15,7 @@ from engine.grammar import Sequence
 from engine.notations.regex import parse
 from engine.source import GrammarError, LimitExceededError, Limits, SourceText
 
+ASCII_ONLY = r"classes such as `\w`, and letter case, know ASCII only"
 CASES = [
     # pattern, words and the text that they are about, by depth
     ("abc", [(0, "The text `abc`", "abc")]),
@@ -28,7 +29,14 @@ CASES = [
     ("[`]", [(0, "The text `` ` ``", "[`]")]),
     (".", [(0, "Any character but a line feed", ".")]),
     ("(?s).", [(0, "From here on, `.` takes line ends, too", "(?s)"), (0, "Any character", ".")]),
-    (r"\d", [(0, "A digit (ASCII)", r"\d")]),
+    (r"\d", [(0, "A digit (Unicode)", r"\d")]),
+    (
+        r"(?a)\d",
+        [
+            (0, f"From here on, {ASCII_ONLY}", "(?a)"),
+            (0, "A digit (ASCII)", r"\d"),
+        ],
+    ),
     (
         r"(?u)\w",
         [
@@ -36,7 +44,7 @@ CASES = [
             (0, "A letter, a digit or `_` (Unicode)", r"\w"),
         ],
     ),
-    (r"\S", [(0, "Anything but white space (ASCII)", r"\S")]),
+    (r"\S", [(0, "Anything but white space (Unicode)", r"\S")]),
     (r"\p{Lu}", [(0, "A character with the property `Lu`", r"\p{Lu}")]),
     (r"\PL", [(0, "A character without the property `L`", r"\PL")]),
     (r"[\p{L}_]", [(0, r"One of the characters of `[\p{L}_]`", r"[\p{L}_]")]),
@@ -68,7 +76,7 @@ CASES = [
     (
         "(?a)(?i)k1",
         [
-            (0, r"From here on, classes such as `\w`, and letter case, know ASCII only", "(?a)"),
+            (0, f"From here on, {ASCII_ONLY}", "(?a)"),
             (0, "From here on, letter case does not matter", "(?i)"),
             (0, "The text `k1`, in any case of A to Z", "k1"),
         ],
@@ -107,10 +115,9 @@ CASES = [
         [(0, "At the edge of a word", r"\b"), (0, "The text `a`", "a"), (0, "Not at the edge of a word", r"\B")],
     ),
     (
-        r"(?u)\b",
+        r"(?a:\b)",
         [
-            (0, r"From here on, classes such as `\w` know all of Unicode", "(?u)"),
-            (0, "At the edge of a word, of any script", r"\b"),
+            (0, rf"Where {ASCII_ONLY}: at the edge of a word of ASCII characters", r"(?a:\b)"),
         ],
     ),
     (

@@ -22,6 +22,12 @@ def characters(pattern: str) -> CharSet:
     return node.set
 
 
+def as_in_re(pattern: str) -> CharSet:
+    """The set of all code points that the running interpreter's `re` matches, one by one."""
+    match = re.compile(pattern).fullmatch
+    return CharSet.of((code, code) for code in range(0x110000) if match(chr(code)))
+
+
 @pytest.mark.parametrize("character", TRICKY)
 def test_python_folds_a_character_as_re_does(character: str) -> None:
     expected = CharSet.chars("".join(re.findall(character, EVERY, re.IGNORECASE)))
@@ -42,14 +48,18 @@ def test_a_range_beyond_the_basic_plane_folds_too() -> None:
 
 
 @pytest.mark.parametrize("letter", "dDwWsS")
-@pytest.mark.parametrize("flag", ["a", "u"])
-def test_a_shorthand_is_the_set_of_re(letter: str, flag: str) -> None:
-    expected = CharSet.chars("".join(re.findall(rf"(?{flag})\{letter}", EVERY)))
-    assert characters(rf"(?{flag})\{letter}") & CharSet(((0, len(EVERY) - 1),)) == expected
+@pytest.mark.parametrize("form", [r"\{}", r"(?a)\{}", r"(?u)\{}", r"(?i)[\{}]", r"(?i)[^\{}]", r"(?a)[^\{}]"])
+def test_a_shorthand_is_the_set_of_re_over_all_code_points(letter: str, form: str) -> None:
+    pattern = form.format(letter)
+    assert characters(pattern) == as_in_re(pattern)
 
 
-def test_ignoring_case_leaves_a_shorthand_ascii() -> None:
-    assert characters(r"(?i)[\w]") == characters(r"\w")
+@pytest.mark.parametrize(
+    "pattern",
+    [r"[\d_]", r"[^\W_]", r"[\w-]", r"[^\s\d]", r"(?a:[\d_é])", r"(?a)(?u:\w)", r"(?u)(?a:\S)", r"(?i)[^\Wk]"],
+)
+def test_a_class_with_shorthands_is_the_set_of_re_over_all_code_points(pattern: str) -> None:
+    assert characters(pattern) == as_in_re(pattern)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -58,6 +60,8 @@ PYTHON = [
     ("[a-z--[aeiou]]", "regex-class-operator", "--"),
     ("[a-z&&[aeiou]]", "regex-class-operator", "&&"),
     ("[0A-z]", "regex-letter-range", "A-z"),
+    (r"a\d", "regex-unicode-class", r"\d"),
+    (r"[^\W_]", "regex-unicode-complement", r"\W"),
     ("((a))", "regex-nesting-limit", "("),
     ("(a{4}){5}", "regex-repetition-limit", "{5}"),
 ]
@@ -133,6 +137,40 @@ def test_surrogates_inside_a_wider_class_are_no_finding() -> None:
 
 def test_nonsense_ends_in_so_many_findings_and_no_more() -> None:
     assert len(findings(")" * 10_000, Dialect.PYTHON)) == MOST_FINDINGS
+
+
+def test_a_shorthand_says_how_many_characters_it_has() -> None:
+    digits, spaces = findings(r"\d[\s]", Dialect.PYTHON)
+    count = sum(len(re.findall(r"\d", chr(code))) for code in range(0x110000))
+    assert digits.message == rf"`\d` matches {count:,} Unicode digits"
+    assert digits.hint == "Write `[0-9]` for ASCII digits"
+    assert spaces.hint == r"Write ` \t\n\r\f\v` for ASCII white-space characters"
+    assert digits.severity is spaces.severity is Severity.HINT
+    complement, within, any_case = findings(r"\D[\D](?i:[\w])", Dialect.PYTHON)
+    assert complement.message == rf"`\D` excludes {count:,} Unicode digits"
+    assert complement.hint == "Write `[^0-9]` for all but ASCII digits"
+    assert within.hint == "Put the class in a group `(?a:…)` for all but ASCII digits"
+    assert any_case.hint == "Put the class in a group `(?a:…)` for ASCII letters, digits and underscores"
+
+
+@pytest.mark.parametrize(
+    ("dialect", "pattern"),
+    [
+        (Dialect.PYTHON, r"(?a)\d\W[\s]"),
+        (Dialect.PYTHON, r"(?a:\d[^\w])"),
+        (Dialect.PYTHON, r"\ba\B[0-9]"),
+        (Dialect.ECMA, r"\d\W[\s]"),
+    ],
+)
+def test_no_hint_where_the_author_said_ascii_or_ecmascript_means_it(dialect: Dialect, pattern: str) -> None:
+    assert findings(pattern, dialect) == ()
+
+
+def test_hints_come_once_for_each_place_and_hide_nothing() -> None:
+    found = findings(r"\d" * (MOST_FINDINGS + 5) + "[A-z](", Dialect.PYTHON)
+    assert [finding.code for finding in found[-2:]] == ["regex-letter-range", "regex-unclosed-group"]
+    hints = [finding.span for finding in found if finding.severity is Severity.HINT]
+    assert len(hints) == len(set(hints)) == MOST_FINDINGS
 
 
 def test_warnings_never_hide_an_error() -> None:
