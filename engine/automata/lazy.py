@@ -24,11 +24,16 @@ from engine.automata.threads import ThreadMachine
 from engine.grammar import TokenSet
 from engine.source import CancelToken, Limits, Span
 
+_MANY_CLASSES = 16
+"""From so many byte classes on, a program with conditions steps groups of them instead of one after the other."""
+
 _Key: TypeAlias = tuple[Threads, tuple[Threads, ...]]
 
 
 class LazyAutomaton(SearchedTable[_Key]):
     """The `Runtime` of a program."""
+
+    _is_grouped = False  # whether byte classes are stepped in groups
 
     def __init__(
         self,
@@ -41,11 +46,13 @@ class LazyAutomaton(SearchedTable[_Key]):
         super().__init__(classes or ByteClasses.of(program.automata if program else ()), (NOTHING, ()), limits)
         self._live = [False]
         self._lengths: dict[Alphabet, ProgramLengths] = {}
+        self._grouped: tuple[int, list[list[int]]] = (DEAD, [])  # of the configuration that was asked about last
         if program is not None:
             self.token_elements = program.token_sets
             self._machine = ThreadMachine(program, self.classes, limits)
             self._program = program
             self._has_past = any(not look.ahead for look in program.looks)
+            self._is_grouped = bool(program.looks) and self.n_classes >= _MANY_CLASSES
             trackers, past = self._track((), None)
             start = self._intern((self._machine.place(program.start, past), trackers))
             self.start = start if self._is_live(start, cancel) else DEAD
@@ -153,13 +160,36 @@ class LazyAutomaton(SearchedTable[_Key]):
         after = self._machine.step(threads, byte_class, past)
         return self._intern((after, tracked)) if after else DEAD
 
+    def step(self, configuration: int, byte_class: int) -> int:
+        """The configuration after a byte of the class; `DEAD` where nothing completes it."""
+        following = int(self.rows[configuration, byte_class])
+        if following == MISS:
+            following = self._follow(configuration, byte_class)
+            if self._is_grouped:
+                group = next(group for group in self._groups(configuration) if byte_class in group)
+                self.rows[configuration, group] = following
+            else:
+                self.rows[configuration, byte_class] = following
+        return following
+
+    def _groups(self, configuration: int) -> list[list[int]]:
+        """Return the byte classes that lead to the same configuration for certain, in groups."""
+        if self._grouped[0] != configuration:
+            threads, trackers = self._keys[configuration]
+            self._grouped = configuration, self._machine.groups((threads, *trackers))
+        return self._grouped[1]
+
     def complete(self, state: int) -> None:
         """Work out a whole row: what its classes have in common once."""
         threads = self._keys[state][0]
-        if not threads or self._has_past:
+        if not threads or (self._has_past and not self._is_grouped):
             super().complete(state)
             return
         if not (self.rows[state] == MISS).any():
+            return
+        if self._is_grouped:
+            for group in self._groups(state):
+                self.step(state, group[0])
             return
         entries = [DEAD] * self.n_classes
         for after, classes in self._machine.row(threads):
@@ -170,6 +200,8 @@ class LazyAutomaton(SearchedTable[_Key]):
 
     def _ways(self, configuration: int) -> Iterable[int]:
         threads = self._keys[configuration][0]
+        if threads and self._is_grouped:
+            return (self._step(configuration, group[0]) for group in self._groups(configuration))
         if not threads or self._has_past:
             return super()._ways(configuration)
         return (self._intern((after, ())) for after, _ in self._machine.row(threads) if after)

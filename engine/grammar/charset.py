@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from engine.source import InvariantError, turn
 
 LAST_CODE_POINT = 0x10FFFF
+_SURROGATES = 0xD800, 0xDFFF
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,16 @@ class CharSet:
                 j += 1
         return CharSet(tuple(common))
 
+    def scalars(self) -> CharSet:
+        """Return the code points that UTF-8 can spell: all but surrogates; the set itself where it has none."""
+        first, last = _SURROGATES
+        at = bisect_left(self.ranges, (first, first))
+        if at and self.ranges[at - 1][1] >= first:
+            at -= 1
+        if at == len(self.ranges) or self.ranges[at][0] > last:
+            return self
+        return _without_surrogates(self)
+
     def __sub__(self, other: CharSet) -> CharSet:
         return self & ~other
 
@@ -93,3 +106,8 @@ ANY = CharSet(((0, LAST_CODE_POINT),))
 
 EVERY_SCALAR = CharSet(((0, 0xD7FF), (0xE000, LAST_CODE_POINT)))
 """Every code point that UTF-8 can spell: all but surrogates."""
+
+
+@lru_cache(maxsize=512)
+def _without_surrogates(characters: CharSet) -> CharSet:
+    return characters & EVERY_SCALAR

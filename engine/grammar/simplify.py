@@ -199,7 +199,7 @@ def _without_surrogates(node: Chars) -> Node:
     ranges = node.set.ranges
     if ranges and ranges[-1][1] < _SURROGATES[0]:
         return node
-    chars = node.set & EVERY_SCALAR
+    chars = node.set.scalars()
     return Chars(chars, node.span) if chars else NEVER
 
 

@@ -71,7 +71,7 @@ def _read_shorthand(reader: Reader, start: int, letter: str, flags: Flags, *, in
             "regex-unicode-complement" if is_complement else "regex-unicode-class",
             start,
             text=f"\\{letter}",
-            count=f"{sum(last - first + 1 for first, last in members.ranges):,}",
+            count=f"{len(members):,}",
             what=_WORDS[kind],
             advice=_ascii_advice(kind, flags, in_class=in_class, is_complement=is_complement),
         )

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from itertools import product
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from language import ALPHABET, matches, nodes
 
+from engine.automata import lazy
 from engine.automata.lazy import LazyAutomaton
 from engine.automata.materialise import minimal_dfa, neighbourhood
 from engine.automata.program import assemble
 from engine.automata.runtime import DEAD
+from engine.compile import compile_grammar
 from engine.grammar import Node
 from engine.grammar.simplify import simplify
 from engine.source import Limits
@@ -90,3 +93,23 @@ def test_a_neighbourhood_agrees_with_the_whole(node: Node) -> None:
         for end in TEXTS:
             state = part.run(end.encode()[:1])
             assert (state is None) == (automaton.run(centre, end.encode()[:1]) == DEAD) or 0 in part.boundary
+
+
+@pytest.mark.parametrize(
+    "pattern", [r"\bé\w*\b|\W\w", r"(?=.*\d)(?!.*\s)[\w-]{2,}", r"(?:\B\w|(?<=\d)é)*", r"(?<!\w)(?:(?!\d$)\S)*"]
+)
+def test_bytes_are_stepped_in_groups_as_one_by_one(pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    grouped = compile_grammar("regex", pattern).automaton
+    with monkeypatch.context() as patched:
+        patched.setattr(lazy, "_MANY_CLASSES", 1_000)
+        plain = compile_grammar("regex", pattern).automaton
+    assert grouped._is_grouped
+    assert not plain._is_grouped
+    pairs = [(grouped.start, plain.start)]
+    for ours, theirs in pairs:
+        assert grouped.accepts(ours) == plain.accepts(theirs)
+        for left, right in zip(grouped.row(ours), plain.row(theirs), strict=True):
+            assert (left == DEAD) == (right == DEAD)
+            if left != DEAD and (left, right) not in pairs and len(pairs) < 150:
+                pairs.append((left, right))
+    assert len(pairs) > 50
