@@ -96,7 +96,7 @@ def test_a_neighbourhood_agrees_with_the_whole(node: Node) -> None:
 
 
 @pytest.mark.parametrize(
-    "pattern", [r"\bé\w*\b|\W\w", r"(?=.*\d)(?!.*\s)[\w-]{2,}", r"(?:\B\w|(?<=\d)é)*", r"(?<!\w)(?:(?!\d$)\S)*"]
+    "pattern", [r"\bé\w*\b|\W\w", r"(?=.*\d)(?!.*\s)[\w-]{2,}", r"(?:\w\B|\w\b-|(?<=\d)é)*", r"(?<!\w)(?:(?!\d$)\S)*"]
 )
 def test_bytes_are_stepped_in_groups_as_one_by_one(pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
     grouped = compile_grammar("regex", pattern).automaton
