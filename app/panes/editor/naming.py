@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QMenu, QVBoxLayout
 from app import theme
 from app.models.wording import unmarked
 from app.panes.editor.code_edit import READ_AT_MOST, CodeEdit
-from engine.notations.editing import Name, moved, name_at, rename
+from engine.notations.editing import Change, Name, moved, name_at, rename
 from engine.source import SourceText, Span
 
 _MOST_LISTED = 30
@@ -88,7 +88,7 @@ class Naming(QObject):
         text = self._edit.text()
         self._name = name
         self._edit.show_hover(name.places)
-        self.box.open(name.text, lambda new: rename(self._edit.notation, text, name, new).refusal, self._rename)
+        self.box.open(name.text, lambda new: rename(self._edit.notation, text, name, new), self._rename)
 
     def _rename(self, new: str) -> None:
         name, self._name = self._name, None
@@ -139,7 +139,7 @@ class RenameBox(QFrame):
     def __init__(self, edit: CodeEdit) -> None:
         super().__init__(edit.viewport())
         self._edit = edit
-        self._refuse: Callable[[str], str] = lambda _new: ""
+        self._preview: Callable[[str], Change] = lambda _new: Change()
         self._done: Callable[[str], None] = lambda _new: None
         self.setProperty("role", "card")
         self.field = QLineEdit()
@@ -157,9 +157,15 @@ class RenameBox(QFrame):
         self.field.textChanged.connect(self._judge)
         self.hide()
 
-    def open(self, name: str, refuse: Callable[[str], str], done: Callable[[str], None]) -> None:
-        """Ask; `refuse` says what is wrong with a name, `done` takes the new one, or nothing."""
-        self._refuse, self._done = refuse, done
+    def open(self, name: str, preview: Callable[[str], Change], done: Callable[[str], None]) -> None:
+        """Ask for a name.
+
+        Args:
+            name: the present name.
+            preview: returns what a new name would change, or why it is refused.
+            done: takes the new name; an empty one where nothing is renamed.
+        """
+        self._preview, self._done = preview, done
         self.field.setFont(self._edit.font())
         self.field.setText(name)
         self.field.selectAll()
@@ -186,7 +192,7 @@ class RenameBox(QFrame):
                 return True
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
             if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
-                if not self._refuse(self.field.text()):
+                if not self._preview(self.field.text()).refusal:
                     self._close(self.field.text())
                 return True
         elif event.type() == QEvent.Type.FocusOut and self.isVisible():
@@ -194,8 +200,8 @@ class RenameBox(QFrame):
         return super().eventFilter(watched, event)
 
     def _judge(self, new: str) -> None:
-        refusal = unmarked(self._refuse(new))
-        self.says.setText(refusal or "Return renames everywhere, Esc does not")
+        change = self._preview(new)
+        self.says.setText(unmarked(change.refusal or change.note) or "Return renames everywhere, Esc does not")
         self.adjustSize()
 
     def _close(self, new: str) -> None:

@@ -18,10 +18,17 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What something changes, or why it cannot be done."""
+    """What something changes, or why it cannot be done.
+
+    Attributes:
+        edits: what changes in the text.
+        refusal: why nothing can be changed; empty where it can.
+        note: what else the change does, in a sentence; empty for nothing.
+    """
 
     edits: tuple[Edit, ...] = ()
     refusal: str = ""
+    note: str = ""
 
 
 def moved(place: int, edits: Iterable[Edit]) -> int:

@@ -9,7 +9,7 @@ none that anything could refer to.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from urllib.parse import quote
 
@@ -17,10 +17,11 @@ from engine.notations import links
 from engine.notations.editing import gbnf_names
 from engine.notations.editing.edits import Change, Edit
 from engine.notations.editing.outline import Outline, Part
-from engine.notations.editing.schema_names import Schemas, key_span, quoted, with_step
+from engine.notations.editing.schema_names import DEFINITIONS, DYNAMIC, Reference, Schemas, decoded_step, key_span, quoted, with_step
 from engine.source import Span
 
 _START = "root"
+_ANCHOR_SPELLING = "An anchor begins with a letter or `_`, then letters, digits, `-`, `_` and `.`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +69,20 @@ def name_at(notation: str, text: str, offset: int) -> Name | None:
 
 
 def rename(notation: str, text: str, name: Name, new: str) -> Change:
-    """Give a name of the text another text, everywhere."""
+    """Rename all places of a name.
+
+    A name that is used but not defined may be taken: the renamed definition defines it. Likewise an undefined name may
+    become one that is defined. Two definitions never get the same name.
+    """
     if name.fixed:
         return Change(refusal=name.fixed)
     if new == name.text:
         return Change()
-    if notation == "gbnf":
-        return _rename_rule(text, name, new)
-    return _rename_schema(Schemas(Outline(text)), name, new)
+    change = _rename_rule(text, name, new) if notation == "gbnf" else _rename_schema(Schemas(Outline(text)), name, new)
+    others = (other for other in names_of(notation, text) if other.text == new and other.kind == name.kind)
+    if change.edits and name.definitions and any(not other.definitions for other in others):
+        return replace(change, note=f"`{new}` is used but not defined: this defines it")
+    return change
 
 
 def _rules(text: str) -> Iterator[Name]:
@@ -95,7 +102,8 @@ def _rules(text: str) -> Iterator[Name]:
 def _rename_rule(text: str, name: Name, new: str) -> Change:
     if not gbnf_names.NAME.fullmatch(new):
         return Change(refusal="A rule's name is made of letters A to Z, digits, `-` and `_`")
-    if any(other.text == new and (other.definitions or other.uses) for other in _rules(text)):
+    other = next((other for other in _rules(text) if other.text == new), None)
+    if other is not None and other.definitions and name.definitions:
         return Change(refusal=f"There is a rule `{new}` already")
     return Change(tuple(Edit(span, new) for span in name.places))
 
@@ -119,6 +127,25 @@ def _schemas(schemas: Schemas) -> Iterator[Name]:
         if spans and number not in told:
             name = str(part.name) or "#"
             yield Name(name, "schema", (_begin(part),), tuple(spans), _why_fixed(part))
+    missing: dict[tuple[str, str, str], list[Span]] = {}
+    for reference in schemas.references:
+        if (key := _missing(reference)) is not None:
+            missing.setdefault(key, []).append(reference.part.span)
+    for (kind, _, name), spans in missing.items():
+        yield Name(name, kind, (), tuple(spans))
+
+
+def _missing(reference: Reference) -> tuple[str, str, str] | None:
+    """Return kind, resource and name of a definition or an anchor that a reference names but that does not exist."""
+    if reference.target is not None:
+        return None
+    address, _ = links.split(reference.part.text or "")
+    if reference.anchor:
+        return "anchor", address, reference.anchor
+    *holders, last = reference.steps or ("",)
+    if holders and holders[-1] in DEFINITIONS and len(reference.way) in {len(reference.steps), len(holders)}:
+        return "definition", f"{address}#/{'/'.join(holders)}", decoded_step(last)
+    return None
 
 
 def _begin(part: Part) -> Span:
@@ -139,6 +166,8 @@ def _rename_schema(schemas: Schemas, name: Name, new: str) -> Change:
     for known, given, schema in schemas.anchors():
         if given.span in name.definitions:
             return _rename_anchor(schemas, known, given, schema, new)
+    if not name.definitions:
+        return _rename_missing(schemas, name, new)
     for _, part in schemas.definitions():
         if key_span(part) in name.definitions and part.holder is not None:
             if new in part.holder.members:
@@ -147,16 +176,41 @@ def _rename_schema(schemas: Schemas, name: Name, new: str) -> Change:
     return Change(refusal="This name is no longer there")
 
 
+def _rename_missing(schemas: Schemas, name: Name, new: str) -> Change:
+    """Make the references to what does not exist lead to another name."""
+    if name.kind == "anchor" and not _may_be_anchor(new):
+        return Change(refusal=_ANCHOR_SPELLING)
+    edits = []
+    for reference in schemas.references:
+        if reference.part.span not in name.uses:
+            continue
+        if name.kind == "anchor":
+            edits.append(Edit(reference.part.span, _with_anchor(reference, new)))
+        else:
+            edits.append(Edit(reference.part.span, quoted(with_step(reference, len(reference.steps) - 1, new))))
+    return Change(tuple(edits))
+
+
+def _may_be_anchor(name: str) -> bool:
+    begins = name[0].isalpha() or name[0] == "_"
+    return begins and name.isascii() and all(c.isalnum() or c in "-_." for c in name)
+
+
+def _with_anchor(reference: Reference, name: str) -> str:
+    """Return the reference as JSON, with another anchor."""
+    address, _ = links.split(reference.part.text or "")
+    return quoted(f"{address}#{quote(name)}")
+
+
 def _rename_anchor(schemas: Schemas, name: str, given: Part, schema: Part, new: str) -> Change:
-    if (not new[0].isalpha() and new[0] != "_") or not all(c.isalnum() or c in "-_." for c in new) or not new.isascii():
-        return Change(refusal="An anchor begins with a letter or `_`, then letters, digits, `-`, `_` and `.`")
-    if any(known == new for known, _, _ in schemas.anchors()):
+    if not _may_be_anchor(new):
+        return Change(refusal=_ANCHOR_SPELLING)
+    if schemas.has_anchor(new, beside=schema, is_dynamic=given.name == DYNAMIC):
         return Change(refusal=f"There is an anchor `{new}` already")
     edits = [Edit(given.span, quoted(new))]
     for reference in schemas.references:
         if reference.target is schema and reference.anchor == name:
-            address, _ = links.split(reference.part.text or "")
-            edits.append(Edit(reference.part.span, quoted(f"{address}#{quote(new)}")))
+            edits.append(Edit(reference.part.span, _with_anchor(reference, new)))
     return Change(tuple(edits))
 
 

@@ -20,7 +20,8 @@ from engine.source import Span
 
 REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
 DEFINITIONS: Final = ("$defs", "definitions")
-_ANCHORS: Final = ("$anchor", "$dynamicAnchor")
+DYNAMIC: Final = "$dynamicAnchor"
+_ANCHORS: Final = ("$anchor", DYNAMIC)
 _BASE: Final = "schema://here/"
 _PLAIN: Final = "!$&'()*+,;=:@/?-._~"  # what a fragment may hold as it is (RFC 3986)
 
@@ -94,6 +95,18 @@ class Schemas:
                 given = schema.members.get(keyword)
                 if given is not None and given.text == name:
                     yield name, given, schema
+
+    def has_anchor(self, name: str, *, beside: Part, is_dynamic: bool = False) -> bool:
+        """Return whether an anchor of this name exists in the resource of a schema.
+
+        Args:
+            name: the anchor.
+            beside: the schema.
+            is_dynamic: whether to count the dynamic anchors of other resources, too: `$dynamicRef` looks through all.
+        """
+        if (id(self._homes[id(beside)][0]), name) in self._anchors:
+            return True
+        return is_dynamic and any(known == name and given.name == DYNAMIC for known, given, _ in self.anchors())
 
     def targets(self, part: Part) -> list[str]:
         """The references that mean something at a place: the resource's root, its definitions and its anchors."""

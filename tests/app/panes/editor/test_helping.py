@@ -108,6 +108,17 @@ def test_a_rule_is_renamed_in_one_step(pane: EditorPane, qtbot: QtBot) -> None:
     assert pane.text() == GRAMMAR
 
 
+def test_a_rule_takes_the_name_that_is_used_but_not_defined(pane: EditorPane, qtbot: QtBot) -> None:
+    write(pane, "gbnf", 'root ::= castle\ncast¦el ::= "x"\n')
+    pane.naming.begin_rename()
+    field = pane.naming.box.field
+    field.clear()
+    qtbot.keyClicks(field, "castle")
+    assert "castle" in pane.naming.box.says.text()
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    assert pane.text() == 'root ::= castle\ncastle ::= "x"\n'
+
+
 def test_escape_renames_nothing(pane: EditorPane, qtbot: QtBot) -> None:
     write(pane, "gbnf", GRAMMAR.replace("item", "it¦em", 1))
     pane.naming.begin_rename()

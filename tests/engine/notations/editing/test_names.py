@@ -110,6 +110,61 @@ def test_an_anchor_is_renamed() -> None:
     assert '"$ref": "#r"' in after
 
 
+RESOURCES = (
+    '{"$defs": {"a": {"$anchor": "p"}, "b": {"$id": "other", "$anchor": "q", "$defs": {"c": {"$dynamicAnchor": "d"}}}},'
+    ' "allOf": [{"$ref": "#p"}, {"$ref": "other#q"}], "$dynamicAnchor": "e"}'
+)
+
+
+def test_a_rule_may_take_a_name_that_is_used_but_not_defined() -> None:
+    text = 'root ::= castle " " castel\ncastel ::= "x"\n'
+    renamed = rename("gbnf", text, named("gbnf", text, "castel"), "castle")
+    assert apply_edits(text, renamed.edits) == 'root ::= castle " " castle\ncastle ::= "x"\n'
+    assert "not defined" in renamed.note
+
+
+def test_an_undefined_rule_may_take_a_name_that_is_defined() -> None:
+    text = 'root ::= castle\ncastel ::= "x"\n'
+    renamed = rename("gbnf", text, named("gbnf", text, "castle"), "castel")
+    assert apply_edits(text, renamed.edits) == 'root ::= castel\ncastel ::= "x"\n'
+    assert not renamed.note
+
+
+def test_a_definition_may_take_a_name_that_is_used_but_not_defined() -> None:
+    text = '{"$defs": {"castel": {}}, "items": {"$ref": "#/$defs/castle"}, "not": {"$ref": "#/$defs/castel"}}'
+    renamed = rename("json_schema", text, named("json_schema", text, "castel"), "castle")
+    assert apply_edits(text, renamed.edits) == text.replace("castel", "castle")
+    assert "not defined" in renamed.note
+
+
+def test_an_anchor_may_take_a_name_that_is_used_but_not_defined() -> None:
+    text = '{"$defs": {"a": {"$anchor": "castel"}}, "items": {"$ref": "#castle"}, "not": {"$ref": "#castel"}}'
+    renamed = rename("json_schema", text, named("json_schema", text, "castel"), "castle")
+    assert apply_edits(text, renamed.edits) == text.replace("castel", "castle")
+    assert "not defined" in renamed.note
+
+
+def test_a_reference_to_nothing_is_renamed() -> None:
+    text = '{"$defs": {"castel": {}}, "items": {"$ref": "#/$defs/castle"}, "not": {"$ref": "#tower"}}'
+    assert named("json_schema", text, "castle").kind == "definition"
+    renamed = rename("json_schema", text, named("json_schema", text, "castle"), "castel")
+    assert apply_edits(text, renamed.edits) == text.replace("castle", "castel")
+    renamed = rename("json_schema", text, named("json_schema", text, "tower"), "keep")
+    assert apply_edits(text, renamed.edits) == text.replace("tower", "keep")
+    assert "begins with" in rename("json_schema", text, named("json_schema", text, "tower"), "1").refusal
+
+
+def test_a_reference_to_another_document_has_no_name() -> None:
+    assert names_of("json_schema", '{"items": {"$ref": "https://example.org/x#/$defs/a"}, "not": {"$ref": "#/a"}}') == ()
+
+
+def test_anchors_of_two_resources_may_have_one_name() -> None:
+    renamed = rename("json_schema", RESOURCES, named("json_schema", RESOURCES, "p"), "q")
+    assert apply_edits(RESOURCES, renamed.edits) == RESOURCES.replace('"p"', '"q"').replace('"#p"', '"#q"')
+    # A dynamic anchor is looked for in all resources.
+    assert "already" in rename("json_schema", RESOURCES, named("json_schema", RESOURCES, "d"), "e").refusal
+
+
 def test_data_is_no_reference() -> None:
     assert named("json_schema", SCHEMA, "n").uses == ()
 
