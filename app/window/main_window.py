@@ -111,7 +111,7 @@ class MainWindow(QMainWindow):
             line = Alarm("window", WELCOME, severity="hint", button="Take the tour", action=self._begin_tour)
             banner = self.banners.show_alarm(line)
             banner.close_button.clicked.connect(lambda: self._settings.change(welcomed=True))
-        self._greets = True
+        self._greets = not self.session.document.is_modified  # whoever gets work back goes on with it
 
     def close_without_asking(self) -> None:
         """Close; unsaved work is lost."""
@@ -168,6 +168,8 @@ class MainWindow(QMainWindow):
         session, document = self.session, self.session.document
         document.title_changed.connect(self._show_title)
         document.replaced.connect(self._show_title)
+        document.replaced.connect(self._focus_text)
+        self.panes.editor.switched.connect(lambda _text, _reading: self._focus_text())
         session.drawn.connect(lambda _drawn: self._show_status())
         session.compiling.stale_changed.connect(lambda _stale, _reason: self._show_status())
         session.compiling.diagnosed.connect(self._show_problem_count)
@@ -306,6 +308,11 @@ class MainWindow(QMainWindow):
     def _on_running(self, is_running: bool) -> None:
         self.toolbar.show_running(is_running)
         self._on_step_allowed(self.session.step_refusal)
+
+    def _focus_text(self) -> None:
+        """Give the keyboard focus to a text that a command has replaced, or reads in another notation."""
+        self._greets = self._has_lent_keys = False
+        self.arrangement.reveal(self.panes.editor)
 
     def _end_greeting(self) -> None:
         self._greets = False  # who types already goes on typing
