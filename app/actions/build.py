@@ -8,8 +8,11 @@ from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 
+from app.actions.keys import with_keys
 from app.actions.table import COMMANDS, MENUS, Command
 from app.theme.icons import icon
+
+_COMMANDS = {command.id: command for command in COMMANDS}
 
 
 class Actions(QObject):
@@ -25,6 +28,11 @@ class Actions(QObject):
 
     def __iter__(self) -> Iterator[tuple[Command, QAction]]:
         return ((command, self._actions[command.id]) for command in COMMANDS)
+
+    def tip(self, command_id: str) -> str:
+        """Return what a command does, with its keys."""
+        command = _COMMANDS[command_id]
+        return with_keys(command.tip, command_id) if command.keys else command.tip
 
     def connect_to(self, slots: dict[str, Callable[[], object]]) -> None:
         """Say what each command does."""
@@ -48,8 +56,7 @@ class Actions(QObject):
         action.setCheckable(command.checkable)
         action.setAutoRepeat(command.repeats)
         action.setShortcuts([QKeySequence(keys) for keys in command.keys])
-        keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
-        action.setToolTip(f"{command.tip} ({keys})" if keys else command.tip)
+        action.setToolTip(self.tip(command.id))
         action.setStatusTip("")
         if command.id == "file.quit":
             action.setMenuRole(QAction.MenuRole.QuitRole)

@@ -44,9 +44,26 @@ class Command:
 
 MENUS = ("File", "Edit", "View", "Automaton", "Run", "Tests", "Help")
 
+LOCAL_KEYS = {
+    "candidates.force": "Shift+Return",
+    "candidates.take": "Return",
+    "dialog.close": "Esc",
+    "find.close": "Esc",
+    "find.next": "Return",
+    "find.previous": "Shift+Return",
+    "find.replace": "Return",
+    "processors.down": "Alt+Down",
+    "processors.up": "Alt+Up",
+    "rename.cancel": "Esc",
+    "rename.take": "Return",
+    "breakpoints.remove": "Del",
+    "tour.end": "Esc",
+}
+"""Keys that a widget takes itself while it has the focus, by a name that tool tips refer to."""
+
 COMMANDS: tuple[Command, ...] = (
     Command("file.new", "File", "New", "Start an empty document", ("Ctrl+N",), "ph.file-plus"),
-    Command("file.open", "File", "Open…", "Open a .turnstile document", ("Ctrl+O",), "ph.folder-open"),
+    Command("file.open", "File", "Open…", "Open a document, a grammar or a schema", ("Ctrl+O",), "ph.folder-open"),
     Command("file.gallery", "File", "Gallery…", "Start from an example", ("Ctrl+G",), "ph.squares-four"),
     Command("file.save", "File", "Save", "Save the document", ("Ctrl+S",), "ph.floppy-disk", separated=True),
     Command("file.save_as", "File", "Save as…", "Save the document under another name", ("Ctrl+Shift+S",)),
@@ -54,7 +71,7 @@ COMMANDS: tuple[Command, ...] = (
         "file.export",
         "File",
         "Export…",
-        "Write the automaton as JSON or as a Graphviz graph",
+        "Export the grammar or the automaton (16 formats)",
         ("Ctrl+E",),
         "ph.export",
         separated=True,
@@ -282,6 +299,15 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command("automaton.fit", "Automaton", "Fit", "Show the whole drawing, however small", ("Ctrl+M, 0",)),
     Command(
+        "automaton.zoom_in",
+        "Automaton",
+        "Zoom in",
+        "Show the drawing larger",
+        ("Ctrl+M, +", "Ctrl+M, ="),
+        repeats=True,
+    ),
+    Command("automaton.zoom_out", "Automaton", "Zoom out", "Show the drawing smaller", ("Ctrl+M, -",), repeats=True),
+    Command(
         "automaton.layout",
         "Automaton",
         "Best layout",
@@ -376,7 +402,7 @@ COMMANDS: tuple[Command, ...] = (
         "run.breakpoint",
         "Run",
         "Breakpoint",
-        "Set or remove a breakpoint: at the cursor, or on the selected state where the automaton has the keys",
+        "Set or remove a breakpoint: at the cursor, or on the selected state when the graph has the focus",
         ("F9",),
         "ph.record",
     ),

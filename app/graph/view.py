@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QApplication, QFrame, QGraphicsView, QToolTip, QWi
 
 from app.graph.layout import EdgeKey
 from app.graph.scene import AutomatonScene
+from app.theme.plain_text import plain_text
 
 _LEAST, _MOST = 0.04, 4.0
 _HOME_LEAST, _HOME_MOST, _HOME_READING = 0.75, 1.35, 0.9
@@ -180,14 +181,13 @@ class GraphView(QGraphicsView):
         event.accept()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Arrows walk, with Ctrl they pan; Ctrl with plus, minus and zero zooms; Return opens, Backspace goes up."""
+        """Arrows walk, with Ctrl they pan; Ctrl with plus and minus zooms; Return opens, Backspace goes up."""
         modifiers, key = event.modifiers(), Qt.Key(event.key())
         if modifiers & Qt.KeyboardModifier.ControlModifier:
             zooms = {
                 Qt.Key.Key_Plus: self.zoom_in,
                 Qt.Key.Key_Equal: self.zoom_in,
                 Qt.Key.Key_Minus: self.zoom_out,
-                Qt.Key.Key_0: self.fit,
             }
             if key in zooms:
                 zooms[key]()
@@ -260,7 +260,9 @@ class GraphView(QGraphicsView):
         """A label that was shortened tells itself in full."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             edge = self._drawing.edge_at(self.mapToScene(event.pos()))
-            QToolTip.showText(event.globalPos(), "" if edge is None else self.tip_of_edge(edge), self.viewport())
+            QToolTip.showText(
+                event.globalPos(), plain_text("" if edge is None else self.tip_of_edge(edge)), self.viewport()
+            )
             return True
         return super().viewportEvent(event)
 

@@ -20,6 +20,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 
 from app.models.rows import rest_of_row
 from app.models.wording import candidate_text, change_column, percent, percent_column
+from app.theme.plain_text import plain_text
 from engine.decoding.values import Candidate
 
 NOTHING = "–"
@@ -148,7 +149,7 @@ class CandidateModel(QAbstractTableModel):
             case Qt.ItemDataRole.TextAlignmentRole:
                 return _alignment(Column(index.column()))
             case Qt.ItemDataRole.ToolTipRole:
-                return tool_tip(candidate)
+                return plain_text(tool_tip(candidate))
             case Qt.ItemDataRole.AccessibleDescriptionRole:
                 allowed = "allowed" if candidate.allowed else "not allowed"
                 return f"{allowed}, {rest_of_row(index)}" if index.column() in _HEARD else allowed

@@ -8,6 +8,7 @@ from enum import IntEnum
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from app.models.wording import count, shown
+from app.theme.plain_text import plain_text
 from engine.decoding.values import Finish, SampleOutcome
 
 OUTCOME_ROLE = Qt.ItemDataRole.UserRole
@@ -74,7 +75,7 @@ class OutcomeModel(QAbstractTableModel):
             case Qt.ItemDataRole.TextAlignmentRole:
                 return _alignment(column)
             case Qt.ItemDataRole.ToolTipRole:
-                return outcome.text if column is OutcomeColumn.TEXT else None
+                return plain_text(outcome.text) if column is OutcomeColumn.TEXT else None
             case _ if role == OUTCOME_ROLE:
                 return outcome
         return None

@@ -7,6 +7,7 @@ from typing import Any
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from app.models.wording import unmarked
+from app.theme.plain_text import plain_text
 from engine.diagnosis.described import Description, Phrase
 
 Index = QModelIndex | QPersistentModelIndex
@@ -104,7 +105,9 @@ class PhrasesModel(QAbstractItemModel):
         phrase = self._phrases[index.internalId()]
         if role == PHRASE_ROLE:
             return phrase
-        if role in {Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole}:
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return plain_text(unmarked(phrase.text))
+        if role in {Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole}:
             return unmarked(phrase.text)
         return None
 

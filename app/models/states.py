@@ -13,6 +13,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 
 from app.graph.picture import written
 from app.models.rows import rest_of_row
+from app.theme.plain_text import plain_text
 from engine.automata.dfa import ByteDfa, DfaEdge
 from engine.source import SourceText, Span
 
@@ -115,7 +116,9 @@ class StatesModel(QAbstractTableModel):
         """Texts; a live state is bold as well as marked."""
         if not index.isValid() or self._dfa is None:
             return None
-        if role in {Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole}:
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return plain_text(self._text(index.row(), index.column()))
+        if role in {Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole}:
             return self._text(index.row(), index.column())
         if role == Qt.ItemDataRole.AccessibleDescriptionRole and index.column() == STATE:
             return rest_of_row(index)

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from app.models.wording import percent_column
+from app.theme.plain_text import plain_text
 
 COLUMNS = ("Leads to", "Tokens", "Model gives", "Examples")
 LEADS_TO, TOKENS, MASS, EXAMPLES = range(len(COLUMNS))
@@ -78,7 +79,9 @@ class TokenGroupsModel(QAbstractTableModel):
             return None
         if role == Qt.ItemDataRole.TextAlignmentRole and index.column() in (TOKENS, MASS):
             return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        if role in {Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole}:
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return plain_text(self._text(self._places[index.row()], index.column()))
+        if role in {Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole}:
             return self._text(self._places[index.row()], index.column())
         return None
 

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QHeaderView,
-    QLabel,
     QStackedWidget,
     QTableView,
     QVBoxLayout,
@@ -20,8 +19,10 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
+from app.actions import keys_of, set_tip
 from app.models.passing_on import pass_keys_on
 from app.theme.buttons import tool_button
+from app.theme.labels import Label
 from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind
 
 Index = QModelIndex | QPersistentModelIndex
@@ -34,7 +35,7 @@ _KINDS = {
     BreakpointKind.PLACE: "place in the text",
 }
 _EMPTY = (
-    "No breakpoints. Put the cursor on a part of the grammar, or select a state of the automaton, and press F9: "
+    "No breakpoints. Put the cursor on a part of the grammar, or select a state of the automaton, and press {}: "
     "a run stops there."
 )
 
@@ -128,12 +129,12 @@ class BreakpointsPane(QFrame):
         self.setProperty("role", "panel")
         self.model = BreakpointsModel(self)
         self.table = _Table(self.model)
-        self.add = tool_button(
-            "Add at the cursor", "Set a breakpoint on what the cursor stands on, or the state (F9)", role="outlined"
-        )
-        self.remove = tool_button("Remove", "Remove the selected breakpoints (Del)", role="outlined")
+        self.add = tool_button("Add at the cursor", role="outlined")
+        self.remove = tool_button("Remove", role="outlined")
+        set_tip(self.add, "Set a breakpoint on what the cursor stands on, or the state", "run.breakpoint")
+        set_tip(self.remove, "Remove the selected breakpoints", "breakpoints.remove")
         self.clear = tool_button("Remove all", "Remove every breakpoint", role="outlined")
-        self._empty = QLabel(_EMPTY)
+        self._empty = Label(_EMPTY.format(keys_of("run.breakpoint")))
         self._empty.setProperty("role", "muted")
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._empty.setWordWrap(True)

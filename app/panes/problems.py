@@ -7,7 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QLabel, QStackedWidget, QTableView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStackedWidget, QTableView, QVBoxLayout, QWidget
 
 from app import theme
 from app.models.passing_on import pass_keys_on
@@ -15,6 +15,8 @@ from app.models.rows import rest_of_row
 from app.models.wording import unmarked
 from app.theme import Role
 from app.theme.icons import icon
+from app.theme.labels import Label
+from app.theme.plain_text import plain_text
 from engine.diagnosis.fixes import Fix, fixes
 from engine.source import Diagnostic, Severity, SourceText, Span
 
@@ -87,11 +89,12 @@ class ProblemsModel(QAbstractTableModel):
             name, colour = _ICONS[finding.severity]
             return icon(name, colour)
         if role == Qt.ItemDataRole.ToolTipRole and index.column() == FIX:
-            return unmarked("\n".join(fix.title for fix in self.fixes(index.row()))) or None
+            return plain_text(unmarked("\n".join(fix.title for fix in self.fixes(index.row())))) or None
         if role == Qt.ItemDataRole.AccessibleDescriptionRole and index.column() == SEVERITY:
             return rest_of_row(index)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return unmarked(f"{finding.message}\n{finding.hint}\n{finding.code}".replace("\n\n", "\n"))
+            text = f"{finding.message}\n{finding.hint}\n{finding.code}"
+            return plain_text(unmarked(text.replace("\n\n", "\n")))
         return None
 
     def _fix(self, row: int) -> str:
@@ -125,7 +128,7 @@ class ProblemsPane(QWidget):
         self.table = _Table()
         self.table.setModel(self.model)
         self._set_columns()
-        self._nothing = QLabel(_NOTHING)
+        self._nothing = Label(_NOTHING)
         self._nothing.setProperty("role", "empty")
         self._nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._stack = QStackedWidget()

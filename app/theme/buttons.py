@@ -11,6 +11,7 @@ from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QAbstractButton, QPushButton, QToolButton
 
 from app.theme.icons import icon
+from app.theme.plain_text import plain_text
 
 _ICON = 16
 _CLOSE = 24  # the least that WCAG 2.2 asks of a target (2.5.8)
@@ -50,7 +51,7 @@ def close_button(name: str = "Close", tip: str = "") -> QToolButton:
 
 def _dressed(button: _Button, text: str, tip: str, role: str, *, checkable: bool) -> _Button:
     button.setText(text.replace("&", "&&"))  # Qt reads a single one as the mark of a key
-    button.setToolTip(tip)
+    button.setToolTip(plain_text(tip))
     button.setCheckable(checkable)
     if role:
         button.setProperty("role", role)

@@ -44,6 +44,8 @@ class AutomatonCommands(QObject):
                 "automaton.forward": pane.go_forward,
                 "automaton.collapse": pane.collapse,
                 "automaton.fit": pane.view.fit,
+                "automaton.zoom_in": pane.view.zoom_in,
+                "automaton.zoom_out": pane.view.zoom_out,
                 "automaton.layout": lambda: pane.choose_layout(""),
                 "automaton.layout_dot": lambda: pane.choose_layout("dot"),
                 "automaton.layout_sugiyama": lambda: pane.choose_layout("sugiyama"),
@@ -66,7 +68,6 @@ class AutomatonCommands(QObject):
             action.triggered.connect(lambda on, action=action, button=button: self._press(action, button, is_on=on))
             button.toggled.connect(action.setChecked)
         self._commands = commands
-        self._tips = {name: commands[f"automaton.{name}"].toolTip() for name in _WHY_NOT}
         header.offers_changed.connect(self._enable)
         self._enable()
         menu = QMenu(window)
@@ -85,7 +86,7 @@ class AutomatonCommands(QObject):
             action = self._commands[f"automaton.{name}"]
             is_offered = not button.isHidden() and button.isEnabled()
             action.setEnabled(is_offered)
-            action.setToolTip(self._tips[name] if is_offered else _WHY_NOT[name])
+            action.setToolTip(self._commands.tip(action.objectName()) if is_offered else _WHY_NOT[name])
 
     def _press(self, action: QAction, button: QToolButton, *, is_on: bool) -> None:
         """Do what the button does; one that is not to be pressed now stays as it is, and so does the command."""

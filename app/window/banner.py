@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
 from app import theme
 from app.session import Alarm
 from app.theme.buttons import close_button, push_button
 from app.theme.icons import IconLabel
+from app.theme.labels import Label
 
 _SIGN = 16  # pixels
 _SIGNS = {
@@ -36,8 +37,7 @@ class AlarmBanner(QFrame):
         self.setProperty("severity", alarm.severity)
         sign = IconLabel(_SIGN)
         sign.show_icon(*_SIGNS[alarm.severity])
-        text = QLabel(alarm.text)
-        text.setTextFormat(Qt.TextFormat.PlainText)
+        text = Label(alarm.text)
         text.setWordWrap(True)
         text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         row = QHBoxLayout()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
-from app.actions import Actions
+from app.actions import Actions, keys_of
 from app.models.late_pages import Late
 from app.models.schema_parts import schema_parts
 from app.session import Drawn, Session
@@ -232,7 +232,9 @@ class DebugCommands(QObject):
     def _break_at_state(self) -> None:
         named = self._panes.automaton.selected_state
         if named is None:
-            self._panes.generation.show_stop("Select a state of the automaton first, and press F9 again")
+            self._panes.generation.show_stop(
+                f"Select a state of the automaton first, and press {keys_of('run.breakpoint')} again"
+            )
             return
         rule, state = named
         if state < 0:

@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.theme.buttons import push_button
+from app.theme.labels import Label
 from app.window.export_parts import Options, Preview, TargetList
 from app.window.verdict_banner import Severity, VerdictBanner
 from app.workers.export_values import ExportAnswer, ExportEntry, ExportList, ExportTold
@@ -64,7 +65,7 @@ class ExportDialog(QDialog):
         self._timer.timeout.connect(self._ask_again)
         self.targets = TargetList()
         self.targets.chosen.connect(self._on_chosen)
-        self.heading = QLabel()
+        self.heading = Label()
         self.heading.setProperty("role", "heading")
         self.about = _label("muted")
         self.options = Options(self._slug[:60])
@@ -94,7 +95,7 @@ class ExportDialog(QDialog):
         self.write_button.clicked.connect(self._choose_place)
 
     def _lay_out(self) -> None:
-        title = QLabel("Export the compiled grammar")
+        title = Label("Export the compiled grammar")
         title.setProperty("role", "title")
         right = QVBoxLayout()
         right.setSpacing(theme.SPACE_S)
@@ -303,7 +304,7 @@ class ExportDialog(QDialog):
 
 
 def _label(role: str) -> QLabel:
-    label = QLabel()
+    label = Label()
     label.setProperty("role", role)
     label.setWordWrap(True)
     return label

@@ -24,6 +24,8 @@ from PySide6.QtWidgets import (
 from app import theme
 from app.theme import Role
 from app.theme.icons import icon
+from app.theme.labels import Label
+from app.theme.plain_text import plain_text
 from app.workers.export_values import ExportAnswer, ExportEntry, ExportTold, PreviewFile
 
 _NAME: Final = Qt.ItemDataRole.UserRole
@@ -78,7 +80,7 @@ class TargetList(QListWidget):
                 item = QListWidgetItem(entry.title)
                 item.setData(_NAME, entry.name)
                 item.setSizeHint(QSize(0, _ROW))
-                item.setToolTip(_why_not(entry) or entry.about)
+                item.setToolTip(plain_text(_why_not(entry) or entry.about))
                 item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{entry.title}. {_why_not(entry)}".strip())
                 self.addItem(item)
             self._dress()
@@ -170,7 +172,7 @@ class Options(QWidget):
             ("name", "Name", self.name),
             ("model", "Model", self.model),
         ):
-            label = QLabel(text)
+            label = Label(text)
             label.setProperty("role", "muted")
             label.setBuddy(widget)
             widget.setAccessibleName(text)
@@ -226,7 +228,7 @@ class Preview(QStackedWidget):
         layout.addWidget(self.files)
         layout.addWidget(self.text, 1)
         self.picture = _Picture()
-        self.message = QLabel()
+        self.message = Label()
         self.message.setProperty("role", "empty")
         self.message.setProperty("framed", True)
         self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -258,7 +260,7 @@ class Preview(QStackedWidget):
             self.files.clear()
             for file in answer.files:
                 item = QListWidgetItem(file.path)
-                item.setToolTip(f"{file.path}, {file.size:,} bytes")
+                item.setToolTip(plain_text(f"{file.path}, {file.size:,} bytes"))
                 self.files.addItem(item)
             self.files.setCurrentRow(row)
         self.files.setVisible(len(answer.files) > 1)
@@ -279,7 +281,7 @@ class _Picture(QScrollArea):
         self.setAccessibleName("Picture of what is written")
         self._pixmap = QPixmap()
         self._is_fitted = True
-        self.label = QLabel()
+        self.label = Label()
         self.label.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.label.setAccessibleName("Preview of the picture")
         self.setWidget(self.label)

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QHBoxLayout
 from app import theme
 from app.models.steady import Steady
 from app.panes.generation.elided import ElidedLabel
+from app.theme.plain_text import plain_text
 
 _APART = 6  # as QStatusBar has its own items
 _BETWEEN = " · "
@@ -69,7 +70,7 @@ class Facts(Steady):
             label.setText(_BETWEEN.join(parts))
             label.setVisible(bool(parts))
         # A label that is cut says all of itself; what was left out is said by what they stand in.
-        self.setToolTip("" if seen == self._told else "\n".join(filter(None, self.texts)))
+        self.setToolTip(plain_text("" if seen == self._told else "\n".join(filter(None, self.texts))))
 
     def _width_of(self, seen: list[tuple[str, ...]]) -> int:
         metrics, around = self.fontMetrics(), theme.SPACE_XS + theme.SPACE_M + _APART

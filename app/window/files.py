@@ -14,6 +14,7 @@ from app.document import SUFFIX, DocumentError, DocumentFile, ModelPart, grammar
 from app.document.gallery import Example, examples
 from app.session import Alarm, Session
 from app.settings import Settings
+from app.theme.plain_text import plain_text
 
 if TYPE_CHECKING:
     from app.window.gallery_dialog import GalleryDialog
@@ -138,7 +139,7 @@ class Files(QObject):
         choice = QMessageBox.question(
             self._window,
             "Unsaved work",
-            f"“{self._document.title}” has changes that are not saved.",
+            plain_text(f"“{self._document.title}” has changes that are not saved."),
             QMessageBox.StandardButton.Save | QMessageBox.StandardButton.Discard | QMessageBox.StandardButton.Cancel,
             QMessageBox.StandardButton.Save,
         )
@@ -153,8 +154,10 @@ class Files(QObject):
         choice = QMessageBox.question(
             self._window,
             "Changed elsewhere",
-            f"Another window or program wrote {path.name} since it was opened here. Saving replaces what it wrote; "
-            "“Save as…” keeps both.",
+            plain_text(
+                f"Another window or program wrote {path.name} since it was opened here. Saving replaces what it wrote; "
+                "“Save as…” keeps both."
+            ),
             QMessageBox.StandardButton.Save | QMessageBox.StandardButton.Cancel,
             QMessageBox.StandardButton.Cancel,
         )
@@ -165,7 +168,7 @@ class Files(QObject):
         menu.clear()
         for name in self._settings.preferences.recent:
             action = menu.addAction(Path(name).stem)
-            action.setToolTip(name)
+            action.setToolTip(plain_text(name))
             action.triggered.connect(lambda _checked=False, name=name: self.may_leave() and self.open(Path(name)))
         if menu.isEmpty():
             menu.addAction("No recent documents").setEnabled(False)

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QDialog,
     QFrame,
     QHBoxLayout,
-    QLabel,
     QLineEdit,
     QListWidget,
     QListWidgetItem,
@@ -26,6 +25,8 @@ from app import theme
 from app.document.gallery import CATEGORIES, NOTATIONS, Example, examples
 from app.models.wording import count
 from app.theme.buttons import push_button
+from app.theme.labels import Label
+from app.theme.plain_text import plain_text
 from app.window.gallery_parts import COUNT, ExampleView, RowDelegate
 
 _ALL = "All examples"
@@ -55,7 +56,8 @@ class GalleryDialog(QDialog):
         self.categories = _list("Categories", _CATEGORIES_WIDTH)
         self.list = _list("Examples", _LIST_WIDTH)
         self.preview = ExampleView()
-        self.nothing = QLabel(alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True)
+        self.nothing = Label(wraps=True)
+        self.nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.nothing.setProperty("role", "muted")
         self.clear_button = push_button("Clear the filter")
         self.open_button = push_button("Open example", role="primary")
@@ -91,16 +93,16 @@ class GalleryDialog(QDialog):
     # --- building -----------------------------------------------------------------------------------------------------
 
     def _lay_out(self) -> None:
-        title = QLabel("Start from an example")
+        title = Label("Start from an example")
         title.setProperty("role", "title")
-        hint = QLabel("It opens as a new document, with its tests, and the model and the sampler that show it best.")
+        hint = Label("It opens as a new document, with its tests, and the model and the sampler that show it best.")
         hint.setProperty("role", "muted")
         self._right = QStackedWidget()
         self._right.addWidget(self.preview)
         self._right.addWidget(self._empty_page())
         columns = QHBoxLayout()
         columns.setSpacing(theme.SPACE_M)
-        self.told = QLabel()
+        self.told = Label()
         self.told.setProperty("role", "muted")
         buttons = QHBoxLayout()
         buttons.setSpacing(theme.SPACE_S)
@@ -173,7 +175,7 @@ class GalleryDialog(QDialog):
             item.setData(COUNT, NOTATIONS[example.notation])
             about = f"{example.title}, {NOTATIONS[example.notation]}: {example.description}"
             item.setData(Qt.ItemDataRole.AccessibleTextRole, about)
-            item.setToolTip(example.description)
+            item.setToolTip(plain_text(example.description))
             self.list.addItem(item)
         self.list.setCurrentRow(shown.index(before) if before in shown else 0)
         self.list.blockSignals(was_blocked)

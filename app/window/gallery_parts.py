@@ -22,6 +22,8 @@ from app.models.wording import count, in_line
 from app.panes.editor.highlighter import Highlighter
 from app.panes.editor.notations import TOKENISERS
 from app.panes.editor.tokens import plain
+from app.theme.labels import Label
+from app.theme.plain_text import plain_text
 
 COUNT = Qt.ItemDataRole.UserRole
 _ACCEPTS = Qt.ItemDataRole.UserRole  # of a test: whether it should be accepted
@@ -107,7 +109,7 @@ class ExampleView(QWidget):
             text = in_line(one.text.encode()) or "(empty)"
             item = QListWidgetItem(f"{'✓' if one.accepts else '✗'}  {text}")
             item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{'accept' if one.accepts else 'refuse'} {text}")
-            item.setToolTip(f"Should be {'accepted' if one.accepts else 'refused'}")
+            item.setToolTip(plain_text(f"Should be {'accepted' if one.accepts else 'refused'}"))
             item.setData(_ACCEPTS, one.accepts)
             self.tests.addItem(item)
         self._colour_tests()
@@ -127,7 +129,7 @@ class ExampleView(QWidget):
 
 
 def _label(role: str) -> QLabel:
-    label = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
+    label = Label(wraps=True)
     if role:
         label.setProperty("role", role)
     return label

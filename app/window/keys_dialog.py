@@ -7,7 +7,7 @@ commands, three screens.
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QKeySequence
+from PySide6.QtGui import QFontMetrics, QKeyEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QDialog,
@@ -21,7 +21,8 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
-from app.actions import Actions
+from app.actions import Actions, native
+from app.theme.plain_text import plain_text
 
 _COLUMNS = ("Menu", "Command", "Keys", "What it does")
 _WALKING = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
@@ -63,14 +64,13 @@ class KeysDialog(QDialog):
         self._fill(commands)
 
     def _fill(self, commands: Actions) -> None:
-        native = QKeySequence.SequenceFormat.NativeText
         for command, action in commands:
             row = self.table.rowCount()
             self.table.insertRow(row)
-            keys = " or ".join(keys.toString(native) for keys in action.shortcuts())
+            keys = " or ".join(native(keys) for keys in action.shortcuts())
             for column, text in enumerate((command.menu, command.text.rstrip("…"), keys, command.tip)):
                 item = QTableWidgetItem(text)
-                item.setToolTip(text)
+                item.setToolTip(plain_text(text))
                 self.table.setItem(row, column, item)
         self.table.resizeColumnsToContents()
         self.table.horizontalHeader().setSectionResizeMode(len(_COLUMNS) - 1, QHeaderView.ResizeMode.Stretch)

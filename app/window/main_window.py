@@ -14,6 +14,7 @@ from app import theme
 from app.actions import Actions
 from app.session import Alarm, Session
 from app.settings import Settings
+from app.theme.plain_text import plain_text
 from app.window.announcing import Announcing
 from app.window.arrangement import Arrangement
 from app.window.automaton_commands import AutomatonCommands
@@ -323,7 +324,7 @@ class MainWindow(QMainWindow):
         had_keys = self.toolbar.step_button.hasFocus()
         step.setEnabled(not refusal and not is_running)
         run.setEnabled(not refusal or is_running)
-        step.setToolTip(refusal or "Let the sampler take the next token (Ctrl+Return)")
+        step.setToolTip(plain_text(refusal) or self.commands.tip("run.step"))
         if self._greets and not refusal:
             self._greets = False  # the first key of a newcomer should be a step
             if self.focusWidget() in (None, self.panes.editor.edit):

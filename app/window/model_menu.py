@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QFileDialog, QInputDialog, QMenu, QWidget
 
 from app.session import Session
 from app.settings import Settings
+from app.theme.plain_text import plain_text
 from app.window.toolbar import Toolbar
 from app.workers.decode_messages import DecodeView
 
@@ -32,7 +33,7 @@ class ModelMenu(QObject):
         for info in known_models():
             size = "" if info.available_offline or not info.size_bytes else f"  ({info.size_bytes / 1e6:,.0f} MB)"
             action = menu.addAction(f"{info.title}{size}")
-            action.setToolTip(info.description)
+            action.setToolTip(plain_text(info.description))
             action.setCheckable(True)
             action.setChecked(served is not None and served.spec == info.spec)
             action.triggered.connect(lambda _checked=False, spec=info.spec: self.open(spec))

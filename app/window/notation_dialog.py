@@ -29,6 +29,8 @@ from app.document import GrammarPart
 from app.models.wording import count, unmarked
 from app.panes.editor.written import WrittenText
 from app.theme.buttons import push_button
+from app.theme.labels import Label
+from app.theme.plain_text import plain_text
 from app.window.export_parts import Options
 from app.window.readings import READINGS, Reading, reading_of
 from app.workers.compile_messages import CompileRequest
@@ -106,12 +108,12 @@ class NotationDialog(QDialog):
         for reading in READINGS:
             if reading.notation != grammar.notation:
                 self.target.addItem(reading.name)
-                self.target.setItemData(self.target.count() - 1, reading.tip, Qt.ItemDataRole.ToolTipRole)
+                self.target.setItemData(self.target.count() - 1, plain_text(reading.tip), Qt.ItemDataRole.ToolTipRole)
         self.target.setCurrentText(target or "GBNF")
         self.ways = {way: QRadioButton(_TEXTS[way][0]) for way in Way}
         self._abouts = {way: _label() for way in Way}
         self.options = Options("grammar")
-        self.heading = QLabel()
+        self.heading = Label()
         self.heading.setProperty("role", "heading")
         self.text = WrittenText()
         self.text.setProperty("role", "field")
@@ -146,7 +148,7 @@ class NotationDialog(QDialog):
         self.accept_button.clicked.connect(self.accept)
 
     def _lay_out(self) -> None:
-        title = QLabel(f"From {reading_of(self._grammar).name} to")
+        title = Label(f"From {reading_of(self._grammar).name} to")
         title.setProperty("role", "title")
         head = QHBoxLayout()
         head.setSpacing(theme.SPACE_S)
@@ -354,8 +356,7 @@ def _findings(diagnostics: tuple[Diagnostic, ...], text: str, name: str) -> str:
 
 
 def _label() -> QLabel:
-    label = QLabel()
+    label = Label()
     label.setProperty("role", "muted")
-    label.setTextFormat(Qt.TextFormat.PlainText)
     label.setWordWrap(True)
     return label

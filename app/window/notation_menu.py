@@ -22,6 +22,7 @@ from app.document import GrammarPart
 from app.document.gallery import examples
 from app.panes.editor import EditorPane
 from app.session import Session
+from app.theme.plain_text import plain_text
 from app.window.files import Files
 from app.window.likely import likely_notation
 from app.window.readings import READINGS, WHITESPACE, Reading, reading_of
@@ -229,5 +230,5 @@ def _first_of(notation: str) -> Reading:
 def _entry(text: str, tip: str, value: str, group: QActionGroup) -> QAction:
     action = QAction(text, group, checkable=True)
     action.setData(value)
-    action.setToolTip(tip)
+    action.setToolTip(plain_text(tip))
     return action

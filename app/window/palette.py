@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QSize, Qt
-from PySide6.QtGui import QAction, QIcon, QKeyEvent, QKeySequence, QPainter, QPixmap
+from PySide6.QtGui import QAction, QIcon, QKeyEvent, QPainter, QPixmap
 from PySide6.QtWidgets import (
     QDialog,
     QLineEdit,
@@ -16,7 +16,8 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
-from app.actions import Actions
+from app.actions import Actions, native
+from app.theme.plain_text import plain_text
 
 _ACTION = Qt.ItemDataRole.UserRole
 _KEYS = Qt.ItemDataRole.UserRole + 1
@@ -90,11 +91,11 @@ class CommandPalette(QDialog):
         for command, action in self._actions:
             title = f"{command.menu}: {command.text.rstrip('…')}"
             if action.isEnabled() and command.id != "edit.palette" and matches(text, title):
-                keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+                keys = native(action.shortcut())
                 item = QListWidgetItem(QIcon(blank) if action.icon().isNull() else action.icon(), title)
                 item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{title}, {keys}" if keys else title)
                 item.setData(_KEYS, keys)
-                item.setToolTip(command.tip)
+                item.setToolTip(plain_text(command.tip))
                 item.setData(_ACTION, action)
                 self.list.addItem(item)
         if not self.list.count():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 from PySide6.QtCore import QObject, QTimer
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from app import theme
 from app.document import AutomatonPart
@@ -19,6 +19,7 @@ from app.panes.editor import EditorPane
 from app.panes.generation import GenerationPane
 from app.panes.problems import ProblemsPane
 from app.session import Drawn, Session, ruled_text, view_of
+from app.theme.labels import Label
 from app.workers.compile_messages import StandingAnswer
 from app.workers.decode_messages import Back, DecodeView, GoTo, Lookup, Restart, Take, Why
 from app.workers.judge_messages import JudgeAnswer
@@ -150,7 +151,7 @@ class Panes(QObject):
         """
         controls = self.generation.controls
         controls.hide()
-        heading = QLabel("Generation")
+        heading = Label("Generation")
         heading.setProperty("role", "heading")
         bar = QFrame()
         bar.setProperty("role", "bar")

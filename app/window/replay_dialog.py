@@ -18,7 +18,6 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QFrame,
     QHBoxLayout,
-    QLabel,
     QPlainTextEdit,
     QRadioButton,
     QSpinBox,
@@ -32,6 +31,7 @@ from app.models.wording import count, unmarked
 from app.panes.generation.chip_view import ChipView
 from app.panes.generation.rich import prose
 from app.theme.buttons import push_button
+from app.theme.labels import Label
 from app.window.replay_parts import chip, marks, span_of, start_of_failure
 from app.window.verdict_banner import Severity, VerdictBanner
 from app.workers.replaying import ReplayAnswer, ReplayQuestion
@@ -298,7 +298,7 @@ class ReplayDialog(QDialog):
         self.verdict = VerdictBanner()
         self.verdict.label.setTextFormat(Qt.TextFormat.RichText)
         self.verdict.label.setFont(theme.ui_font(1.0))
-        self.notes = QLabel(textFormat=Qt.TextFormat.RichText, wordWrap=True)
+        self.notes = Label(is_html=True, wraps=True)
         self.notes.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.notes.hide()
 
@@ -333,7 +333,7 @@ class ReplayDialog(QDialog):
         self.file_button.clicked.connect(self._choose_file)
         options.addWidget(self.file_button)
         options.addStretch()
-        options.addWidget(QLabel("Budget"))
+        options.addWidget(Label("Budget"))
         options.addWidget(self.budget)
         options.addWidget(self.finish)
         self.text = QPlainTextEdit()
@@ -347,7 +347,7 @@ class ReplayDialog(QDialog):
         self.finish.currentIndexChanged.connect(lambda _index: self._timer.start())
 
     def _build_tokens(self) -> None:
-        self.tokens_title = QLabel("Tokens")
+        self.tokens_title = Label("Tokens")
         self.tokens_title.setProperty("role", "muted")
         self.chips = ChipView("The output as tokens, the first illegal one marked")
         self.chips.setAccessibleName("Tokens of the output")

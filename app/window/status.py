@@ -6,6 +6,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QProgressBar, QStatusBar
 
 from app import theme
+from app.actions import set_tip
 from app.models.wording import characters
 from app.panes.generation.elided import ElidedLabel
 from app.session import Drawn
@@ -39,7 +40,8 @@ class StatusLine(QStatusBar):
         self._bar = QProgressBar()
         self._bar.setTextVisible(False)
         self._bar.setFixedWidth(120)
-        self._cancel = close_button("Cancel the background job", "Cancel (Esc)")
+        self._cancel = close_button("Cancel the background job")
+        set_tip(self._cancel, "Cancel", "run.cancel")
         self._cancel.setFixedSize(_CANCEL, _CANCEL)
         self._cancel.clicked.connect(self.cancel_clicked)
         for widget in (self._job, self._bar, self._cancel):

@@ -10,6 +10,7 @@ from app import theme
 from app.actions import Actions
 from app.theme.buttons import icon_button
 from app.theme.icons import icon
+from app.theme.plain_text import plain_text
 
 _LONGEST_TITLE = 28
 _SHORTEST_TITLE = 8
@@ -130,17 +131,17 @@ class Toolbar(QToolBar):
 
     def show_document(self, title: str, *, is_modified: bool) -> None:
         """Name the document; a dot marks it as modified."""
-        self.document_button.setToolTip(f"{title} (modified)" if is_modified else title)
+        self.document_button.setToolTip(plain_text(f"{title} (modified)" if is_modified else title))
         self._name(self.document_button, f"{_shortened(title)}{' •' if is_modified else ''}")
 
     def show_notation(self, text: str, tip: str) -> None:
         """Name the notation."""
-        self.notation_button.setToolTip(tip)
+        self.notation_button.setToolTip(plain_text(tip))
         self._name(self.notation_button, text)
 
     def show_model(self, text: str, tip: str) -> None:
         """Name the model, or how far it is loaded."""
-        self.model_button.setToolTip(tip)
+        self.model_button.setToolTip(plain_text(tip))
         self._name(self.model_button, _shortened(text))
 
     def _name(self, button: QToolButton, title: str) -> None:

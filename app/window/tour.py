@@ -14,10 +14,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QObject, QRect, QTimer
-from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QWidget
 
-from app.actions import Actions
+from app.actions import Actions, keys_of
 from app.window.arrangement import Arrangement
 from app.window.panes import Panes
 from app.window.toolbar import Toolbar
@@ -152,7 +151,7 @@ class Tour(QObject):
         )
 
     def _keys_of(self, command_id: str) -> str:
-        return self._commands[command_id].shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+        return keys_of(command_id)
 
     # --- where it stands ---------------------------------------------------------------------------------------------
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen, QPolygonF
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from app import theme
+from app.actions import set_tip
 from app.models.announce import announce
 from app.theme import Role
 from app.theme.buttons import push_button
+from app.theme.labels import Label
 
 _WIDTH = 340
 _RING, _GLOW, _RADIUS = 2.0, 6.0, 8.0
@@ -89,12 +91,13 @@ class TourCard(QFrame):
         self.setProperty("role", "tour")
         self.setFixedWidth(_WIDTH)
         self.setAutoFillBackground(True)
-        self._title = QLabel()
+        self._title = Label()
         self._title.setProperty("role", "heading")
-        self._count = QLabel()
+        self._count = Label()
         self._count.setProperty("role", "muted")
-        self._text = QLabel(wordWrap=True)
-        self.skip_button = push_button("Skip", "End the tour (Esc); it stays in the Help menu", role="flat")
+        self._text = Label(wraps=True)
+        self.skip_button = push_button("Skip", role="flat")
+        set_tip(self.skip_button, "End the tour, which stays in the Help menu", "tour.end")
         self.back_button = push_button("Back")
         self.next_button = push_button("Next", role="primary")
         head = QHBoxLayout()

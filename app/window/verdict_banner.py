@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Literal
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel
+from PySide6.QtWidgets import QFrame, QHBoxLayout
 
 from app import theme
 from app.theme.icons import IconLabel
+from app.theme.labels import Label
 
 Severity = Literal["allowed", "hint", "warning", "error"]
 
@@ -31,7 +32,7 @@ class VerdictBanner(QFrame):
     def __init__(self) -> None:
         super().__init__()
         self.setProperty("role", "banner")
-        self.label = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
+        self.label = Label(wraps=True)
         self.label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._sign = IconLabel(_SIGN)
         row = QHBoxLayout(self)

@@ -15,13 +15,13 @@ LETTERS = (*(bytes([code]) for code in range(0x20, 0x7F)), b"\n", b"ab", None)
 EOS = len(LETTERS) - 1
 
 
-def letters(name: str = "Letters", *, has_eos: bool = True) -> UniformSource:
-    """Printable ASCII, a newline, `ab` and perhaps an end, all equally likely."""
-    return UniformSource(name, Vocabulary(LETTERS, [EOS] if has_eos else [], {EOS: "<end>"}))
+def letters(name: str = "Letters", *, has_eos: bool = True, more: tuple[bytes, ...] = ()) -> UniformSource:
+    """Printable ASCII, a newline, `ab`, perhaps an end, and more tokens where a test asks for them, equally likely."""
+    return UniformSource(name, Vocabulary((*LETTERS, *more), [EOS] if has_eos else [], {EOS: "<end>"}))
 
 
 def load(spec: str, cancel: CancelToken) -> LogitSource:
-    """`letters`, `endless` (no EOS), `slow` (until cancelled) or `broken`."""
+    """`letters`, `endless` (no EOS), `slow` (until cancelled), `broken`, or a tag that is a token of the model, too."""
     if spec == "broken":
         raise ModelError("the model is broken; choose another")
     if spec == "slow":
@@ -29,6 +29,8 @@ def load(spec: str, cancel: CancelToken) -> LogitSource:
         while True:
             cancel.report("download", done := done + 1, 1000)
             time.sleep(0.01)
+    if spec.startswith("<"):
+        return letters(spec, more=(spec.encode(),))
     return letters(spec.title(), has_eos=spec != "endless")
 
 

@@ -9,6 +9,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit
 
 from app import theme
+from app.actions import set_tip
 from app.panes.automaton.finder import Hit
 from app.panes.automaton.labels import ElidedLabel
 from app.theme.buttons import close_button, icon_button
@@ -39,9 +40,12 @@ class FindBar(QFrame):
         self.field.installEventFilter(self)
         self.says = ElidedLabel()
         self.says.setContentsMargins(theme.SPACE_XS, 0, theme.SPACE_XS, 0)
-        self.previous_button = icon_button("ph.caret-up", "Previous hit", "The one before (Shift+Return)")
-        self.next_button = icon_button("ph.caret-down", "Next hit", "The next one (Return)")
-        self.close_button = close_button("Close the search", "Close (Esc)")
+        self.previous_button = icon_button("ph.caret-up", "Previous hit")
+        self.next_button = icon_button("ph.caret-down", "Next hit")
+        self.close_button = close_button("Close the search")
+        set_tip(self.previous_button, "Previous hit", "find.previous")
+        set_tip(self.next_button, "Next hit", "find.next")
+        set_tip(self.close_button, "Close", "find.close")
         row = QHBoxLayout(self)
         row.setContentsMargins(theme.SPACE_M, theme.SPACE_XS, theme.SPACE_XS, theme.SPACE_XS)
         row.setSpacing(theme.SPACE_XS)

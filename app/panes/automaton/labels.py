@@ -9,19 +9,20 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from app import theme
+from app.theme.labels import Label
+from app.theme.plain_text import plain_text
 
 _SIGNS = {"error": "✕", "warning": "⚠", "hint": "i", "allowed": "✓"}
 
 
-class ElidedLabel(QLabel):
+class ElidedLabel(Label):
     """One line, said shorter or cut where there is no more room; the tooltip has it whole."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(parent=parent)
         self._whole = ""
         self._shorter: tuple[str, ...] = ()
         self.setProperty("role", "muted")
-        self.setTextFormat(Qt.TextFormat.PlainText)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.setContentsMargins(theme.SPACE_M, theme.SPACE_XS, theme.SPACE_M, theme.SPACE_XS)
 
@@ -48,7 +49,7 @@ class ElidedLabel(QLabel):
         text = next((text for text in texts if metrics.horizontalAdvance(text) <= room), texts[-1])
         cut = metrics.elidedText(text, Qt.TextElideMode.ElideRight, max(room, 0))
         self.setText(cut)
-        self.setToolTip(self._whole if cut != self._whole else "")
+        self.setToolTip(plain_text(self._whole if cut != self._whole else ""))
 
 
 class Banner(QFrame):
@@ -58,10 +59,9 @@ class Banner(QFrame):
         super().__init__()
         self.setProperty("role", "banner")
         self.setProperty("severity", severity)
-        self._text = QLabel()
-        self._text.setTextFormat(Qt.TextFormat.PlainText)
+        self._text = Label()
         self._text.setWordWrap(True)
-        sign = QLabel(_SIGNS[severity])
+        sign = Label(_SIGNS[severity])
         layout = QHBoxLayout(self)
         layout.setContentsMargins(theme.SPACE_M, theme.SPACE_XS, theme.SPACE_M, theme.SPACE_XS)
         layout.setSpacing(theme.SPACE_S)
@@ -82,7 +82,7 @@ class Banner(QFrame):
 
 def empty_page(text: str) -> QLabel:
     """What stands in a pane that has nothing to show yet: why, and what to do."""
-    label = QLabel(text)
+    label = Label(text)
     label.setProperty("role", "empty")
     label.setAlignment(Qt.AlignmentFlag.AlignCenter)
     label.setWordWrap(True)

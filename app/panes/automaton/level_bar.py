@@ -6,10 +6,12 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QButtonGroup, QComboBox, QFrame, QHBoxLayout, QSizePolicy
 
 from app import theme
+from app.actions import set_tip
 from app.panes.automaton.labels import ElidedLabel
 from app.panes.automaton.levels import Level, Levels
 from app.panes.automaton.views import HERE, View
 from app.theme.buttons import tool_button
+from app.theme.plain_text import plain_text
 
 _PLAIN = "Drawn in the plain spelling, without white space", "Plain spelling, no white space", "Plain spelling", "Plain"
 _LOST = "The text is spelled otherwise than drawn, so no state is lit."
@@ -34,9 +36,12 @@ class LevelBar(QFrame):
     def __init__(self) -> None:
         super().__init__()
         self.setProperty("role", "bar")
-        self.back_button = tool_button("←", "Back to what was shown before (Alt+Left)", name="Back")
-        self.forward_button = tool_button("→", "Forward again (Alt+Right)", name="Forward")
-        self.up_button = tool_button("‹ Rules", "Show all rules (Backspace)")
+        self.back_button = tool_button("←", name="Back")
+        self.forward_button = tool_button("→", name="Forward")
+        self.up_button = tool_button("‹ Rules")
+        set_tip(self.back_button, "Back to what was shown before", "automaton.back")
+        set_tip(self.forward_button, "Forward again", "automaton.forward")
+        set_tip(self.up_button, "Show all rules", "automaton.up")
         self.rule_box = QComboBox()
         self.rule_box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.rule_box.setMinimumContentsLength(9)
@@ -46,11 +51,9 @@ class LevelBar(QFrame):
         self.note.setContentsMargins(theme.SPACE_XS, 0, theme.SPACE_XS, 0)
         self.rules_button = tool_button("Rules", "The map: what the grammar is made of", checkable=True)
         self.live_button = tool_button("Live", "The surroundings of the live state, byte by byte", checkable=True)
-        self.tokens_button = tool_button(
-            "Tokens",
-            "Where the next token would lead: the tokens of the selected state, else of the live one (T)",
-            checkable=True,
-        )
+        self.tokens_button = tool_button("Tokens", checkable=True)
+        of_which = "the tokens of the selected state, else of the live one"
+        set_tip(self.tokens_button, f"Where the next token would lead: {of_which}", "automaton.tokens")
         self._choice = QButtonGroup(self)
         for button in (self.rules_button, self.live_button, self.tokens_button):
             self._choice.addButton(button)
@@ -90,10 +93,10 @@ class LevelBar(QFrame):
         self.up_button.setVisible(has_map)
         self.rule_box.setVisible(has_map and level in (Level.MAP, Level.ONE))
         self.up_button.setText(f"‹ {_MAPS[levels.noun]}")
-        self.up_button.setToolTip(f"Show all {levels.noun}s (Backspace)")
+        set_tip(self.up_button, f"Show all {levels.noun}s", "automaton.up")
         self.up_button.setEnabled(level is not Level.MAP)
         self.rule_box.setAccessibleName(f"{levels.noun.capitalize()} that is shown")
-        self.rule_box.setToolTip(f"Choose a {levels.noun}; a double click on one opens it too")
+        self.rule_box.setToolTip(plain_text(f"Choose a {levels.noun}; a double click on one opens it too"))
         if has_map:
             self._fill(levels, view)
         shown = {Level.TOKENS: self.tokens_button, Level.PART: self.live_button if has_map else self.rules_button}

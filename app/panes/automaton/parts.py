@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QHeaderView,
-    QLabel,
     QMenu,
     QTableView,
     QToolButton,
@@ -18,11 +17,13 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
+from app.actions import set_tip
 from app.graph.view import GraphView
 from app.models.states import ACCEPTS, HERE, LEADS_TO, MARKS, READS, STATE
 from app.models.token_groups import EXAMPLES
 from app.panes.automaton.labels import ElidedLabel
 from app.theme.buttons import icon_button, tool_button
+from app.theme.labels import Label
 
 
 class AutomatonHeader(QFrame):
@@ -45,7 +46,7 @@ class AutomatonHeader(QFrame):
     def __init__(self) -> None:
         super().__init__()
         self.setProperty("role", "bar")
-        title = QLabel("Automaton")
+        title = Label("Automaton")
         title.setProperty("role", "heading")
         self.counts = ElidedLabel()
         self.counts.setContentsMargins(0, 0, 0, 0)
@@ -150,15 +151,19 @@ class Footer(QWidget):
     def __init__(self, view: GraphView) -> None:
         super().__init__()
         self.details = ElidedLabel()
-        self.find_button = icon_button("ph.magnifying-glass", "Find", "Find a state, a rule, a byte or a text (/)")
+        self.find_button = icon_button("ph.magnifying-glass", "Find", "")
+        set_tip(self.find_button, "Find a state, a rule, a byte or a text", "automaton.find")
         self.stacks_button = icon_button("ph.stack", "Stacks", "Every way in which the match stands", checkable=True)
         self.coverage_button = icon_button(
             "ph.checks", "Coverage", "What the test strings use of it, and what they do not", checkable=True
         )
         self.map_button = icon_button("ph.map-trifold", "Map", "The whole drawing in a corner", checkable=True)
-        self.out_button = tool_button("−", "Zoom out (Ctrl+−, or the wheel)", name="Zoom out")
-        self.fit_button = tool_button("Fit", "Show the whole drawing (Ctrl+0)")
-        self.in_button = tool_button("+", "Zoom in (Ctrl++, or the wheel)", name="Zoom in")
+        self.out_button = tool_button("−", name="Zoom out")
+        self.fit_button = tool_button("Fit")
+        self.in_button = tool_button("+", name="Zoom in")
+        set_tip(self.out_button, "Zoom out, as the wheel does", "automaton.zoom_out")
+        set_tip(self.fit_button, "Show the whole drawing", "automaton.fit")
+        set_tip(self.in_button, "Zoom in, as the wheel does", "automaton.zoom_in")
         self._buttons = (self.out_button, self.fit_button, self.in_button)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, theme.SPACE_XS, 0)
@@ -188,7 +193,7 @@ class Footer(QWidget):
         self.stacks_button.setToolButtonStyle(has_both)
 
     def _show_zoom(self, zoom: float) -> None:
-        self.fit_button.setToolTip(f"Show the whole drawing (Ctrl+0); now at {zoom:.0%}")
+        set_tip(self.fit_button, f"Show the whole drawing, now at {zoom:.0%}", "automaton.fit")
 
 
 def states_table(model: QAbstractTableModel) -> QTableView:

@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTreeWidget, QTreeWidgetItem
 
 from app import theme
+from app.theme.plain_text import plain_text
 from app.workers.compile_messages import OpenFrame, OpenStack, StandingAnswer
 from engine.source import SourceText
 
@@ -84,8 +85,8 @@ class StackPanel(QTreeWidget):
         )
         item.setFont(1, theme.mono_font(-0.5))
         item.setData(0, _FRAMES, stack.frames)
-        item.setToolTip(0, "\n".join(frame.name for frame in stack.frames))
-        item.setToolTip(1, item.text(1))
+        item.setToolTip(0, plain_text("\n".join(frame.name for frame in stack.frames)))
+        item.setToolTip(1, plain_text(item.text(1)))
         if len(stack.frames) > 1:
             for number, frame in enumerate(stack.frames):
                 if stack.left_out and number == len(stack.frames) // 2:
@@ -99,7 +100,7 @@ class StackPanel(QTreeWidget):
         item = QTreeWidgetItem([frame.name, follows[:_LONGEST]])
         item.setFont(1, theme.mono_font(-0.5))
         item.setData(0, _FRAMES, (frame,))
-        item.setToolTip(1, f"What may come next in it: {follows}")
+        item.setToolTip(1, plain_text(f"What may come next in it: {follows}"))
         return item
 
     def _note(self, text: str) -> None:

@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
     QHBoxLayout,
-    QLabel,
     QSizePolicy,
     QStackedWidget,
     QVBoxLayout,
@@ -30,6 +29,7 @@ from app.panes.coalescence.runs_page import RunsPage
 from app.panes.coalescence.strategies import StrategiesPage
 from app.panes.coalescence.wording import STRATEGY_TEXTS, STRATEGY_TIPS
 from app.theme.buttons import tool_button
+from app.theme.labels import Label
 from engine.decoding.pipeline_settings import Strategy
 
 
@@ -114,7 +114,7 @@ class CoalescencePane(QWidget):
             row.addWidget(switch)
         self.switches.button(Page.RUNS).setChecked(True)
         row.addStretch(1)
-        label = QLabel("In steps and runs, forced runs")
+        label = Label("In steps and runs, forced runs")
         label.setProperty("role", "muted")
         label.setBuddy(self.strategy)
         self.strategy.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)

@@ -6,11 +6,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
 from app import theme
+from app.theme.labels import Label
 
 
 def sentence(text: str) -> QLabel:
     """What a page says of what it lists."""
-    said = QLabel(text, wordWrap=True, textFormat=Qt.TextFormat.PlainText)
+    said = Label(text, wraps=True)
     said.setProperty("role", "muted")
     return said
 
@@ -31,6 +32,6 @@ def headed(page: QWidget, said: QLabel, button: QToolButton) -> QVBoxLayout:
 
 def empty_ground() -> QLabel:
     """What a page is made of where it has nothing to list yet: the ground of a list, not of the window."""
-    ground = QLabel()
+    ground = Label()
     ground.setProperty("role", "empty")
     return ground

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableView
 from app import theme
 from app.models.rows import Index, RowsModel
 from app.panes.coalescence.wording import begins
+from app.theme.plain_text import plain_text
 from app.workers.coalescence_messages import ForcedAnswer
 from engine.vocabulary.visible import visible
 
@@ -87,7 +88,7 @@ class RunsModel(RowsModel):
             case Qt.ItemDataRole.TextAlignmentRole:
                 return self.alignment(column)
             case Qt.ItemDataRole.ToolTipRole:
-                return _tip(row)
+                return plain_text(_tip(row))
         return None
 
 

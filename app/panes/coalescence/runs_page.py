@@ -24,6 +24,8 @@ from app.panes.coalescence.runs import Row, RunsTable, rows_of
 from app.panes.coalescence.spellings import SpellingsTable
 from app.panes.coalescence.wording import part_of
 from app.theme.buttons import tool_button
+from app.theme.labels import Label
+from app.theme.plain_text import plain_text
 from app.workers.coalescence_messages import ForcedAnswer, SpellingsAnswer
 
 _WAITING = "The forced runs are being looked for…"
@@ -178,7 +180,7 @@ class RunsPage(QWidget):
         self.bar.setVisible(self._is_comparing)
         self.compare.setText("Cancel" if self._is_comparing else "Compare")
         self.compare.setEnabled(self._is_comparing or not self._refusal)
-        self.compare.setToolTip(self._refusal or "Ask the model behind each spelling")
+        self.compare.setToolTip(plain_text(self._refusal or "Ask the model behind each spelling"))
         told = self.spellings.spellings.answer
         has_more = told is not None and len(told.rows) < told.count and self._most < _MOST_LISTED
         self.more.setVisible(has_more and not self._is_comparing)
@@ -227,7 +229,7 @@ class RunsPage(QWidget):
         head = QHBoxLayout()
         head.setContentsMargins(theme.SPACE_M, theme.SPACE_XS, theme.SPACE_S, theme.SPACE_XS)
         head.setSpacing(theme.SPACE_S)
-        of = QLabel("Spellings of")
+        of = Label("Spellings of")
         of.setBuddy(self.part)
         compared = QWidget()
         right = QVBoxLayout(compared)
@@ -255,11 +257,11 @@ class RunsPage(QWidget):
         layout.addWidget(splitter)
 
 
-class _Line(QLabel):
+class _Line(Label):
     """One muted line, said shorter or cut where there is no room; its tool tip has it whole."""
 
     def __init__(self) -> None:
-        super().__init__(textFormat=Qt.TextFormat.PlainText)
+        super().__init__()
         self.setProperty("role", "muted")
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.setContentsMargins(theme.SPACE_S, 3, theme.SPACE_S, 3)
@@ -291,12 +293,12 @@ class _Line(QLabel):
         cut = metrics.elidedText(text, Qt.TextElideMode.ElideRight, max(room, 0))
         if cut != self.text():
             self.setText(cut)
-        self.setToolTip(self._texts[0] if cut != self._texts[0] else "")
+        self.setToolTip(plain_text(self._texts[0] if cut != self._texts[0] else ""))
         self.setAccessibleName(self._texts[0])
 
 
 def _empty(text: str) -> QLabel:
-    label = QLabel(text, wordWrap=True, textFormat=Qt.TextFormat.PlainText)
+    label = Label(text, wraps=True)
     label.setProperty("role", "empty")
     label.setAlignment(Qt.AlignmentFlag.AlignCenter)
     label.setMargin(theme.SPACE_M)

@@ -25,6 +25,7 @@ from app import theme
 from app.models.token_paint import draw_token, tabular, token_colours
 from app.models.wording import MINUS, percent
 from app.panes.coalescence.wording import continuation
+from app.theme.plain_text import plain_text
 from app.workers.coalescence_messages import SpellingRow, SpellingsAnswer
 
 Role = theme.Role
@@ -85,7 +86,7 @@ class SpellingsModel(QAbstractTableModel):
             case Qt.ItemDataRole.DisplayRole:
                 return _TITLES[section] if section < FIRST_NEXT else self._next_title(section)
             case Qt.ItemDataRole.ToolTipRole:
-                return _TIPS[section] if section < FIRST_NEXT else self._next_tip(section)
+                return _TIPS[section] if section < FIRST_NEXT else plain_text(self._next_tip(section))
             case Qt.ItemDataRole.TextAlignmentRole:
                 return _alignment(section)
         return None
@@ -99,7 +100,7 @@ class SpellingsModel(QAbstractTableModel):
             case Qt.ItemDataRole.DisplayRole:
                 return self._text(row, column)
             case Qt.ItemDataRole.ToolTipRole:
-                return _tip(row)
+                return plain_text(_tip(row))
             case Qt.ItemDataRole.TextAlignmentRole:
                 return _alignment(column)
         return row if role == ROW else None

@@ -18,6 +18,7 @@ from app.models.token_paint import tabular
 from app.panes.coalescence.parts import empty_ground, headed, sentence
 from app.panes.coalescence.wording import STRATEGY_NAMES, STRATEGY_TIPS
 from app.theme.buttons import tool_button
+from app.theme.plain_text import plain_text
 from app.workers.coalescence_messages import StrategiesAnswer, StrategyRow
 from engine.vocabulary.visible import visible
 
@@ -62,7 +63,7 @@ class StrategiesPage(QWidget):
         self._ground = empty_ground()
         for column, (title, tip) in enumerate(zip(_TITLES, _TIPS, strict=True)):
             item = QTableWidgetItem(title)
-            item.setToolTip(tip)
+            item.setToolTip(plain_text(tip))
             item.setTextAlignment(_alignment(column))
             self.table.setHorizontalHeaderItem(column, item)
         self._build()
@@ -110,7 +111,7 @@ class StrategiesPage(QWidget):
     def _refresh(self, why: str = "") -> None:
         self.measure.setText("Cancel" if self._is_measuring else "Measure anew" if self._rows else "Measure")
         self.measure.setEnabled(self._is_measuring or not self._refusal)
-        self.measure.setToolTip(self._refusal or _MEASURES)
+        self.measure.setToolTip(plain_text(self._refusal or _MEASURES))
         self.bar.setVisible(self._is_measuring)
         self.bar.setValue(len(self._rows))
         self.table.setVisible(bool(self._rows))
@@ -129,7 +130,7 @@ class StrategiesPage(QWidget):
                 item = QTableWidgetItem(text)
                 item.setTextAlignment(_alignment(column))
                 item.setFont(theme.mono_font() if column == _TEXT else tabular(theme.ui_font()))
-                item.setToolTip(row.text if column == _TEXT else STRATEGY_TIPS[row.strategy])
+                item.setToolTip(plain_text(row.text if column == _TEXT else STRATEGY_TIPS[row.strategy]))
                 self.table.setItem(place, column, item)
 
     def _build(self) -> None:

@@ -24,6 +24,7 @@ from app.panes.editor.grammar_text import GrammarText
 from app.panes.editor.highlighter import Highlighter
 from app.panes.editor.margin import Margin
 from app.panes.editor.tokens import Tokeniser, partners, plain
+from app.theme.plain_text import plain_text
 from engine.source import Diagnostic, Severity, Span
 
 COLOURED_AT_MOST = 30_000  # code points; a longer text is not coloured, since colouring it takes too long
@@ -128,7 +129,9 @@ class CodeEdit(GrammarText):
 
     def say(self, text: str) -> None:
         """Say something at the cursor, for a moment."""
-        QToolTip.showText(self.viewport().mapToGlobal(self.cursorRect().bottomLeft()), text, self.viewport())
+        QToolTip.showText(
+            self.viewport().mapToGlobal(self.cursorRect().bottomLeft()), plain_text(text), self.viewport()
+        )
 
     def show_live(self, spans: tuple[Span, ...]) -> None:
         """Mark where the match stands."""
@@ -282,7 +285,9 @@ class CodeEdit(GrammarText):
         """Tell what is wrong where the pointer rests."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             offset = self.offset_at(event.pos())
-            QToolTip.showText(event.globalPos(), self.tip_at(offset) if offset >= 0 else "", self.viewport())
+            QToolTip.showText(
+                event.globalPos(), plain_text(self.tip_at(offset) if offset >= 0 else ""), self.viewport()
+            )
             return True
         return super().viewportEvent(event)
 

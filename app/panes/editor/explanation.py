@@ -16,7 +16,6 @@ from PySide6.QtGui import QAction, QContextMenuEvent, QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
-    QLabel,
     QLineEdit,
     QMenu,
     QStackedWidget,
@@ -31,6 +30,7 @@ from app.models.phrase_delegate import PhraseDelegate
 from app.models.phrases import PhrasesModel
 from app.panes.editor.field_keys import FieldKeys
 from app.theme.buttons import icon_button
+from app.theme.labels import Label
 from engine.diagnosis.described import MOST_PHRASES, Description
 from engine.source import Span
 
@@ -72,12 +72,12 @@ class ExplanationPage(QWidget):
         self.field.setAccessibleName("Find in the explanation")
         self.field.setClearButtonEnabled(True)
         FieldKeys(self.field, self._search, self._leave_field, self.tree.setFocus)
-        self.says = QLabel()
+        self.says = Label()
         self.says.setProperty("role", "muted")
         self.unfold_button = icon_button("ph.arrows-out-line-vertical", "Unfold all")
         self.fold_button = icon_button("ph.arrows-in-line-vertical", "Fold all")
         self.copy_button = icon_button("ph.copy", "Copy as text")
-        self.empty = QLabel()
+        self.empty = Label()
         self.empty.setProperty("role", "empty")
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.empty.setWordWrap(True)
@@ -271,7 +271,7 @@ class ExplanationPage(QWidget):
         row = QHBoxLayout()
         row.setContentsMargins(theme.SPACE_S, theme.SPACE_XS, theme.SPACE_XS, theme.SPACE_XS)
         row.setSpacing(theme.SPACE_XS)
-        self.notice = QLabel()
+        self.notice = Label()
         self.notice.setProperty("role", "muted")
         self.notice.setContentsMargins(theme.SPACE_M, 0, theme.SPACE_M, theme.SPACE_XS)
         self.notice.setWordWrap(True)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QLineEdit
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLineEdit
 
 from app import theme
+from app.actions import set_tip
 from app.panes.editor.code_edit import CodeEdit
 from app.panes.editor.field_keys import FieldKeys
 from app.panes.editor.searching import MOST, occurrences
 from app.theme.buttons import close_button, icon_button, push_button, tool_button
+from app.theme.labels import Label
 from engine.notations.editing import Edit
 from engine.source import Span
 
@@ -25,15 +27,19 @@ class FindBar(QFrame):
         self.replacement = self._field("Replace by", "What to write instead")
         FieldKeys(self.field, self.go, self.close_bar)
         FieldKeys(self.replacement, lambda _step: self.replace_one(), self.close_bar)
-        self.says = QLabel()
+        self.says = Label()
         self.says.setProperty("role", "muted")
         self.says.setMinimumWidth(self.fontMetrics().horizontalAdvance("10,000 of 10,000"))
         self.case_button = tool_button("Aa", "Match case", name="Match case", checkable=True)
         self.words_button = tool_button("W", "Whole words only", name="Whole words only", checkable=True)
-        self.previous_button = icon_button("ph.caret-up", "Previous", "Previous (Shift+F3)")
-        self.next_button = icon_button("ph.caret-down", "Next", "Next (F3)")
-        self.close_button = close_button("Close", "Close (Esc)")
-        self.replace_button = push_button("Replace", "Replace this one, and go to the next (Return)")
+        self.previous_button = icon_button("ph.caret-up", "Previous")
+        self.next_button = icon_button("ph.caret-down", "Next")
+        self.close_button = close_button("Close")
+        self.replace_button = push_button("Replace")
+        set_tip(self.previous_button, "Previous", "edit.find_previous")
+        set_tip(self.next_button, "Next", "edit.find_next")
+        set_tip(self.close_button, "Close", "find.close")
+        set_tip(self.replace_button, "Replace this one, and go to the next", "find.replace")
         self.all_button = push_button("Replace all", "Replace all of them, as one step of undo")
         self._lay_out()
         self.hide()

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from PySide6.QtCore import QObject, QPoint, Qt
-from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu
 
+from app.actions import keys_of
 from app.models.wording import unmarked
 from app.panes.editor.code_edit import CodeEdit
+from app.theme.plain_text import plain_text
 from engine.diagnosis.fixes import Fix, fixes
 from engine.source import Diagnostic
-
-KEYS = "Ctrl+."
 
 
 class Fixing(QObject):
@@ -44,8 +44,7 @@ class Fixing(QObject):
         if finding not in self._edit.current_diagnostics:
             return ""
         offered = fixes(self._edit.text(), finding)
-        keys = QKeySequence(KEYS).toString(QKeySequence.SequenceFormat.NativeText)
-        return f"{keys}: {' · '.join(fix.title for fix in offered)}" if offered else ""
+        return f"{keys_of('edit.fix')}: {' · '.join(fix.title for fix in offered)}" if offered else ""
 
     def actions_at(self, offset: int, parent: QObject) -> list[QAction]:
         """What a menu at a place offers."""
@@ -71,7 +70,7 @@ class Fixing(QObject):
         for finding in findings:
             for fix in fixes(self._edit.text(), finding):
                 action = QAction(unmarked(fix.title).replace("&", "&&"), parent)
-                action.setToolTip(unmarked(finding.message))
+                action.setToolTip(plain_text(unmarked(finding.message)))
                 action.triggered.connect(self._applier(fix, self._edit.text()))
                 yield action
 

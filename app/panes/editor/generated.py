@@ -17,7 +17,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QGraphicsOpacityEffect,
     QHBoxLayout,
-    QLabel,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
@@ -27,6 +26,8 @@ from app import theme
 from app.models.wording import unmarked
 from app.panes.editor.written import WrittenText
 from app.theme.buttons import icon_button, push_button
+from app.theme.labels import Label
+from app.theme.plain_text import plain_text
 from app.workers.convert_messages import GenerateAnswer, GeneratedRule
 from engine.source import Span
 
@@ -65,13 +66,13 @@ class GeneratedPage(QWidget):
         self._chosen: tuple[Span, ...] = ()
         self._notes: tuple[str, ...] = ()
         self._is_watched = False
-        self.told = QLabel()
+        self.told = Label()
         self.told.setProperty("role", "muted")
         self.spelling = QComboBox()
         self.spelling.setAccessibleName("Spelling of strings and numbers")
         for row, (text, value, tip) in enumerate(_SPELLINGS):
             self.spelling.addItem(text, value)
-            self.spelling.setItemData(row, tip, Qt.ItemDataRole.ToolTipRole)
+            self.spelling.setItemData(row, plain_text(tip), Qt.ItemDataRole.ToolTipRole)
         self.spelling.currentIndexChanged.connect(self._on_spelling)
         self.copy_button = icon_button("ph.copy", "Copy the text")
         self.copy_button.clicked.connect(self.copy)
@@ -83,7 +84,7 @@ class GeneratedPage(QWidget):
         self._dim = QGraphicsOpacityEffect(self.text, opacity=_DIMMED)
         self._dim.setEnabled(False)
         self.text.setGraphicsEffect(self._dim)
-        self.message = QLabel()
+        self.message = Label()
         self.message.setWordWrap(True)
         self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.message.setProperty("role", "muted")
@@ -170,7 +171,7 @@ class GeneratedPage(QWidget):
         count = len(self._rules)
         told = "1 rule" if count == 1 else f"{count:,} rules"
         self.told.setText(f"{told} · holds fewer texts" if self._notes else f"{told} · the same texts")
-        self.told.setToolTip("\n".join(f"{note[:1].upper()}{note[1:]}." for note in self._notes))
+        self.told.setToolTip(plain_text("\n".join(f"{note[:1].upper()}{note[1:]}." for note in self._notes)))
 
     def _say(self, sentence: str) -> None:
         self.message.setText(unmarked(sentence))

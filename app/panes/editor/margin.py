@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QPlainTextEdit, QToolTip, QWidget
 from app import theme
 from app.panes.editor.marks import paint_sign
 from app.theme import Role
+from app.theme.plain_text import plain_text
 from engine.source import Severity
 
 _SIGN = 8
@@ -95,7 +96,7 @@ class Margin(QWidget):
     def event(self, event: QEvent) -> bool:
         """Tell what is wrong in the line that the pointer rests on."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            QToolTip.showText(event.globalPos(), self._tip_of_line(self.line_at(event.pos())), self)
+            QToolTip.showText(event.globalPos(), plain_text(self._tip_of_line(self.line_at(event.pos()))), self)
             return True
         return super().event(event)
 

@@ -6,11 +6,13 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QAction, QKeyEvent
-from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QMenu, QVBoxLayout
+from PySide6.QtWidgets import QFrame, QLineEdit, QMenu, QVBoxLayout
 
 from app import theme
+from app.actions import keys_of
 from app.models.wording import unmarked
 from app.panes.editor.code_edit import READ_AT_MOST, CodeEdit
+from app.theme.labels import Label
 from engine.notations.editing import Change, Name, moved, name_at, rename
 from engine.source import SourceText, Span
 
@@ -146,7 +148,7 @@ class RenameBox(QFrame):
         self.field.setAccessibleName("New name")
         self.field.setMinimumWidth(240)
         self.field.installEventFilter(self)
-        self.says = QLabel()
+        self.says = Label()
         self.says.setProperty("role", "muted")
         self.says.setWordWrap(True)
         layout = QVBoxLayout(self)
@@ -201,7 +203,8 @@ class RenameBox(QFrame):
 
     def _judge(self, new: str) -> None:
         change = self._preview(new)
-        self.says.setText(unmarked(change.refusal or change.note) or "Return renames everywhere, Esc does not")
+        keys = f"{keys_of('rename.take')} renames everywhere, {keys_of('rename.cancel')} does not"
+        self.says.setText(unmarked(change.refusal or change.note) or keys)
         self.adjustSize()
 
     def _close(self, new: str) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QTextOption
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWidget
 
 from app import theme
 from app.models.late_pages import Late
@@ -24,6 +24,7 @@ from app.panes.editor.pages import Pages
 from app.panes.editor.reading_strip import ReadingStrip
 from app.panes.editor.tokens import plain
 from app.theme.buttons import icon_button
+from app.theme.labels import Label
 from app.workers.compile_messages import FormatAnswer
 from engine.notations.editing import Edit, moved, toggle_comment
 from engine.notations.editing.formatting import place_after
@@ -71,11 +72,11 @@ class EditorPane(QWidget):
         pass_keys_on(self, self.edit)
         bar = QFrame()
         bar.setProperty("role", "bar")
-        title = QLabel("Grammar")
+        title = Label("Grammar")
         title.setProperty("role", "heading")
-        self._notation = QLabel()
+        self._notation = Label()
         self._notation.setProperty("role", "muted")
-        self._place = QLabel()
+        self._place = Label()
         self._place.setProperty("role", "muted")
         self._place.setToolTip("Line and column of the cursor")
         self.more_button = icon_button(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout
 
 from app import theme
 from app.theme.buttons import close_button, push_button
+from app.theme.labels import Label
 
 
 class ReadingStrip(QFrame):
@@ -24,7 +25,7 @@ class ReadingStrip(QFrame):
         super().__init__()
         self.setProperty("role", "banner")
         self.setProperty("severity", "hint")
-        self.text = QLabel(textFormat=Qt.TextFormat.PlainText, wordWrap=True)
+        self.text = Label(wraps=True)
         self.button = push_button(tip="Have it the other way; undo takes that back")
         self.button.clicked.connect(self.chosen)
         self.close_button = close_button("Dismiss")

@@ -6,11 +6,13 @@ import html
 
 from PySide6.QtCore import QModelIndex, QSortFilterProxyModel, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QStandardItem, QStandardItemModel
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QLabel, QLineEdit, QTreeView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QLineEdit, QTreeView, QVBoxLayout, QWidget
 
 from app import theme
 from app.panes.editor.field_keys import FieldKeys
 from app.theme import Role
+from app.theme.labels import Label
+from app.theme.plain_text import plain_text
 from engine.notations.editing.reference import ReferenceEntry, draft_named_in, reference
 
 _ENTRY = Qt.ItemDataRole.UserRole
@@ -46,7 +48,7 @@ class ReferencePage(QWidget):
         FieldKeys(self.field, lambda _step: self._choose(self.tree.currentIndex()), self._leave_field, self._go_down)
         self.tree = _Tree()
         self.tree.setModel(self._shown)
-        self.says = QLabel(textFormat=Qt.TextFormat.RichText, wordWrap=True)
+        self.says = Label(is_html=True, wraps=True)
         self.says.setContentsMargins(theme.SPACE_M, theme.SPACE_XS, theme.SPACE_M, theme.SPACE_XS)
         self.says.setAccessibleName("Example")
         head = QVBoxLayout()
@@ -98,7 +100,7 @@ class ReferencePage(QWidget):
                 form.setData(f"{entry.form} {entry.meaning} {group.title}", _SOUGHT)
                 form.setData(f"{entry.form}: {entry.meaning}", Qt.ItemDataRole.AccessibleTextRole)
                 meaning.setForeground(muted)
-                meaning.setToolTip(entry.meaning)
+                meaning.setToolTip(plain_text(entry.meaning))
                 heading.appendRow([form, meaning])
             self._model.appendRow([heading, QStandardItem()])
         self._filter(self.field.text())

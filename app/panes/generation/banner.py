@@ -6,11 +6,12 @@ from collections.abc import Callable
 from typing import Literal
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
 from app import theme
 from app.models.wording import megabytes
 from app.theme.buttons import close_button, push_button
+from app.theme.labels import Label
 
 Severity = Literal["error", "warning", "hint"]
 _MARKS = {"error": "!", "warning": "!", "hint": "i"}
@@ -30,10 +31,10 @@ class Banner(QFrame):
         super().__init__(parent)
         self.setProperty("role", "banner")
         self._action: Callable[[], object] | None = None
-        self._mark = QLabel()
+        self._mark = Label()
         self._mark.setProperty("role", "heading")
-        self.what = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
-        self.why = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
+        self.what = Label(wraps=True)
+        self.why = Label(wraps=True)
         self.button = push_button()
         self.close_button = close_button("Dismiss")
         texts = QVBoxLayout()
@@ -112,7 +113,7 @@ class Loading(QFrame):
         super().__init__(parent)
         self.setProperty("role", "banner")
         self.setProperty("severity", "hint")
-        self._stage = QLabel(textFormat=Qt.TextFormat.PlainText)
+        self._stage = Label()
         self._stage.setWordWrap(True)
         self._bar = QProgressBar(textVisible=False)
         self._bar.setFixedHeight(6)

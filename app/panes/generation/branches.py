@@ -11,11 +11,12 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QFontMetrics
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
 
 from app import theme
 from app.models.wording import count, prompt_text, token_text
 from app.theme.buttons import tool_button
+from app.theme.labels import Label
 from engine.decoding.values import FormerBranch, Step, Trace, TraceNode
 
 _MOST_BUTTONS = 3
@@ -91,7 +92,7 @@ class BranchStrip(QWidget):
         self._former: tuple[FormerBranch, ...] = ()
         self._model = ""
         self._buttons: list[QToolButton] = []
-        title = QLabel("Branches")
+        title = Label("Branches")
         title.setProperty("role", "muted")
         self._more = tool_button("", "The other branches", role="chip")
         self._more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)

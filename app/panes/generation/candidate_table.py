@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from app import theme
 from app.models.candidates import peak_of
@@ -20,6 +20,8 @@ from app.models.wording import candidate_text, count, shown, unmarked
 from app.panes.generation.candidate_view import CandidateView
 from app.panes.generation.elided import ElidedLabel
 from app.theme.buttons import tool_button
+from app.theme.labels import Label
+from app.theme.plain_text import plain_text
 from engine.decoding.values import Candidate, EosState, Position
 
 _LOOKUP_DELAY_MS = 150
@@ -69,13 +71,13 @@ class CandidateTable(QWidget):
         self.verdict = ElidedLabel()
         self.verdict.setProperty("role", "muted")
         self.verdict.hide()
-        self.remembered = QLabel("as remembered…")
+        self.remembered = Label("as remembered…")
         self.remembered.setToolTip(
             "The model's best tokens as they were when the next step was taken; the model is asked for the rest now"
         )
         self.remembered.setProperty("role", "muted")
         self.remembered.hide()
-        self.found = QLabel()
+        self.found = Label()
         self.found.setProperty("role", "muted")
         self.found.hide()
 
@@ -236,7 +238,7 @@ class CandidateTable(QWidget):
         self.ends.setVisible(rows > 0)
         self.rule.setVisible(rows > 0 or self.no_ends.isVisibleTo(self))
         self.ends.setFixedHeight(min(rows, _MOST_ENDS) * self.ends.verticalHeader().defaultSectionSize())
-        self.ends.setToolTip(f"{count(rows, 'end token')}, always shown")
+        self.ends.setToolTip(plain_text(f"{count(rows, 'end token')}, always shown"))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """In the search field, Down goes to the results and Escape clears, before it reaches the window's Cancel."""

@@ -24,6 +24,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QMenu, QTableView, QWidget
 
 from app import theme
+from app.actions import keys_of
 from app.models.candidate_painter import PADDING, CandidatePainter, Row
 from app.models.candidates import CandidateModel, Column
 from engine.decoding.values import Candidate
@@ -158,13 +159,13 @@ class CandidateView(QTableView):
         menu = QMenu(self)
         menu.setToolTipsVisible(True)
         token_id = candidate.token_id
-        take = menu.addAction("Take it\tReturn", lambda: self.token_taken.emit(token_id))
+        take = menu.addAction(f"Take it\t{keys_of('candidates.take')}", lambda: self.token_taken.emit(token_id))
         take.setEnabled(candidate.allowed and self._can_take)
-        menu.addAction("Why?\tF1", lambda: self.why_wanted.emit(token_id))
+        menu.addAction(f"Why?\t{keys_of('run.why')}", lambda: self.why_wanted.emit(token_id))
         until = menu.addAction("Run until it is taken", lambda: self.until_wanted.emit(token_id))
         until.setEnabled(self._can_take)
         menu.addSeparator()
-        force = menu.addAction("Force it\tShift+Return", lambda: self.force_wanted.emit(token_id))
+        force = menu.addAction(f"Force it\t{keys_of('candidates.force')}", lambda: self.force_wanted.emit(token_id))
         force.setEnabled(not candidate.allowed and self._can_force)
         force.setToolTip("Take it though the grammar does not allow it, which has no say from there on")
         menu.addSeparator()

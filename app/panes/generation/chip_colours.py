@@ -19,6 +19,7 @@ from PySide6.QtWidgets import QWidget
 from app import theme
 from app.models.token_paint import mix
 from app.panes.generation.chip import Chip, ChipKind
+from app.theme.plain_text import plain_text
 
 Role = theme.Role
 
@@ -150,7 +151,7 @@ class Legend(QWidget):
         """Explain another scale."""
         self._by = by
         scale = SCALES[by]
-        self.setToolTip(f"{scale.title}: {scale.tip}")
+        self.setToolTip(plain_text(f"{scale.title}: {scale.tip}"))
         self.setAccessibleName(f"Colours: {scale.title}, from {scale.ends[0]} to {scale.ends[1]}")
         self.updateGeometry()
         self.update()

@@ -7,6 +7,7 @@ import html
 from app import theme
 from app.models.wording import percent, token_text
 from app.panes.generation.rich import code
+from app.theme.plain_text import plain_text
 from engine.decoding.values import Favourite, Step
 
 Role = theme.Role
@@ -16,7 +17,7 @@ _BAR = 72  # pixels of a probability of 1
 def tip_with_favourites(text: str, step: Step) -> str:
     """A tool tip: lines of text, and the model's favourites at the step where they were kept."""
     if not step.top:
-        return text
+        return plain_text(text)
     rows = "".join(_row(one, taken=one.token_id == step.token_id) for one in step.top)
     lines = html.escape(text).replace("\n", "<br>")
     return f"<qt>{lines}<br><br>The model's favourites:<table cellspacing='0' cellpadding='2'>{rows}</table></qt>"

@@ -6,9 +6,11 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app import theme
+from app.actions import set_tip
 from app.panes.generation.budget import BudgetField
 from app.panes.generation.sampler_popover import SamplerButton
 from app.theme.buttons import push_button
+from app.theme.plain_text import plain_text
 
 
 class Controls(QWidget):
@@ -28,8 +30,10 @@ class Controls(QWidget):
         super().__init__(parent)
         self._is_running = False
         self._refusal = ""
-        self.restart = push_button("Restart", "Go back to before the first token (Shift+F5)")
-        self.back = push_button("Back", "Undo the last step; it stays as a branch (Ctrl+Shift+Return)")
+        self.restart = push_button("Restart")
+        self.back = push_button("Back")
+        set_tip(self.restart, "Go back to before the first token", "run.restart")
+        set_tip(self.back, "Undo the last step; it stays as a branch", "run.back")
         self.step = push_button("Step", "", role="primary")
         self.run = push_button("Run", "")
         self.sampler = SamplerButton()
@@ -79,8 +83,16 @@ class Controls(QWidget):
 
     def _update(self) -> None:
         self.step.setEnabled(not self._refusal and not self._is_running)
-        self.step.setToolTip(self._refusal or "Let the sampler take the next token (Ctrl+Return)")
+        self._tell(self.step, "Let the sampler take the next token", "run.step", self._refusal)
         self.run.setEnabled(self._is_running or not self._refusal)
         self.run.setText("Pause" if self._is_running else "Run")
-        run = "Stop after this token (F5)" if self._is_running else "Step until the end, or until you pause (F5)"
-        self.run.setToolTip(run if self._is_running else self._refusal or run)
+        run = "Stop after this token" if self._is_running else "Step until the end, or until you pause"
+        self._tell(self.run, run, "run.run", "" if self._is_running else self._refusal)
+
+    @staticmethod
+    def _tell(button: QWidget, tip: str, command_id: str, refusal: str) -> None:
+        """Say in a tip what a button does, or why it cannot."""
+        if refusal:
+            button.setToolTip(plain_text(refusal))
+        else:
+            set_tip(button, tip, command_id)

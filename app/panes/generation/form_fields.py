@@ -5,6 +5,8 @@ from __future__ import annotations
 from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QPlainTextEdit, QWidget
 
 from app import theme
+from app.theme.labels import Label
+from app.theme.plain_text import plain_text
 
 _GREEDY = 100  # the stretch of a text of many lines, beside that of the empty bottom
 
@@ -22,7 +24,7 @@ class Form(QGridLayout):
 
     def add(self, name: str, field: QWidget) -> QLabel:
         """Add a field; returns the label of its name."""
-        label = QLabel(name)
+        label = Label(name)
         label.setBuddy(field)
         self.addWidget(label, self._rows, 0)
         self.addWidget(field, self._rows, 1)
@@ -44,7 +46,7 @@ def code_line(placeholder: str, name: str) -> QLineEdit:
     """A line of code."""
     field = QLineEdit(placeholderText=placeholder)
     field.setAccessibleName(name)
-    field.setToolTip(name)
+    field.setToolTip(plain_text(name))
     field.setFont(theme.mono_font())
     return field
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app import theme
 from app.models.steady import Steady
@@ -13,6 +12,8 @@ from app.models.token_paint import tabular
 from app.models.wording import candidate_text, count, percent, shown, unmarked
 from app.panes.generation.processors_text import budget_line
 from app.panes.generation.rich import code, words
+from app.theme.labels import Label
+from app.theme.plain_text import plain_text
 from engine.decoding.values import Candidate, EosState, Finish, Position
 from engine.diagnosis.verdict import Ending, TokenState, Verdict
 
@@ -202,8 +203,8 @@ class Headline(Steady):
         self._is_emptied = False  # whether a stage of the pipeline left nothing
         self._is_tight = False
         self._rendered: tuple[Parts, str, bool] | None = None
-        self._first = QLabel(textFormat=Qt.TextFormat.RichText, wordWrap=True)
-        self._second = QLabel(textFormat=Qt.TextFormat.RichText, wordWrap=True)
+        self._first = Label(is_html=True, wraps=True)
+        self._second = Label(is_html=True, wraps=True)
         layout = QVBoxLayout(self.inner)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(2)
@@ -227,7 +228,7 @@ class Headline(Steady):
         self._position, self._worries = position, bool(self._facts) and position.finish is Finish.DEAD_END
         self._has_ended = position.finish is not None
         timing = f"mask {position.mask_us:,.1f} µs, model {position.logits_ms:,.1f} ms"
-        self.setToolTip(f"{count(position.index, 'step')} taken · {timing} · KL {position.kl:.3f} nats")
+        self.setToolTip(plain_text(f"{count(position.index, 'step')} taken · {timing} · KL {position.kl:.3f} nats"))
         self._render()
 
     def show_assessment(self, verdict: Verdict) -> None:
@@ -236,7 +237,7 @@ class Headline(Steady):
             return  # the grammar is not what ended it
         self._facts, self._worries = assessment_of(self._position, verdict)
         if verdict.notes:
-            self.setToolTip("\n".join((self.toolTip(), *map(unmarked, verdict.notes))))
+            self.setToolTip(plain_text("\n".join((self.toolTip(), *map(unmarked, verdict.notes)))))
         self._render()
 
     def show_empty_language(self) -> None:

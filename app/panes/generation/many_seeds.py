@@ -9,7 +9,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QHeaderView,
-    QLabel,
     QProgressBar,
     QSpinBox,
     QTableView,
@@ -22,6 +21,8 @@ from app.models.outcome_delegate import OutcomeDelegate
 from app.models.outcomes import OUTCOME_ROLE, OutcomeColumn, OutcomeModel, summary
 from app.models.token_paint import tabular
 from app.theme.buttons import push_button
+from app.theme.labels import Label
+from app.theme.plain_text import plain_text
 from app.workers.decode_messages import ManyAnswer
 from engine.decoding.values import SampleOutcome
 
@@ -55,7 +56,7 @@ class ManySeeds(QWidget):
         self.bar = QProgressBar(textVisible=False)
         self.bar.setFixedHeight(6)
         self.bar.hide()
-        self.summary = QLabel("Generates outputs from the prompt, with seeds counted up from the sampler's.")
+        self.summary = Label("Generates outputs from the prompt, with seeds counted up from the sampler's.")
         self.summary.setProperty("role", "muted")
         self.summary.setWordWrap(True)
         self.table = _OutcomeView()
@@ -86,7 +87,7 @@ class ManySeeds(QWidget):
         """Why nothing can be generated; empty where something can."""
         self._refusal = reason
         self.sample.setEnabled(not reason)
-        self.sample.setToolTip(reason or "Generate this many outputs, each with its own seed")
+        self.sample.setToolTip(plain_text(reason or "Generate this many outputs, each with its own seed"))
 
     def _build(self) -> None:
         row = QHBoxLayout()

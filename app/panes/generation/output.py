@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QActionGroup, QGuiApplication
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWidget
 
 from app import theme
 from app.models.steady import Steady
@@ -19,6 +19,8 @@ from app.panes.generation.chip_colours import SCALES, ChipColours, Legend
 from app.panes.generation.chip_view import ChipView
 from app.panes.generation.elided import ElidedLabel
 from app.theme.buttons import push_button, tool_button
+from app.theme.labels import Label
+from app.theme.plain_text import plain_text
 from app.workers.decode_messages import DecodeView
 from engine.decoding.coalescence.values import savings_of
 from engine.decoding.pipeline_settings import Strategy
@@ -48,7 +50,7 @@ class OutputBox(QWidget):
         self.chips = ChipView(_EMPTY)
         self.chips.setAccessibleName("Output")
         self.branches = BranchStrip()
-        self.title = QLabel("Output")
+        self.title = Label("Output")
         self.title.setProperty("role", "heading")
         self.tally = ElidedLabel()
         self.tally.setProperty("role", "muted")
@@ -112,7 +114,7 @@ class OutputBox(QWidget):
         self.chips.set_colours(by)
         self.legend.show_scale(by)
         self.colours.setText(f"{SCALES[by].title} ▾")
-        self.colours.setToolTip(f"Chips are coloured by: {SCALES[by].title.lower()}. {SCALES[by].tip}")
+        self.colours.setToolTip(plain_text(f"Chips are coloured by: {SCALES[by].title.lower()}. {SCALES[by].tip}"))
         self.colours.setAccessibleName(f"Chips are coloured by {SCALES[by].title.lower()}")
         for action in self._choices.actions():
             action.setChecked(action.data() == by.value)
@@ -134,7 +136,7 @@ class OutputBox(QWidget):
         self._choices = QActionGroup(menu)
         for by, scale in SCALES.items():
             action = menu.addAction(scale.title)
-            action.setToolTip(scale.tip)
+            action.setToolTip(plain_text(scale.tip))
             action.setCheckable(True)
             action.setData(by.value)
             action.triggered.connect(lambda _checked=False, by=by: self.colours_chosen.emit(by.value))
@@ -149,7 +151,7 @@ class OutputBox(QWidget):
         if read is not None:
             self.chips.show_chips(former_chips(read), None)
             self.tally.setText(f"read-only · {count(len(read.steps), 'token')} · {name_of(read)}")
-            self.title.setToolTip(self.tally.text())
+            self.title.setToolTip(plain_text(self.tally.text()))
             self.copy.show()
             return
         chips, current = chips_of(self._view.trace, self._known)
@@ -157,7 +159,7 @@ class OutputBox(QWidget):
         self.tally.setText(_tally(0 if current is None else current + 1, self._view) if chips else "")
         self.legend.setVisible(bool(chips) and not self._is_tight)
         self.colours.setVisible(bool(chips))
-        self.title.setToolTip(self.tally.text())
+        self.title.setToolTip(plain_text(self.tally.text()))
         self.copy.setVisible(bool(chips))
 
     def _on_chip(self, node_id: int) -> None:

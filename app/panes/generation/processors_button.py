@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.panes.generation.processors_text import summary
 from app.theme.buttons import tool_button
+from app.theme.plain_text import plain_text
 from app.workers.decode_messages import DecodeView, PipelineRefused
 
 if TYPE_CHECKING:
@@ -54,9 +55,9 @@ class Processors(QObject):
             said, facts = f"! {said}", view.pipeline_error
         self.chip.setText((said if len(said) <= _LONGEST else said[: _LONGEST - 1] + "…").replace("&", "&&"))
         self.chip.setVisible(bool(said))
-        self.chip.setToolTip(facts)
+        self.chip.setToolTip(plain_text(facts))
         self.chip.setAccessibleName(facts)
-        self.button.setToolTip(f"What stands between the model and the draw, and in which order. {facts}")
+        self.button.setToolTip(plain_text(f"What stands between the model and the draw, and in which order. {facts}"))
         if self._dialog is not None:
             self._dialog.show_view(view)
 

@@ -21,7 +21,6 @@ from PySide6.QtWidgets import (
     QDialog,
     QFrame,
     QHBoxLayout,
-    QLabel,
     QListWidget,
     QListWidgetItem,
     QVBoxLayout,
@@ -29,10 +28,13 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
+from app.actions import LOCAL_KEYS, set_tip
 from app.models.wording import unmarked
 from app.panes.generation.processors_fields import SWITCHED, Fields, StageError
 from app.panes.generation.processors_text import COALESCE_TEXTS, STAGE_TEXTS, stage_facts
 from app.theme.buttons import push_button
+from app.theme.labels import Label
+from app.theme.plain_text import plain_text
 from app.workers.decode_messages import DecodeView, PipelineRefused
 from engine.decoding.pipeline_settings import PipelineSettings, StageName, Strategy
 from engine.decoding.values import SamplerSettings
@@ -72,16 +74,19 @@ class ProcessorsDialog(QDialog):
         self.stages.setFixedWidth(_LIST_WIDTH)
         self.stages.setIconSize(QSize(_SWITCH, _SWITCH))
         self.fields = Fields()
-        self.up = push_button("Up", "Move the stage up: it comes sooner (Alt+Up)")
-        self.down = push_button("Down", "Move the stage down: it comes later (Alt+Down)")
+        self.up = push_button("Up")
+        self.down = push_button("Down")
         self.reset = push_button("Reset to defaults", "The grammar alone, and the usual order", role="link")
-        self.close_button = push_button("Close", "Close (Esc)")
+        self.close_button = push_button("Close")
+        set_tip(self.up, "Move the stage up: it comes sooner", "processors.up")
+        set_tip(self.down, "Move the stage down: it comes later", "processors.down")
+        set_tip(self.close_button, "Close", "dialog.close")
         self.coalesce = QComboBox()
         self.coalesce.setAccessibleName("Forced runs")
         self.coalesce.setToolTip("What happens where the grammar leaves no choice; see the tab Coalescence")
         for strategy, text in COALESCE_TEXTS.items():
             self.coalesce.addItem(text, strategy.value)
-        self.message = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
+        self.message = Label(wraps=True)
         self.message.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._trouble = QFrame()
         self._trouble.setProperty("role", "banner")
@@ -181,7 +186,7 @@ class ProcessorsDialog(QDialog):
             item.setData(Qt.ItemDataRole.UserRole, stage.value)
             flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsDragEnabled
             item.setFlags(flags | Qt.ItemFlag.ItemIsUserCheckable if stage in SWITCHED else flags)
-        hint = QLabel("From the model to the draw, top to bottom. Drag to reorder.")
+        hint = Label("From the model to the draw, top to bottom. Drag to reorder.")
         hint.setProperty("role", "muted")
         hint.setWordWrap(True)
         moves = QHBoxLayout()
@@ -195,7 +200,7 @@ class ProcessorsDialog(QDialog):
         inner.setContentsMargins(theme.SPACE_M, theme.SPACE_S, theme.SPACE_M, theme.SPACE_S)
         inner.addWidget(self.message, 1)
         foot = QHBoxLayout()
-        forced = QLabel("Forced runs")
+        forced = Label("Forced runs")
         forced.setBuddy(self.coalesce)
         foot.setSpacing(theme.SPACE_S)
         layout = QVBoxLayout(self)
@@ -233,8 +238,8 @@ class ProcessorsDialog(QDialog):
         self.reset.clicked.connect(self.restore_defaults)
         self.close_button.clicked.connect(self.close)
         theme.themes.changed.connect(self._say_stages)
-        for keys, by in (("Alt+Up", -1), ("Alt+Down", 1)):
-            QShortcut(QKeySequence(keys), self).activated.connect(lambda by=by: self.move_stage(by))
+        for name, by in (("processors.up", -1), ("processors.down", 1)):
+            QShortcut(QKeySequence(LOCAL_KEYS[name]), self).activated.connect(lambda by=by: self.move_stage(by))
 
     def _fill(self, settings: PipelineSettings) -> None:
         blocker = QSignalBlocker(self.stages)
@@ -333,7 +338,7 @@ class ProcessorsDialog(QDialog):
             name, fact = STAGE_TEXTS[stage], facts.get(stage, "")
             said = "" if stage is StageName.BUDGET else _PREFIX.sub("", fact)
             item.setText(f"{name} · {said}" if said else name)
-            item.setToolTip(f"{name}: {fact or ('everywhere' if stage is StageName.GRAMMAR else 'off')}")
+            item.setToolTip(plain_text(f"{name}: {fact or ('everywhere' if stage is StageName.GRAMMAR else 'off')}"))
             off = stage is not StageName.GRAMMAR and not fact
             item.setForeground(theme.colour(theme.Role.MUTED if off else theme.Role.TEXT))
         blocker.unblock()

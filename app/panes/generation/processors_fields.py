@@ -30,6 +30,7 @@ from app.panes.generation.processors_text import (
 )
 from app.panes.generation.zones_fields import ZoneFields
 from app.theme.buttons import push_button
+from app.theme.labels import Label
 from engine.decoding.pipeline_settings import PipelineSettings, StageName, TableSettings
 from engine.decoding.values import BudgetState, StageEffect
 from engine.source import InvariantError
@@ -86,7 +87,7 @@ class Fields(QStackedWidget):
         self._pages: dict[StageName, QWidget] = {}
         self._effects: dict[StageName, QLabel] = {}
         self.zone_fields = ZoneFields()
-        self.budget = QLabel(wordWrap=True)
+        self.budget = Label(wraps=True)
         self.static = code_line("LOWER{5} NEWLINE", "Classes, one for each position")
         self.pattern = code_line('UPPER+ ":" " " LOWER+ NEWLINE', "Pattern")
         self.table = code_lines("1 1 2\n2 2 3\n3 3 1", "Transitions")
@@ -227,11 +228,11 @@ class Fields(QStackedWidget):
         layout = QVBoxLayout(page)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(theme.SPACE_S)
-        title = QLabel(STAGE_TEXTS[stage])
+        title = Label(STAGE_TEXTS[stage])
         title.setProperty("role", "heading")
-        about = QLabel(_ABOUT.get(stage, _SAMPLERS), wordWrap=True, textFormat=Qt.TextFormat.PlainText)
+        about = Label(_ABOUT.get(stage, _SAMPLERS), wraps=True)
         about.setProperty("role", "muted")
-        effect = QLabel(wordWrap=True)
+        effect = Label(wraps=True)
         effect.setProperty("role", "muted")
         layout.addWidget(title)
         layout.addWidget(about)

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QFrame,
     QHBoxLayout,
-    QLabel,
     QLineEdit,
     QPlainTextEdit,
     QSizePolicy,
@@ -28,6 +27,7 @@ from app.panes.generation.chip import prompt_chips
 from app.panes.generation.chip_view import ChipView
 from app.panes.generation.elided import ElidedLabel
 from app.theme.buttons import push_button, tool_button
+from app.theme.labels import Label
 from engine.decoding.values import Chat
 
 _DELAY_MS = 500
@@ -122,7 +122,7 @@ class PromptBox(QWidget):
         form.setVerticalSpacing(theme.SPACE_XS)
         form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapAllRows)
         for title, field in (("System", self.system), ("User", self.user), ("Assistant begins with", self.assistant)):
-            caption = QLabel(title)
+            caption = Label(title)
             caption.setProperty("role", "muted")
             caption.setBuddy(field)
             form.addRow(caption, field)

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
     QHBoxLayout,
-    QLabel,
     QLineEdit,
     QRadioButton,
     QSpinBox,
@@ -21,6 +20,8 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.theme.buttons import push_button
+from app.theme.labels import Label
+from app.theme.plain_text import plain_text
 from engine.decoding.debugging.breakpoints import StateName
 from engine.decoding.debugging.run_until import Goal, RunUntil
 
@@ -60,14 +61,14 @@ class RunUntilPopover(QFrame):
         self._group = QButtonGroup(self)
         self.rule = QComboBox(editable=True)
         self.rule.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
-        self.state = QLabel(_NO_STATE)
+        self.state = Label(_NO_STATE)
         self.state.setProperty("role", "muted")
         self.token = QLineEdit(placeholderText="text or #id")
         self.z = QDoubleSpinBox(minimum=0.01, maximum=100.0, value=1.0, decimals=2, suffix=" %")
         self.count = QSpinBox(minimum=1, maximum=100_000, value=10)
         for number in (self.z, self.count):
             number.lineEdit().setTextMargins(theme.SPACE_XS, 0, theme.SPACE_XS, 0)
-        self.why_not = QLabel()
+        self.why_not = Label()
         self.why_not.setProperty("role", "muted")
         self.run = push_button("Run", "Run until then; a breakpoint stops it sooner", role="primary")
         self._build()
@@ -80,7 +81,7 @@ class RunUntilPopover(QFrame):
         choice = self.choices[Goal.RULE_EXIT]
         for widget in (choice, self.rule):
             widget.setEnabled(not refusal)
-            widget.setToolTip(refusal or _CHOICES[Goal.RULE_EXIT][1])
+            widget.setToolTip(plain_text(refusal or _CHOICES[Goal.RULE_EXIT][1]))
         if refusal and choice.isChecked():
             self.choices[Goal.END].setChecked(True)
         typed = self.rule.currentText()
@@ -141,7 +142,7 @@ class RunUntilPopover(QFrame):
             super().keyPressEvent(event)
 
     def _build(self) -> None:
-        title = QLabel("Run until")
+        title = Label("Run until")
         title.setProperty("role", "heading")
         grid = QGridLayout()
         grid.setHorizontalSpacing(theme.SPACE_M)
@@ -174,13 +175,13 @@ class RunUntilPopover(QFrame):
         layout.addLayout(grid)
         for row, (goal, (text, tip)) in enumerate(_CHOICES.items()):
             choice = QRadioButton(text)
-            choice.setToolTip(tip)
+            choice.setToolTip(plain_text(tip))
             self.choices[goal] = choice
             self._group.addButton(choice)
             grid.addWidget(choice, row, 0)
             if (field := fields.get(goal)) is not None:
                 field.setFixedWidth(width)
-                field.setToolTip(tip)
+                field.setToolTip(plain_text(tip))
                 field.setAccessibleName(text)
                 grid.addWidget(field, row, 1)
         layout.addLayout(foot)

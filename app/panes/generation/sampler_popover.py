@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QDoubleSpinBox,
     QFrame,
     QGridLayout,
-    QLabel,
     QSpinBox,
     QToolButton,
     QVBoxLayout,
@@ -22,6 +21,8 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.theme.buttons import push_button
+from app.theme.labels import Label
+from app.theme.plain_text import plain_text
 from engine.decoding.values import SamplerSettings
 
 _MOST_SEED = 2**31 - 1
@@ -100,7 +101,7 @@ class SamplerPopover(QFrame):
         form.setHorizontalSpacing(theme.SPACE_L)
         form.setVerticalSpacing(theme.SPACE_S)
         form.setColumnStretch(1, 1)
-        title = QLabel("Sampler")
+        title = Label("Sampler")
         title.setProperty("role", "heading")
         layout = QVBoxLayout(self)
         layout.setContentsMargins(theme.SPACE_L, theme.SPACE_M, theme.SPACE_L, theme.SPACE_M)
@@ -110,7 +111,7 @@ class SamplerPopover(QFrame):
         layout.addLayout(form)
         names = ("Temperature", "Top-k", "Top-p", "Min-p", "Repetition penalty", "Seed")
         for row, (name, field) in enumerate(zip(names, self._fields(), strict=True)):
-            label = QLabel(name)
+            label = Label(name)
             label.setBuddy(field)
             form.addWidget(label, row, 0)
             form.addWidget(field, row, 1, 1, 1 if field is self.seed else 2)
@@ -187,7 +188,7 @@ class SamplerButton(QToolButton):
     def _say(self, settings: SamplerSettings) -> None:
         self._settings = settings
         self.setText(f"{summary(settings)} ▾")
-        self.setToolTip("How tokens are drawn: " + details(settings))
+        self.setToolTip(plain_text("How tokens are drawn: " + details(settings)))
 
 
 def summary(settings: SamplerSettings) -> str:
@@ -214,7 +215,7 @@ def _real(least: float, most: float, step: float, tip: str, *, off_at_most: bool
     field = QDoubleSpinBox(minimum=least, maximum=most, singleStep=step, decimals=2)
     field.lineEdit().setTextMargins(theme.SPACE_XS, 0, theme.SPACE_XS, 0)
     field.setKeyboardTracking(False)  # a number is reported when it is finished
-    field.setToolTip(tip + (" (1.00 is off)" if off_at_most else ""))
+    field.setToolTip(plain_text(tip + (" (1.00 is off)" if off_at_most else "")))
     return field
 
 
@@ -223,5 +224,5 @@ def _whole(least: int, most: int, tip: str, *, off: str = "") -> QSpinBox:
     field.lineEdit().setTextMargins(theme.SPACE_XS, 0, theme.SPACE_XS, 0)
     field.setKeyboardTracking(False)  # a number is reported when it is finished
     field.setSpecialValueText(off)
-    field.setToolTip(tip)
+    field.setToolTip(plain_text(tip))
     return field

@@ -7,7 +7,7 @@ and the first token that they do not share is framed in both.
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
 from app import theme
 from app.models.wording import count, percent, token_text
@@ -15,6 +15,8 @@ from app.panes.generation.chip import former_chips
 from app.panes.generation.chip_view import ChipView
 from app.panes.generation.elided import ElidedLabel
 from app.theme.buttons import push_button
+from app.theme.labels import Label
+from app.theme.plain_text import plain_text
 from app.workers.decode_messages import TwinAnswer
 from engine.decoding.values import FORCE, Finish, FormerBranch, Step, Twin
 
@@ -43,7 +45,7 @@ class TwinPage(QWidget):
         self._refusal = ""
         self._is_stale = False
         self._answer: TwinAnswer | None = None
-        self.verdict = QLabel(wordWrap=True)
+        self.verdict = Label(wraps=True)
         self.write = push_button("Write it", "Let the model write without the grammar, from the same prompt")
         self.bar = QProgressBar(textVisible=False)
         self.bar.setFixedHeight(6)
@@ -113,9 +115,11 @@ class TwinPage(QWidget):
         self.write.setText("Cancel" if self._is_writing else "Write it" if twin is None else "Write it anew")
         self.write.setEnabled(self._is_writing or not self._refusal)
         self.write.setToolTip(
-            "Keep what there is of it"
-            if self._is_writing
-            else self._refusal or "Let the model write without the grammar, from the same prompt"
+            plain_text(
+                "Keep what there is of it"
+                if self._is_writing
+                else self._refusal or "Let the model write without the grammar, from the same prompt"
+            )
         )
         for widget in (self.with_title, self.with_grammar, self.without_title, self.without):
             widget.setVisible(twin is not None)

@@ -26,6 +26,7 @@ from app.models.announce import announce
 from app.models.wording import count, in_line, percent, shown, token_text, unmarked
 from app.panes.generation.rich import code, prose, words
 from app.theme.buttons import close_button, tool_button
+from app.theme.labels import Label
 from app.workers.decode_messages import WhyAnswer
 from engine.decoding.values import Candidate
 from engine.diagnosis import byte_prose
@@ -60,8 +61,8 @@ class WhyPanel(QFrame):
         self._candidate: Candidate | None = None
         self._source = ""
         self._is_past = False
-        self._title = QLabel(textFormat=Qt.TextFormat.RichText, wordWrap=True)
-        self._prose = QLabel(textFormat=Qt.TextFormat.RichText, wordWrap=True)
+        self._title = Label(is_html=True, wraps=True)
+        self._prose = Label(is_html=True, wraps=True)
         self._prose.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.close_button = close_button("Close")
         self.close_button.clicked.connect(self.close_panel)
@@ -221,7 +222,7 @@ class WhyPanel(QFrame):
 
     def _add_fact(self, name: str, value: QWidget) -> None:
         row = len(self._fact_widgets) // 2
-        caption = QLabel(name)
+        caption = Label(name)
         caption.setProperty("role", "muted")
         self._facts.addWidget(caption, row, 0, Qt.AlignmentFlag.AlignVCenter)
         self._facts.addWidget(value, row, 1)
@@ -275,7 +276,7 @@ class _Scrolled(QScrollArea):
 
 
 def _label(text: str) -> QLabel:
-    made = QLabel(text, textFormat=Qt.TextFormat.RichText)
+    made = Label(text, is_html=True)
     made.setWordWrap(True)
     return made
 

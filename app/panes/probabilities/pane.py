@@ -22,6 +22,8 @@ from app.models.unhurried import Unhurried
 from app.models.wording import percent
 from app.panes.probabilities.plot import RedistributionPlot
 from app.panes.probabilities.waterfall import Waterfall
+from app.theme.labels import Label
+from app.theme.plain_text import plain_text
 
 if TYPE_CHECKING:
     from engine.decoding.values import Position
@@ -44,7 +46,7 @@ class ProbabilitiesPane(QFrame):
         self._drawing = Unhurried(self._draw, self)
         self.facts = _Facts()
         self.waterfall = Waterfall()
-        self._empty = QLabel(_EMPTY)
+        self._empty = Label(_EMPTY)
         self._empty.setProperty("role", "muted")
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._empty.setWordWrap(True)
@@ -156,11 +158,11 @@ class _Facts(QWidget):
 
 
 def _fill(column: QVBoxLayout, name: str, tip: str) -> QLabel:
-    caption, value = QLabel(name), QLabel()
+    caption, value = Label(name), Label()
     caption.setProperty("role", "muted")
     value.setFont(tabular(theme.ui_font(1.0)))
     column.setSpacing(0)
     for label in (caption, value):
-        label.setToolTip(tip)
+        label.setToolTip(plain_text(tip))
         column.addWidget(label)
     return value

@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
     QHeaderView,
-    QLabel,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QTableView,
@@ -28,6 +27,8 @@ from app import theme
 from app.models.rows import Index, RowsModel
 from app.models.token_paint import mix, tabular
 from app.models.wording import percent
+from app.theme.labels import Label
+from app.theme.plain_text import plain_text
 
 if TYPE_CHECKING:
     from engine.decoding.values import Position, StageEffect
@@ -85,7 +86,7 @@ class WaterfallModel(RowsModel):
             case Qt.ItemDataRole.TextAlignmentRole:
                 return self.alignment(index.column())
             case Qt.ItemDataRole.ToolTipRole:
-                return _tip(row)
+                return plain_text(_tip(row))
         return row if role == _ROW else None
 
 
@@ -94,7 +95,7 @@ class Waterfall(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        title = QLabel("Stages of the sampler")
+        title = Label("Stages of the sampler")
         title.setProperty("role", "heading")
         self.model = WaterfallModel(self)
         self.table = QTableView()

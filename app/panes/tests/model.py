@@ -12,6 +12,7 @@ from app.models.rows import rest_of_row
 from app.models.wording import characters, in_line, shown, unmarked
 from app.theme import Role
 from app.theme.icons import icon
+from app.theme.plain_text import plain_text
 from engine.diagnosis.testing import ExpectedText
 from engine.diagnosis.verdict import Failure, Outcome, Verdict
 
@@ -145,8 +146,8 @@ class TextsModel(QAbstractTableModel):
         if column is Column.EXPECT:
             return "Click, or press Space, to expect the opposite"
         if column is Column.TEXT:
-            return self._expected[row].text[:2_000] or "The empty text"
-        return None if found is None else unmarked("\n".join((found.sentence, *found.notes)))
+            return plain_text(self._expected[row].text[:2_000]) or "The empty text"
+        return None if found is None else plain_text(unmarked("\n".join((found.sentence, *found.notes))))
 
     def _icon(self, row: int) -> object:
         passes = self.passes(row)

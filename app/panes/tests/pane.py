@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QHeaderView,
-    QLabel,
     QMenu,
     QSplitter,
     QStackedWidget,
@@ -26,6 +25,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
+from app.actions import set_tip
 from app.models.passing_on import pass_keys_on
 from app.models.wording import count
 from app.panes.tests.delegate import TextDelegate, row_height
@@ -34,6 +34,8 @@ from app.panes.tests.model import Column, TextsModel
 from app.panes.tests.side import CoverageList, SuggestionList, coverage_text
 from app.panes.tests.table import TextsTable
 from app.theme.buttons import push_button, tool_button
+from app.theme.labels import Label
+from app.theme.plain_text import plain_text
 from app.workers.judge_messages import JudgeAnswer, SuggestAnswer
 from engine.diagnosis.testing import ExpectedText, Suggestion, SuggestionKind
 from engine.source import SourceText
@@ -79,7 +81,7 @@ class StringTestsPane(QWidget):
         self.table = TextsTable()
         self.table.setModel(self.model)
         self.table.setItemDelegateForColumn(Column.TEXT, TextDelegate(self.table))
-        self.summary = QLabel()
+        self.summary = Label()
         self.summary.setProperty("role", "muted")
         self.coverage = CoverageList()
         self.suggestions = SuggestionList()
@@ -216,11 +218,18 @@ class StringTestsPane(QWidget):
         bar = QFrame()
         bar.setProperty("role", "bar")
         self.buttons = {
-            "add": tool_button("Add", "Add a test string (Insert)"),
-            "paste": tool_button("Paste lines", "Add each line of the clipboard as a test string (Ctrl+V)"),
-            "duplicate": tool_button("Duplicate", "Add the selected ones once more (Ctrl+D)"),
-            "remove": tool_button("Remove", "Remove the selected ones (Delete)"),
+            "add": tool_button("Add"),
+            "paste": tool_button("Paste lines"),
+            "duplicate": tool_button("Duplicate"),
+            "remove": tool_button("Remove"),
         }
+        for name, tip in (
+            ("add", "Add a test string"),
+            ("paste", "Add each line of the clipboard as a test string"),
+            ("duplicate", "Add the selected ones once more"),
+            ("remove", "Remove the selected ones"),
+        ):
+            set_tip(self.buttons[name], tip, f"tests.{name}")
         self.suggest_button = tool_button("Suggest ▾", "Find texts to test with", name="Suggest")
         self.suggest_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.suggest_button.setMenu(self._suggest_menu(self.suggest_button))
@@ -254,7 +263,7 @@ class StringTestsPane(QWidget):
     def _empty_page(self) -> QWidget:
         page = QFrame()
         page.setProperty("role", "panel")
-        sentence = QLabel(_TEACHING)
+        sentence = Label(_TEACHING)
         sentence.setProperty("role", "muted")
         sentence.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.first_button = push_button("Add a test", "Add a test string")
@@ -279,7 +288,7 @@ class StringTestsPane(QWidget):
         menu.setToolTipsVisible(True)
         for kind, text, tip in _KINDS:
             action = QAction(text, menu)
-            action.setToolTip(tip)
+            action.setToolTip(plain_text(tip))
             action.triggered.connect(lambda _checked=False, kind=kind: self.suggest(kind))
             menu.addAction(action)
         return menu

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
 from app import theme
 from app.models.wording import count, in_line
 from app.theme.buttons import push_button
+from app.theme.labels import Label
+from app.theme.plain_text import plain_text
 from engine.automata.labels import label
 from engine.diagnosis.testing import Coverage, Suggestion
 from engine.source import SourceText, Span
@@ -37,7 +39,7 @@ class EntryList(QListWidget):
     def add(self, text: str, tip: str, value: object, *, is_code: bool = False) -> None:
         """Add an entry."""
         item = QListWidgetItem(text)
-        item.setToolTip(tip)
+        item.setToolTip(plain_text(tip))
         item.setData(_VALUE, value)
         if is_code:
             item.setFont(theme.mono_font())
@@ -65,7 +67,7 @@ class CoverageList(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.sentence = QLabel(wordWrap=True)
+        self.sentence = Label(wraps=True)
         self.sentence.setProperty("role", "muted")
         self.entries = EntryList("Rules and edges that no test uses")
         self.entries.chosen.connect(self._on_chosen)
@@ -111,7 +113,7 @@ class SuggestionList(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._suggestions: tuple[Suggestion, ...] = ()
-        self.sentence = QLabel("Suggest some: a click adds one.", wordWrap=True)
+        self.sentence = Label("Suggest some: a click adds one.", wraps=True)
         self.sentence.setProperty("role", "muted")
         self.add_all = push_button("Add all", "Add every suggestion to the tests", role="link")
         self.add_all.hide()

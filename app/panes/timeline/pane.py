@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from app import theme
 from app.models.late_import import LateImport
@@ -21,6 +21,7 @@ from app.models.wording import count, percent, token_text
 from app.panes.timeline.plot import TimelinePlot
 from app.panes.timeline.rows import ROWS, steps_of, worst_of
 from app.theme.buttons import tool_button
+from app.theme.labels import Label
 from engine.decoding.values import COALESCED, FORCE, Step, Trace
 
 _EMPTY = "Every step is drawn here as it is taken: allowed mass, entropy, allowed tokens and the time of the mask."
@@ -48,12 +49,12 @@ class TimelinePane(QFrame):
         self._library = LateImport("pyqtgraph", self)
         self._library.ready.connect(self._draw)
         self._drawing = Unhurried(self._draw, self)
-        self.facts = QLabel(textFormat=Qt.TextFormat.PlainText)
+        self.facts = Label()
         self.facts.setProperty("role", "muted")
         self.worst = tool_button(
             "Worst step", "Go to the step at which the grammar took most from the model (W)", role="outlined"
         )
-        self._empty = QLabel(_EMPTY)
+        self._empty = Label(_EMPTY)
         self._empty.setProperty("role", "muted")
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._empty.setWordWrap(True)

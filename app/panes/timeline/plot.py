@@ -18,6 +18,7 @@ from PySide6.QtWidgets import QFrame, QToolTip
 from app import theme
 from app.models.token_paint import mix
 from app.panes.timeline.rows import ROWS, Row, short
+from app.theme.plain_text import plain_text
 from engine.decoding.values import Step
 
 Role = theme.Role
@@ -51,7 +52,7 @@ class Clicks(QObject):
             return True
         if event.type() == QEvent.Type.MouseMove:
             tip = self.tip_of(self._index_at(event.position()))
-            QToolTip.showText(event.globalPosition().toPoint(), tip)
+            QToolTip.showText(event.globalPosition().toPoint(), plain_text(tip))
         return False
 
 
@@ -80,7 +81,7 @@ class TimelinePlot:
             axis = item.getAxis("left")
             axis.setWidth(_SIDE)
             axis.setStyle(tickLength=0, tickTextOffset=theme.SPACE_XS)
-            item.setToolTip(row.tip)
+            item.setToolTip(plain_text(row.tip))
             self._items.append(item)
         self.clicks = Clicks(self.index_at, self.widget)
         self.widget.viewport().installEventFilter(self.clicks)

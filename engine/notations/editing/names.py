@@ -17,7 +17,16 @@ from engine.notations import links
 from engine.notations.editing import gbnf_names
 from engine.notations.editing.edits import Change, Edit
 from engine.notations.editing.outline import Outline, Part
-from engine.notations.editing.schema_names import DEFINITIONS, DYNAMIC, Reference, Schemas, decoded_step, key_span, quoted, with_step
+from engine.notations.editing.schema_names import (
+    DEFINITIONS,
+    DYNAMIC,
+    Reference,
+    Schemas,
+    decoded_step,
+    key_span,
+    quoted,
+    with_step,
+)
 from engine.source import Span
 
 _START = "root"
@@ -207,11 +216,8 @@ def _rename_anchor(schemas: Schemas, name: str, given: Part, schema: Part, new: 
         return Change(refusal=_ANCHOR_SPELLING)
     if schemas.has_anchor(new, beside=schema, is_dynamic=given.name == DYNAMIC):
         return Change(refusal=f"There is an anchor `{new}` already")
-    edits = [Edit(given.span, quoted(new))]
-    for reference in schemas.references:
-        if reference.target is schema and reference.anchor == name:
-            edits.append(Edit(reference.part.span, _with_anchor(reference, new)))
-    return Change(tuple(edits))
+    found = (one for one in schemas.references if one.target is schema and one.anchor == name)
+    return Change((Edit(given.span, quoted(new)), *(Edit(one.part.span, _with_anchor(one, new)) for one in found)))
 
 
 def _through(schemas: Schemas, part: Part, new: str) -> Iterator[Edit]:

@@ -101,7 +101,7 @@ def test_a_dropped_file(stepping, tmp_path):
 
 def test_an_example(stepping):
     gallery = stepping.window.files.open_gallery()
-    stepping.wait(lambda: gallery.field.hasFocus())
+    stepping.wait(gallery.field.hasFocus)
     stepping.qtbot.keyClicks(gallery.field, "crontab")
     press(stepping, Qt.Key.Key_Return)
     stepping.wait(lambda: stepping.document.title == "A line of a crontab")

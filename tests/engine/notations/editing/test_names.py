@@ -155,7 +155,9 @@ def test_a_reference_to_nothing_is_renamed() -> None:
 
 
 def test_a_reference_to_another_document_has_no_name() -> None:
-    assert names_of("json_schema", '{"items": {"$ref": "https://example.org/x#/$defs/a"}, "not": {"$ref": "#/a"}}') == ()
+    assert (
+        names_of("json_schema", '{"items": {"$ref": "https://example.org/x#/$defs/a"}, "not": {"$ref": "#/a"}}') == ()
+    )
 
 
 def test_anchors_of_two_resources_may_have_one_name() -> None:

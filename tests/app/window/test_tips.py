@@ -1,0 +1,269 @@
+"""Tool tips name the keys of the command table, and show the texts of grammars, models and files as they are."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QAbstractItemModel, QAbstractListModel, QModelIndex, Qt
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtGui import Qt as GuiQt
+from PySide6.QtWidgets import QAbstractItemView, QApplication, QComboBox, QHeaderView, QLabel, QWidget
+
+from app.actions import COMMANDS, LOCAL_KEYS, keys_of
+from app.actions.keys import KEYS_OF
+from app.document import DocumentFile, GrammarPart, ModelPart
+from app.document import file as document_file
+from app.theme.plain_text import plain_text
+from app.workers.decode_messages import Lookup
+from engine.diagnosis.testing import ExpectedText
+from engine.export.targets import TARGETS
+
+APP = Path(__file__).resolve().parents[3] / "app"
+TAG = "<img src='file:///nowhere.png'>"
+_KEY = re.compile(r"(?:\b(?:Ctrl|Shift|Alt|Meta)\+|\((?:Esc|Return|Backspace|Del|Delete|Insert|F\d+|[/T])\)|\bCtrl\b)")
+
+
+def open_everything(desk) -> list[QWidget]:
+    """Build what is built late, and open the dialogs that can be open beside the window."""
+    window, panes = desk.window, desk.panes
+    for command_id in ("view.tests", "view.timeline", "view.breakpoints", "view.coalescence", "view.probabilities"):
+        window.commands[command_id].trigger()
+    for command_id in ("view.twin", "view.problems", "view.explanation", "view.reference", "automaton.stacks"):
+        window.commands[command_id].trigger()
+    panes.toggle_generated()
+    window.commands["edit.replace"].trigger()
+    window.commands["automaton.find"].trigger()
+    opened = []
+    for command_id in (
+        "help.keys",
+        "file.gallery",
+        "file.export",
+        "run.processors",
+        "run.until",
+        "edit.palette",
+        "edit.convert",
+        "tests.check",
+        "help.tour",
+    ):
+        window.commands[command_id].trigger()
+        QApplication.processEvents()
+        opened += [widget for widget in QApplication.topLevelWidgets() if widget.isVisible() and widget not in opened]
+    return list(dict.fromkeys([window, *opened]))
+
+
+def close(windows: list[QWidget]) -> None:
+    for window in windows[1:]:
+        window.close()
+
+
+def widgets_of(windows: list[QWidget]) -> Iterator[QWidget]:
+    for window in windows:
+        yield window
+        yield from window.findChildren(QWidget)
+
+
+def models_of(widget: QWidget) -> Iterator[QAbstractItemModel]:
+    if isinstance(widget, QAbstractItemView | QComboBox) and not isinstance(widget, QHeaderView):
+        yield widget.model()
+
+
+def columns(model: QAbstractItemModel, parent: QModelIndex) -> int:
+    """Count columns; of a list, Qt keeps the method to itself."""
+    return 1 if isinstance(model, QAbstractListModel) else model.columnCount(parent)
+
+
+def cells(model: QAbstractItemModel, parent: QModelIndex | None = None) -> Iterator[QModelIndex]:
+    parent = parent or QModelIndex()
+    for row in range(model.rowCount(parent)):
+        for column in range(columns(model, parent)):
+            index = model.index(row, column, parent)
+            yield index
+            if column == 0:
+                yield from cells(model, index)
+
+
+def texts_of(windows: list[QWidget]) -> Iterator[tuple[str, str]]:
+    """Every text that Qt may show in a tip, with where it comes from."""
+    roles = (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.StatusTipRole, Qt.ItemDataRole.WhatsThisRole)
+    for widget in widgets_of(windows):
+        place = f"{type(widget).__name__} {widget.objectName()} {widget.accessibleName()}"
+        yield from ((place, text) for text in (widget.toolTip(), widget.statusTip(), widget.whatsThis()))
+        for action in (*widget.actions(), *widget.findChildren(QAction)):
+            yield from ((f"{place} {action.text()}", text) for text in (action.toolTip(), action.statusTip()))
+        for model in models_of(widget):
+            found = [(index, index.data(role)) for index in cells(model) for role in roles]
+            yield from ((f"{place} {index.row()},{index.column()}", text) for index, text in found if text)
+            for way in (Qt.Orientation.Horizontal, Qt.Orientation.Vertical):
+                count = (
+                    columns(model, QModelIndex()) if way is Qt.Orientation.Horizontal else model.rowCount(QModelIndex())
+                )
+                tips = (model.headerData(section, way, role) for section in range(count) for role in roles)
+                yield from ((f"{place} header", text) for text in tips if isinstance(text, str))
+
+
+# --- keys ------------------------------------------------------------------------------------------------------------
+
+
+def test_every_key_in_a_tip_is_that_of_its_command(desk):
+    desk.open('root ::= item+\nitem ::= "x" | "y"', notation="gbnf")
+    windows = open_everything(desk)
+    checked = 0
+    for widget in widgets_of(windows):
+        named = widget.property(KEYS_OF)
+        if named is not None and widget.toolTip().endswith(")"):
+            assert widget.toolTip().endswith(f"({plain_text(keys_of(named))})"), widget.toolTip()
+            checked += 1
+        elif widget.objectName().startswith("button:"):
+            action = desk.window.commands[widget.objectName().removeprefix("button:")]
+            assert widget.toolTip() == action.toolTip()
+        else:
+            assert not _KEY.search(widget.toolTip()), widget.toolTip()
+    close(windows)
+    assert checked > 15
+
+
+def test_every_command_tells_its_first_key(desk):
+    for command, action in desk.window.commands:
+        if command.id != "run.step" and action.isEnabled():
+            assert action.toolTip() == f"{command.tip} ({keys_of(command.id)})"
+
+
+def test_keys_are_written_in_the_tables_alone():
+    """A key that is typed into a text is wrong as soon as the command has another one, and always on macOS."""
+    found = []
+    for path in sorted(APP.rglob("*.py")):
+        if path == APP / "actions" / "table.py":
+            continue
+        tree = ast.parse(path.read_text("utf-8"))
+        docstrings = {
+            id(node.body[0].value)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+            and node.body
+            and isinstance(node.body[0], ast.Expr)
+        }
+        for node in ast.walk(tree):
+            is_text = isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings
+            if is_text and _KEY.search(str(node.value)):
+                found.append(f"{path.relative_to(APP)}:{node.lineno}: {node.value!r}")
+    assert found == []
+
+
+@pytest.mark.parametrize("name", sorted(LOCAL_KEYS))
+def test_local_keys_are_keys(name):
+    assert not QKeySequence(LOCAL_KEYS[name]).isEmpty()
+    assert name not in {command.id for command in COMMANDS}
+
+
+def test_the_tip_of_export_counts_the_targets():
+    tip = next(command.tip for command in COMMANDS if command.id == "file.export")
+    assert f"({len(TARGETS)} formats)" in tip
+
+
+def test_the_buttons_of_the_graph_do_what_their_keys_do(desk):
+    desk.open("(a|b|c|d)*e")
+    view, footer = desk.panes.automaton.view, desk.panes.automaton.footer
+    desk.wait(lambda: desk.panes.automaton.scene.picture is not None)
+    view.setFocus()
+    for button, command_id in (
+        (footer.in_button, "automaton.zoom_in"),
+        (footer.out_button, "automaton.zoom_out"),
+        (footer.fit_button, "automaton.fit"),
+    ):
+        view.go_home()
+        button.click()
+        by_button = view.zoom
+        view.go_home()
+        first, second = QKeySequence(LOCAL_KEYS.get(command_id) or keys(command_id)).toString().split(", ")
+        desk.qtbot.keySequence(view, QKeySequence(f"{first}, {second}"))
+        desk.wait(lambda wanted=by_button: view.zoom == pytest.approx(wanted))
+
+
+def keys(command_id: str) -> str:
+    return next(command.keys[0] for command in COMMANDS if command.id == command_id)
+
+
+# --- texts -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [TAG, "<b>bold</b>", "a<b>c", "&lt;", "x &lt;b>", "<!DOCTYPE html>", "<?xml?><b>", "<a/>", " <p>", "< b>", "<!b>"],
+)
+def test_qt_takes_no_text_for_html(text):
+    assert GuiQt.mightBeRichText(text), "else the case proves nothing"
+    shown = plain_text(text)
+    assert not GuiQt.mightBeRichText(shown)
+    assert shown.replace("\N{WORD JOINER}", "") == text
+
+
+@pytest.mark.parametrize("text", ["", "x < y", "a & b", '"<think>"', "[<>]"])
+def test_what_qt_takes_for_plain_text_stays_as_it_is(text):
+    assert plain_text(text) == text
+
+
+def test_no_tip_shows_a_text_as_html(desk, tmp_path):
+    pointer = TAG.replace("/", "~1")
+    schema = {
+        "title": TAG,
+        "description": TAG,
+        "type": "object",
+        TAG: 1,
+        "required": [TAG],
+        "properties": {TAG: {"$ref": f"#/$defs/{pointer}"}, "b": {"const": TAG}},
+        "$defs": {TAG: {"type": "string"}},
+    }
+    path = tmp_path / "<b>bold<b>.turnstile"
+    document = DocumentFile(
+        title=TAG,
+        grammar=GrammarPart("json_schema", json.dumps(schema)),
+        model=ModelPart(TAG),
+        prompt=TAG,
+        test_strings=(ExpectedText(TAG), ExpectedText(f'{{"{TAG}": ""}}')),
+    )
+    document_file.write(path, document)
+    desk.session.start()
+    assert desk.window.files.open(path)
+    desk.wait(lambda: not desk.session.step_refusal)
+    for number in range(1, 4):
+        desk.window.commands["run.step"].trigger()
+        desk.wait(lambda number=number: len(desk.session.decoding.view.trace.path) == number)
+    desk.window.commands["run.back"].trigger()
+    desk.wait(lambda: desk.session.decoding.view.position.index == 2)
+    desk.session.decoding.set_prompt(f"{TAG}{TAG}")
+    desk.wait(lambda: len(desk.document.content.former) == 1)
+    desk.session.decoding.ask(Lookup(TAG))
+    windows = open_everything(desk)
+    desk.wait(lambda: desk.panes.tests.model.rowCount() > 0)
+    seen = list(texts_of(windows))
+    assert any(TAG[5:] in text for _, text in seen), "else nothing was tested"
+    assert [found for found in seen if GuiQt.mightBeRichText(found[1]) and "<qt>" not in found[1]] == []
+    assert [found for found in seen if "<qt>" in found[1] and TAG in found[1]] == [], "what is HTML on purpose escapes"
+    close(windows)
+
+
+def test_no_label_guesses_whether_its_text_is_html(desk):
+    desk.open('root ::= item+\nitem ::= "x" | "y"', notation="gbnf")
+    windows = open_everything(desk)
+    guessing = [
+        f"{type(label.parentWidget()).__name__}: {label.text()}"
+        for window in windows
+        for label in window.findChildren(QLabel)
+        if label.textFormat() == Qt.TextFormat.AutoText and label.objectName() != "qt_msgbox_label"
+    ]
+    close(windows)
+    assert guessing == []
+
+
+def test_a_question_shows_the_title_as_it_is(desk, monkeypatch):
+    asked = []
+    monkeypatch.setattr("app.window.files.QMessageBox.question", lambda *given: asked.append(given[2]))
+    desk.document.replace(DocumentFile(title="<b>bold</b>"), modified=True)
+    assert not desk.window.files.may_leave()
+    assert not GuiQt.mightBeRichText(asked[0])
+    assert "bold" in asked[0]
