@@ -102,12 +102,14 @@ def test_the_palette_runs_any_command(desk, keys):
         assert desk.window.commands[f"view.{name}"].isChecked()
 
 
-def test_step_keeps_the_keys_while_another_document_opens(desk, keys):
+def test_step_has_the_keys_again_once_a_broken_grammar_is_repaired(desk, keys):
     """Else Space, pressed again, would set a breakpoint: Qt hands the keys of a disabled button to its neighbour."""
     button = desk.window.toolbar.step_button
     button.setFocus()
-    desk.document.replace(DocumentFile(grammar=GrammarPart(text="[xy]{9}"), model=ModelPart("letters")))
-    desk.wait(lambda: not button.isEnabled(), "it is compiling")
+    desk.document.set_text("[xy")
+    desk.wait(lambda: not button.isEnabled(), "the grammar is broken")
+    assert not button.hasFocus()
+    desk.document.set_text("[xy]{9}")
+    desk.wait(button.isEnabled, "it is repaired")
     desk.settle()
-    assert button.isEnabled()
     assert button.hasFocus()
