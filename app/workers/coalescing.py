@@ -65,6 +65,10 @@ class Coalescence:
         self._coalescer: tuple[DecodeSession, Strategy, Coalescer] | None = None
         self._plain: tuple[CompiledGrammar, CompiledGrammar, str] | None = None
 
+    def forget_session(self) -> None:
+        """Drop what is kept about the last session, which would keep its model in memory."""
+        self._coalescer = None
+
     def step(self, session: DecodeSession, *, one_by_one: bool) -> None:
         """Take a forced run; else draw a token, and take the run behind it, so that nobody looks into the midst of it.
 

@@ -20,6 +20,10 @@ view that answers such a request carries the path that was shown, to be read on.
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
+import gc
+import sys
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -87,6 +91,18 @@ def _load(spec: str, cancel: CancelToken) -> LogitSource:
     return load_model(spec, cancel=cancel)
 
 
+def return_free_memory() -> None:
+    """Return the memory of a model that was replaced to the system.
+
+    glibc keeps what is freed below its latest allocations: measured, 450 MB after SmolLM2, for as long as the process
+    lives. Other systems return it by themselves, or cannot be asked.
+    """
+    gc.collect()
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):  # musl has no such function
+            ctypes.CDLL(None).malloc_trim(0)
+
+
 class DecodeHandler:
     """Answers decode requests. `loader` is replaced in tests."""
 
@@ -121,7 +137,9 @@ class DecodeHandler:
     def handle(self, request: Any, cancel: CancelToken, emit: Emit) -> Any:
         """Answer a decode request."""
         if isinstance(request, OpenModel):
-            return self._open_model(request.spec, cancel)
+            view = self._open_model(request.spec, cancel)
+            return_free_memory()
+            return view
         with self._lock:
             try:
                 return self._dispatch(request, cancel, emit)
@@ -299,6 +317,7 @@ class DecodeHandler:
             session.set_max_tokens(self._max_tokens)
             former = self._shown_branch()
             self._session, self._summary, self._prompt_error = session, summary_of(model, spec), prompt_error
+            self._coalescence.forget_session()
             self._begin_pipeline(self._pipeline)
             return self._view(former=former)
 

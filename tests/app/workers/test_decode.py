@@ -1,10 +1,15 @@
 import pickle
+import platform
+import sys
+import weakref
 from dataclasses import replace
 
+import psutil
 import pytest
-from model_doubles import EOS, decode_handler
+from model_doubles import EOS, decode_handler, letters
 
 from app.workers.compile_messages import CompileRequest
+from app.workers.decode import DecodeHandler, return_free_memory
 from app.workers.decode_messages import (
     Back,
     Begin,
@@ -69,6 +74,32 @@ def test_without_a_model_a_step_is_refused_in_a_sentence():
     view = Worker()(StepOnce())
     assert view.model is None
     assert "model menu" in view.error
+
+
+def test_a_model_that_was_replaced_is_not_kept():
+    models = []
+
+    def load(spec, cancel):
+        model = letters(spec)
+        models.append(weakref.ref(model))
+        return model
+
+    handler = DecodeHandler(load)
+    for request in (grammar("a+b"), OpenModel("first"), StepOnce(watched=True), StepOnce(), OpenModel("second")):
+        handler.handle(request, CancelToken(), lambda _value: None)
+    assert [model() is None for model in models] == [True, False]
+
+
+@pytest.mark.skipif(sys.platform != "linux" or platform.libc_ver()[0] != "glibc", reason="only glibc keeps free memory")
+def test_free_memory_is_returned_to_the_system():
+    this, size = psutil.Process(), 100_000  # bytes: below the size from which glibc maps each block by itself
+    blocks = [bytearray(size) for _ in range(4_000)]
+    last = blocks.pop()
+    held = this.memory_info().rss
+    blocks.clear()
+    return_free_memory()
+    assert len(last) == size
+    assert held - this.memory_info().rss > 200_000_000
 
 
 def test_a_model_is_summed_up_and_the_position_computed():
