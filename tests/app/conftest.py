@@ -8,6 +8,7 @@ from multiprocessing.context import BaseContext
 
 import pytest
 from forked_workers import forking
+from import_guard import ImportGuard
 from PySide6.QtCore import QCoreApplication, QEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -40,6 +41,22 @@ def garbage(qapp: QApplication) -> Iterator[GarbageCollector]:
     collector.stop()
     collector.collect_due()
     collector.deleteLater()
+
+
+@pytest.fixture(scope="session")
+def import_guard() -> Iterator[ImportGuard]:
+    guard = ImportGuard()
+    guard.install()
+    yield guard
+    guard.remove()
+
+
+@pytest.fixture(autouse=True)
+def no_qt_in_threads(import_guard: ImportGuard) -> Iterator[None]:
+    """Classes of Qt are defined by the GUI thread alone."""
+    import_guard.found.clear()
+    yield
+    assert import_guard.found == []
 
 
 @pytest.fixture(scope="session")

@@ -36,6 +36,7 @@ from vocabulary_models import SIZES, decode_handler, tokenizer, why_not
 
 from app import theme
 from app.jobs import GarbageCollector
+from app.models.late_import import PLOTS, LateImport
 from engine.decoding.values import SamplerSettings
 
 SCHEMA = json.dumps(json.loads(schema_of_properties(5_000)), indent=1)[:-1].rstrip()  # its last brace is for the keys
@@ -144,8 +145,18 @@ def load(desk: Desk, model: str) -> None:
     desk.settle(200)
 
 
+def import_plots(desk: Desk) -> None:
+    """Import the library of the plots while the window goes on."""
+    library = LateImport(PLOTS)
+    library.begin()
+    desk.until(lambda: library.is_ready)
+
+
 def standstills(desk: Desk, model: str) -> Iterator[tuple[str, float]]:
     """The longest standstill of each kind of work, with its name."""
+    if PLOTS.name not in sys.modules:  # a process imports it but once
+        desk.open("a", model)
+        yield "the plots are imported", standstill(lambda: import_plots(desk))
     for text in (LARGE, LARGE_UTF8):
         desk.open("a", model)
         took = standstill(lambda: draw(desk, text))  # noqa: B023 - run at once

@@ -16,7 +16,7 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
 from app import theme
-from app.models.late_import import LateImport
+from app.models.late_import import PLOTS, LateImport
 from app.models.token_paint import tabular
 from app.models.unhurried import Unhurried
 from app.models.wording import percent
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _EMPTY = "What the mask does to the model's probabilities is drawn here with the next step."
 _PREPARING = "Preparing the drawing…"
+_FAILED = "The redistribution cannot be drawn: the library pyqtgraph does not load ({}). Install Turnstile again."
 
 
 class ProbabilitiesPane(QFrame):
@@ -41,8 +42,9 @@ class ProbabilitiesPane(QFrame):
         self.setAccessibleName("Redistribution")
         self._position: Position | None = None
         self._plot: RedistributionPlot | None = None
-        self._library = LateImport("pyqtgraph", self)
+        self._library = LateImport(PLOTS, self)
         self._library.ready.connect(self._draw)
+        self._library.failed.connect(self._show_failure)
         self._drawing = Unhurried(self._draw, self)
         self.facts = _Facts()
         self.waterfall = Waterfall()
@@ -109,14 +111,18 @@ class ProbabilitiesPane(QFrame):
         if self._position is None or not self.isVisible():
             return
         if not self._library.is_ready:
-            self._empty.setText(_PREPARING)
-            self._library.begin()
+            if not self._library.has_failed:
+                self._empty.setText(_PREPARING)
+                self._library.begin()
             return
         if self._plot is None:
             self._plot = RedistributionPlot()
             self._column.insertWidget(0, self._plot.widget)
         self._plot.draw(self._position)
         self._pages.setCurrentIndex(1)
+
+    def _show_failure(self, reason: str) -> None:
+        self._empty.setText(_FAILED.format(reason))
 
 
 class _Facts(QWidget):

@@ -14,7 +14,7 @@ from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from app import theme
-from app.models.late_import import LateImport
+from app.models.late_import import PLOTS, LateImport
 from app.models.token_paint import tabular
 from app.models.unhurried import Unhurried
 from app.models.wording import count, percent, token_text
@@ -26,6 +26,7 @@ from engine.decoding.values import COALESCED, FORCE, Step, Trace
 
 _EMPTY = "Every step is drawn here as it is taken: allowed mass, entropy, allowed tokens and the time of the mask."
 _PREPARING = "Preparing the drawing…"
+_FAILED = "The timeline cannot be drawn: the library pyqtgraph does not load ({}). Install Turnstile again."
 
 
 class TimelinePane(QFrame):
@@ -46,8 +47,9 @@ class TimelinePane(QFrame):
         self._steps: tuple[Step, ...] = ()
         self._is_read = False
         self._plot: TimelinePlot | None = None
-        self._library = LateImport("pyqtgraph", self)
+        self._library = LateImport(PLOTS, self)
         self._library.ready.connect(self._draw)
+        self._library.failed.connect(self._show_failure)
         self._drawing = Unhurried(self._draw, self)
         self.facts = Label()
         self.facts.setProperty("role", "muted")
@@ -133,8 +135,9 @@ class TimelinePane(QFrame):
             return
         self._read()
         if not self._library.is_ready:
-            self._empty.setText(_PREPARING)
-            self._library.begin()
+            if not self._library.has_failed:
+                self._empty.setText(_PREPARING)
+                self._library.begin()
             return
         if self._plot is None:
             self._plot = TimelinePlot()
@@ -145,6 +148,9 @@ class TimelinePane(QFrame):
         self._plot.fit(self._pages.height())
         self._plot.draw(self._steps, self.current, worst_of(self._steps), frozenset(self._illegal()))
         self._pages.setCurrentIndex(1)
+
+    def _show_failure(self, reason: str) -> None:
+        self._empty.setText(_FAILED.format(reason))
 
     def _illegal(self) -> list[int]:
         return [index for index, node in enumerate(self._trace.path) if node in self._trace.illegal]

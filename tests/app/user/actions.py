@@ -39,6 +39,17 @@ GRAMMARS = {
     ),
 }
 TYPED = "ab(c)[d-f]{2}*+?|\\.^$ \"':=,<>\n{}09é"
+LATE_PANES = (
+    "view.timeline",
+    "view.probabilities",
+    "view.tests",
+    "view.breakpoints",
+    "view.coalescence",
+    "view.twin",
+    "view.explanation",
+    "view.reference",
+    "view.gbnf",
+)
 # What leaves the walk (it has its own actions for that), or waits for a person.
 LEFT_OUT = {"file.quit", "file.open", "run.workers"}
 
@@ -53,6 +64,12 @@ def type_something(desk: OwnWindow, rng: random.Random) -> None:
             desk.key(Qt.Key.Key_Return)
         else:
             desk.type_in(edit, character)
+
+
+def open_late_panes(desk: OwnWindow, rng: random.Random) -> None:
+    """Open all panes that are built when they are first seen, in any order, without waiting for anything."""
+    for name in rng.sample(LATE_PANES, len(LATE_PANES)):
+        desk.window.commands[name].trigger()
 
 
 def delete_something(desk: OwnWindow, rng: random.Random) -> None:

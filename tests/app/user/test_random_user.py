@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtTest import QTest
 
-from tests.app.user.actions import WEIGHTED, leave_dialogs
+from tests.app.user.actions import WEIGHTED, leave_dialogs, open_late_panes
 from tests.app.user.invariants import check
 from tests.app.user.own_window import OwnWindow
 
@@ -49,6 +49,7 @@ def walk(desk: OwnWindow, seed: int, end: float) -> None:
     acts = [action for _, action in WEIGHTED]
     weights = [weight for weight, _ in WEIGHTED]
     try:
+        open_late_panes(desk, rng)
         desk.settle()
         while time.monotonic() < end:
             (act,) = rng.choices(acts, weights)
