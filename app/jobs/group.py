@@ -24,6 +24,7 @@ from app.jobs.link import WorkerLink
 from app.workers.loop import Handler
 from app.workers.messages import Cancelled, Failed
 from app.workers.protocol import Began, Cancel, Reply, Submit
+from engine.source.number_format import duration
 
 _CRASH_LOOP_SECONDS = 20.0
 
@@ -162,8 +163,9 @@ class JobGroup(QObject):
             return
         self.restart()
         if not job.cancelled:
-            took = f"{type(job.request).__name__} took longer than {self._policy.limit_ms} ms in process {self.name}"
-            self.failed.emit(job.request, Failed(f"stopped after {self._policy.limit_ms} ms", took))
+            limit = duration((self._policy.limit_ms or 0) / 1e3)
+            took = f"{type(job.request).__name__} took longer than {limit} in process {self.name}"
+            self.failed.emit(job.request, Failed(f"stopped after {limit}", took))
         self.changed.emit()
 
     def _finish(self, job: _Job, value: Any) -> None:

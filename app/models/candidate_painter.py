@@ -31,7 +31,7 @@ Role = theme.Role
 PADDING = 8
 _BAR, _BAR_GAP = 5.0, 2.0
 _LEAST_BAR = 0.75  # shorter ones are noise: the number says it
-_FIGURES = "100.00%"
+_FIGURES = ">99.99%"
 _MOST_KEPT = 2_048  # texts that stay laid out
 
 

@@ -27,7 +27,7 @@ class OutcomeColumn(IntEnum):
 
 
 _TITLES = ("Seed", "Output", "Tokens", "Ended by", "Match")
-_FINISH = {Finish.STOP: "stop", Finish.LENGTH: "length", Finish.DEAD_END: "dead end"}
+_FINISH = {Finish.STOP: "stop", Finish.LENGTH: "length", Finish.CONTEXT: "context", Finish.DEAD_END: "dead end"}
 
 
 class OutcomeModel(QAbstractTableModel):

@@ -2,18 +2,37 @@
 
 from __future__ import annotations
 
-import math
 import re
 from functools import lru_cache
 
-from engine.decoding.values import Candidate, Chat
+from engine.decoding.values import Candidate, Chat, Finish, Position
 from engine.diagnosis.byte_prose import Ranges, byte_prose
+from engine.source.number_format import duration, percent, percent_brief, percent_column
 from engine.vocabulary.visible import visible
+
+__all__ = [
+    "MINUS",
+    "candidate_text",
+    "change_column",
+    "characters",
+    "context_full",
+    "count",
+    "duration",
+    "end_text",
+    "in_line",
+    "megabytes",
+    "percent",
+    "percent_brief",
+    "percent_column",
+    "prompt_text",
+    "shown",
+    "token_text",
+    "unmarked",
+]
 
 _CODE = re.compile(r"(`+) ?(.+?) ?\1(?!`)")  # as in Markdown: code that holds backticks stands between more of them
 _RANGE = re.compile(r"`(.-.)`")
 MINUS = "\N{MINUS SIGN}"
-_LEAST_SHOWN = 0.00005  # what a column with two decimals of a percent would round to nothing
 
 shown = lru_cache(maxsize=65_536)(visible)  # a trace repeats its tokens, and a table its rows
 
@@ -36,28 +55,6 @@ def unmarked(text: str) -> str:
 def characters(ranges: Ranges) -> str:
     """What may stand at a place, for a label that knows no fonts: `a-z, “:” or a space`; a range needs no quotes."""
     return unmarked(_RANGE.sub(r"\1", byte_prose(ranges)))
-
-
-def percent(p: float) -> str:
-    """A probability in prose: two significant digits below 10%, never a false 0 or 100."""
-    if p <= 0:
-        return "0%"
-    if p >= 1:
-        return "100%"
-    value = p * 100
-    if value > 99.9:
-        return ">99.9%"
-    if value < 0.0001:
-        return "<0.0001%"
-    decimals = 1 if value >= 1 else 1 - math.floor(math.log10(value))
-    return f"{value:.{decimals}f}%"
-
-
-def percent_column(p: float) -> str:
-    """A probability in a column: always two decimals, so that the points stand under each other."""
-    if p <= 0:
-        return f"{0:.2f}%"
-    return "<0.01%" if p < _LEAST_SHOWN else f"{p * 100:.2f}%"
 
 
 def change_column(before: float, after: float) -> str:
@@ -87,6 +84,26 @@ def prompt_text(prompt: str | Chat) -> str:
         said = [f"{role}: {text}" for role, text in prompt.messages]
         prompt = " · ".join([*said, f"assistant: {prompt.assistant_prefix}"] if prompt.assistant_prefix else said)
     return " ".join(prompt.split())
+
+
+def context_full(position: Position) -> str:
+    """Say that a model's context is full, and how long it is."""
+    length = f" of {position.context.length:,} tokens" if position.context is not None else ""
+    return f"The model's context{length} is full"
+
+
+def end_text(position: Position) -> str:
+    """Say in a few words how a generation ended; empty while it has not."""
+    match position.finish:
+        case Finish.STOP:
+            return "Complete" if position.accepting else "Ended, though the output is no full match"
+        case Finish.LENGTH:
+            return "Budget used up"
+        case Finish.CONTEXT:
+            return context_full(position)
+        case Finish.DEAD_END:
+            return "Dead end"
+    return ""
 
 
 def count(number: int, noun: str) -> str:

@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.document import Document
 from app.jobs import JobGroup
-from app.models.wording import unmarked
+from app.models.wording import context_full, unmarked
 from app.session.alarm import Alarm, post_mortem
 from app.session.coalescing import Coalescing
 from app.session.compiling import Compiling, Drawn
@@ -158,9 +158,9 @@ class Session(QObject):
             case Finish.STOP:
                 return "The text is complete: go back, or restart"
             case Finish.LENGTH:
-                if position.index >= view.max_tokens:
-                    return "The budget of tokens is used up: raise it, go back, or restart"
-                return "The model's context is full: go back, or restart"
+                return "The budget of tokens is used up: raise it, go back, or restart"
+            case Finish.CONTEXT:
+                return f"{context_full(position)}: go back, or restart"
             case Finish.DEAD_END if self.compiling.good is not None and not self.compiling.good.dfa.states:
                 return "No text matches this grammar: change it to go on"
             case Finish.DEAD_END if view.dead_end:

@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
 from app.models.announce import announce
-from app.models.wording import count, percent, token_text, unmarked
+from app.models.wording import count, end_text, percent, token_text, unmarked
 from app.session import Alarm, Session
 from app.workers.decode_messages import DecodeView
 from engine.source import Diagnostic, Severity, SourceText
@@ -41,7 +41,7 @@ class Announcing(QObject):
     def _say_output(self) -> None:
         position = self._session.decoding.view.position
         if position is not None and position.output:
-            ended = f". Ended: {position.finish}" if position.finish is not None else ""
+            ended = f". {end_text(position)}" if position.finish is not None else ""
             self._say(f"{count(position.index, 'token')}: {position.output.decode('utf-8', 'replace')}{ended}")
 
     def _on_diagnosed(self, diagnostics: Sequence[Diagnostic], source: SourceText) -> None:
@@ -70,5 +70,6 @@ def told(view: DecodeView) -> str:
     last = steps.get(view.trace.current) if view.trace.current is not None else None
     taken = f"{token_text(last.token, last.name, last.token_id)}. " if last is not None else "At the start. "
     if position.finish is not None:
-        return f"{taken}Ended: {position.finish}"
-    return f"{taken}{position.allowed:,} of {position.vocabulary_size:,} allowed, with {percent(position.z)}"
+        return f"{taken}{end_text(position)}"
+    mass = f", with {percent(position.z)}" if position.z is not None and view.has_model else ""
+    return f"{taken}{position.allowed:,} of {position.vocabulary_size:,} allowed{mass}"

@@ -15,13 +15,14 @@ from PySide6.QtWidgets import QWidget
 from app.actions import Actions, keys_of
 from app.models.late_pages import Late
 from app.models.schema_parts import schema_parts
+from app.models.wording import end_text
 from app.session import Drawn, Session
 from app.settings import Settings
 from app.window.panes import Panes
 from app.workers.decode_messages import DecodeView, Force, GoTo, TwinAnswer
 from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind
 from engine.decoding.debugging.run_until import RunUntil
-from engine.decoding.values import Finish
+from engine.decoding.values import Finish, Trace
 from engine.source import Span
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ class DebugCommands(QObject):
         from app.panes.timeline import TimelinePane
 
         timeline = TimelinePane()
-        timeline.show_trace(self._session.decoding.view.trace)
+        timeline.show_trace(*_timeline_of(self._session.decoding.view))
         timeline.node_clicked.connect(lambda node_id: self._session.decoding.ask(GoTo(node_id)))
         return timeline
 
@@ -142,7 +143,7 @@ class DebugCommands(QObject):
 
     def _show_view(self, view: DecodeView) -> None:
         if self.late_timeline.built is not None:
-            self.late_timeline.built.show_trace(view.trace)
+            self.late_timeline.built.show_trace(*_timeline_of(view))
 
     def _show_twin(self, answer: TwinAnswer) -> None:
         self._panes.generation.twin.show_twin(answer)
@@ -253,6 +254,11 @@ class DebugCommands(QObject):
             self._panes.editor.go_to(Span(offset, offset))
         elif one.kind is BreakpointKind.STATE:
             self._panes.automaton.setFocus()
+
+
+def _timeline_of(view: DecodeView) -> tuple[Trace, str]:
+    """The steps of a view, and how the generation ended."""
+    return view.trace, "" if view.position is None else end_text(view.position)
 
 
 def _state_label(named: tuple[str, int] | None) -> str:

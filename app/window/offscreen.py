@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.window.main_window import MainWindow
 from engine.decoding.values import Step, Trace
+from engine.source.number_format import percent_column
 from engine.vocabulary.visible import visible
 
 _STEPS = 3
@@ -62,7 +63,12 @@ def _lines(trace: Trace) -> list[str]:
     steps = {node.id: node.step for node in trace.nodes}
     taken = [steps[node_id] for node_id in trace.path]
     head = f"{'token':<16}{'p':>9}{'p masked':>10}{'Z':>9}"
-    return [head, *(f"{_shown(s):<16}{s.p:>9.2%}{s.p_masked:>10.2%}{s.z:>9.2%}" for s in taken)]
+    return [head, *map(_line, taken)]
+
+
+def _line(step: Step) -> str:
+    p, masked, z = (percent_column(p) if step.was_asked else "–" for p in (step.p, step.p_masked, step.z))
+    return f"{_shown(step):<16}{p:>9}{masked:>10}{z:>9}"
 
 
 def _shown(step: Step) -> str:

@@ -47,7 +47,12 @@ _TEACHING = (
     "Paste what a model wrote: it is held against the grammar in the editor, and the verdict stands here. "
     "No model is asked."
 )
-_FINISHES = (("Ended: not known", ""), ("Ended by the budget (length)", "length"), ("Ended by itself (stop)", "stop"))
+_FINISHES = (
+    ("Ended: not known", ""),
+    ("Ended by the budget (length)", "length"),
+    ("Ended by itself (stop)", "stop"),
+    ("Ended by the model's context", "context"),
+)
 _SEVERITIES: dict[Outcome, Severity] = {
     Outcome.COMPLETE: "allowed",
     Outcome.CUT_OFF: "warning",

@@ -7,13 +7,13 @@ from PySide6.QtWidgets import QProgressBar, QStatusBar
 
 from app import theme
 from app.actions import set_tip
-from app.models.wording import characters
+from app.models.wording import characters, count, duration, end_text, percent
 from app.panes.generation.elided import ElidedLabel
 from app.session import Drawn
 from app.theme.buttons import close_button
 from app.window.facts import Facts
 from app.workers.decode_messages import DecodeView
-from engine.decoding.values import EosState, Position
+from engine.decoding.values import EosState, Finish, Position
 
 _AUTOMATON, _ALLOWED, _EOS = range(3)
 _FIRST_TO_GO = (_AUTOMATON, _ALLOWED, _AUTOMATON, _ALLOWED)  # times, then what the panes say too
@@ -59,7 +59,7 @@ class StatusLine(QStatusBar):
         if stale_reason:
             self._facts.tell(_AUTOMATON, stale_reason)
         elif drawn is not None:
-            self._facts.tell(_AUTOMATON, *_size(drawn), f"compiled in {drawn.compile_ms:.1f} ms")
+            self._facts.tell(_AUTOMATON, *_size(drawn), f"compiled in {duration(drawn.compile_ms / 1e3)}")
 
     def show_view(self, view: DecodeView, drawn: Drawn | None, live: frozenset[int]) -> None:
         """Tell what may come next."""
@@ -68,9 +68,13 @@ class StatusLine(QStatusBar):
             self._facts.tell(_ALLOWED)
             self._facts.tell(_EOS)
             return
-        counts = f"{position.allowed:,} of {position.vocabulary_size:,} allowed"
-        self._facts.tell(_ALLOWED, counts, f"Z {_percent(position.z)}", f"mask {position.mask_us:,.0f} µs")
-        self._facts.tell(_EOS, _end(position, drawn, live))
+        if position.finish is not None and position.finish is not Finish.DEAD_END:
+            self._facts.tell(_ALLOWED)  # nothing more is asked of the grammar
+        else:
+            counts = f"{position.allowed:,} of {position.vocabulary_size:,} allowed"
+            z = f"Z {percent(position.z)}" if position.z is not None and view.has_model else ""
+            self._facts.tell(_ALLOWED, counts, z, f"mask {duration(position.mask_us / 1e6)}")
+        self._facts.tell(_EOS, _end(position, drawn, live), _context_left(view, position))
 
     def show_activity(self, text: str, done: int, total: int | None) -> None:
         """Tell what the background does; an empty text hides it."""
@@ -90,24 +94,22 @@ class StatusLine(QStatusBar):
 def _size(drawn: Drawn) -> tuple[str, ...]:
     """How large an automaton is: as it is drawn, and as it is."""
     if drawn.rules is not None:
-        return _count(len(drawn.rules.names), "rule"), _count(drawn.rules.size, "state")
+        return count(len(drawn.rules.names), "rule"), count(drawn.rules.size, "state")
     if not drawn.is_whole:
         return (drawn.too_large.partition(":")[0],)
     states, edges = len(drawn.dfa.states), len(drawn.dfa.edges)
     if drawn.fold is None:
-        return _count(states, "state"), _count(edges, "edge")
-    outer = _count(states - len(drawn.fold.inner), "state")
-    return f"{outer} ({states:,} over bytes)", _count(len(drawn.fold.edges), "edge")
+        return count(states, "state"), count(edges, "edge")
+    outer = count(states - len(drawn.fold.inner), "state")
+    return f"{outer} ({states:,} over bytes)", count(len(drawn.fold.edges), "edge")
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
-def _percent(share: float) -> str:
-    if 0 < share < 0.0005:
-        return "<0.1%"
-    return f"{share:.1%}"
+def _context_left(view: DecodeView, position: Position) -> str:
+    """Say how much of the model's context is left, where it ends the output before the budget does."""
+    context = position.context
+    if context is None or position.finish is not None or context.left >= view.max_tokens - position.index:
+        return ""
+    return f"the model's context takes {count(context.left, 'more token')}"
 
 
 def _expected(drawn: Drawn | None, live: frozenset[int]) -> str:
@@ -120,7 +122,7 @@ def _expected(drawn: Drawn | None, live: frozenset[int]) -> str:
 
 def _end(position: Position, drawn: Drawn | None, live: frozenset[int]) -> str:
     if position.finish is not None:
-        return f"Ended: {position.finish}"
+        return end_text(position)
     if position.accepting:
         return "The text matches: it may end here" if position.eos is EosState.ALLOWED else "The text matches"
     expected = _expected(drawn, live)

@@ -188,7 +188,11 @@ class RestoreTrace:
 
 @dataclass(frozen=True, slots=True)
 class ModelSummary:
-    """What the window needs to know of a loaded model."""
+    """What the window needs to know of a loaded model.
+
+    Attributes:
+        is_tokenizer: whether it is a tokenizer alone, so that there are no probabilities of a model.
+    """
 
     name: str
     spec: str
@@ -198,6 +202,7 @@ class ModelSummary:
     context_length: int | None
     fingerprint: str
     vocabulary_fingerprint: str
+    is_tokenizer: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +241,11 @@ class DecodeView:
     pipeline: PipelineSettings = field(default_factory=PipelineSettings)
     pipeline_error: str = ""
     dead_end: str = ""
+
+    @property
+    def has_model(self) -> bool:
+        """Whether the probabilities are a model's; a tokenizer alone has none."""
+        return self.model is None or not self.model.is_tokenizer
 
     def __reduce__(self) -> tuple[Callable[[dict[str, Any]], DecodeView], tuple[dict[str, Any]]]:
         """Pickle the trace in pieces, which the window keeps from view to view."""

@@ -26,7 +26,7 @@ class ReplayQuestion:
         saved: the output as it was saved with its tokens.
         ids: the output as token ids of the model that serves; None where it is text.
         budget: how many tokens there were; None where that is not known.
-        finish: "stop", "length", or empty.
+        finish: one of `engine.diagnosis.verdict.FINISHES`, or empty.
     """
 
     text: str = ""
@@ -91,8 +91,8 @@ def assess_output(session: DecodeSession, cancel: CancelToken) -> AssessAnswer |
         return None
     ids = tuple(step.token_id for step in session.steps)
     whose = Whose(session.model.vocabulary, speller_of(session.model))
-    finish = "length" if session.finish is Finish.LENGTH else ""
-    found = replay_ids(language, ids, whose, budget=session.max_tokens, finish=finish, advise=False, cancel=cancel)
+    finish = session.finish.value if session.finish in (Finish.LENGTH, Finish.CONTEXT) else ""
+    found = replay_ids(language, ids, whose, budget=session.room, finish=finish, advise=False, cancel=cancel)
     return AssessAnswer(session.trace.current, len(ids), found)
 
 

@@ -52,6 +52,8 @@ def many_of(session: DecodeSession, seeds: range, cancel: CancelToken, emit: Emi
 
 def summary_of(model: LogitSource, spec: str) -> ModelSummary:
     """What the window needs to know of a model."""
+    from engine.models.uniform import UniformSource
+
     vocabulary = model.vocabulary
     return ModelSummary(
         name=model.name,
@@ -62,6 +64,7 @@ def summary_of(model: LogitSource, spec: str) -> ModelSummary:
         context_length=model.context_length,
         fingerprint=model.fingerprint,
         vocabulary_fingerprint=vocabulary.fingerprint,
+        is_tokenizer=isinstance(model, UniformSource),
     )
 
 

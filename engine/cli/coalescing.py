@@ -18,6 +18,7 @@ from engine.cli.output import CommandError, ProgressLine, complain, print_json
 from engine.cli.reading import read_grammar
 from engine.compile import CompiledGrammar, CompileOptions, compile_grammar
 from engine.source import CancelToken, LimitExceededError
+from engine.source.number_format import percent
 from engine.vocabulary import visible
 
 if TYPE_CHECKING:
@@ -341,7 +342,7 @@ def _strategy(one: CoalescedGeneration) -> dict[str, Any]:
 def _following(one: Outlook) -> str:
     if one.z == 0:
         return "nothing that the model would write"
-    said = [f"{_begins(said.data) or 'the end'} {said.p:.1%}" for said in one.following[:4]]
+    said = [f"{_begins(said.data) or 'the end'} {percent(said.p)}" for said in one.following[:4]]
     return ", ".join(said)
 
 

@@ -166,7 +166,7 @@ def generate(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json({"text": made.text, "finish": made.finish, "steps": [_step(step) for step in made.steps]})
     else:
-        _print_text(made, is_complete=pipeline.budget)
+        _print_text(made, is_complete=pipeline.budget, context=model.context_length)
     return 0
 
 
@@ -249,9 +249,11 @@ def _step(step: Step) -> dict[str, object]:
     }
 
 
-def _print_text(made: Generation, *, is_complete: bool) -> None:
+def _print_text(made: Generation, *, is_complete: bool, context: int | None) -> None:
     """The text and nothing else, unless a terminal would put its prompt behind it."""
     ended = made.text.endswith("\n") or not sys.stdout.isatty()
     print(made.text, end="" if ended else "\n", flush=True)
-    if made.finish is Finish.LENGTH and not is_complete:
+    if made.finish is Finish.CONTEXT:
+        complain(f"stopped after {len(made.steps)} tokens: the model's context of {context:,} tokens is full")
+    elif made.finish is Finish.LENGTH and not is_complete:
         complain(f"stopped after {len(made.steps)} tokens, before the end of the grammar; see --max-tokens")

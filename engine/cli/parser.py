@@ -126,7 +126,7 @@ def _add_replay(parser: argparse.ArgumentParser) -> None:
     output.add_argument("--trace", metavar="FILE", help="a .turnstile document, or what generate --json printed")
     _add_vocabulary(parser, required=False)
     parser.add_argument("--budget", type=_count, metavar="N", help="how many tokens there were (max_tokens)")
-    parser.add_argument("--finish", choices=["stop", "length"], help="why it ended, as the server said")
+    parser.add_argument("--finish", choices=["stop", "length", "context"], help="why it ended, as the server said")
     parser.add_argument("--json", action="store_true", help="print the verdict as JSON")
 
 

@@ -27,7 +27,8 @@ class Finish(StrEnum):
     """Why a generation ended."""
 
     STOP = "stop"  # an EOS token, or the stop rule of a vocabulary without one
-    LENGTH = "length"  # the budget or the model's context is used up
+    LENGTH = "length"  # the budget is used up
+    CONTEXT = "context"  # the model's context is full, whatever is left of the budget
     DEAD_END = "dead end"  # the text is not complete, and no token of the vocabulary continues it
 
 
@@ -279,6 +280,18 @@ class FormerBranch:
     steps: tuple[Step, ...]
 
 
+class ContextState(NamedTuple):
+    """How much of a model's context is left.
+
+    Attributes:
+        length: how many tokens the model reads, those of the prompt included.
+        left: how many tokens may still be generated; the model is not asked behind the last of them.
+    """
+
+    length: int
+    left: int
+
+
 @dataclass(frozen=True, slots=True)
 class Position:
     """What stands before the next decision.
@@ -289,15 +302,16 @@ class Position:
         configuration: where the match stands.
         allowed: how many tokens the grammar allows.
         vocabulary_size: of how many.
-        z: the allowed mass before the mask, 0 to 1; 1.0 minus it is what the mask removes.
+        z: the allowed mass before the mask, 0 to 1; 1.0 minus it is what the mask removes. It is None, as are `kl` and
+            the entropies, where the model is not asked.
         kl: the divergence of the masked distribution from the model's, in nats: `-ln z`, reckoned in logarithms,
             so finite even where z underflows; infinite where the model gave the allowed tokens nothing at all.
         forced: whether only one token is allowed.
         forced_bytes: the bytes that every continuation begins with.
         eos: what the grammar says of an end here.
         accepting: whether the output matches in full.
-        finish: why the generation is over; None while it is not. After `STOP` and where the context is full, the
-            model is not asked: no candidates, `wanted` None, z 0.
+        finish: why the generation is over; None while it is not. After `STOP` and `CONTEXT`, the
+            model is not asked: no candidates, `wanted` None.
         wanted: the model's favourite token; None without logits.
         candidates: the model's top tokens and the best allowed ones, by rank; EOS tokens are always among them.
         mask_us: the time of the mask, microseconds.
@@ -312,6 +326,7 @@ class Position:
             `grammar`, `closing text`, `end`; empty where the grammar rules it all.
         grammar_text: with zones, what the grammar has read of the one that the output is in; None outside of them, and
             where the grammar rules it all.
+        context: how much of the model's context is left; None where it has no limit.
         is_remembered: whether this is what a step kept, until the model has answered anew: only the model's best tokens
             then, and nothing of what the sampler's stages did.
     """
@@ -321,8 +336,8 @@ class Position:
     configuration: int
     allowed: int
     vocabulary_size: int
-    z: float
-    kl: float
+    z: float | None
+    kl: float | None
     forced: bool
     forced_bytes: bytes
     eos: EosState
@@ -332,13 +347,14 @@ class Position:
     candidates: tuple[Candidate, ...]
     mask_us: float
     logits_ms: float
-    entropy: float = 0.0
-    entropy_masked: float = 0.0
+    entropy: float | None = None
+    entropy_masked: float | None = None
     stages: tuple[StageEffect, ...] = ()
     broken_at: int | None = None
     budget: BudgetState | None = None
     parts: tuple[str, ...] = ()
     grammar_text: bytes | None = None
+    context: ContextState | None = None
     is_remembered: bool = False
 
     def __reduce__(self) -> tuple[Callable[..., Position], tuple[object, ...]]:

@@ -20,9 +20,9 @@ from engine.diagnosis.around import beginning
 from engine.diagnosis.endings import ending_of
 from engine.diagnosis.freer import what_would_help
 from engine.diagnosis.saved_traces import SavedTrace
-from engine.diagnosis.sentences import STOP, notes_on, sentence_on
+from engine.diagnosis.sentences import notes_on, sentence_on
 from engine.diagnosis.tokens_of import Tokens, divergence, given_ids, given_pieces, own_spelling, spelled_text
-from engine.diagnosis.verdict import Failure, Outcome, ReplayedToken, TokenState, Verdict, place_in
+from engine.diagnosis.verdict import STOP, Failure, Outcome, ReplayedToken, TokenState, Verdict, place_in
 from engine.diagnosis.walk import Walk, circles, walk
 from engine.masking import Matcher
 from engine.masking.pointers import pointers
@@ -63,7 +63,7 @@ def replay_text(
         text: its bytes.
         whose: the vocabulary that it is told in tokens of; None for bytes alone.
         budget: how many tokens there were.
-        finish: why the generation ended, as the server said: "stop" or "length"; empty where it is not known.
+        finish: why the generation ended, as the server said: one of `FINISHES`; empty where it is not known.
         advise: whether to look for options of the compile under which it would be legal, which compiles anew.
         cancel: asked now and then.
 

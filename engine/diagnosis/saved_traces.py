@@ -7,6 +7,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from engine.diagnosis.verdict import FINISHES
 from engine.source import EngineError
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ class SavedTrace:
     Attributes:
         ids: of each token.
         pieces: their bytes; none for an end or another token that stands for no text.
-        finish: "stop" or "length" where that was saved; else empty.
+        finish: one of `FINISHES` where that was saved; else empty.
     """
 
     ids: tuple[int, ...]
@@ -68,4 +69,4 @@ def _of_generation(saved: Any) -> SavedTrace:
         pieces[-1] = b""  # the token that ends the text is written by its name
     finish = str(saved.get("finish", ""))
     ids = tuple(int(step["id"]) for step in saved["steps"])
-    return SavedTrace(ids, tuple(pieces), finish if finish in ("stop", "length") else "")
+    return SavedTrace(ids, tuple(pieces), finish if finish in FINISHES else "")

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from engine.diagnosis.around import front_kind, tail_kind
 from engine.diagnosis.explain import MOST_PROPERTIES, culprit, listed, quoted, stands_at
-from engine.diagnosis.verdict import Circle, Ending, Failure, Outcome, Spelled, TokenState, Verdict
+from engine.diagnosis.verdict import (
+    CONTEXT,
+    LENGTH,
+    STOP,
+    Circle,
+    Ending,
+    Failure,
+    Outcome,
+    Spelled,
+    TokenState,
+    Verdict,
+)
 from engine.source import Severity, SourceText
 from engine.vocabulary.visible import visible
 
 LONGEST_EXCERPT = 40
 _PLACE = ", by the grammar's"
-LENGTH, STOP = "length", "stop"
 
 
 def sentence_on(found: Verdict, source: SourceText, finish: str = "") -> str:
@@ -69,8 +79,14 @@ def _cut_off(found: Verdict, finish: str) -> str:
         left = ending.left or 0
         if left >= ending.least_tokens:
             return f"Stopped early at {where}: the shortest legal ending needed {needed} more, and {left} were left."
+        if finish == CONTEXT:
+            return f"Cut off at {where}: the model's context is full, the shortest legal ending needed {needed} more."
         return f"Cut off at {where}: the shortest legal ending needed {needed} more, the budget had {left}."
-    how = {LENGTH: "Cut off by the budget at", STOP: "It stopped by itself before its end, at"}
+    how = {
+        LENGTH: "Cut off by the budget at",
+        CONTEXT: "Cut off by the model's context, which is full, at",
+        STOP: "It stopped by itself before its end, at",
+    }
     return f"{how.get(finish, 'Not complete: legal so far, but it ends at')} {where}{_needs(ending)}."
 
 
@@ -153,12 +169,16 @@ def _on_ending(found: Verdict, finish: str) -> list[str]:
     ending = found.ending
     if found.outcome is Outcome.COMPLETE and finish == LENGTH:
         return ["The budget ended the generation, though the output was complete: it could have gone on."]
+    if found.outcome is Outcome.COMPLETE and finish == CONTEXT:
+        return ["The model's context was full, though the output was complete: it could have gone on."]
     if ending is None or found.outcome not in (Outcome.CUT_OFF, Outcome.CIRCLES, Outcome.TEXT_BEFORE):
         return []
     notes = []
+    size = f"{ending.budget or 0:,} tokens"
+    limit = f"room for {size} in the model's context" if finish == CONTEXT else f"budget of {size}"
     if ending.late_at == 0:
         notes.append(
-            f"The budget of {ending.budget:,} never sufficed: the shortest text of this grammar takes at least "
+            f"The {limit} never sufficed: the shortest text of this grammar takes at least "
             f"{ending.late_needs:,} tokens."
         )
     elif ending.late_at is not None and ending.budget is not None:
@@ -167,10 +187,7 @@ def _on_ending(found: Verdict, finish: str) -> list[str]:
             f"{ending.late_needs:,} tokens, and {max(0, ending.budget - ending.late_at):,} were left."
         )
     if ending.budget is not None and (ending.used or 0) > ending.budget:
-        notes.append(
-            f"The output has more tokens than the budget of {ending.budget:,}: they were cut otherwise, or the budget "
-            "was another one."
-        )
+        notes.append(f"The output has more tokens than the {limit}: they were cut otherwise, or another limit applied.")
     if ending.is_dead_end and found.outcome is Outcome.CIRCLES:  # else the sentence says it
         notes.append("No tokens of this vocabulary complete it: this is a dead end.")
     if ending.budget is not None and ending.in_bytes.text:

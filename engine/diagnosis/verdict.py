@@ -12,6 +12,10 @@ from engine.automata.distance import Completion
 from engine.masking.explanation import StackVerdict
 from engine.source import Diagnostic, Span
 
+LENGTH, CONTEXT, STOP = "length", "context", "stop"
+FINISHES = (STOP, LENGTH, CONTEXT)
+"""Why a generation ended: `length` is the budget of tokens, `context` the model's context."""
+
 ByteRange = tuple[int, int]
 """A half-open range of bytes of an output."""
 

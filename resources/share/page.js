@@ -24,7 +24,21 @@
     return `${value.toFixed(value >= 1 ? 1 : 1 - Math.floor(Math.log10(value)))}%`;
   }
 
-  const column = (p) => (p <= 0 ? "0.00%" : p < 0.00005 ? "<0.01%" : `${(p * 100).toFixed(2)}%`);
+  function column(p) {
+    if (p > 0 && p < 0.00005) return "<0.01%";
+    if (p < 1 && p > 0.99995) return ">99.99%";
+    return `${(Math.min(Math.max(p, 0), 1) * 100).toFixed(2)}%`;
+  }
+
+  /** A duration in seconds, in the unit that fits it. */
+  function duration(seconds) {
+    for (const [unit, value] of [["µs", seconds * 1e6], ["ms", seconds * 1e3], ["s", seconds]]) {
+      const tenths = Math.round(value * 10) / 10;
+      if (tenths < 10) return `${tenths.toFixed(1)} ${unit}`;
+      if (Math.round(value) < (unit === "s" ? 60 : 1000)) return `${Math.round(value)} ${unit}`;
+    }
+    return `${Math.floor(Math.round(seconds) / 60)} min ${Math.round(seconds) % 60} s`;
+  }
 
   /** A token: the marks for white space and for bytes that are no characters stand back. */
   function token(parent, text) {
@@ -216,7 +230,7 @@
     const facts = [step.by];
     if (step.p !== null) facts.push(`p ${percent(step.p)} → ${percent(step.masked)} after the mask`);
     if (step.entropy !== null) facts.push(`entropy ${step.entropy.toFixed(2)} nats`);
-    if (step.mask !== null) facts.push(`mask ${step.mask.toFixed(1)} µs, model ${step.model.toFixed(1)} ms`);
+    if (step.mask !== null) facts.push(`mask ${duration(step.mask / 1e6)}, model ${duration(step.model / 1e3)}`);
     at("second").textContent = facts.join(" · ");
   }
 

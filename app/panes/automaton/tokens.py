@@ -6,13 +6,12 @@ from dataclasses import dataclass
 
 from app.graph.chart import Chart
 from app.graph.layout import EdgeKey
-from app.models.wording import percent
+from app.models.wording import percent, percent_brief
 from app.workers.decode_messages import TokensAnswer, TokensTo
 from engine.automata.dfa import ByteDfa, DfaEdge, DfaState
 
 MOST_PLACES = 24
 _EXAMPLES, _LONGEST = 4, 18
-_LEAST = 0.001
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +90,7 @@ def counted(count: int, mass: float | None) -> str:
 
 def counted_briefly(count: int, mass: float | None) -> str:
     """The same where there is little room: `1,204 · 63%`."""
-    return f"{count:,}" if mass is None else f"{count:,} · {_share(mass)}"
-
-
-def _share(mass: float) -> str:
-    return "<0.1%" if 0 < mass < _LEAST else percent(mass)
+    return f"{count:,}" if mass is None else f"{count:,} · {percent_brief(mass)}"
 
 
 def _places(groups: tuple[TokensTo, ...], dfa: ByteDfa | None, state: int | None) -> tuple[TokenPlace, ...]:

@@ -8,7 +8,7 @@ from enum import StrEnum
 from functools import partial
 from typing import TypeAlias
 
-from app.models.wording import count, percent, token_text
+from app.models.wording import count, duration, percent, token_text
 from app.panes.generation.chip_tip import tip_with_favourites
 from engine.decoding.values import COALESCED, FORCE, REPLAYED, FormerBranch, Step, Trace, TraceNode
 
@@ -147,7 +147,8 @@ def _tip(step: Step, index: int, *, illegal: bool, can_be_gone_to: bool) -> str:
     elif illegal:
         lines.append("the present grammar does not allow it")
     elif not step.was_asked:
-        lines.append("forced: the only token allowed" if step.forced else f"{count(step.allowed, 'token')} allowed")
+        if step.allowed:  # behind an illegal step of a pasted output it is not known
+            lines.append("forced: the only token allowed" if step.forced else f"{count(step.allowed, 'token')} allowed")
     elif step.forced:
         lines.append(f"forced: the only token allowed; the model gave it {percent(step.p)}")
     else:
@@ -168,6 +169,6 @@ def _how(step: Step) -> list[str]:
     if step.wanted_id != step.token_id and not step.top:
         lines.append(f"the model's favourite was token #{step.wanted_id}")
     if (took := time_of(step)) is not None:
-        lines.append(f"took {took:,.1f} ms, the mask {step.mask_us:,.0f} µs of it")
+        lines.append(f"took {duration(took / 1e3)}, the mask {duration((step.mask_us or 0.0) / 1e6)} of it")
     lines.append("drawn by the sampler" if step.chosen_by == "sampler" else "chosen by you")
     return lines

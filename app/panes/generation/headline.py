@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from app import theme
 from app.models.steady import Steady
 from app.models.token_paint import tabular
-from app.models.wording import candidate_text, count, percent, shown, unmarked
+from app.models.wording import candidate_text, context_full, count, duration, percent, shown, unmarked
 from app.panes.generation.processors_text import budget_line
 from app.panes.generation.rich import code, words
 from app.theme.labels import Label
@@ -18,6 +18,7 @@ from engine.decoding.values import Candidate, EosState, Finish, Position
 from engine.diagnosis.verdict import Ending, TokenState, Verdict
 
 Role = theme.Role
+_FEW_TOKENS = 32  # of the model's context: so many before its end it is told
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +49,25 @@ class Part:
 Parts = tuple[Part, ...]
 
 
-def headline_of(position: Position) -> Parts:
-    """The one line that says what a position is about."""
+def headline_of(position: Position, *, has_model: bool = True) -> Parts:
+    """The one line that says what a position is about.
+
+    Args:
+        position: what is shown.
+        has_model: whether the probabilities are a model's; a tokenizer alone has none.
+    """
     if position.finish is not None:
-        return _finished(
-            position.finish, accepting=position.accepting, is_empty=not (position.index or position.output)
-        )
+        return _finished(position)
     if position.allowed == 0:
         return (Part("Dead end", strong=True, role=Role.ERROR), Part(": no token of this vocabulary may come next"))
     if position.forced:
-        return _forced(position)
+        return _forced(position, has_model=has_model)
+    allowed = Part(f"{position.allowed:,}", strong=True)
+    if not has_model or position.z is None:
+        drawn = "" if has_model else " · no model: each is as likely as any other"
+        return (allowed, Part(f" of {position.vocabulary_size:,} allowed{drawn}"))
     return (
-        Part(f"{position.allowed:,}", strong=True),
+        allowed,
         Part(f" of {position.vocabulary_size:,} allowed · the model gave them "),
         Part(percent(position.z), strong=True),
         *_wanted(position.wanted),
@@ -81,8 +89,12 @@ def second_line_of(position: Position) -> str:
         facts.append(f"it must go on with “{shown(position.forced_bytes)}”")
     if position.parts:
         facts.append(f"in {' or '.join(f'the {part}' for part in position.parts)}")
+    context = position.context
     if position.budget is not None:
-        facts.append(f"budget, {budget_line(position.budget)}")
+        limit = "context" if context is not None and context.left == position.budget.left else "budget"
+        facts.append(f"{limit}, {budget_line(position.budget)}")
+    elif context is not None and context.left <= _FEW_TOKENS:
+        facts.append(f"the model's context takes {count(context.left, 'more token')}")
     return " · ".join(facts)
 
 
@@ -145,8 +157,9 @@ def _how_far(ending: Ending) -> tuple[str, bool]:
     return f"the shortest ending needs {bounds} token{plural}, {left:,} left", ending.least_tokens > left
 
 
-def _finished(finish: Finish, *, accepting: bool, is_empty: bool) -> Parts:
-    match finish:
+def _finished(position: Position) -> Parts:
+    accepting, is_empty = position.accepting, not (position.index or position.output)
+    match position.finish:
         case Finish.STOP if accepting and is_empty:
             return (Part("Nothing to generate", strong=True), Part(": the empty text matches already"))
         case Finish.STOP if accepting:
@@ -156,22 +169,30 @@ def _finished(finish: Finish, *, accepting: bool, is_empty: bool) -> Parts:
         case Finish.LENGTH:
             match_ = ", but the output matches in full" if accepting else " before the output was complete"
             return (Part("Out of budget", strong=True, role=Role.WARNING), Part(f": the tokens are used up{match_}"))
-        case Finish.DEAD_END:
-            return (
-                Part("Dead end", strong=True, role=Role.ERROR),
-                Part(": the output is not complete, and no token of this vocabulary continues it"),
-            )
+        case Finish.CONTEXT:
+            match_ = ", but the output matches in full" if accepting else ", and the output is not complete"
+            return (Part(context_full(position), strong=True, role=Role.WARNING), Part(match_))
+    return (
+        Part("Dead end", strong=True, role=Role.ERROR),
+        Part(": the output is not complete, and no token of this vocabulary continues it"),
+    )
 
 
-def _forced(position: Position) -> Parts:
+def _forced(position: Position, *, has_model: bool) -> Parts:
     only = next((c for c in position.candidates if c.allowed), None)
     if only is None:
         return (Part("Forced", strong=True, role=Role.FORCED), Part(": only one token may come next"))
-    return (
+    forced = (
         Part("Forced", strong=True, role=Role.FORCED),
         Part(": only "),
         Part(candidate_text(only), is_code=True),
-        Part(" may come next · the model gave it "),
+        Part(" may come next"),
+    )
+    if not has_model or position.z is None:
+        return forced
+    return (
+        *forced,
+        Part(" · the model gave it "),
         Part(percent(position.z), strong=True),
         *(_wanted(position.wanted) if position.wanted and not position.wanted.allowed else ()),
     )
@@ -213,22 +234,24 @@ class Headline(Steady):
         theme.themes.changed.connect(self._dress)
         self._dress()
 
-    def show_position(self, position: Position, dead_end: str = "") -> None:
+    def show_position(self, position: Position, dead_end: str = "", *, has_model: bool = True) -> None:
         """Show what a position is about; `dead_end` says which stage left nothing, where it is known.
 
         What was found out about the very same position stays: a drawing that is late asks for it again.
         """
         if position is self._position:
             return
-        self._parts = headline_of(position)
+        self._parts = headline_of(position, has_model=has_model)
         self._is_emptied = bool(dead_end) and position.finish is Finish.DEAD_END
         if self._is_emptied:
             self._parts = (*self._parts[:1], Part(f": {unmarked(dead_end)}"))
         self._facts = "" if self._is_emptied else second_line_of(position)
         self._position, self._worries = position, bool(self._facts) and position.finish is Finish.DEAD_END
         self._has_ended = position.finish is not None
-        timing = f"mask {position.mask_us:,.1f} µs, model {position.logits_ms:,.1f} ms"
-        self.setToolTip(plain_text(f"{count(position.index, 'step')} taken · {timing} · KL {position.kl:.3f} nats"))
+        facts = [f"{count(position.index, 'step')} taken", f"mask {duration(position.mask_us / 1e6)}"]
+        if has_model and position.kl is not None:
+            facts += [f"model {duration(position.logits_ms / 1e3)}", f"KL {position.kl:.3f} nats"]
+        self.setToolTip(plain_text(" · ".join(facts)))
         self._render()
 
     def show_assessment(self, verdict: Verdict) -> None:

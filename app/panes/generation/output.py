@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWid
 
 from app import theme
 from app.models.steady import Steady
-from app.models.wording import count
+from app.models.wording import count, duration
 from app.panes.generation.branches import BranchStrip, branches_of, name_of
 from app.panes.generation.chip import Known, chips_of, former_chips
 from app.panes.generation.chip_colours import SCALES, ChipColours, Legend
@@ -191,7 +191,7 @@ def _saved(taken: int, view: DecodeView) -> str:
     saved = savings_of([nodes[node_id] for node_id in trace.path[:taken]])
     if view.pipeline.coalesce is Strategy.PROBABLE:
         return f" · {saved.coalesced:,} in forced runs, the model asked for their spelling"
-    time = f", about {saved.seconds:,.2f} s" if saved.seconds is not None and saved.calls else ""
+    time = f", about {duration(saved.seconds)}" if saved.seconds is not None and saved.calls else ""
     return f" · {saved.coalesced:,} in forced runs: {count(saved.calls, 'call')} saved{time}"
 
 

@@ -398,7 +398,7 @@ class GenerationPane(QFrame):
         elif position.allowed == 0 and not position.output and self._drawn is not None and not self._drawn.states:
             self.headline.show_empty_language()
         else:
-            self.headline.show_position(position, self._view.dead_end)
+            self.headline.show_position(position, self._view.dead_end, has_model=self._view.has_model)
 
     def _note(self, view: DecodeView) -> None:
         remark = view.error or view.note

@@ -24,6 +24,7 @@ _EMPTY = "See what the model would have written without the grammar: same prompt
 _ENDS = {
     Finish.STOP: "it ended by itself",
     Finish.LENGTH: "the budget ended it",
+    Finish.CONTEXT: "the model's context was full",
     Finish.DEAD_END: "it came to a dead end",
 }
 

@@ -16,6 +16,7 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
 from app import theme
+from app.models.candidates import NOTHING
 from app.models.late_import import PLOTS, LateImport
 from app.models.token_paint import tabular
 from app.models.unhurried import Unhurried
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from engine.decoding.values import Position
 
 _EMPTY = "What the mask does to the model's probabilities is drawn here with the next step."
+_Z_TIP = "The allowed mass: the probability that the model gave to the allowed tokens"
 _PREPARING = "Preparing the drawing…"
 _FAILED = "The redistribution cannot be drawn: the library pyqtgraph does not load ({}). Install Turnstile again."
 
@@ -136,7 +138,7 @@ class _Facts(QWidget):
         self._values: dict[str, QLabel] = {}
         for name, tip in (
             ("Mass removed", "The probability that the model gave to tokens that the grammar does not allow"),
-            ("Z", "The allowed mass: the probability that the model gave to the allowed tokens"),
+            ("Z", _Z_TIP),
             ("KL", "How far the masked distribution is from the model's: −ln Z, in nats"),
             ("Entropy", "How undecided the model is, before the mask and after it, in nats"),
         ):
@@ -150,12 +152,17 @@ class _Facts(QWidget):
         self.setVisible(position is not None)
         if position is None:
             return
-        removed = max(0.0, 1.0 - position.z)
-        kl = "∞" if math.isinf(position.kl) else f"{position.kl:.3f} nats"
-        entropy = f"{position.entropy:.2f} → {position.entropy_masked:.2f} nats"
-        texts = {"Mass removed": percent(removed), "Z": f"{position.z:.4g}", "KL": kl, "Entropy": entropy}
+        z, kl, nats = position.z, position.kl, (position.entropy, position.entropy_masked)
+        before, after = (NOTHING if entropy is None else f"{entropy:.2f}" for entropy in nats)
+        texts = {
+            "Mass removed": NOTHING if z is None else percent(max(0.0, 1.0 - z)),
+            "Z": NOTHING if z is None else percent(z),
+            "KL": NOTHING if kl is None else "∞" if math.isinf(kl) else f"{kl:.3f} nats",
+            "Entropy": f"{before} → {after} nats" if position.entropy is not None else NOTHING,
+        }
         for name, text in texts.items():
             self._values[name].setText(text)
+        self._values["Z"].setToolTip(_Z_TIP if z is None else f"{_Z_TIP}\nExactly {z:.6g}")
 
     @property
     def text(self) -> str:

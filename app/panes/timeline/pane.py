@@ -19,10 +19,10 @@ from app.models.token_paint import tabular
 from app.models.unhurried import Unhurried
 from app.models.wording import count, percent, token_text
 from app.panes.timeline.plot import TimelinePlot
-from app.panes.timeline.rows import ROWS, steps_of, worst_of
+from app.panes.timeline.rows import ROWS, UNKNOWN, steps_of, values_of, worst_of
 from app.theme.buttons import tool_button
 from app.theme.labels import Label
-from engine.decoding.values import COALESCED, FORCE, Step, Trace
+from engine.decoding.values import COALESCED, FORCE, REPLAYED, Step, Trace
 
 _EMPTY = "Every step is drawn here as it is taken: allowed mass, entropy, allowed tokens and the time of the mask."
 _PREPARING = "Preparing the drawing…"
@@ -43,7 +43,7 @@ class TimelinePane(QFrame):
         self.setProperty("role", "panel")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName("Timeline")
-        self._trace = Trace()
+        self._trace, self._ended = Trace(), ""
         self._steps: tuple[Step, ...] = ()
         self._is_read = False
         self._plot: TimelinePlot | None = None
@@ -75,9 +75,14 @@ class TimelinePane(QFrame):
         theme.themes.changed.connect(self._draw_soon)
         self.show_trace(Trace())
 
-    def show_trace(self, trace: Trace) -> None:
-        """Show the path of a trace; a hidden timeline does not even read it."""
-        was_empty, self._trace, self._is_read = not self._trace.path, trace, False
+    def show_trace(self, trace: Trace, ended: str = "") -> None:
+        """Show the path of a trace; a hidden timeline does not even read it.
+
+        Args:
+            trace: the steps.
+            ended: how the generation ended; empty while it has not.
+        """
+        was_empty, self._trace, self._ended, self._is_read = not self._trace.path, trace, ended, False
         if was_empty or not trace.path:
             self._read()
         self._draw_soon()
@@ -124,6 +129,8 @@ class TimelinePane(QFrame):
             step = self._steps[worst]
             token = token_text(step.token, step.name, step.token_id)
             parts.append(f"worst (▼) is step {worst + 1}, {token}: Z {percent(step.z)}")
+        if self._ended:
+            parts.append(self._ended)
         return " · ".join(parts)
 
     def _draw_soon(self) -> None:
@@ -160,8 +167,12 @@ class TimelinePane(QFrame):
             return ""
         step = self._steps[index]
         lines = [f"step {index + 1}: {token_text(step.token, step.name, step.token_id)}"]
-        lines += [f"{row.name} {row.text(value)}" for row in ROWS if (value := row.value(step)) is not None]
+        known = {row.name: values_of(row, self._steps, frozenset(self._illegal()))[index] for row in ROWS}
+        lines += [f"{row.name} {row.text(value)}" for row in ROWS if (value := known[row.name]) is not None]
+        if unknown := [name for name, value in known.items() if value is None]:
+            lines.append(f"{', '.join(unknown)}: {UNKNOWN}")
         lines += ["forced: the only token allowed"] if step.forced else []
+        lines += ["of an output from elsewhere: no model was asked"] if step.chosen_by == REPLAYED else []
         lines += ["of a forced run: taken in one go, the model was not asked"] if step.chosen_by == COALESCED else []
         lines += ["forced by you against the grammar"] if step.chosen_by == FORCE else []
         return "\n".join([*lines, "Click goes there"])

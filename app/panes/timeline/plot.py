@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QFrame, QToolTip
 
 from app import theme
 from app.models.token_paint import mix
-from app.panes.timeline.rows import ROWS, Row, short
+from app.panes.timeline.rows import ROWS, UNKNOWN, Row, short, values_of
 from app.theme.plain_text import plain_text
 from engine.decoding.values import Step
 
@@ -26,6 +26,7 @@ _BARS_UP_TO = 400  # steps; more are thinner than a pixel, and drawn as a curve
 _SIDE = 128  # pixels at the left, for names and scales
 _LEAST_STRIP = 22  # pixels: where there is no room for four such strips, the last ones go
 _PALE = 0.35
+_HAIR = 0.03  # of a strip's height: the least of values that are known
 _NO_MAXIMUM = 16_777_215  # Qt's QWIDGETSIZE_MAX, which PySide does not export
 
 
@@ -108,34 +109,36 @@ class TimelinePlot:
         tops = []
         for number, (row, item) in enumerate(zip(ROWS[: self.shown], self._items, strict=False)):
             item.clear()
-            values = [row.value(step) for step in steps]
-            top = row.height(max(row.least_top, *(value for value in values if value is not None), 0.0))
+            values = values_of(row, steps, illegal)
+            known = [value for value in values if value is not None]
+            top = row.height(max(row.least_top, *known, 0.0))
             tops.append(top)
-            heights = [0.0 if value is None else row.height(value) / top for value in values]
+            heights = [None if value is None else row.height(value) / top for value in values]
             self._mark_current(item, last)
             self._draw_values(item, row, heights, last)
-            self._dress(number, item, row, top, len(steps))
+            self._dress(number, item, row, top if known else None, len(steps))
         self._mark(steps, worst, illegal)
         self.tops = tuple(tops)
 
-    def _draw_values(self, item: Any, row: Row, heights: list[float], last: int) -> None:
+    def _draw_values(self, item: Any, row: Row, heights: list[float | None], last: int) -> None:
+        """Draw the values that are known; what is not known leaves a gap, and the least of values is still seen."""
         colour = theme.colour(row.role)
         pale = mix(theme.colour(Role.PANEL), colour, _PALE)
         taken, ahead = range(last + 1), range(last + 1, len(heights))
         for places, shade in ((taken, colour), (ahead, pale)):
-            if not places:
+            known = [(place, max(height, _HAIR)) for place in places if (height := heights[place]) is not None]
+            if not known:
                 continue
-            values = [heights[place] for place in places]
             if len(heights) > _BARS_UP_TO:
+                drawn = heights[places[0] : places[-1] + 1]
+                values = [0.0 if height is None else max(height, _HAIR) for height in drawn]
                 x = [place - 0.5 for place in places] + [places[-1] + 0.5]
                 curve = self._library.PlotCurveItem(
                     x, values, stepMode="center", fillLevel=0, brush=shade, pen=None, skipFiniteCheck=True
                 )
                 item.addItem(curve)
             else:
-                # A hair of a bar stays for the least of values, so that every step can be seen.
-                shown = [max(value, 0.03) for value in values]
-                item.addItem(self._bars(list(places), shown, shade))
+                item.addItem(self._bars([place for place, _ in known], [height for _, height in known], shade))
 
     def _bars(self, places: list[int], heights: list[float], colour: QColor) -> Any:
         return self._library.BarGraphItem(x=places, y0=0, height=heights, width=0.8, pen=None, brush=colour)
@@ -160,11 +163,19 @@ class TimelinePlot:
                 )
                 self._items[0].addItem(points)
 
-    def _dress(self, number: int, item: Any, row: Row, top: float, steps: int) -> None:
-        """Write the scale, where it is another one than before: a side that is drawn anew costs as much as its bars."""
-        value = 10**top - 1 if row.is_logarithmic else top
+    def _dress(self, number: int, item: Any, row: Row, top: float | None, steps: int) -> None:
+        """Write the scale, where it is another one than before: a side that is drawn anew costs as much as its bars.
+
+        Args:
+            number: of the strip.
+            item: its plot.
+            row: what it shows.
+            top: the end of its scale; None where no value is known.
+            steps: how many there are.
+        """
+        scale = UNKNOWN if top is None else short(row, 10**top - 1 if row.is_logarithmic else top)
         # A few steps are not to fill the whole width: a bar is a step, and no wall.
-        look = theme.current().name, f"{row.name}   {short(row, value)}", max(steps, 24)
+        look = theme.current().name, f"{row.name}   {scale}", max(steps, 24)
         if self._looks.get(number) == look:
             return
         self._looks[number] = look

@@ -7,10 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from app import theme
-from app.models.wording import count, percent
-from engine.decoding.values import Step, Trace
+from app.models.wording import count, duration, percent
+from engine.decoding.values import FORCE, Step, Trace
 
 Role = theme.Role
+
+
+UNKNOWN = "not known"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +76,9 @@ ROWS = (
     ),
     Row(
         "Mask",
-        "How long the mask took, in microseconds; the scale is logarithmic",
+        "How long the mask took; the scale is logarithmic",
         lambda step: step.mask_us,
-        lambda value: f"{value:,.0f} µs",
+        lambda value: duration(value / 1e6),
         Role.LIVE,
         10.0,
         is_logarithmic=True,
@@ -87,6 +90,19 @@ def steps_of(trace: Trace) -> tuple[Step, ...]:
     """The steps of the shown path."""
     nodes = {node.id: node.step for node in trace.nodes}
     return tuple(nodes[node_id] for node_id in trace.path)
+
+
+def values_of(row: Row, steps: tuple[Step, ...], illegal: frozenset[int]) -> list[float | None]:
+    """The values of a strip; None where one is not known.
+
+    Args:
+        row: the strip.
+        steps: of the shown path.
+        illegal: the indexes of those that the grammar does not allow. Behind one that nobody forced, nothing is known
+            of steps that were not generated.
+    """
+    broken = min((index for index in illegal if steps[index].chosen_by != FORCE), default=len(steps))
+    return [None if index > broken and not step.was_asked else row.value(step) for index, step in enumerate(steps)]
 
 
 def worst_of(steps: tuple[Step, ...]) -> int | None:

@@ -15,6 +15,7 @@ from enum import StrEnum
 from engine.decoding.debugging.breakpoints import Passage, StateName
 from engine.decoding.values import EosState, Position, Step
 from engine.source import InvariantError
+from engine.source.number_format import percent
 from engine.vocabulary.visible import visible
 
 
@@ -106,8 +107,8 @@ def reached(until: RunUntil, now: Progress) -> str:
             return f"The match came to {until.label or f'state {until.state}'}"
         case Goal.TOKEN if is_token(step, until):
             return f"The token {until.label or until.token or f'#{until.token_id}'} was taken"
-        case Goal.Z_BELOW if position.finish is None and position.z < until.z:
-            return f"Z is {position.z:.3g}, below {until.z:g}: the model wants something else here"
+        case Goal.Z_BELOW if position.finish is None and position.z is not None and position.z < until.z:
+            return f"Z is {percent(position.z)}, below {percent(until.z)}: the model wants something else here"
         case Goal.EOS_LEGAL if may_end(position):
             return "The text may end here"
         case Goal.TOKENS if now.steps >= until.count:

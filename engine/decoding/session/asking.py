@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from engine.decoding.session.memo import Memo
 from engine.decoding.session.tree import StepTree
-from engine.decoding.values import Chat
+from engine.decoding.values import Chat, ContextState
 from engine.models import LogitSource
 
 
@@ -51,6 +51,11 @@ class Asking:
         """Whether the context has no room behind so many tokens."""
         limit = self._model.context_length
         return limit is not None and len(self.prompt_ids) + depth > limit
+
+    def context(self, depth: int) -> ContextState | None:
+        """How much of the model's context is left behind so many tokens; None where it has no limit."""
+        limit = self._model.context_length
+        return None if limit is None else ContextState(limit, max(0, limit - len(self.prompt_ids) + 1 - depth))
 
     def history(self, tree: StepTree) -> list[int]:
         """All that the model reads where a tree stands."""

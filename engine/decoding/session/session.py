@@ -154,6 +154,11 @@ class DecodeSession:
         return self._max_tokens
 
     @property
+    def room(self) -> int:
+        """How many tokens the whole output may have: the budget, or fewer where the model's context ends before."""
+        return self._asking.room(self._max_tokens)
+
+    @property
     def trace(self) -> Trace:
         """The tree of steps."""
         return self._tree.trace()
@@ -184,9 +189,9 @@ class DecodeSession:
             return Finish.STOP
         if not constraint.allowed().any():
             return Finish.STOP if constraint.is_accepting else Finish.DEAD_END
-        if self._tree.depth >= self._max_tokens or self._asking.is_full(self._tree.depth):
+        if self._tree.depth >= self._max_tokens:
             return Finish.LENGTH
-        return None
+        return Finish.CONTEXT if self._asking.is_full(self._tree.depth) else None
 
     def position(self) -> Position:
         """What stands before the next decision; asks the model where it has not answered yet."""
@@ -198,14 +203,15 @@ class DecodeSession:
         None where the full answer is at hand, where the model is not asked, or where no step was taken from here that
         kept anything which still holds.
         """
-        at, finish = self._tree.current, self.finish
+        at, at_depth, finish = self._tree.current, self._tree.depth, self.finish
         if at in self._positions or self._asking.knows(at) or not self._asks_model(finish):
             return None
         took = (node.step for node in self._tree.children(at) if node.id not in self._tree.illegal)
         taken = next((step for step in took if step.kept is not None), None)
         if taken is None:
             return None
-        return remembered_at(self._constraint, self._tree, self._vocabulary, taken, finish)
+        found = remembered_at(self._constraint, self._tree, self._vocabulary, taken, finish)
+        return None if found is None else replace(found, context=self._asking.context(at_depth))
 
     def explain(self, token: int | bytes) -> Explanation:
         """Why the grammar does or does not allow a token here; see `removed_by` for the other stages."""
@@ -471,4 +477,5 @@ class DecodeSession:
         begun, known = time.perf_counter(), self._asking.knows(self._tree.current)
         decision = self._decide() if self._asks_model(finish) else None
         logits_ms = 0.0 if known or decision is None else (time.perf_counter() - begun) * 1e3
-        return position_at(self._constraint, self._tree, self._vocabulary, decision, finish, (mask_us, logits_ms))
+        found = position_at(self._constraint, self._tree, self._vocabulary, decision, finish, (mask_us, logits_ms))
+        return replace(found, context=self._asking.context(self._tree.depth))

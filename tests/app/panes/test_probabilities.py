@@ -1,6 +1,7 @@
 import math
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 from decode_views import CANDIDATES, candidate, position
@@ -26,7 +27,7 @@ def test_it_draws_the_weightiest_tokens(qtbot, pane):
     pane.show_position(position())
     qtbot.waitUntil(lambda: pane.plot is not None, timeout=30_000)
     assert [c.token_id for c in pane.plot.rows] == [11, 10, 12, 13, 0]
-    assert pane.facts.text == "Mass removed 50.0% · Z 0.5 · KL 0.693 nats · Entropy 1.50 → 0.75 nats"
+    assert pane.facts.text == "Mass removed 50.0% · Z 50.0% · KL 0.693 nats · Entropy 1.50 → 0.75 nats"
 
 
 def test_it_draws_anew_and_clears(qtbot, pane):
@@ -48,7 +49,12 @@ def test_a_hidden_pane_imports_nothing(qtbot):
 
 def test_no_mass_at_all_is_an_infinite_divergence(pane):
     pane.show_position(position(z=0.0, kl=math.inf))
-    assert pane.facts.text == "Mass removed 100% · Z 0 · KL ∞ · Entropy 1.50 → 0.75 nats"
+    assert pane.facts.text == "Mass removed 100% · Z 0% · KL ∞ · Entropy 1.50 → 0.75 nats"
+
+
+def test_what_no_model_was_asked_for_is_not_shown_as_zero(pane):
+    pane.show_position(replace(position(), z=None, kl=None, entropy=None, entropy_masked=None))
+    assert pane.facts.text == "Mass removed – · Z – · KL – · Entropy –"
 
 
 def test_there_are_at_most_so_many_bars():

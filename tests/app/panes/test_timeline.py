@@ -130,5 +130,61 @@ def test_it_clears(drawn):
 def test_old_steps_without_times_are_drawn(qtbot, pane):
     pane.show_trace(trace((b"a", b"b")))
     qtbot.waitUntil(lambda: pane.plot is not None and bool(pane.plot.tops), timeout=30_000)
-    assert "entropy" not in pane._tip(0).lower()
+    assert "Entropy, Mask: not known" in pane._tip(0)
     assert step(b"a").entropy is None
+
+
+def bars_of(pane, number):
+    """The places and heights of the bars in a strip, without the mark of the current step."""
+    items = [item for item in pane.plot._items[number].items if type(item).__name__ == "BarGraphItem"]
+    return {x: height for item in items[1:] for x, height in zip(item.opts["x"], item.opts["height"], strict=True)}
+
+
+def side_of(pane, number):
+    return pane.plot._items[number].getAxis("left")._tickLevels[0][0][1]
+
+
+def test_what_is_not_known_is_a_gap_and_no_zero(qtbot, pane):
+    shown = path()
+    nodes = tuple(
+        replace(node, step=replace(node.step, chosen_by=REPLAYED, z=0.0, mask_us=None)) if node.id in (1, 2) else node
+        for node in shown.nodes
+    )
+    pane.show_trace(replace(shown, nodes=nodes))
+    qtbot.waitUntil(lambda: pane.plot is not None and bool(pane.plot.tops))
+    assert sorted(bars_of(pane, 0)) == [0, 3, 4]
+    assert sorted(bars_of(pane, 1)) == [0, 3, 4]
+    assert sorted(bars_of(pane, 2)) == [0, 1, 2, 3, 4]  # what the grammar allows is known
+    assert "Z, Entropy, Mask: not known" in pane._tip(1)
+    assert "no model was asked" in pane._tip(1)
+
+
+def test_a_strip_of_which_nothing_is_known_has_no_scale(qtbot, pane):
+    pane.show_trace(path(chosen_by=REPLAYED))
+    qtbot.waitUntil(lambda: pane.plot is not None and bool(pane.plot.tops))
+    assert [side_of(pane, number).split(maxsplit=1)[1] for number in range(2)] == ["not known", "not known"]
+    assert not bars_of(pane, 0)
+
+
+def test_many_steps_leave_gaps_too(qtbot, pane):
+    steps = trace(tuple(b"a" for _ in range(500)))
+    nodes = tuple(
+        replace(node, step=replace(node.step, chosen_by=REPLAYED)) if node.id % 2 else node for node in steps.nodes
+    )
+    pane.show_trace(replace(steps, nodes=nodes))
+    qtbot.waitUntil(lambda: pane.plot is not None and bool(pane.plot.tops))
+    (curve,) = [item for item in pane.plot._items[0].items if type(item).__name__ == "PlotCurveItem"]
+    assert curve.yData[::2].min() > 0
+    assert curve.yData[1::2].max() == 0
+
+
+def test_it_says_how_the_generation_ended(pane):
+    pane.show_trace(path(), "The model's context of 512 tokens is full")
+    assert pane.facts.text().endswith(" · The model's context of 512 tokens is full")
+
+
+def test_behind_an_illegal_step_of_a_pasted_output_nothing_is_known(qtbot, pane):
+    pane.show_trace(replace(path(chosen_by=REPLAYED), illegal=frozenset({2})))
+    qtbot.waitUntil(lambda: pane.plot is not None and bool(pane.plot.tops))
+    assert sorted(bars_of(pane, 2)) == [0, 1, 2]
+    assert "Z, Entropy, Allowed, Mask: not known" in pane._tip(3)

@@ -156,7 +156,7 @@ def test_the_status_tells_what_is_allowed(desk):
     desk.open("a+b")
     desk.wait(lambda: desk.window.status_line.texts[1] != "")
     _, allowed, end, _ = desk.window.status_line.texts
-    assert allowed.startswith("2 of 98 allowed · Z ")
+    assert allowed.startswith("2 of 98 allowed · mask ")
     assert end.startswith("No end yet, expects “a”")
 
 

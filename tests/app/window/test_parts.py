@@ -15,7 +15,7 @@ from app.window.trouble import tell_uncaught
 from app.workers.compile_messages import CompileRequest
 from app.workers.decode_messages import DecodeView
 from engine.compile import CompileOptions, compile_grammar
-from engine.decoding.values import EosState, Finish, Position
+from engine.decoding.values import ContextState, EosState, Finish, Position
 
 
 @pytest.fixture
@@ -133,7 +133,10 @@ def test_the_status_line_says_in_words_what_is_expected(status, pattern, expecte
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"finish": Finish.STOP}, "Ended: stop"),
+        ({"finish": Finish.STOP, "accepting": True}, "Complete"),
+        ({"finish": Finish.STOP}, "Ended, though the output is no full match"),
+        ({"finish": Finish.LENGTH}, "Budget used up"),
+        ({"finish": Finish.CONTEXT, "context": ContextState(512, 0)}, "The model's context of 512 tokens is full"),
         ({"accepting": True, "eos": EosState.ALLOWED}, "The text matches: it may end here"),
         ({"accepting": True, "eos": EosState.NO_EOS}, "The text matches"),
         ({"z": 0.0001}, "No end yet"),
@@ -142,6 +145,28 @@ def test_the_status_line_says_in_words_what_is_expected(status, pattern, expecte
 def test_the_status_line_tells_of_the_end(status, changes, says):
     status.show_view(DecodeView(position=position(**changes)), None, frozenset())
     assert status.texts[2] == says
+
+
+@pytest.mark.parametrize("finish", [Finish.STOP, Finish.LENGTH, Finish.CONTEXT])
+def test_after_the_end_the_status_line_has_no_mask_to_tell_of(status, finish):
+    status.show_view(DecodeView(position=position(finish=finish, z=None)), None, frozenset())
+    assert status.texts[1] == ""
+
+
+@pytest.mark.parametrize(
+    ("microseconds", "says"), [(3.42, "mask 3.4 µs"), (999.7, "mask 1.0 ms"), (387_350.0, "mask 387 ms")]
+)
+def test_the_status_line_tells_times_in_a_unit_that_fits(status, microseconds, says):
+    status.show_view(DecodeView(position=position(mask_us=microseconds)), None, frozenset())
+    assert status.texts[1].endswith(says)
+
+
+def test_the_status_line_tells_what_is_left_of_a_context_that_ends_before_the_budget(status):
+    at = position(context=ContextState(512, 12))
+    status.show_view(DecodeView(position=at, max_tokens=200), None, frozenset())
+    assert status.texts[2] == "No end yet · the model's context takes 12 more tokens"
+    status.show_view(DecodeView(position=at, max_tokens=at.index + 12), None, frozenset())
+    assert status.texts[2] == "No end yet"
 
 
 def test_the_status_line_tells_of_a_stale_and_of_a_large_automaton(status):

@@ -10,7 +10,7 @@ from app.document import DocumentFile, GrammarPart, ModelPart
 from app.panes.generation.chip import ChipKind
 from app.panes.tests.model import Column
 from app.window.replay_dialog import ReplayDialog
-from engine.decoding.values import REPLAYED
+from engine.decoding.values import REPLAYED, Finish
 from engine.diagnosis.testing import ExpectedText
 from engine.diagnosis.verdict import Outcome
 
@@ -237,6 +237,27 @@ def test_an_end_is_told_of_too(desk):
     headline = desk.panes.generation.headline
     desk.window.commands["run.run"].trigger()
     desk.wait(lambda: "It stopped because <end> was taken" in headline.text)
+
+
+def test_a_full_context_is_told_as_such(real_desk):
+    """Shakespeare reads 512 tokens, whatever the budget is."""
+    desk = real_desk
+    desk.session.start()
+    grammar, model = GrammarPart("regex", "[a-z ]{900}"), ModelPart("shakespeare")
+    prompt = "".join("to be or not to be "[index % 19] for index in range(508))
+    desk.document.replace(DocumentFile(grammar=grammar, model=model, prompt=prompt, max_tokens=2_000))
+    desk.wait(lambda: not desk.session.step_refusal)
+    assert "the model's context takes 5 more tokens" in desk.window.status_line.texts[2]
+    assert "the model's context takes 5 more tokens" in desk.panes.generation.headline.text
+    desk.window.commands["run.run"].trigger()
+    desk.wait(lambda: desk.session.decoding.view.position.finish is Finish.CONTEXT)
+    full = "The model's context of 512 tokens is full"
+    assert desk.panes.generation.headline.text.startswith(f"{full}, and the output is not complete")
+    assert desk.window.status_line.texts[1:3] == ("", full)
+    assert desk.session.step_refusal == f"{full}: go back, or restart"
+    needed = "the model's context is full, the shortest legal ending needed"
+    desk.wait(lambda: needed in desk.panes.generation.headline.text)
+    assert desk.window.debug_commands.timeline.facts.text().endswith(full)
 
 
 # --- a grammar edited mid-trace --------------------------------------------------------------------------------------

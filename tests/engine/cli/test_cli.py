@@ -193,6 +193,19 @@ def test_a_text_cut_short_says_so_on_stderr(capsys, model):
     assert err.startswith("turnstile: stopped after 1 token")
 
 
+def test_a_full_context_is_told_as_such(capsys, monkeypatch, tmp_path):
+    monkeypatch.setattr(engine.models, "load_model", lambda spec, *, cancel=None: RandomModel(context_length=5))
+    assert run("generate", *REGEX, "[a-z]{99}", "--model", "any", "--json") == 0
+    printed = capsys.readouterr().out
+    assert json.loads(printed)["finish"] == "context"
+    assert run("generate", *REGEX, "[a-z]{99}", "--model", "any") == 0
+    assert "the model's context of 5 tokens is full" in capsys.readouterr().err
+    saved = tmp_path / "generated.json"
+    saved.write_text(printed)
+    run("replay", *REGEX, "[a-z]{99}", "--trace", str(saved))
+    assert "Cut off by the model's context, which is full" in capsys.readouterr().out
+
+
 def test_where_to_stop_without_eos(capsys, model):
     assert run("generate", *REGEX, "a{2,4}", "--model", "any", "--stop", "first") == 0
     assert capsys.readouterr().out == "aa"

@@ -97,10 +97,21 @@ def test_an_output_that_stops_early_is_not_called_cut_off(person):
 
 @pytest.mark.parametrize(
     ("finish", "begins"),
-    [("length", "Cut off by the budget at byte 16"), ("stop", "It stopped by itself before its end")],
+    [
+        ("length", "Cut off by the budget at byte 16"),
+        ("context", "Cut off by the model's context, which is full, at byte 16"),
+        ("stop", "It stopped by itself before its end"),
+    ],
 )
 def test_what_the_server_said_is_taken_into_account(person, finish, begins):
     assert judge(person, '{"name": "Ada", ', finish=finish).sentence.startswith(begins)
+
+
+def test_a_full_context_is_no_matter_of_the_budget(person):
+    found = judge(person, '{"name": "Ada", ', whose=Whose(WORDS), budget=7, finish="context")
+    assert found.sentence.startswith("Cut off at token ")
+    assert "the model's context is full, the shortest legal ending needed" in found.sentence
+    assert not any("budget" in said for said in (found.sentence, *found.notes))
 
 
 def test_an_illegal_byte(person):

@@ -6,7 +6,7 @@ from decode_views import CANDIDATES, candidate, position
 from app.panes.generation.headline import Headline, assessment_of, headline_of, second_line_of
 from app.panes.generation.rich import prose
 from engine.compile import compile_grammar
-from engine.decoding.values import EosState, Finish
+from engine.decoding.values import ContextState, EosState, Finish
 from engine.diagnosis.replay import Whose, replay_ids
 from engine.vocabulary import Vocabulary
 
@@ -19,6 +19,19 @@ def test_a_step():
     at = position(allowed=12, size=49_152, z=0.031)
     assert said(at) == "12 of 49,152 allowed · the model gave them 3.1% · it wanted Sure"
     assert headline_of(at)[-1].struck
+
+
+def test_a_tokenizer_alone_gives_and_wants_nothing():
+    text = "".join(part.text for part in headline_of(position(allowed=12), has_model=False))
+    assert text == "12 of 1,000 allowed · no model: each is as likely as any other"
+    only = position((candidate(11, b" ", 0.012),), forced=True, allowed=1)
+    assert "".join(part.text for part in headline_of(only, has_model=False)) == "Forced: only ␣ may come next"
+
+
+def test_a_context_that_is_nearly_full_is_told():
+    assert second_line_of(replace(position(), context=ContextState(512, 33))).endswith("end here")
+    nearly = second_line_of(replace(position(), context=ContextState(512, 1)))
+    assert nearly.endswith("the model's context takes 1 more token")
 
 
 def test_a_wish_that_is_granted_is_not_struck_through():
@@ -45,10 +58,12 @@ def test_a_forced_token_beyond_the_table_is_still_told():
         (Finish.STOP, False, "Finished, though the output is no full match"),
         (Finish.LENGTH, False, "Out of budget: the tokens are used up before the output was complete"),
         (Finish.LENGTH, True, "Out of budget: the tokens are used up, but the output matches in full"),
+        (Finish.CONTEXT, False, "The model's context of 512 tokens is full, and the output is not complete"),
+        (Finish.CONTEXT, True, "The model's context of 512 tokens is full, but the output matches in full"),
     ],
 )
 def test_an_end(finish, accepting, text):
-    at = replace(position((), finish=finish, accepting=accepting), index=3)
+    at = replace(position((), finish=finish, accepting=accepting), index=3, context=ContextState(512, 0))
     assert said(at) == text
     assert second_line_of(at) == ""
 

@@ -1,6 +1,7 @@
 import pytest
 
 from engine.compile import compile_grammar
+from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.session import DecodeSession
 from engine.decoding.session.pasted import pasted_trace
 from engine.decoding.values import REPLAYED
@@ -43,3 +44,24 @@ def test_a_session_steps_through_it_without_asking_the_model():
 def test_an_id_that_is_not_there_is_refused():
     with pytest.raises(EngineError, match="token 2 is #9"):
         pasted_trace([0, 9], GRAMMAR, LETTERS)
+
+
+def test_what_was_allowed_follows_another_grammar():
+    session = DecodeSession(compile_grammar("regex", "[a-c]+"), UniformSource("letters", LETTERS))
+    ids = [LETTERS.tokens.index(letter) for letter in (b"a", b"b")]
+    session.restore(pasted_trace(ids, session.language, LETTERS))
+    before = [step.allowed for step in session.steps]
+    session.replace_grammar(compile_grammar("regex", "ab"))
+    assert [(step.allowed, step.forced) for step in session.steps] == [(2, False), (1, True)]
+    assert before == [3, 4]
+    session.replace_grammar(compile_grammar("regex", "b"))
+    assert session.trace.nodes[0].step.allowed == 1  # of the step that is not legal any more, too
+
+
+def test_what_was_allowed_is_what_the_processors_leave():
+    pipeline = PipelineSettings(suppress=("b",))
+    session = DecodeSession(compile_grammar("regex", "[a-c]+"), UniformSource("letters", LETTERS), pipeline=pipeline)
+    session.restore(pasted_trace([LETTERS.tokens.index(b"a")], session.language, LETTERS))
+    held = session.steps[0].allowed
+    session.set_pipeline(PipelineSettings())
+    assert session.steps[0].allowed > held

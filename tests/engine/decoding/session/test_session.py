@@ -10,7 +10,7 @@ from random_model import LETTERS, GivenModel, RandomModel
 from engine.compile import compile_grammar
 from engine.decoding.errors import DeadEndError, FinishedError, NotAllowedError
 from engine.decoding.session import DecodeSession
-from engine.decoding.values import Candidate, Chat, EosState, Finish, SamplerSettings
+from engine.decoding.values import Candidate, Chat, ContextState, EosState, Finish, SamplerSettings
 from engine.masking.explanation import Reason
 from engine.source import InvariantError
 from engine.vocabulary import Vocabulary
@@ -201,7 +201,8 @@ def test_without_eos_it_stops_where_nothing_may_follow():
     steps.take(token("b"))
     assert steps.finish is Finish.STOP
     position = steps.position()
-    assert (position.candidates, position.wanted, position.z) == ((), None, 0.0)
+    assert (position.candidates, position.wanted, position.z) == ((), None, None)
+    assert (position.kl, position.entropy, position.entropy_masked) == (None, None, None)
     with pytest.raises(FinishedError):
         steps.step()
     with pytest.raises(FinishedError):
@@ -232,8 +233,10 @@ def test_an_endless_grammar_ends_with_the_budget():
 def test_a_full_context_ends_it_too():
     model = RandomModel(context_length=4)
     steps = session("[a-z]*", model=model, prompt="AB")
+    assert steps.position().context == ContextState(4, 3)
     to_end(steps)
-    assert steps.finish is Finish.LENGTH
+    assert steps.finish is Finish.CONTEXT
+    assert steps.position().context == ContextState(4, 0)
     assert max(len(ids) for ids in model.asked) == 4
     assert steps.position().candidates == ()
 
