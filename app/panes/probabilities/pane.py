@@ -162,7 +162,7 @@ class _Facts(QWidget):
         }
         for name, text in texts.items():
             self._values[name].setText(text)
-        self._values["Z"].setToolTip(_Z_TIP if z is None else f"{_Z_TIP}\nExactly {z:.6g}")
+        self._values["Z"].setToolTip(plain_text(_Z_TIP if z is None else f"{_Z_TIP}\nExactly {z:.6g}"))
 
     @property
     def text(self) -> str:
