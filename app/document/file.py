@@ -13,6 +13,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from app.settings import write_atomically
+from engine.compile import CompileOptions
 from engine.decoding.debugging.breakpoints import Breakpoint
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import DEFAULT_MAX_TOKENS, Chat, FormerBranch, SamplerSettings, Trace
@@ -26,6 +27,8 @@ SIZE_LIMIT = 128 * 1024 * 1024  # bytes; a trace of 10,000 steps takes a third o
 
 
 Whitespace = Literal["compact", "one-space", "flexible", "any"]
+Escapes = Literal["shortest", "any"]
+Additional = Literal["open", "closed"]
 
 
 class GrammarPart(msgspec.Struct, frozen=True):
@@ -34,7 +37,16 @@ class GrammarPart(msgspec.Struct, frozen=True):
     notation: str = "regex"
     text: str = ""
     dialect: Literal["python", "ecma"] = "python"  # of a regex
-    whitespace: Whitespace = "flexible"  # of a JSON Schema
+    whitespace: Whitespace = "flexible"  # of a JSON Schema, as are the following
+    escapes: Escapes = "shortest"
+    additional: Additional = "open"
+
+    @property
+    def options(self) -> CompileOptions:
+        """Return the options that the source is compiled with."""
+        return CompileOptions(
+            dialect=self.dialect, whitespace=self.whitespace, escapes=self.escapes, additional=self.additional
+        )
 
 
 class ModelPart(msgspec.Struct, frozen=True):

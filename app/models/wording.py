@@ -115,3 +115,10 @@ def megabytes(size: int) -> str:
     """A size as users of a download read it, in decimal megabytes."""
     value = size / 1_000_000
     return f"{value:.1f}" if value < 10 else f"{value:.0f}"
+
+
+CLOSE_OBJECTS = "Allow declared properties only"
+"""The button that closes the objects of a JSON Schema where an export needs that."""
+CLOSE_OBJECTS_TIP = (
+    "Read the schema as if every object that does not name additionalProperties forbade them. Undo brings them back"
+)

@@ -30,7 +30,6 @@ from app.workers.compile_messages import (
 from app.workers.export_values import ExportAnswer, ExportList, ExportRequest, ExportTold, ListExports
 from app.workers.layout import PlainLayoutRequest
 from app.workers.messages import Failed
-from engine.compile.options import CompileOptions
 from engine.source import Severity, SourceText
 
 if TYPE_CHECKING:
@@ -142,8 +141,7 @@ class Compiling(QObject):
     def request(self) -> CompileRequest:
         """What a compile of the text as it stands needs."""
         grammar = self._document.content.grammar
-        options = CompileOptions(dialect=grammar.dialect, whitespace=grammar.whitespace)
-        return CompileRequest(self._document.revision, grammar.notation, grammar.text, options)
+        return CompileRequest(self._document.revision, grammar.notation, grammar.text, grammar.options)
 
     def cancel(self) -> None:
         """Give the compile up that is under way: the last good automaton stays, and is not of the present text."""

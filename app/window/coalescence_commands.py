@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.actions import Actions
@@ -35,9 +35,14 @@ if TYPE_CHECKING:
 class CoalescenceCommands(QObject):
     """Joins them.
 
+    Signals:
+        closing_wanted(): the schema's objects are to have their declared properties only.
+
     Attributes:
         late_pane: the pane, built with its first showing.
     """
+
+    closing_wanted = Signal()
 
     def __init__(self, commands: Actions, session: Session, window: QWidget) -> None:
         super().__init__(window)
@@ -75,6 +80,7 @@ class CoalescenceCommands(QObject):
         asking.compared.connect(pane.runs.show_spellings)
         asking.measured.connect(self._show_measured)
         asking.indexed.connect(pane.index.show_answer)
+        pane.index.closing_wanted.connect(self.closing_wanted)
         asking.stopped.connect(self._on_stopped)
         self._session.document.replaced.connect(self._forget)
         self._known = self._what(self._session.decoding.view)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import (
     QDialog,
     QFileDialog,
@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
+from app.models.wording import CLOSE_OBJECTS, CLOSE_OBJECTS_TIP
 from app.theme.buttons import push_button
 from app.theme.labels import Label
 from app.window.export_parts import Options, Preview, TargetList
@@ -46,8 +47,10 @@ class ExportDialog(QDialog):
         list_wanted(ExportTold): which targets fit?
         wanted(target, path, ExportTold, number, needs the model): an export; without a path, how it would look.
         cancelled(): whatever was asked for is not wanted any more.
+        closing_wanted(): the schema's objects are to have their declared properties only.
     """
 
+    closing_wanted = Signal()
     list_wanted = Signal(object)
     wanted = Signal(str, str, object, int, bool)
     cancelled = Signal()
@@ -71,6 +74,8 @@ class ExportDialog(QDialog):
         self.options = Options(self._slug[:60])
         self.options.changed.connect(self._timer.start)
         self.preview = Preview()
+        self.close_objects = push_button(CLOSE_OBJECTS, CLOSE_OBJECTS_TIP, role="outlined")
+        self.close_objects.clicked.connect(self.closing_wanted)
         self.notes = _label("muted")
         self.verdict = VerdictBanner()
         self.verdict.hide()
@@ -113,6 +118,7 @@ class ExportDialog(QDialog):
         for widget in (self.heading, self.about, self.options):
             right.addWidget(widget)
         right.addWidget(self.preview, 1)
+        right.addWidget(self.close_objects, 0, Qt.AlignmentFlag.AlignHCenter)
         right.addWidget(self.notes)
         right.addWidget(self.verdict)
         layout.addLayout(buttons)
@@ -138,6 +144,11 @@ class ExportDialog(QDialog):
         self._listed_for = self.options.told()
         self._wait("list", "Looking what fits the grammar…")
         self.list_wanted.emit(self._listed_for)
+
+    def show_compiled(self, _drawn: object) -> None:
+        """Ask again which targets fit: another grammar compiled."""
+        if self._waiting != "file":
+            self.begin()
 
     def write(self, path: str) -> None:
         """Ask for the file or folder."""
@@ -190,6 +201,7 @@ class ExportDialog(QDialog):
         for label in (self.heading, self.about):
             label.setVisible(entry is not None)
         self.options.show_for(entry.takes if entry is not None else ())
+        self.close_objects.setVisible(entry is not None and entry.can_close)
 
     def _ask_preview(self, entry: ExportEntry) -> None:
         self.notes.hide()

@@ -36,7 +36,7 @@ _LIST_WIDTH: Final = 244
 _FILES_WIDTH: Final = 220
 _ICON: Final = 14
 _ROW: Final = 25
-_SPELLINGS: Final = (("Plain: one way, the shortest", "plain"), ("Any: every way", "any"))
+_SPELLINGS: Final = (("Plain: one way, the shortest", "plain"), ("Any: as the schema is compiled", "any"))
 _NOT_TEXT: Final = "This file is not text."
 
 

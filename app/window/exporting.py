@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.session import Session
@@ -14,7 +14,13 @@ if TYPE_CHECKING:
 
 
 class Exporting(QObject):
-    """What "Export…" does."""
+    """What "Export…" does.
+
+    Signals:
+        closing_wanted(): the schema's objects are to have their declared properties only.
+    """
+
+    closing_wanted = Signal()
 
     def __init__(self, session: Session, window: QWidget) -> None:
         super().__init__(window)
@@ -41,6 +47,8 @@ class Exporting(QObject):
             side.exported.connect(dialog.show_answer)
             side.failed.connect(dialog.show_failure)
         compiling.exports_listed.connect(dialog.show_list)
+        compiling.compiled.connect(dialog.show_compiled)
+        dialog.closing_wanted.connect(self.closing_wanted)
         self._session.activity_changed.connect(dialog.show_progress)
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()

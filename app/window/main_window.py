@@ -181,6 +181,8 @@ class MainWindow(QMainWindow):
         session.step_allowed_changed.connect(self._on_step_allowed)
         session.activity_changed.connect(self.status_line.show_activity)
         session.alarmed.connect(self.show_alarm)
+        for source in (self.coalescence_commands, self.exporting):
+            source.closing_wanted.connect(lambda: self.notation_menu.choose_additional("closed"))
         self._settings.on_failure = self._tell_unkept
         self.panes.editor.text_edited.connect(self._end_greeting)
         self.status_line.cancel_clicked.connect(session.cancel_background)

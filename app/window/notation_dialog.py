@@ -7,6 +7,7 @@ The worker writes and reads; the dialog asks, waits, and drops what comes too la
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import StrEnum
 from typing import Final
 
@@ -26,7 +27,7 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.document import GrammarPart
-from app.models.wording import count, unmarked
+from app.models.wording import CLOSE_OBJECTS, CLOSE_OBJECTS_TIP, count, unmarked
 from app.panes.editor.written import WrittenText
 from app.theme.buttons import push_button
 from app.theme.labels import Label
@@ -36,7 +37,6 @@ from app.window.readings import READINGS, Reading, reading_of
 from app.workers.compile_messages import CompileRequest
 from app.workers.convert_messages import ConvertAnswer, ConvertRequest, ReadAnswer, ReadRequest
 from app.workers.messages import Failed
-from engine.compile.options import CompileOptions
 from engine.source import Diagnostic, Severity, SourceText
 
 _DELAY_MS = 250  # of options: a number is typed digit by digit
@@ -94,6 +94,7 @@ class NotationDialog(QDialog):
     ) -> None:
         super().__init__(parent)
         self._compiled, self._grammar, self._examples = compiled, grammar, examples
+        self._additional = grammar.additional
         self._number = 0
         self._waits = False
         self._converted: GrammarPart | None = None
@@ -126,6 +127,9 @@ class NotationDialog(QDialog):
         self.preview = QStackedWidget()
         self.preview.addWidget(self.text)
         self.preview.addWidget(self.instead)
+        self.close_objects = push_button(CLOSE_OBJECTS, CLOSE_OBJECTS_TIP, role="outlined")
+        self.close_objects.clicked.connect(self._close_objects)
+        self.close_objects.hide()
         self.told = _label()
         self._build_buttons()
         self._lay_out()
@@ -179,6 +183,7 @@ class NotationDialog(QDialog):
         right.addWidget(self.heading)
         right.addWidget(self.options)
         right.addWidget(self.preview, 1)
+        right.addWidget(self.close_objects, 0, Qt.AlignmentFlag.AlignHCenter)
         right.addWidget(self.told)
         layout.addLayout(buttons)
         buttons.addWidget(self.note, 1)
@@ -230,6 +235,12 @@ class NotationDialog(QDialog):
             case _:
                 return self._examples.get(self.reading.name)
 
+    def _close_objects(self) -> None:
+        """Convert the schema as if its objects had their declared properties only."""
+        self._grammar = msgspec.structs.replace(self._grammar, additional="closed")
+        self._compiled = replace(self._compiled, options=self._grammar.options)
+        self._ask()
+
     def _ask_soon(self) -> None:
         """Something is told otherwise: what was converted before is not what is asked for."""
         self._converted = None
@@ -243,6 +254,7 @@ class NotationDialog(QDialog):
             self.cancelled.emit()
         self._number += 1
         self._converted, self._waits = None, False
+        self.close_objects.hide()
         way, reading = self.way, self.reading
         for other in Way:
             about = _TEXTS[other][1].format(reading.name)
@@ -259,8 +271,7 @@ class NotationDialog(QDialog):
             case Way.REINTERPRET:
                 self._show(self._grammar.text, reading.notation, "")
                 part = reading.of(self._grammar)
-                options = CompileOptions(dialect=part.dialect, whitespace=part.whitespace)
-                again = CompileRequest(self._compiled.revision, part.notation, part.text, options)
+                again = CompileRequest(self._compiled.revision, part.notation, part.text, part.options)
                 self._wait("Reading…", ReadRequest(again, self._number))
             case _:
                 part = self._examples[reading.name]
@@ -301,8 +312,11 @@ class NotationDialog(QDialog):
         self.note.setText("")
         if answer.error:
             self._say(f"There is no conversion.\n{answer.error}")
+            self.close_objects.setVisible(answer.can_close)
         else:
-            self._converted = self.reading.of(msgspec.structs.replace(self._grammar, text=answer.text))
+            # That objects were closed is part of the text now.
+            part = msgspec.structs.replace(self._grammar, text=answer.text, additional=self._additional)
+            self._converted = self.reading.of(part)
             losses = [f"• {loss[:1].upper()}{loss[1:]}." for loss in answer.losses]
             lost = "\n".join(["Lost on the way:", *losses]) if losses else "Nothing is lost."
             self._show(answer.text, self.reading.notation, f"{lost}\n{answer.checked}")

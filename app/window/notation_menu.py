@@ -10,6 +10,7 @@ is said, with a button for the other way; one that was typed is only told of.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -25,7 +26,7 @@ from app.session import Session
 from app.theme.plain_text import plain_text
 from app.window.files import Files
 from app.window.likely import likely_notation
-from app.window.readings import READINGS, WHITESPACE, Reading, reading_of
+from app.window.readings import ADDITIONAL, ESCAPES, READINGS, WHITESPACE, Reading, reading_of
 from app.window.toolbar import Toolbar
 from app.window.unwrapping import unwrapped
 
@@ -53,6 +54,8 @@ class NotationMenu(QObject):
         self._undoes = False  # or whether it takes back what the text was taken out of
         self._is_settled = False  # whether somebody chose how this text is read
         self.whitespace_menu = QMenu("White space", toolbar.notation_menu)
+        self.escapes_menu = QMenu("Escapes in strings", toolbar.notation_menu)
+        self.additional_menu = QMenu("Additional properties", toolbar.notation_menu)
         self._fill(commands)
         commands.connect_to({"edit.convert": self.ask})
         self._document.changed.connect(lambda _revision: self._show())
@@ -78,6 +81,14 @@ class NotationMenu(QObject):
     def choose_whitespace(self, whitespace: str) -> None:
         """Allow other white space between the tokens of JSON."""
         self._switch(msgspec.structs.replace(self._document.content.grammar, whitespace=whitespace))
+
+    def choose_escapes(self, escapes: str) -> None:
+        """Allow other escapes in the strings of JSON."""
+        self._switch(msgspec.structs.replace(self._document.content.grammar, escapes=escapes))
+
+    def choose_additional(self, additional: str) -> None:
+        """Allow properties that a schema does not declare, or forbid them, where it says nothing of them."""
+        self._switch(msgspec.structs.replace(self._document.content.grammar, additional=additional))
 
     def ask(self, target: str = "") -> NotationDialog:
         """Ask what should become of the text in another notation."""
@@ -196,9 +207,12 @@ class NotationMenu(QObject):
         self._toolbar.show_notation(reading.name, reading.tip)
         for action in self._entries.actions():
             action.setChecked(action.data() == reading.name)
-        for action in self._spaces.actions():
-            action.setChecked(action.data() == grammar.whitespace)
-        self.whitespace_menu.setEnabled(grammar.notation == "json_schema")
+        for (menu, group), value in zip(
+            self._options, (grammar.whitespace, grammar.escapes, grammar.additional), strict=True
+        ):
+            for action in group.actions():
+                action.setChecked(action.data() == value)
+            menu.setEnabled(grammar.notation == "json_schema")
         if self._shown is None or self._shown.notation != grammar.notation:
             self._editor.set_notation(grammar.notation)
         if self._shown is not None and self._shown != grammar:
@@ -209,18 +223,29 @@ class NotationMenu(QObject):
     def _fill(self, commands: Actions) -> None:
         menu = self._toolbar.notation_menu
         menu.setToolTipsVisible(True)
-        self.whitespace_menu.setToolTipsVisible(True)
-        self._entries, self._spaces = QActionGroup(menu), QActionGroup(self.whitespace_menu)
+        self._entries = QActionGroup(menu)
+        self._options: list[tuple[QMenu, QActionGroup]] = []
         for reading in READINGS:
             menu.addAction(_entry(reading.name, reading.tip, reading.name, self._entries))
         menu.addSeparator()
-        menu.addMenu(self.whitespace_menu)
+        self._add_options(self.whitespace_menu, WHITESPACE, self.choose_whitespace)
+        self._add_options(self.escapes_menu, ESCAPES, self.choose_escapes)
+        self._add_options(self.additional_menu, ADDITIONAL, self.choose_additional)
         menu.addSeparator()
         menu.addAction(commands["edit.convert"])
-        for value, (text, tip) in WHITESPACE.items():
-            self.whitespace_menu.addAction(_entry(text, tip, value, self._spaces))
         self._entries.triggered.connect(lambda action: self.choose(action.data()))
-        self._spaces.triggered.connect(lambda action: self.choose_whitespace(action.data()))
+
+    def _add_options(
+        self, submenu: QMenu, values: Mapping[str, tuple[str, str]], choose: Callable[[str], None]
+    ) -> None:
+        """Add a submenu of the values of one option of a JSON Schema, of which one is checked."""
+        submenu.setToolTipsVisible(True)
+        group = QActionGroup(submenu)
+        for value, (text, tip) in values.items():
+            submenu.addAction(_entry(text, tip, value, group))
+        group.triggered.connect(lambda action: choose(action.data()))
+        self._toolbar.notation_menu.addMenu(submenu)
+        self._options.append((submenu, group))
 
 
 def _first_of(notation: str) -> Reading:

@@ -53,6 +53,23 @@ WHITESPACE: Final[Mapping[str, tuple[str, str]]] = {
     "flexible": ("Flexible", "At most one space, or a line break and up to 32 of indentation, where JSON allows it"),
     "any": ("Any", "As much as JSON allows: a model may go on with blanks for ever"),
 }
+ESCAPES: Final[Mapping[str, tuple[str, str]]] = {
+    "shortest": (
+        "Where JSON requires them",
+        "Each string in its shortest spelling. A string without conditions may also have \\uXXXX above U+007F, and \\/",
+    ),
+    "any": ("Any", "All that JSON has: a model may spell a property as \\u0061\\u0067\\u0065"),
+}
+ADDITIONAL: Final[Mapping[str, tuple[str, str]]] = {
+    "open": (
+        "Allowed",
+        "As the standard says: an object may have further properties where its schema does not forbid them",
+    ),
+    "closed": (
+        "Only the declared ones",
+        "Where a schema does not name additionalProperties, an object has its declared properties only",
+    ),
+}
 
 
 def reading_of(grammar: GrammarPart) -> Reading:

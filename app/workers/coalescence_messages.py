@@ -96,6 +96,7 @@ class ForcedAnswer:
         states, edges: how many there are, before and after runs were merged.
         form: which form of the grammar this is of, where it is not the grammar itself; a sentence.
         why_not: why there is no list; empty where there is one.
+        can_close: whether there is one of the schema without additional properties.
     """
 
     revision: int
@@ -105,6 +106,7 @@ class ForcedAnswer:
     edges: tuple[int, int] = (0, 0)
     form: str = ""
     why_not: str = ""
+    can_close: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +207,7 @@ class IndexAnswer:
         shown: a line for each state, with its tokens in words, as far as anybody reads.
         whole: all of it as `{state: {token: next}}`, to be copied; empty where it is too long.
         states, transitions: how many there are.
-        form, why_not: as in `ForcedAnswer`.
+        form, why_not, can_close: as in `ForcedAnswer`.
     """
 
     revision: int
@@ -215,6 +217,7 @@ class IndexAnswer:
     transitions: int = 0
     form: str = ""
     why_not: str = ""
+    can_close: bool = False
 
 
 CoalescenceRequest = FindForced | FindForcedHere | CompareSpellings | MeasureStrategies | ListIndex

@@ -124,9 +124,9 @@ class Coalescence:
         from engine.decoding.coalescence.spelling import own_spelling
         from engine.models.spelling import speller_of
 
-        dfa, form, why_not = self._drawn(session, cancel)
+        dfa, form, why_not, can_close = self._drawn(session, cancel)
         if dfa is None:
-            return ForcedAnswer(revision, form=form, why_not=why_not)
+            return ForcedAnswer(revision, form=form, why_not=why_not, can_close=can_close)
         vocabulary, spell = session.model.vocabulary, speller_of(session.model)
         merged, ways = merge_forced(dfa), _shortest_ways(dfa)
         rows = []
@@ -161,7 +161,8 @@ class Coalescence:
         try:
             grammar, form = self._form(session.grammar, cancel)
             if not grammar.is_regular or grammar.automaton.token_elements:
-                return IndexAnswer(revision, form=form, why_not=_TOKENS if grammar.is_regular else _STACK)
+                why_not, can_close = _why_not_drawn(session.grammar, grammar, cancel)
+                return IndexAnswer(revision, form=form, why_not=why_not, can_close=can_close)
             index = build_token_index(grammar, session.model.vocabulary, most_states=MOST_STATES, cancel=cancel)
         except EngineError as error:
             cancel.check()
@@ -187,19 +188,19 @@ class Coalescence:
             whole = "{" + ",\n ".join(written) + "}\n"
         return IndexAnswer(revision, "\n".join(lines), whole, len(rows), total, form)
 
-    def _drawn(self, session: DecodeSession, cancel: CancelToken) -> tuple[ByteDfa | None, str, str]:
-        """The automaton whose runs are listed, of which form it is, or why there is none."""
+    def _drawn(self, session: DecodeSession, cancel: CancelToken) -> tuple[ByteDfa | None, str, str, bool]:
+        """The automaton whose runs are listed, of which form it is, or why there is none, as `_why_not_drawn` says."""
         if session.grammar is None:
-            return None, "", "no grammar has compiled yet"
+            return None, "", "no grammar has compiled yet", False
         form = ""
         try:
             grammar, form = self._form(session.grammar, cancel)
             if not grammar.is_regular or grammar.automaton.token_elements:
-                return None, form, _TOKENS if grammar.is_regular else _STACK
-            return grammar.materialise(MOST_STATES, cancel=cancel), form, ""
+                return None, form, *_why_not_drawn(session.grammar, grammar, cancel)
+            return grammar.materialise(MOST_STATES, cancel=cancel), form, "", False
         except EngineError as error:
             cancel.check()
-            return None, form, sentence(error)
+            return None, form, sentence(error), False
 
     # ------------------------------------------------------------------ spellings
 
@@ -335,6 +336,15 @@ def _compact(grammar: CompiledGrammar, cancel: CancelToken) -> tuple[CompiledGra
     except EngineError:
         cancel.check()
         return grammar, _AS_IT_IS
+
+
+def _why_not_drawn(compiled: CompiledGrammar, form: CompiledGrammar, cancel: CancelToken) -> tuple[str, bool]:
+    """Say why a form of a grammar has no automaton, and whether it has one without additional properties."""
+    from engine.export import OPEN_OBJECTS, needs_closing
+
+    if form.is_regular:
+        return _TOKENS, False
+    return (OPEN_OBJECTS, True) if needs_closing(compiled, cancel) else (_STACK, False)
 
 
 def _shortest_ways(dfa: ByteDfa) -> dict[int, bytes]:

@@ -81,6 +81,7 @@ class ConvertAnswer:
         losses: what it does not have of the original, a sentence each.
         checked: how it was held against the original, a sentence.
         error: a sentence or two; empty where there is a text.
+        can_close: whether there is a text of the schema without additional properties.
     """
 
     number: int
@@ -88,6 +89,7 @@ class ConvertAnswer:
     losses: tuple[str, ...] = ()
     checked: str = ""
     error: str = ""
+    can_close: bool = False
 
 
 @dataclass(frozen=True, slots=True)

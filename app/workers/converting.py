@@ -50,7 +50,7 @@ def generate(request: GenerateRequest, compiled: CompiledGrammar, cancel: Cancel
 
 def convert(request: ConvertRequest, take: Take, cancel: CancelToken) -> ConvertAnswer:
     """Write the grammar that `take` compiles in another notation."""
-    from engine.export import Spelling
+    from engine.export import CLOSE_OBJECTS, OPEN_OBJECTS, Spelling
     from engine.export.converting import ConvertOptions, Notation
     from engine.export.converting import convert as written_as
 
@@ -67,9 +67,12 @@ def convert(request: ConvertRequest, take: Take, cancel: CancelToken) -> Convert
         raise
     except GrammarError as refused:
         first = refused.diagnostics[0]
-        if first.code == "export-recursive":
-            why = f"{first.message[:1].upper()}{first.message[1:]}"
-            return ConvertAnswer(request.number, error=f"{why}. Say above at how many levels to cut that.")
+        if first.code in ("export-recursive", "export-open"):
+            can_close = first.code == "export-open"
+            why = first.message.replace(CLOSE_OBJECTS, OPEN_OBJECTS)  # the dialog has a button for it
+            told = f"{why[:1].upper()}{why[1:]}. Say above at how many levels to cut that"
+            other = ", or allow declared properties only" if can_close else ""
+            return ConvertAnswer(request.number, error=f"{told}{other}.", can_close=can_close)
         return ConvertAnswer(request.number, error=_told(first))
     except EngineError as error:
         return ConvertAnswer(request.number, error=f"{sentence(error)}.")

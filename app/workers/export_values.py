@@ -27,6 +27,7 @@ class ExportEntry:
         takes: which parts of an `ExportTold` it heeds for this grammar.
         needs_model: whether it wants the loaded model's vocabulary.
         refusal: why it does not fit the grammar; empty where it does.
+        can_close: whether it fits the schema without additional properties.
     """
 
     name: str
@@ -38,6 +39,7 @@ class ExportEntry:
     takes: tuple[str, ...]
     needs_model: bool
     refusal: str
+    can_close: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,6 +60,7 @@ def export(
 
 def list_exports(request: ListExports, compiled: CompiledGrammar, cancel: CancelToken) -> ExportList:
     """Which targets fit; whether the loaded model's vocabulary does is found out where it is."""
+    from engine.export import CLOSE_OBJECTS, OPEN_OBJECTS
     from engine.export.target import Group
     from engine.export.writing import fits
     from engine.vocabulary import Vocabulary
@@ -77,7 +78,8 @@ def list_exports(request: ListExports, compiled: CompiledGrammar, cancel: Cancel
                 is_folder=fit.target.is_folder,
                 takes=tuple(sorted(fit.target.takes(compiled))),
                 needs_model=fit.target.group is Group.ELSEWHERE,
-                refusal=fit.refusal,
+                refusal=fit.refusal.replace(CLOSE_OBJECTS, OPEN_OBJECTS),  # the dialog has a button for it
+                can_close=CLOSE_OBJECTS in fit.refusal,
             )
             for fit in found
         )

@@ -85,6 +85,8 @@ def _text_of(grammar: CompiledGrammar) -> GrammarText:
             "text": grammar.source.text,
             "dialect": options.dialect,
             "whitespace": options.whitespace,
+            "escapes": options.escapes,
+            "additional": options.additional,
         },
         GrammarText,
     )

@@ -57,6 +57,8 @@ class Runtime(Protocol):
         accepting: uint8[capacity], 1 where the text may end. Growth replaces it too.
         generation: grows whenever reading states get other numbers.
         token_elements: the sets of tokens that the grammar names, which bytes alone cannot match; mostly none.
+        string_loops: the loops of JSON strings, which all schemas share: that of names, which is marked and counted,
+            and that of values without conditions, where it is another; none where there are no strings.
     """
 
     classes: ByteClasses
@@ -65,10 +67,7 @@ class Runtime(Protocol):
     start: int
     generation: int
     token_elements: frozenset[TokenSet]
-
-    @property
-    def any_string(self) -> Loop | None:
-        """The loop of JSON strings, which all schemas share; None where there are none."""
+    string_loops: tuple[Loop, ...]
 
     @property
     def rows(self) -> npt.NDArray[np.int32]:

@@ -31,7 +31,7 @@ class LazyTable(ABC, Generic[Key]):
     """The part of a `Runtime` that does not depend on what a configuration is. A key tells configurations apart."""
 
     token_elements: frozenset[TokenSet] = frozenset()
-    any_string: Loop | None = None
+    string_loops: tuple[Loop, ...] = ()
 
     def __init__(self, classes: ByteClasses, dead: Key, limits: Limits) -> None:
         self.classes = classes

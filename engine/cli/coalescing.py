@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from engine.automata.dfa import ByteDfa
 from engine.cli.forced_automata import as_dot, merged_as_data, print_index
 from engine.cli.output import CommandError, ProgressLine, complain, print_json
-from engine.cli.reading import read_grammar
-from engine.compile import CompiledGrammar, CompileOptions, compile_grammar
+from engine.cli.reading import compile_options, read_grammar
+from engine.compile import CompiledGrammar, compile_grammar
 from engine.source import CancelToken, LimitExceededError
 from engine.source.number_format import percent
 from engine.vocabulary import visible
@@ -71,12 +71,12 @@ def coalesce(arguments: argparse.Namespace) -> int:
     """Print what is forced and what that saves."""
     _check(arguments)
     with ProgressLine() as cancel:
-        grammar, notes = _grammar(arguments, cancel)
+        grammar, compiled, notes = _grammar(arguments, cancel)
         if grammar.is_empty:
             raise CommandError("no text matches this grammar, so nothing is forced")
         for note in notes:
             complain(f"note: {note}")
-        dfa, why_not = _drawn(grammar, cancel)
+        dfa, why_not = _drawn(grammar, compiled, cancel)
         if (arguments.dot or arguments.index) and dfa is None:
             raise CommandError(why_not)
         if arguments.dot:
@@ -302,19 +302,25 @@ class Report:
         return " ".join(visible(self._vocabulary.tokens[token_id] or b"") for token_id in ids)
 
 
-def _grammar(arguments: argparse.Namespace, cancel: CancelToken) -> tuple[CompiledGrammar, tuple[str, ...]]:
-    options = CompileOptions(dialect=arguments.dialect, whitespace=arguments.whitespace)
-    grammar = compile_grammar(arguments.notation, read_grammar(arguments), options, cancel=cancel)
+def _grammar(
+    arguments: argparse.Namespace, cancel: CancelToken
+) -> tuple[CompiledGrammar, CompiledGrammar, tuple[str, ...]]:
+    """Return the grammar that is looked at, the one that it was made of, and which texts of that it lacks."""
+    grammar = compile_grammar(arguments.notation, read_grammar(arguments), compile_options(arguments), cancel=cancel)
     if arguments.notation != "json_schema" or arguments.spelling == "any" or grammar.is_empty:
-        return grammar, ()
+        return grammar, grammar, ()
     from engine.export import Spelling, to_gbnf
 
     plain = to_gbnf(grammar, Spelling.PLAIN, cancel=cancel)
-    return compile_grammar("gbnf", plain.text, cancel=cancel), plain.notes
+    return compile_grammar("gbnf", plain.text, cancel=cancel), grammar, plain.notes
 
 
-def _drawn(grammar: CompiledGrammar, cancel: CancelToken) -> tuple[ByteDfa | None, str]:
+def _drawn(grammar: CompiledGrammar, compiled: CompiledGrammar, cancel: CancelToken) -> tuple[ByteDfa | None, str]:
     if not grammar.is_regular:
+        from engine.export import CLOSE_OBJECTS, needs_closing
+
+        if needs_closing(compiled, cancel):
+            return None, CLOSE_OBJECTS
         return None, "the grammar needs a stack, so it has no automaton of this kind"
     if grammar.automaton.token_elements:
         return None, "the grammar names tokens, which an automaton over bytes does not show"

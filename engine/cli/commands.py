@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 
 from engine.cli.output import CommandError, ProgressLine, complain, print_json
-from engine.cli.reading import read_grammar
-from engine.compile import CompiledGrammar, CompileOptions, compile_grammar
+from engine.cli.reading import compile_options, read_grammar
+from engine.compile import CompiledGrammar, compile_grammar
 from engine.decoding import Finish, Generation, PipelineSettings, SamplerSettings, Step, Strategy
 from engine.source import CancelToken, Diagnostic, GrammarError, SourceText
 from engine.vocabulary import Vocabulary, visible
@@ -200,8 +200,7 @@ def share(arguments: argparse.Namespace) -> int:
 
 
 def _compile(arguments: argparse.Namespace, source: SourceText) -> CompiledGrammar:
-    options = CompileOptions(dialect=arguments.dialect, whitespace=arguments.whitespace)
-    return compile_grammar(arguments.notation, source, options)
+    return compile_grammar(arguments.notation, source, compile_options(arguments))
 
 
 def _vocabulary(arguments: argparse.Namespace, cancel: CancelToken) -> Vocabulary:

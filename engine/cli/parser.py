@@ -156,8 +156,8 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--spelling",
         choices=[way.value for way in Spelling],
-        help="of strings and numbers, where a JSON Schema is written as rules or as a regex: the shortest way or every "
-        "way (plain)",
+        help="of strings and numbers, where a JSON Schema is written as rules or as a regex: the shortest way, or "
+        "every way that it is compiled with, see --escapes (plain)",
     )
     parser.add_argument("--depth", type=_count, metavar="N", help="cut recursion at N levels, for a target without it")
     parser.add_argument("--name", type=_name, help="what the grammar is called in packages and requests (grammar)")
@@ -214,6 +214,19 @@ def _add_grammar(parser: argparse.ArgumentParser, *, required: bool = True) -> N
         choices=["compact", "one-space", "flexible", "any"],
         default="flexible",
         help="of what a JSON Schema describes (flexible)",
+    )
+    parser.add_argument(
+        "--escapes",
+        choices=["shortest", "any"],
+        default="shortest",
+        help="escapes in the strings of a JSON Schema's texts: where JSON requires them, in the shortest form; or all "
+        "that JSON has (shortest; replay judges with any)",
+    )
+    parser.add_argument(
+        "--additional",
+        choices=["open", "closed"],
+        default="open",
+        help="whether a JSON Schema's objects may have further properties where it does not say so (open)",
     )
     grammar = parser.add_mutually_exclusive_group(required=required)
     grammar.add_argument("--grammar", type=_text, metavar="TEXT", help="the grammar itself")

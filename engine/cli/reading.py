@@ -1,4 +1,4 @@
-"""Where a grammar's text comes from."""
+"""Where a grammar's text comes from, and the options that it is compiled with."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from engine.cli.output import MisuseError
+from engine.compile import CompileOptions
 from engine.source import SourceText
 
 STDIN = "-"
@@ -29,6 +30,16 @@ def read_grammar(arguments: argparse.Namespace) -> SourceText:
     except ValueError as error:
         raise MisuseError(f"cannot read {name}: it is not UTF-8 text ({error})") from error
     return SourceText(_without_last_line_end(text), "<stdin>" if name == STDIN else name)
+
+
+def compile_options(arguments: argparse.Namespace) -> CompileOptions:
+    """Return the options of a compile that the command line gives."""
+    return CompileOptions(
+        dialect=arguments.dialect,
+        whitespace=arguments.whitespace,
+        escapes=arguments.escapes,
+        additional=arguments.additional,
+    )
 
 
 def _without_last_line_end(text: str) -> str:

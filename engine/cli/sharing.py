@@ -60,7 +60,12 @@ def _check_vocabulary(work: Work, vocabulary: Vocabulary) -> None:
 def _language(work: Work, vocabulary: Vocabulary | None, cancel: CancelToken) -> CompiledGrammar | None:
     """What the output must match; None, and why is told, where that cannot be known here."""
     grammar = work.grammar
-    options = CompileOptions(dialect=grammar.dialect, whitespace=grammar.whitespace)
+    options = CompileOptions(
+        dialect=grammar.dialect,
+        whitespace=grammar.whitespace,
+        escapes=grammar.escapes,
+        additional=grammar.additional,
+    )
     try:
         compiled = compile_grammar(grammar.notation, SourceText(grammar.text), options, cancel=cancel)
     except GrammarError as error:

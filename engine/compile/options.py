@@ -19,6 +19,9 @@ class CompileOptions:
         dialect: of a regex: `python` as in the `re` module, or `ecma` as in ECMAScript with the u flag.
         whitespace: of a JSON Schema: `compact` (none), `one-space` (one behind each comma and colon, none elsewhere),
             `flexible` (at most one space, or a newline and up to 32 spaces or tabs, wherever JSON allows it), or `any`.
+        escapes: of a JSON Schema: which escapes may stand in strings. `shortest`: those that JSON requires, in their
+            shortest form and with lower-case digits, so that a string has one spelling; string values that no keyword
+            constrains may also have `\\uXXXX` for characters above U+007F, and `\\/`. `any`: all that JSON has.
         property_order: of a JSON Schema: whether declared properties come in their order.
         additional: of a JSON Schema: whether objects are open where `additionalProperties` is absent.
         unenforced: of a JSON Schema: what a keyword is that cannot be enforced.
@@ -28,6 +31,7 @@ class CompileOptions:
 
     dialect: Literal["python", "ecma"] = "python"
     whitespace: Literal["compact", "one-space", "flexible", "any"] = "flexible"
+    escapes: Literal["shortest", "any"] = "shortest"
     property_order: Literal["declared", "any"] = "declared"
     additional: Literal["open", "closed"] = "open"
     unenforced: Literal["error", "warn"] = "error"

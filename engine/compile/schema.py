@@ -10,6 +10,7 @@ from engine.automata.json.explore import explore
 from engine.automata.json.formula import span_at
 from engine.automata.json.goals import Goals
 from engine.automata.json.runtime import DEEPEST, JsonAutomaton
+from engine.automata.json.strings.spelling import Escapes
 from engine.automata.json.whitespace import Whitespace
 from engine.compile.options import CompileOptions
 from engine.notations import json_schema
@@ -32,7 +33,8 @@ def schema_automaton(
         text, options.limits, draft=options.draft, additional=options.additional, unenforced=options.unenforced
     )
     cancel.begin("looking for a match")
-    goals = Goals(model.arena, options.limits, any_order=options.property_order == "any")
+    any_order = options.property_order == "any"
+    goals = Goals(model.arena, options.limits, Escapes(options.escapes), any_order=any_order)
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, DEEPEST))
     try:

@@ -28,6 +28,34 @@ def what_would_help(
     return tuple(notes)
 
 
+def relaxed_for_verdict(
+    grammar: CompiledGrammar, output: bytes, cancel: CancelToken | None = None
+) -> CompiledGrammar | None:
+    """Compile a grammar so that it accepts how others may write the texts that it describes.
+
+    Returns:
+        The grammar with any escapes; None where that changes nothing for this output.
+    """
+    if grammar.notation != "json_schema" or grammar.options.escapes == "any" or b"\\" not in output:
+        return None
+    try:
+        return compile_grammar(grammar.notation, grammar.source, replace(grammar.options, escapes="any"), cancel=cancel)
+    except (GrammarError, LimitExceededError):
+        return None
+
+
+def needless_escape(grammar: CompiledGrammar, output: bytes, front: int) -> int:
+    """Return where the escape begins at which an output leaves its grammar, of which it is legal with any escapes.
+
+    Args:
+        grammar: the grammar, with fewer escapes.
+        output: the output.
+        front: how many bytes are skipped in front of it.
+    """
+    legal = front + reach(grammar.automaton, output[front:])
+    return output.rfind(b"\\", front, legal + 1)
+
+
 def _how_far(
     grammar: CompiledGrammar, options: CompileOptions, output: bytes, legal: int, cancel: CancelToken | None
 ) -> str:

@@ -18,9 +18,9 @@ from dataclasses import dataclass, replace
 from engine.compile import CompiledGrammar
 from engine.diagnosis.around import beginning
 from engine.diagnosis.endings import ending_of
-from engine.diagnosis.freer import what_would_help
+from engine.diagnosis.freer import needless_escape, relaxed_for_verdict, what_would_help
 from engine.diagnosis.saved_traces import SavedTrace
-from engine.diagnosis.sentences import notes_on, sentence_on
+from engine.diagnosis.sentences import needlessly_escaped, notes_on, sentence_on
 from engine.diagnosis.tokens_of import Tokens, divergence, given_ids, given_pieces, own_spelling, spelled_text
 from engine.diagnosis.verdict import STOP, Failure, Outcome, ReplayedToken, TokenState, Verdict, place_in
 from engine.diagnosis.walk import Walk, circles, walk
@@ -64,7 +64,8 @@ def replay_text(
         whose: the vocabulary that it is told in tokens of; None for bytes alone.
         budget: how many tokens there were.
         finish: why the generation ended, as the server said: one of `FINISHES`; empty where it is not known.
-        advise: whether to look for options of the compile under which it would be legal, which compiles anew.
+        advise: whether the output is from elsewhere: it is then judged with any escapes, whatever the options of the
+            compile, and options are looked for under which it would be legal. Both compile anew.
         cancel: asked now and then.
 
     Raises:
@@ -159,6 +160,20 @@ class _Replay:
 
     def verdict(self) -> Verdict:
         """The whole answer."""
+        given = (self._data, self._tokens, self._whose, self._budget, self._finish, self._cancel)
+        found = self._judge()
+        if not self._advises or found.is_prefix or self._automaton.token_elements:
+            return found
+        relaxed = relaxed_for_verdict(self._grammar, self._data, self._cancel)
+        if relaxed is None:
+            return found
+        other = _Replay(relaxed, *given).verdict()
+        if not other.is_prefix and other.legal <= found.legal:
+            return found
+        escape = needless_escape(self._grammar, self._data, other.skipped[0] if other.skipped else 0)
+        return replace(other, notes=(needlessly_escaped(self._data, escape), *other.notes))
+
+    def _judge(self) -> Verdict:
         blank = Verdict(Outcome.EMPTY_LANGUAGE, "", data=self._data, diagnostics=self._grammar.diagnostics)
         if self._grammar.is_empty:
             return replace(blank, sentence=sentence_on(blank, self._grammar.source), notes=self._notes(blank))

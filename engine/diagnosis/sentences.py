@@ -15,6 +15,7 @@ from engine.diagnosis.verdict import (
     Spelled,
     TokenState,
     Verdict,
+    place_in,
 )
 from engine.source import Severity, SourceText
 from engine.vocabulary.visible import visible
@@ -58,6 +59,17 @@ def notes_on(found: Verdict, source: SourceText, finish: str = "", *, is_schema:
         *_on_grammar(found, source),
     ]
     return tuple(note for note in notes if note)
+
+
+def needlessly_escaped(data: bytes, byte: int) -> str:
+    """Say that an output is legal only since outputs from elsewhere may have any escapes."""
+    place = place_in(data, byte)
+    escape = data[byte : byte + (6 if data[byte + 1 : byte + 2] == b"u" else 2)].decode("utf-8", "replace")
+    return (
+        f"Turnstile never writes it this way: {quoted(escape)} at line {place.line:,}, column {place.column:,} "
+        f"(byte {byte:,}) is not the shortest spelling of its character, and the grammar is compiled with escapes "
+        "`shortest`. Outputs from elsewhere are judged with escapes `any`."
+    )
 
 
 # ---------------------------------------------------------------------------------------------------------- sentences

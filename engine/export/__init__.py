@@ -10,10 +10,20 @@ from engine.export.tables.schema_automata import drawable_automata, without_whit
 from engine.export.tables.token_index import TokenIndex, build_token_index
 from engine.export.target import Artifact, Check, ExportError, ExportJob, ExportOptions
 from engine.export.targets import TARGETS
-from engine.export.text.conversion import Conversion, WrittenRule, to_gbnf, to_regex
+from engine.export.text.conversion import (
+    CLOSE_OBJECTS,
+    OPEN_OBJECTS,
+    Conversion,
+    WrittenRule,
+    needs_closing,
+    to_gbnf,
+    to_regex,
+)
 from engine.export.writing import export as write
 
 __all__ = [
+    "CLOSE_OBJECTS",
+    "OPEN_OBJECTS",
     "TARGETS",
     "Artifact",
     "Check",
@@ -26,6 +36,7 @@ __all__ = [
     "WrittenRule",
     "build_token_index",
     "drawable_automata",
+    "needs_closing",
     "to_dot",
     "to_gbnf",
     "to_networkx",

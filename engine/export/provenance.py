@@ -11,7 +11,7 @@ from engine.export.target import ExportJob
 _OPTIONS_OF: Final = {
     "regex": ("dialect",),
     "gbnf": (),
-    "json_schema": ("whitespace", "property_order", "additional", "unenforced", "draft"),
+    "json_schema": ("whitespace", "escapes", "property_order", "additional", "unenforced", "draft"),
 }
 """The options of a compile that mean something to a notation."""
 

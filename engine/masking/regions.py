@@ -18,7 +18,7 @@ it. The table of these states over bytes is the loop's canonical form.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias, TypeVar
 from weakref import WeakKeyDictionary
@@ -26,7 +26,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from engine.automata.runtime import DEAD, MISS, Runtime
+from engine.automata.runtime import DEAD, MISS, Loop, Runtime
 from engine.masking.kernels import GROUP_START, TRIE_NODES, TRIE_TOKENS, address_of
 from engine.masking.runtime import Kernels
 from engine.vocabulary import Trie
@@ -39,8 +39,10 @@ _DEEPEST = 3  # continuation bytes of a character
 _BROAD_SHARE = 8  # a byte is broad if one node out of so many lies below it
 LONG = 16  # bytes of a token; few have more
 _REGIONS_KEPT = 32  # per vocabulary; each holds up to a trie's nodes
+_STRING_LOOPS = 4  # any string is marked and counted: in the spellings of names, of free values, and with any escapes
 
 _Key = TypeVar("_Key", bound=Hashable)
+_Found = TypeVar("_Found")
 
 Targets: TypeAlias = npt.NDArray[np.int32]
 LoopTable: TypeAlias = npt.NDArray[np.int8]
@@ -162,19 +164,23 @@ def whole(trie: Trie, first: tuple[int, ...] = tuple(range(256))) -> Region:
     return Region.of(trie, np.zeros(trie.words, np.uint32), top[top >= 0])
 
 
-class _Recent(OrderedDict[_Key, Region]):
-    """Regions by what they were asked for, the last used ones."""
+class _Recent(OrderedDict[_Key, _Found]):
+    """What was found by what it was asked for, the last used ones."""
 
-    def found(self, key: _Key, find: Callable[[], Region]) -> Region:
-        """A region, found if it is not known."""
-        region = self.get(key)
-        if region is None:
-            region = self[key] = find()
-            if len(self) > _REGIONS_KEPT:
+    def __init__(self, most: int = _REGIONS_KEPT) -> None:
+        super().__init__()
+        self._most = most
+
+    def found(self, key: _Key, find: Callable[[], _Found]) -> _Found:
+        """What is asked for, found if it is not known."""
+        known = self.get(key)
+        if known is None:
+            known = self[key] = find()
+            if len(self) > self._most:
                 self.popitem(last=False)
         else:
             self.move_to_end(key)
-        return region
+        return known
 
 
 class Regions:
@@ -183,18 +189,19 @@ class Regions:
     Attributes:
         whole: the empty loop's.
         broad_bytes: the bytes with which many tokens begin.
-        is_prepared: whether the parts that any string needs are there.
+        prepared: the loops of any string that were prepared. It spares time only: loops of other grammars may have the
+            same numbers.
     """
 
     def __init__(self, trie: Trie) -> None:
-        self._by_loop: _Recent[tuple[bytes, int]] = _Recent()
+        self._by_loop: _Recent[tuple[bytes, int], Region] = _Recent()
         self.whole = whole(trie)
-        self._counted: _Recent[tuple[bytes, int, int | None]] = _Recent()
-        self._lengths: dict[bytes, Lengths] = {}
-        self._leaving: dict[Region, Leaving] = {}
-        self._without: _Recent[tuple[Region, tuple[int, ...]]] = _Recent()
+        self._counted: _Recent[tuple[bytes, int, int | None], Region] = _Recent()
+        self._lengths: _Recent[bytes, Lengths] = _Recent(_STRING_LOOPS)
+        self._leaving: _Recent[Region, Leaving] = _Recent(_STRING_LOOPS)
+        self._without: _Recent[tuple[Region, tuple[int, ...]], Region] = _Recent()
         self._longer: Longer | None = None
-        self.is_prepared = False
+        self.prepared: set[tuple[Loop, ...]] = set()
         nodes = np.where(trie.top >= 0, trie.skip[trie.top] - trie.top, 0) if len(trie.byte) else trie.top
         self.broad_bytes: list[int] = np.flatnonzero(nodes * _BROAD_SHARE > len(trie.byte)).tolist()
 
@@ -212,12 +219,12 @@ class Regions:
             ends: bool[256], the bytes.
             trie: the vocabulary.
         """
-        leaving = self._leaving.get(region)
-        if leaving is None:
+
+        def find() -> Leaving:
             part = trie.below(region.roots[ends[trie.byte[region.roots]]])
-            leaving = Leaving(part, Region.of(part, region.mask, part.top[part.top >= 0]))
-            self._leaving = {region: leaving}  # any string is the only loop whose ends are marked
-        return leaving
+            return Leaving(part, Region.of(part, region.mask, part.top[part.top >= 0]))
+
+        return self._leaving.found(region, find)
 
     def longer(self, trie: Trie) -> Longer:
         """The part of the vocabulary with more than `LONG` bytes."""
@@ -225,13 +232,21 @@ class Regions:
             self._longer = longer(trie, LONG)
         return self._longer
 
-    def prepare(self, kernels: Kernels, trie: Trie, loop: LoopTable, ends: npt.NDArray[np.bool_]) -> None:
-        """Find out what nearly all schemas need: before the first step, for it would be a slow one."""
-        if not self.is_prepared:
-            self.is_prepared = True
-            self.leaving(self.region(kernels, trie, loop), ends, trie)
-            self._lengths_of(kernels, trie, loop)
-            self.longer(trie)
+    def prepare(self, kernels: Kernels, trie: Trie, loops: Sequence[tuple[LoopTable, npt.NDArray[np.bool_]]]) -> None:
+        """Find out what nearly all schemas need: before the first step, for it would be a slow one.
+
+        Args:
+            kernels: the kernels.
+            trie: the vocabulary.
+            loops: the loops of any string, and bool[256] for each, the bytes that end it; the first one is marked and
+                counted, too.
+        """
+        for loop, _ in loops:
+            self.region(kernels, trie, loop)
+        loop, ends = loops[0]
+        self.leaving(self.region(kernels, trie, loop), ends, trie)
+        self._lengths_of(kernels, trie, loop)
+        self.longer(trie)
 
     def without(self, region: Region, odd: tuple[int, ...], trie: Trie) -> Region:
         """A region but for what begins with some bytes."""
@@ -246,15 +261,14 @@ class Regions:
         return self._counted.found((loop.tobytes(), least, most), find)
 
     def _lengths_of(self, kernels: Kernels, trie: Trie, loop: LoopTable) -> Lengths:
-        key = loop.tobytes()
-        lengths = self._lengths.get(key)
-        if lengths is None:
+
+        def find() -> Lengths:
             of_token, of_node = np.full(trie.size, _OUTSIDE, np.int16), np.zeros(len(trie.byte), np.int16)
             path, counts = np.zeros((2, trie.height + 1), np.int32)
             kernels.measure(trie.arrays, loop, path, counts, of_token, of_node)
-            lengths = Lengths(of_token, of_node[self.region(kernels, trie, loop).roots])
-            self._lengths = {key: lengths}  # any string is the only loop that is counted
-        return lengths
+            return Lengths(of_token, of_node[self.region(kernels, trie, loop).roots])
+
+        return self._lengths.found(loop.tobytes(), find)
 
 
 _regions: WeakKeyDictionary[Trie, Regions] = WeakKeyDictionary()

@@ -24,6 +24,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from engine.automata.json.reading import common
+from engine.automata.json.strings.spelling import Escapes
 from engine.automata.json.whitespace import Whitespace
 from engine.masking import kernels, loop_kernels
 
@@ -94,7 +95,7 @@ def _prepare_compiles() -> None:
     compile_grammar = importlib.import_module("engine.compile.compiler").compile_grammar
     for schema in _USUAL:
         compile_grammar("json_schema", schema).fullmatch('"a"')
-    common(Whitespace.FLEXIBLE)
+    common(Whitespace.FLEXIBLE, Escapes.SHORTEST)
 
 
 def _load() -> Kernels:

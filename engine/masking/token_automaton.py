@@ -65,8 +65,8 @@ class TokenAutomaton:
         self._class_of_byte.setflags(write=False)
         self._height = self._trie.height + 1
         self._walk = Walk(self._trie, self._class_of_byte)
-        self._found: dict[tuple[int, int | None], Region] = {}
-        self._known_loop: tuple[LoopTable, npt.NDArray[np.bool_]] | None = None
+        self._found: dict[tuple[int, int, int | None], Region] = {}
+        self._known_loops: dict[int, tuple[LoopTable, npt.NDArray[np.bool_]]] = {}
         self._generation = automaton.generation
         self._by_look: dict[tuple[int, ...], Mask] = {}
         self._depths: dict[int, list[int]] = {}  # of a reading state, how many frames its masks are known by
@@ -160,8 +160,10 @@ class TokenAutomaton:
         automaton, kernels = self._living(), ready()
         if kernels is None:
             return store.share(self._with_whole(state, plain_mask(self._trie, automaton, state.configuration)))
-        if automaton.any_string is not None and not self._regions.is_prepared:
-            self._regions.prepare(kernels, self._trie, *self._any_string(automaton, automaton.any_string))
+        loops = automaton.string_loops
+        if loops and loops not in self._regions.prepared:
+            self._regions.prepared.add(loops)
+            self._regions.prepare(kernels, self._trie, [self._table_of(automaton, loop) for loop in loops])
         automaton.forget()
         if automaton.generation != self._generation:
             self._generation = automaton.generation
@@ -226,7 +228,7 @@ class TokenAutomaton:
         if loop is not None:
             part = self._region(kernels, automaton, loop)
             if loop.marked:
-                leaving = self._regions.leaving(part, self._any_string(automaton, loop)[1], self._trie)
+                leaving = self._regions.leaving(part, self._table_of(automaton, loop)[1], self._trie)
                 walk.add(kernels, automaton, leaving.whole, (reading, reading, 0), trie=leaving.trie)
             else:
                 walk.add(kernels, automaton, part, (loop.first, loop.first, 0))
@@ -255,22 +257,23 @@ class TokenAutomaton:
     def _region(self, kernels: Kernels, automaton: Runtime, loop: Loop) -> Region:
         least = min(loop.least, self._height)
         most = None if loop.most is None or loop.most >= self._height else loop.most
-        region = self._found.get((least, most))
+        region = self._found.get((loop.first, least, most))
         if region is None:
-            table, _ = self._any_string(automaton, loop)
+            table, _ = self._table_of(automaton, loop)
             region = self._regions.region(kernels, self._trie, table)
             if least or most is not None:
                 region = self._regions.counted(kernels, self._trie, table, least, most)
-            self._found[least, most] = region
+            self._found[loop.first, least, most] = region
         return region
 
-    def _any_string(self, automaton: Runtime, loop: Loop) -> tuple[LoopTable, npt.NDArray[np.bool_]]:
-        """The table of the loop that is known beforehand, and bool[256]: the bytes that end the reading there."""
-        if self._known_loop is None:
+    def _table_of(self, automaton: Runtime, loop: Loop) -> tuple[LoopTable, npt.NDArray[np.bool_]]:
+        """The table of a loop that is known beforehand, and bool[256]: the bytes that end the reading there."""
+        known = self._known_loops.get(loop.first)
+        if known is None:
             block = automaton.rows[loop.first : loop.last + 1][:, self._class_of_byte]
             table = np.where((block >= loop.first) & (block <= loop.last), block - loop.first, -1)
-            self._known_loop = table.astype(np.int8, order="C"), block[0] < DEAD
-        return self._known_loop
+            known = self._known_loops[loop.first] = table.astype(np.int8, order="C"), block[0] < DEAD
+        return known
 
     def _run_along_loops(self, kernels: Kernels, automaton: Runtime) -> None:
         """A walk out of a loop, if there is one; below bytes that many tokens begin with, of another."""

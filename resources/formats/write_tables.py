@@ -19,6 +19,7 @@ import numpy.typing as npt
 from engine.automata.json.strings.conditions import ConditionAutomaton, text_program
 from engine.automata.json.strings.letter_spelling import spelling_of
 from engine.automata.json.strings.letters import Letters, letters_from
+from engine.automata.json.strings.spelling import Escapes
 from engine.automata.json.strings.tables import shortest, width_of, write
 from engine.grammar.simplify import simplify
 from engine.notations.json_schema.formats import NAMES, format_node
@@ -64,7 +65,7 @@ def explore(name: str) -> tuple[Letters, Ints, npt.NDArray[np.bool_]]:
     """All states of a format's automaton: its letters, the rows over them, and which states accept."""
     node = format_node(name)
     assert node is not None
-    program = text_program(node, LIMITS, by_letters=True)
+    program = text_program(node, LIMITS, Escapes.ANY, by_letters=True)
     assert program is not None
     automaton = ConditionAutomaton(*program)
     letters = automaton.letters
@@ -125,7 +126,9 @@ def coarsest(letters: Letters, rows: Ints) -> tuple[Letters, Ints]:
             segments[-1] = (segments[-1][0], last, new[letter])
         else:
             segments.append((first, last, new[letter]))
-    return letters_from(tuple(segments)), rows[:, [new.index(number) for number in range(len(columns))]]
+    return letters_from(tuple(segments), letters.escapes), rows[
+        :, [new.index(number) for number in range(len(columns))]
+    ]
 
 
 if __name__ == "__main__":

@@ -47,7 +47,8 @@ def main() -> int:
     files = arguments.files or corpora()
     if not files:
         raise SystemExit("there are no corpora: they lie in the folder `shared` beside the checkout")
-    effort = Effort(arguments.seed, arguments.walks, arguments.positions, arguments.texts, arguments.mutants)
+    numbers = (arguments.seed, arguments.walks, arguments.positions, arguments.texts, arguments.mutants)
+    effort = Effort(*numbers, arguments.escapes)
     child, total = Child(arguments.vocabulary, effort, arguments.limit), Outcome()
     for trial in trials:
         for corpus in files:
@@ -110,6 +111,12 @@ def _parse() -> argparse.Namespace:
         default=ROOT / "resources" / "models" / "records",
         metavar="PATH",
         help="a tokenizer's file or folder (the bundled one of 2,048 tokens)",
+    )
+    parser.add_argument(
+        "--escapes",
+        choices=("shortest", "any"),
+        default="shortest",
+        help="escapes of a schema's strings in `--masks` and `--generate` (shortest); `--accept` tries both",
     )
     for name, default in (("seed", 0), ("walks", 3), ("positions", 6), ("texts", 8), ("mutants", 40)):
         parser.add_argument(f"--{name}", type=int, default=default, metavar="N", help=f"see `Effort` ({default})")

@@ -3,7 +3,9 @@
 The instances are those of the corpus, and others one or two changes away from
 them. Order is tried twice: where any order is allowed, the verdicts are the same;
 where the declared one is, a valid instance is accepted in some order. `format` is
-left out on both sides: jsonschema lacks most of them.
+left out on both sides: jsonschema lacks most of them. So are escapes: with `any`, every
+text is judged; with `shortest`, what is accepted is accepted with `any`, too, and so is
+every valid instance in its shortest spelling.
 """
 
 from __future__ import annotations
@@ -27,9 +29,9 @@ def check_acceptance(subject: Subject, *, seed: int, mutants: int) -> Outcome:
     try:
         schema = without_formats(read_json(subject.source))
         source = spell(schema, blank="", ascii_only=False)
-        any_order, declared = (
-            compile_grammar("json_schema", source, CompileOptions(property_order=order))
-            for order in ("any", "declared")
+        any_order, declared, shortest = (
+            compile_grammar("json_schema", source, CompileOptions(property_order=order, escapes=escapes))
+            for order, escapes in (("any", "any"), ("declared", "any"), ("any", "shortest"))
         )
         is_valid = schema_verdict(schema)
     except (GrammarError, UnjudgedError) as error:
@@ -46,6 +48,10 @@ def check_acceptance(subject: Subject, *, seed: int, mutants: int) -> Outcome:
         name = f"{subject.corpus} {subject.id}, {text}"
         if any_order.fullmatch(text) != valid:
             outcome.wrong.append(f"{name}: {'false reject' if valid else 'false accept'} in any order")
+        if shortest.fullmatch(text) and not valid:
+            outcome.wrong.append(f"{name}: false accept with the shortest escapes")
+        if valid and not shortest.fullmatch(spell(instance, blank="", ascii_only=False)):
+            outcome.wrong.append(f"{name}: its shortest spelling is rejected")
         if not valid:
             if declared.fullmatch(text):
                 outcome.wrong.append(f"{name}: false accept in declared order")

@@ -11,7 +11,7 @@ import random
 
 import numpy as np
 
-from engine import GrammarError, Matcher, Vocabulary, compile_grammar
+from engine import CompileOptions, GrammarError, Matcher, Vocabulary, compile_grammar
 from tests.exactness.masks import random_token
 from tests.exactness.oracles import UnjudgedError, Verdict, read_json, regex_verdict, schema_verdict
 from tests.exactness.outcome import Outcome
@@ -21,11 +21,13 @@ STEPS = 30
 """The longest walk before the text is brought to its end, in tokens."""
 
 
-def check_generation(subject: Subject, vocabulary: Vocabulary, *, seed: int, texts: int) -> Outcome:
+def check_generation(
+    subject: Subject, vocabulary: Vocabulary, *, seed: int, texts: int, options: CompileOptions | None = None
+) -> Outcome:
     """Write some texts and have each judged."""
     outcome = Outcome()
     try:
-        grammar, fresh = (compile_grammar(subject.notation, subject.source) for _ in range(2))
+        grammar, fresh = (compile_grammar(subject.notation, subject.source, options) for _ in range(2))
     except GrammarError:
         outcome.skipped["refused"] += 1
         return outcome

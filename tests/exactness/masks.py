@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from engine import GrammarError, Matcher, Vocabulary, compile_grammar
+from engine import CompileOptions, GrammarError, Matcher, Vocabulary, compile_grammar
 from tests.exactness.brute_force import BruteForce
 from tests.exactness.outcome import Outcome
 from tests.exactness.subjects import Subject
@@ -19,11 +19,19 @@ _ASTRAY = 0.1  # how often a walk along a string of the corpus leaves it for goo
 _ASKED = 20  # tokens that are asked for one by one
 
 
-def compare_masks(subject: Subject, brute: BruteForce, *, seed: int, walks: int, positions: int) -> Outcome:
+def compare_masks(
+    subject: Subject,
+    brute: BruteForce,
+    *,
+    seed: int,
+    walks: int,
+    positions: int,
+    options: CompileOptions | None = None,
+) -> Outcome:
     """Walk some times, and compare at some positions of each walk, the first and the last among them."""
     outcome = Outcome()
     try:
-        grammar, fresh = (compile_grammar(subject.notation, subject.source) for _ in range(2))
+        grammar, fresh = (compile_grammar(subject.notation, subject.source, options) for _ in range(2))
     except GrammarError:
         outcome.skipped["refused"] += 1
         return outcome

@@ -30,6 +30,13 @@ def test_a_sample_of_a_corpus(bench, corpus, trial):
         assert try_on(trial, subject, bench, Effort()).wrong == []
 
 
+@pytest.mark.parametrize("corpus", [name for name in corpora() if name != "regex"])
+@pytest.mark.parametrize("trial", ["masks", "generate"])
+def test_a_sample_of_a_corpus_with_any_escapes(bench, corpus, trial):
+    for subject in sample(corpus, 4, seed=3):
+        assert try_on(trial, subject, bench, Effort(escapes="any")).wrong == []
+
+
 # ---------------------------------------------------------------------- the trials can fail
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
-from engine import LimitExceededError, Vocabulary, warm
+from engine import CompileOptions, LimitExceededError, Vocabulary, warm
 from tests.exactness.acceptance import check_acceptance
 from tests.exactness.brute_force import BruteForce
 from tests.exactness.generation import check_generation
@@ -26,6 +27,7 @@ class Effort:
         positions: of a walk at which the mask is compared.
         texts: that are written.
         mutants: instances that are made of those of the corpus.
+        escapes: which escapes a schema's strings may have in `masks` and `generate`; `accept` tries both.
     """
 
     seed: int = 0
@@ -33,6 +35,12 @@ class Effort:
     positions: int = 3
     texts: int = 2
     mutants: int = 8
+    escapes: Literal["shortest", "any"] = "shortest"
+
+    @property
+    def options(self) -> CompileOptions:
+        """Return the options of a compile."""
+        return CompileOptions(escapes=self.escapes)
 
 
 Trial = Callable[[Subject, "Bench", Effort], Outcome]
@@ -47,11 +55,20 @@ class Bench:
 
 
 def _masks(subject: Subject, bench: Bench, effort: Effort) -> Outcome:
-    return compare_masks(subject, bench.brute, seed=effort.seed, walks=effort.walks, positions=effort.positions)
+    return compare_masks(
+        subject,
+        bench.brute,
+        seed=effort.seed,
+        walks=effort.walks,
+        positions=effort.positions,
+        options=effort.options,
+    )
 
 
 def _generate(subject: Subject, bench: Bench, effort: Effort) -> Outcome:
-    return check_generation(subject, bench.brute.vocabulary, seed=effort.seed, texts=effort.texts)
+    return check_generation(
+        subject, bench.brute.vocabulary, seed=effort.seed, texts=effort.texts, options=effort.options
+    )
 
 
 def _accept(subject: Subject, bench: Bench, effort: Effort) -> Outcome:

@@ -16,8 +16,8 @@ def sentence(text: str) -> QLabel:
     return said
 
 
-def headed(page: QWidget, said: QLabel, button: QToolButton) -> QVBoxLayout:
-    """A page's layout: what it says and a button beside that, with room for the rest below."""
+def headed(page: QWidget, said: QLabel, *buttons: QToolButton) -> QVBoxLayout:
+    """A page's layout: what it says and buttons beside that, with room for the rest below."""
     head = QHBoxLayout()
     head.setContentsMargins(theme.SPACE_M, 0, theme.SPACE_S, 0)
     head.setSpacing(theme.SPACE_S)
@@ -26,7 +26,8 @@ def headed(page: QWidget, said: QLabel, button: QToolButton) -> QVBoxLayout:
     layout.setSpacing(theme.SPACE_XS)
     layout.addLayout(head)
     head.addWidget(said, 1)
-    head.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+    for button in buttons:
+        head.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
     return layout
 
 

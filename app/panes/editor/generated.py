@@ -33,7 +33,7 @@ from engine.source import Span
 
 _SPELLINGS = (
     ("Plain", "plain", "Characters in their shortest form, numbers without exponents: what people write and read"),
-    ("Any", "any", "Every way in which JSON spells characters and numbers: exactly the schema's texts, and longer"),
+    ("Any", "any", "Every spelling that the schema is compiled with: exactly its texts, and longer"),
 )
 _DIMMED = 0.55
 _WAITING = "Writing it as GBNF…"

@@ -46,6 +46,7 @@ from engine.automata.json.specialise import Conjunction, Specialiser
 from engine.automata.json.strings.conditions import Components
 from engine.automata.json.strings.inhabited import is_plainly_inhabited
 from engine.automata.json.strings.language import EnumLanguage, StringLanguage, TextLanguage, any_string
+from engine.automata.json.strings.spelling import Escapes
 from engine.automata.json.values import WORDS, Kind, Value, Word, number
 from engine.source import Limits, Span, turn
 
@@ -70,15 +71,17 @@ class Goals:
 
     Attributes:
         any_order: whether declared properties may come in any order.
+        escapes: which escapes may stand in strings.
         objects, arrays: what is known about places within them.
         judged: conjunctions that were judged so far.
         budget: how many of them may be; None for any number.
     """
 
-    def __init__(self, arena: Arena, limits: Limits, *, any_order: bool = False) -> None:
+    def __init__(self, arena: Arena, limits: Limits, escapes: Escapes, *, any_order: bool = False) -> None:
         self.arena = arena
         self.limits = limits
         self.any_order = any_order
+        self.escapes = escapes
         self.specialiser = Specialiser(arena, limits)
         self.objects, self.arrays = ObjectMemo(), ArrayMemo()
         self.no_conditions = Conditions(self, [])
@@ -236,12 +239,12 @@ class Goals:
     # ------------------------------------------------------------------ strings
 
     def text(self, formula: Formula) -> TextLanguage:
-        """The language of a formula over strings."""
+        """The language of a formula over strings, in the spellings of names and of strings with conditions."""
         if formula is self.arena.true:
-            return any_string()
+            return any_string(self.escapes)
         language = self._texts.get(formula)
         if language is None:
-            language = self._texts[formula] = TextLanguage(formula, self.limits, self._components)
+            language = self._texts[formula] = TextLanguage(formula, self.limits, self.escapes, self._components)
         return language
 
     def string_formula(self, formula: Formula) -> Formula:
@@ -319,9 +322,11 @@ class Goals:
                     values[value] = None
         languages: list[StringLanguage] = []
         if place is not None and values:
-            languages.append(EnumLanguage(values, place))
+            languages.append(EnumLanguage(values, place, self.escapes))
         if rest:
-            languages.append(self.text(self.arena.any_of(rest)))
+            left = self.arena.any_of(rest)
+            is_free = left is self.arena.true
+            languages.append(any_string(self.escapes.of_free_values) if is_free else self.text(left))
         return languages
 
     # ------------------------------------------------------------------ numbers

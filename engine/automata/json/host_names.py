@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from engine.automata.json.reading import QUOTE_BYTE, ReadingTable, StringReader
 from engine.automata.json.strings.a_labels import Gate, NamesWithALabels, is_a_label
-from engine.automata.json.strings.language import StringLanguage
+from engine.automata.json.strings.language import StringLanguage, TextLanguage
 from engine.automata.json.strings.spelled import Spelled, before, is_between
 from engine.automata.runtime import DEAD
 from engine.source import Span
@@ -47,9 +47,9 @@ class _Names:
 
     lengths = None
 
-    def __init__(self, language: StringLanguage, name: str) -> None:
+    def __init__(self, language: TextLanguage, name: str) -> None:
         self._language = language
-        self._names = NamesWithALabels(name)
+        self._names = NamesWithALabels(name, language.escapes)
         self.spelled = Spelled(self._names.letters, self._names)
         self._far = Spelled(self._names.far.letters, self._names.far)
         self.start = self.spelled.start
@@ -166,4 +166,4 @@ class HostNameReader(StringReader):
 
 def _with_a_labels(language: StringLanguage) -> StringLanguage | _Names:
     name = language.host_names
-    return language if name is None else _Names(language, name)
+    return _Names(language, name) if name is not None and isinstance(language, TextLanguage) else language

@@ -74,15 +74,18 @@ class Levels:
         frames: the frames by number; 0 is none.
         reading: their reading states.
         actions: what is known of what becomes of them.
-        any_string: any string as a loop.
+        any_string: any string as a loop, in the spellings of names and of strings with conditions.
+        free_string: any string as a loop, in the spellings of values without conditions.
     """
 
     def __init__(self, goals: Goals, limits: Limits, whitespace: Whitespace) -> None:
         self.goals = goals
         self._limits = limits
-        self._common = common(whitespace)
+        self._common = common(whitespace, goals.escapes)
         self.any_string = Loop(self._common.home, self._common.last)
+        self.free_string = Loop(self._common.free_home, self._common.free_last)
         self._marked_string = self.any_string._replace(marked=True)
+        self._marked_free_string = self.free_string._replace(marked=True)
         self.reading = ReadingTable(limits, self._common.table)
         self.actions = ActionTable()
         self.frames: list[Frame] = [Frame(Phase.DONE, ())]
@@ -144,9 +147,11 @@ class Levels:
         """Any string as a loop, if a reading state between two characters is like it."""
         if state == self._common.home:
             return self.any_string
+        if state == self._common.free_home:
+            return self.free_string
         reader, name = self.reading.owners[state]
         if isinstance(reader, MarkedString) and reader.is_between(name):
-            return self._marked_string
+            return self._marked_string if reader.home == self._common.home else self._marked_free_string
         if isinstance(reader, KeyReader) and reader.is_like_any_string(name):
             return self._marked_string
         if isinstance(reader, CountedString) and name[1] == 0:

@@ -34,11 +34,15 @@ Label = Callable[[str | None], Hashable]
 
 
 class MarkedString(Reader):
-    """Any string, with some names told apart. Symbol 0 is that of any other string."""
+    """Any string, with some names told apart. Symbol 0 is that of any other string.
 
-    def __init__(self, trie: Trie, label: Label, common: Common) -> None:
+    Attributes:
+        home: the state of any other string between two characters.
+    """
+
+    def __init__(self, trie: Trie, label: Label, home: int) -> None:
         super().__init__()
-        self._trie, self._label, self._common = trie, label, common
+        self._trie, self._label, self.home = trie, label, home
         self.ending(label(None))
 
     @property
@@ -52,7 +56,7 @@ class MarkedString(Reader):
 
     def begin(self, table: ReadingTable) -> int:
         """The number of that state."""
-        return self._state(table, self.start, self._common.home)
+        return self._state(table, self.start, self.home)
 
     def _state(self, table: ReadingTable, state: TrieState, otherwise: int) -> int:
         """A state, or that of any string where no name lies that way."""
@@ -72,12 +76,12 @@ class MarkedString(Reader):
         while ahead is not None and room > 0:
             ahead = self._fill_letters(table, *ahead)
             room -= 1
-        if byte == BACKSLASH and self._trie.edges[state]:
+        if byte == BACKSLASH and self._trie.edges[state] and self._trie.has_needless_escapes:
             table.rows[number, BACKSLASH] = table.state(self, within(state, b"\\"))
 
     def _fill_row(self, table: ReadingTable, number: int, state: TrieState) -> None:
         """Fill one row, escapes too."""
-        trie, shadow = self._trie, self._common.home
+        trie, shadow = self._trie, self.home
         for read in partial_of(state):
             shadow = table.entry(shadow, read)
         steps = trie.steps(state)
@@ -103,12 +107,12 @@ class MarkedString(Reader):
                 target = table.state(self, following)
                 ahead = target, following
             marks.append((code, target))
-        if letters:
+        if letters and trie.has_needless_escapes:
             marks.append((BACKSLASH, MISS))
         if trie.ends[node] >= 0:
             marks.append((QUOTE_BYTE, self._end(trie.ends[node])))
         row = table.rows[number]
-        row[:] = table.rows[self._common.home]
+        row[:] = table.rows[self.home]
         for one, entry in marks:
             row[one] = entry
         return ahead if len(letters) == 1 else None
@@ -149,7 +153,8 @@ class Names(Reader):
         """
         at, allowed = state
         todo = [(number, at, allowed)]
-        if byte == BACKSLASH and is_between(at):
+        needless = self._trie.has_needless_escapes
+        if byte == BACKSLASH and is_between(at) and needless:
             todo = self._lead_to_escapes(table, number, at, allowed)
         room = _FILLED_AT_ONCE
         while todo and room > 0:
@@ -161,7 +166,7 @@ class Names(Reader):
                     room -= self._fill_tail(table, number, allowed, *tail)
                     continue
             room -= 1
-            escape = table.rows.item(number, BACKSLASH) if letters else DEAD
+            escape = table.rows.item(number, BACKSLASH) if letters and needless else DEAD
             table.rows[number] = DEAD
             todo += self._lead(table, number, self._trie.steps(at) if letters is None else letters, allowed)
             if letters:
@@ -215,14 +220,15 @@ class Names(Reader):
         first = table.run(self, [(node, allowed) for node in nodes[:met]], DEAD)
         following = [*range(first, first + met), *(ids[node, allowed] for node in nodes[met : met + 1])]
         rows = table.rows
-        escape = rows.item(number, BACKSLASH)
+        needless = self._trie.has_needless_escapes
+        escape = rows.item(number, BACKSLASH) if needless else DEAD
         rows[number] = DEAD
         rows[number, letters[0]] = following[0]
         rows[number, BACKSLASH] = escape
         for at, (byte, target) in enumerate(zip(letters[1:], following[1:], strict=False), first):
             row = rows[at]
             row[byte] = target
-            row[BACKSLASH] = MISS
+            row[BACKSLASH] = MISS if needless else DEAD
         if met == len(nodes):
             rows[first + met - 1, QUOTE_BYTE] = ending(allowed.bit_length() - 1)
         return met + 1

@@ -40,8 +40,8 @@ class Readers:
 
     def _make_strings(self, languages: tuple[StringLanguage, ...]) -> Reader:
         shared = self._common
-        if languages == (shared.any_string,):
-            return shared.strings[shared.any_string]
+        if languages == (shared.free_string,):
+            return shared.strings[shared.free_string]
         if any(language.host_names is not None for language in languages):
             return HostNameReader(languages)
         if len(languages) == 1:
@@ -54,19 +54,27 @@ class Readers:
                 if spelled is not None:
                     return BoundedReader(bounded, spelled, pattern)
         listings = [listing for language in languages if (listing := language.listing) is not None]
-        if len(listings) == len(languages):
-            return self._told_apart(listings)
+        free = [language is shared.free_string for language in languages]
+        others = [language is not None and language.others for language in (each.listing for each in languages)]
+        # Off the names, a marked string is in one spelling; two that are not alike are read side by side.
+        if len(listings) == len(languages) and (free == others or not any(free) or not self._has_two_spellings):
+            return self._told_apart(listings, free=any(free))
         return StringReader(languages, shared.home)
 
-    def _told_apart(self, listings: list[Listing]) -> Reader:
-        """Languages of some strings, or of all but some."""
+    @property
+    def _has_two_spellings(self) -> bool:
+        """Whether values without conditions have other spellings than names and other strings."""
+        return self._common.free_string is not self._common.any_string
+
+    def _told_apart(self, listings: list[Listing], *, free: bool) -> Reader:
+        """Languages of some strings, or of all but some; `free` where the others have no conditions."""
 
         def label(name: str | None) -> int | None:
             return sum(1 << i for i, listing in enumerate(listings) if listing.holds(name)) or None
 
-        trie = Trie(name for listing in listings for name in listing.names)
+        trie = Trie((name for listing in listings for name in listing.names), self._common.escapes)
         if any(listing.others for listing in listings):
-            return MarkedString(trie, label, self._common)
+            return MarkedString(trie, label, self._common.free_home if free else self._common.home)
         return Names(trie, -1, [label(name) for name in trie.names])
 
     def numbers(self, languages: tuple[Any, ...]) -> NumberReader:
@@ -95,7 +103,7 @@ class Readers:
         if any(cells for _, _, cells in may_come):
             marked = self._marked.get(trie)
             if marked is None:
-                marked = self._marked[trie] = MarkedString(trie, _label_of_key, self._common)
+                marked = self._marked[trie] = MarkedString(trie, _label_of_key, self._common.home)
             return marked
         allowed = may_come[0][1]
         if len(cases) > 1:
@@ -124,7 +132,7 @@ class Readers:
         trie = self._tries.get((cases, extras))
         if trie is None:
             names = (name for case in cases for name in case.names)
-            trie = self._tries[cases, extras] = Trie((*names, *sorted(extras)))
+            trie = self._tries[cases, extras] = Trie((*names, *sorted(extras)), self._common.escapes)
         return trie
 
 

@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from engine.automata.json.numbers.language import NUMERIC
 from engine.automata.json.strings.spelled import before, place_of
+from engine.automata.json.strings.spelling import Escapes
 from engine.automata.json.values import WORDS, Kind
 from engine.automata.json.whitespace import Whitespace, is_complete
 from engine.automata.json.whitespace import step as blank_step
@@ -366,25 +367,35 @@ class Common:
     """The readers that every grammar has, and their part of the table.
 
     Attributes:
-        home, last: the state of any string between two characters; it and those within a character come last.
+        any_string: every string, in the spellings of names and of strings with conditions.
+        free_string: every string, in the spellings of values without conditions; often the same.
+        home, last: the state of `any_string` between two characters; it and those within a character are a run.
+        free_home, free_last: those of `free_string`.
+        escapes: which escapes may stand in strings.
     """
 
-    def __init__(self, mode: Whitespace, any_string: Any, numbers: Iterable[Any]) -> None:
+    def __init__(self, mode: Whitespace, any_string: Any, free_string: Any, numbers: Iterable[Any]) -> None:
         self.nothing = Nothing()
         self.at_root = Blanks(Whitespace.COMPACT, behind=False)
         self.blanks = Blanks(mode, behind=False)
         self.blanks_behind = Blanks(mode, behind=True) if mode is Whitespace.ONE_SPACE else self.blanks
         self.words = {kind: Word(kind) for kind in WORDS}
-        self.any_string = any_string
-        self.strings = {any_string: StringReader((any_string,))}
+        self.any_string, self.free_string = any_string, free_string
+        self.escapes: Escapes = any_string.escapes
+        self.strings = {language: StringReader((language,)) for language in (any_string, free_string)}
         self.numbers = {language: NumberReader((language,)) for language in numbers}
         self.table = ReadingTable(Limits())
         blanks = (self.nothing, self.at_root, self.blanks, self.blanks_behind)
         for reader in (*blanks, *self.words.values(), *self.numbers.values(), *self.strings.values()):
             self._complete(reader)
-        self.home = min(self.strings[any_string].ids.values())
-        self.last = len(self.table) - 1
+        self.home, self.last = self._run_of(any_string)
+        self.free_home, self.free_last = self._run_of(free_string)
         self._shapes: dict[int, tuple[list[int], npt.NDArray[np.intp]]] = {}
+
+    def _run_of(self, language: Any) -> tuple[int, int]:
+        """The first and the last state of a reader of strings; they follow one another."""
+        numbers = self.strings[language].ids.values()
+        return min(numbers), max(numbers)
 
     def shape(self, within: int) -> tuple[list[int], npt.NDArray[np.intp]]:
         """What any string reads at a place within a character.
@@ -414,9 +425,10 @@ class Common:
 
 
 @cache
-def common(mode: Whitespace) -> Common:
-    """What grammars with such white space begin with."""
+def common(mode: Whitespace, escapes: Escapes) -> Common:
+    """What grammars with such white space and escapes begin with."""
     from engine.automata.json.numbers.language import number_language
     from engine.automata.json.strings.language import any_string
 
-    return Common(mode, any_string(), (number_language(), number_language(integer=True)))
+    strings = any_string(escapes), any_string(escapes.of_free_values)
+    return Common(mode, *strings, (number_language(), number_language(integer=True)))

@@ -64,6 +64,7 @@ class JsonAutomaton:
         self.start = DEAD
         self._limits = limits
         self._levels = Levels(goals, limits, whitespace)
+        self.string_loops: tuple[Loop, ...] = tuple(dict.fromkeys((self._levels.any_string, self._levels.free_string)))
         self.generation = 0
         self._full = limits.configurations // 2
         # Nodes: a frame, the node below, and where the text of an item begins that must differ from others.
@@ -282,11 +283,6 @@ class JsonAutomaton:
     def complete(self, state: int) -> None:
         """Work out a reading state's whole row."""
         self._reading.complete(state)
-
-    @property
-    def any_string(self) -> Loop:
-        """The loop of any string."""
-        return self._levels.any_string
 
     def region(self, state: int) -> Loop | None:
         """The loop of any string, where a reading state is like it."""

@@ -28,7 +28,9 @@ def facts(work: Work) -> Iterator[str]:
     if grammar.notation == "regex" and grammar.dialect != "python":
         yield f"{_NOTATIONS[grammar.notation]} ({grammar.dialect})"
     elif grammar.notation == "json_schema":
-        yield f"{_NOTATIONS[grammar.notation]} (white space: {grammar.whitespace})"
+        escapes = ", escapes: any" if grammar.escapes == "any" else ""
+        closed = ", additional properties: closed" if grammar.additional == "closed" else ""
+        yield f"{_NOTATIONS[grammar.notation]} (white space: {grammar.whitespace}{escapes}{closed})"
     else:
         yield _NOTATIONS[grammar.notation]
     if work.model.name or work.model.spec:

@@ -31,7 +31,9 @@ class GrammarText(msgspec.Struct, frozen=True):
     notation: Literal["regex", "gbnf", "json_schema"] = "regex"
     text: str = ""
     dialect: Literal["python", "ecma"] = "python"  # of a regex
-    whitespace: Whitespace = "flexible"  # of a JSON Schema
+    whitespace: Whitespace = "flexible"  # of a JSON Schema, as are the following
+    escapes: Literal["shortest", "any"] = "shortest"
+    additional: Literal["open", "closed"] = "open"
 
 
 class ModelName(msgspec.Struct, frozen=True):

@@ -21,7 +21,22 @@ from engine.grammar.analysis import references
 from engine.source import Limits, Span
 
 START: Final = "root"
-COMMON: Final = ("value", "object", "array", "string", "number", "integer", "boolean", "null", "char", "escape", "ws")
+COMMON: Final = (
+    "value",
+    "object",
+    "any-key",
+    "array",
+    "string",
+    "number",
+    "integer",
+    "boolean",
+    "null",
+    "char",
+    "value-char",
+    "escape",
+    "value-escape",
+    "ws",
+)
 """Names that every grammar over JSON may use; a schema's own take another."""
 
 _CHARACTERS: Final = "char"

@@ -1,42 +1,43 @@
 r"""Characters as a JSON text spells them, for grammars over the text.
 
-`any` is each spelling that JSON has: `n` is also `\u006e`. `plain` is one, the
-shortest: the character itself, or else a letter behind a backslash, or else
-four digits in lower case, as Python's `json.dumps(…, ensure_ascii=False)`
-writes it. With `plain` a name in the schema stands in the grammar as it is.
+With `Escapes.ANY` that is each spelling that JSON has: `n` is also `\u006e`. With
+`Escapes.SHORTEST` it is one: the character itself, or else a letter behind a backslash,
+or else four digits in lower case, as Python's `json.dumps(…, ensure_ascii=False)` writes
+it. Then a name in the schema stands in the grammar as it is.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from engine.automata.json.strings.spelling import SHORT, json_automaton
+from engine.automata.json.strings.letter_spelling import json_automaton
+from engine.automata.json.strings.spelling import RAW, SHORT, Escapes
 from engine.automata.utf8 import FINAL
 from engine.export.rules.expressions import choice, literal, one_of, sequence
 from engine.export.rules.right_linear import System, solve
-from engine.export.schema.settings import Spelling
 from engine.grammar import NEVER, Chars, CharSet, Node
 from engine.grammar.charset import EVERY_SCALAR
 from engine.source import Limits
 
-_RAW: Final = ~CharSet(((0x00, 0x1F), (0x22, 0x22), (0x5C, 0x5C)))
 _SURROGATES: Final = CharSet(((0xD800, 0xDFFF),))
 _BACKSLASH: Final = "\\"
 
 
 def raw(characters: CharSet) -> Node:
     """Those of these characters that may stand as they are within a JSON string."""
-    these = characters & _RAW
+    these = characters & RAW
     before, behind = _SURROGATES.ranges[0]
     if before - 1 in these and behind + 1 in these:
         these |= _SURROGATES  # no text holds one: without the gap the class is easier to read
     return Chars(these) if these else NEVER
 
 
-def escaped(characters: CharSet, spelling: Spelling, limits: Limits) -> Node:
+def escaped(characters: CharSet, escapes: Escapes, limits: Limits) -> Node:
     """These characters where they are spelled behind a backslash."""
     characters &= EVERY_SCALAR
-    return _every_way(characters, limits) if spelling is Spelling.ANY else _shortest(characters - _RAW)
+    if escapes is Escapes.SHORTEST:
+        return _shortest(characters - RAW)
+    return _every_way(characters, escapes, limits)
 
 
 def _shortest(characters: CharSet) -> Node:
@@ -52,9 +53,9 @@ def _shortest(characters: CharSet) -> Node:
     return choice(short, sequence(literal(f"{_BACKSLASH}u00"), pairs))
 
 
-def _every_way(characters: CharSet, limits: Limits) -> Node:
+def _every_way(characters: CharSet, escapes: Escapes, limits: Limits) -> Node:
     """Characters behind a backslash, in all their forms; the automaton of JSON's spellings, from there on."""
-    automaton = json_automaton(characters)
+    automaton = json_automaton(characters, escapes)
     system = System()
     number: dict[int, int] = {}
 

@@ -310,7 +310,7 @@ class SchemaRules:
                 node = self._strings.others(names, short, span)
             else:
                 formula = arena.all_of((keys, arena.negate(arena.among(names, span)))) if names else keys
-                node = self._strings.strings(formula, short, span)
+                node = self._strings.strings(formula, short, span, is_key=True)
             if not isinstance(node, Reference) and not _is_literal(node):
                 node = self._book.define(self._book.name(short), node, span)
             self._keys[keys, names] = node

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from engine.automata.json.strings.spelling import Escapes
 from engine.automata.json.whitespace import Whitespace
 from engine.source import CancelToken, Limits
 
@@ -12,8 +13,9 @@ from engine.source import CancelToken, Limits
 class Spelling(StrEnum):
     """How a grammar's text spells what a JSON text may spell in several ways.
 
-    `any`: every way, exactly as the compiled schema takes them. `plain`: one way, for characters the shortest, for
-    numbers the one without exponent, and a few formats in an everyday form; the grammar then holds fewer texts.
+    `any`: every way that the compiled schema takes, so that the grammar holds the same texts; which escapes strings may
+    have is an option of the compile. `plain`: one way, for characters the shortest, for numbers the one without
+    exponent, and a few formats in an everyday form; the grammar then holds fewer texts.
     """
 
     ANY = "any"
@@ -26,7 +28,7 @@ class Settings:
 
     Attributes:
         spelling: of strings and numbers.
-        whitespace: what the schema was compiled with.
+        whitespace, compiled_escapes: what the schema was compiled with.
         loops_as_rules: whether a loop may be rules that refer to each other; otherwise only recursion of the schema is.
         limits: how large it may become.
         cancel: asked now and then.
@@ -34,6 +36,17 @@ class Settings:
 
     spelling: Spelling
     whitespace: Whitespace
+    compiled_escapes: Escapes
     loops_as_rules: bool
     limits: Limits
     cancel: CancelToken
+
+    @property
+    def escapes(self) -> Escapes:
+        """The escapes of names and of strings with conditions."""
+        return Escapes.SHORTEST if self.spelling is Spelling.PLAIN else self.compiled_escapes
+
+    @property
+    def free_escapes(self) -> Escapes:
+        """The escapes of string values that no keyword is about."""
+        return Escapes.SHORTEST if self.spelling is Spelling.PLAIN else self.compiled_escapes.of_free_values

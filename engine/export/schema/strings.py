@@ -14,6 +14,7 @@ from engine.automata.json.formula import All, Among, Formula, Some, Text
 from engine.automata.json.goals import Goals
 from engine.automata.json.strings.names import Trie
 from engine.automata.json.strings.nodes import to_node
+from engine.automata.json.strings.spelling import Escapes
 from engine.export.rules.character_automaton import character_system
 from engine.export.rules.expressions import choice, literal, mapped, repeat, sequence
 from engine.export.rules.right_linear import System, solve
@@ -46,7 +47,7 @@ class StringRules:
         self._goals = goals
         self._book = book
         self._settings = settings
-        self._classes: dict[CharSet, Node] = {}
+        self._classes: dict[tuple[CharSet, Escapes], Node] = {}
         self._literals: dict[str, Node] = {}
         self._formats = WholeFormats(book, self._spelled)
         self.everyday: set[str] = set()
@@ -60,10 +61,10 @@ class StringRules:
             known = self._literals[value] = sequence(_QUOTE, self._spelled(literal(value)), _QUOTE)
         return known
 
-    def strings(self, formula: Formula, name: str, span: Span) -> Node:
+    def strings(self, formula: Formula, name: str, span: Span, *, is_key: bool = False) -> Node:
         """The strings that satisfy a formula of `Goals.string_formula`, with their quotes."""
         if formula is self._goals.arena.true:
-            return self._book.common("string", self._any_string)
+            return self._any_key() if is_key else self._book.common("string", self._any_string)
         listed, rest = self._listed(formula)
         ways = [self.text(value) for value in listed]
         if rest:
@@ -72,7 +73,15 @@ class StringRules:
         return choice(*ways)
 
     def _any_string(self) -> Node:
-        return sequence(_QUOTE, repeat(self._class(EVERY_SCALAR), 0, None), _QUOTE)
+        free = self._settings.free_escapes
+        return sequence(_QUOTE, repeat(self._class(EVERY_SCALAR, free), 0, None), _QUOTE)
+
+    def _any_key(self) -> Node:
+        if self._settings.free_escapes is self._settings.escapes:
+            return self._book.common("string", self._any_string)
+        return self._book.common(
+            "any-key", lambda: sequence(_QUOTE, repeat(self._class(EVERY_SCALAR), 0, None), _QUOTE)
+        )
 
     def _listed(self, formula: Formula) -> tuple[list[str], list[Formula]]:
         """The strings that a formula lists, and the alternatives that list none."""
@@ -91,7 +100,7 @@ class StringRules:
 
     def others(self, names: tuple[str, ...], name: str, span: Span) -> Node:
         """Every string but some, with its quotes: off the names anything may follow."""
-        trie = Trie(names)
+        trie = Trie(names, self._settings.escapes)
         system = System()
         for end in trie.ends:
             system.add(accepting=end < 0)
@@ -163,22 +172,26 @@ class StringRules:
     def _spelled(self, node: Node) -> Node:
         return mapped(node, lambda leaf: self._class(leaf.set) if isinstance(leaf, Chars) else leaf)
 
-    def _class(self, characters: CharSet) -> Node:
+    def _class(self, characters: CharSet, escapes: Escapes | None = None) -> Node:
+        """The spellings of a set of characters; with the escapes of names and strings with conditions by default."""
+        escapes = escapes or self._settings.escapes
         characters &= EVERY_SCALAR
-        known = self._classes.get(characters)
+        known = self._classes.get((characters, escapes))
         if known is None:
-            known = self._classes[characters] = self._write_class(characters)
+            known = self._classes[characters, escapes] = self._write_class(characters, escapes)
         return known
 
-    def _write_class(self, characters: CharSet) -> Node:
-        behind = escaped(characters, self._settings.spelling, self._settings.limits)
-        if behind == escaped(EVERY_SCALAR, self._settings.spelling, self._settings.limits):
+    def _write_class(self, characters: CharSet, escapes: Escapes) -> Node:
+        behind = escaped(characters, escapes, self._settings.limits)
+        # Beside those of names, the rules of values without conditions have names of their own.
+        prefix = "" if escapes is self._settings.escapes else "value-"
+        if behind == escaped(EVERY_SCALAR, escapes, self._settings.limits):
             whole = behind
-            behind = self._book.common("escape", lambda: whole)
+            behind = self._book.common(f"{prefix}escape", lambda: whole)
         node = choice(raw(characters), behind)
         if characters == EVERY_SCALAR:
-            return self._book.common("char", lambda: node)
-        if self._settings.spelling is Spelling.PLAIN or isinstance(node, Chars):
+            return self._book.common(f"{prefix}char", lambda: node)
+        if escapes is Escapes.SHORTEST or isinstance(node, Chars):
             return node
         return self._book.define(self._book.name("char", _described(characters)), node, Span(0, 0))
 

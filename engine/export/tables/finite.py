@@ -19,6 +19,7 @@ from engine.export.schema.settings import Spelling
 from engine.export.tables.token_index import TokenIndex, index_of
 from engine.export.tables.whole_tokens import whole_token_index
 from engine.export.target import NO_VOCABULARY, ExportJob, ExportOptions, NotExportableError
+from engine.export.text.conversion import CLOSE_OBJECTS, needs_closing
 from engine.export.text.plain_grammar import converted, schema_refusal
 from engine.grammar.simplify import simplify_grammar
 from engine.source import CancelToken, LimitExceededError
@@ -42,12 +43,17 @@ def index_refusal(compiled: CompiledGrammar, vocabulary: Vocabulary | None, opti
             return refusal
         try:
             if _program(compiled, options.spelling, CancelToken())[1]:
-                return SCHEMA_NESTS
+                return _why_nested(compiled)
         except LimitExceededError as error:
             return str(error)
     elif not compiled.is_regular:
         return NESTS
     return "" if vocabulary is not None else NO_VOCABULARY
+
+
+def _why_nested(compiled: CompiledGrammar, cancel: CancelToken | None = None) -> str:
+    """Say why a schema has no finite automaton, and what to do where that is known."""
+    return CLOSE_OBJECTS if needs_closing(compiled, cancel) else SCHEMA_NESTS
 
 
 def _program(compiled: CompiledGrammar, spelling: Spelling, cancel: CancelToken) -> tuple[Program | None, bool]:
@@ -92,6 +98,6 @@ def finite_automaton(job: ExportJob, most_states: int) -> tuple[ByteDfa, tuple[s
     notes = converted(compiled, job.options.spelling, job.cancel).notes
     program, nests = _program(compiled, job.options.spelling, job.cancel)
     if nests:
-        raise NotExportableError(SCHEMA_NESTS)
+        raise NotExportableError(_why_nested(compiled, job.cancel))
     automaton = LazyAutomaton(program, compiled.options.limits, job.cancel)
     return minimal_dfa(automaton, most_states, job.cancel), notes

@@ -11,12 +11,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
+from weakref import WeakKeyDictionary
 
 from engine.automata.json.runtime import DEEPEST, JsonAutomaton
+from engine.automata.json.strings.spelling import Escapes
 from engine.automata.json.whitespace import Whitespace
-from engine.compile import CompiledGrammar
+from engine.compile import CompiledGrammar, compile_grammar
 from engine.export.rules.character_automaton import MOST_STATES, character_system, read_characters
 from engine.export.rules.flatten import RecursiveError, flatten, is_recursive
 from engine.export.rules.llama_limits import within_llama_limits
@@ -45,6 +47,11 @@ _COUNTED: Final = (
 ALREADY: Final = "the grammar is a regex already"
 _Places: TypeAlias = dict[str, tuple[Span, ...]]
 _CUT_HINT: Final = "Cut the recursion at a depth, or write GBNF"
+OPEN_OBJECTS: Final = "the schema allows additional properties, so it needs a stack"
+"""Why a schema needs a stack that needs none with `CompileOptions.additional="closed"`."""
+CLOSE_OBJECTS: Final = f"{OPEN_OBJECTS}; try --additional closed"
+"""The same, and what to do on the command line."""
+_CLOSABLE: Final[WeakKeyDictionary[CompiledGrammar, bool]] = WeakKeyDictionary()
 
 
 class NotConvertibleError(EngineError):
@@ -170,10 +177,33 @@ def _as_regex(
         node = flatten(grammar, depth)
         text = print_regex(node, dialect, compiled.options.limits)
     except RecursiveError as error:
-        raise _refused(compiled, "export-recursive", error.span, str(error), _CUT_HINT) from error
+        closing = needs_closing(compiled, cancel)
+        message, hint = (CLOSE_OBJECTS, "") if closing else (str(error), _CUT_HINT)
+        raise _refused(compiled, "export-open" if closing else "export-recursive", error.span, message, hint) from error
     except (NoRegexError, LimitExceededError) as error:
         raise _refused(compiled, "export-no-regex", Span(0, 0), str(error), "") from error
     return Conversion(text, Grammar((Rule(START, node),), START), notes)
+
+
+def needs_closing(compiled: CompiledGrammar, cancel: CancelToken | None = None) -> bool:
+    """Return whether a JSON Schema needs a stack only for the properties that it does not declare.
+
+    It is found by compiling the schema with `additional="closed"`, once for each grammar.
+    """
+    if compiled.notation != "json_schema" or compiled.options.additional == "closed":
+        return False
+    known = _CLOSABLE.get(compiled)
+    if known is None:
+        options = replace(compiled.options, additional="closed")
+        try:
+            closed = compile_grammar(compiled.notation, compiled.source, options, cancel=cancel)
+            with _deep_recursion(), _at_work(cancel):
+                grammar, _, _ = _schema_grammar(closed, Spelling.PLAIN, cancel, loops_as_rules=False)
+            known = not closed.is_empty and not is_recursive(grammar)
+        except (GrammarError, LimitExceededError):
+            known = False
+        _CLOSABLE[compiled] = known
+    return known
 
 
 def looks_around(compiled: CompiledGrammar) -> bool:
@@ -224,7 +254,12 @@ def _schema_grammar(
     goals, options = automaton.goals, compiled.options
     names = SchemaNames(goals.arena, compiled.source)
     settings = Settings(
-        spelling, Whitespace(options.whitespace), loops_as_rules, options.limits, cancel or CancelToken()
+        spelling,
+        Whitespace(options.whitespace),
+        Escapes(options.escapes),
+        loops_as_rules,
+        options.limits,
+        cancel or CancelToken(),
     )
     rules = SchemaRules(goals, names, settings)
     before = goals.assumptions

@@ -12,7 +12,7 @@ from engine.export.rules.left_recursion import without_direct_left_recursion
 from engine.export.rules.plain import trimmed
 from engine.export.schema.settings import Spelling
 from engine.export.target import ExportJob, ExportOptions, OptionName
-from engine.export.text.conversion import Conversion, automaton_grammar, to_gbnf, to_regex
+from engine.export.text.conversion import CLOSE_OBJECTS, Conversion, automaton_grammar, to_gbnf, to_regex
 from engine.grammar import Grammar
 from engine.grammar.analysis import left_recursion
 from engine.source import CancelToken, GrammarError, LimitExceededError
@@ -23,6 +23,8 @@ TOKENS_REFUSAL = "it takes tokens whole, such as `<think>`, which the target can
 _AS_LOOPS: Final = "rules that began with themselves are written with repetitions"
 _ANEW: Final = "the rules recursed to the left and were written anew, from the automaton of what they match"
 NESTING_REFUSAL = "its rules nest without bound; give a depth to cut them at"
+_NESTING: Final = {"export-recursive": NESTING_REFUSAL, "export-open": CLOSE_OBJECTS}
+"""What a list says, by the code of the finding."""
 
 _KNOWN: Final[WeakKeyDictionary[CompiledGrammar, dict[Spelling, Conversion | GrammarError | LimitExceededError]]] = (
     WeakKeyDictionary()
@@ -106,7 +108,7 @@ def nesting_refusal(compiled: CompiledGrammar, options: ExportOptions) -> str:
             known[options.spelling] = ""
         except GrammarError as error:
             found = error.diagnostics[0]
-            known[options.spelling] = NESTING_REFUSAL if found.code == "export-recursive" else found.message
+            known[options.spelling] = _NESTING.get(found.code, found.message)
     return known[options.spelling]
 
 

@@ -352,7 +352,7 @@ def _keyword(keyword: str, value: str, meaning: str, draft: int) -> ReferenceEnt
         f'"{keyword}"',
         meaning,
         _in_draft(schema, draft),
-        json.dumps(takes),
+        json.dumps(takes, ensure_ascii=False),
         text,
         caret if caret >= 0 else len(text),
     )
@@ -362,7 +362,8 @@ def _keyword_value(keyword: str, name: str, meaning: str, draft: int) -> Referen
     schema = {"type": "string", keyword: name} if keyword == "format" else {keyword: name}
     takes = _TAKEN.get(name, meaning)
     text = f"{json.dumps(keyword)}: {json.dumps(name)}"
-    return ReferenceEntry(f'"{name}"', meaning, _in_draft(schema, draft), json.dumps(takes), text, len(text))
+    written = json.dumps(takes, ensure_ascii=False)
+    return ReferenceEntry(f'"{name}"', meaning, _in_draft(schema, draft), written, text, len(text))
 
 
 _TAKEN: Final[dict[str, object]] = {

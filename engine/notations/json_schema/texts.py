@@ -7,6 +7,7 @@ from typing import Final
 from engine.automata.json.arena import Arena
 from engine.automata.json.formula import Formula
 from engine.automata.json.strings.language import TextLanguage
+from engine.automata.json.strings.spelling import Escapes
 from engine.grammar import Chars, Choice, Look, Node, Repeat, Sequence
 from engine.grammar.charset import ANY
 from engine.grammar.simplify import matches_empty
@@ -49,7 +50,7 @@ class Texts:
         """Whether a string is in a language."""
         language = self._languages.get(formula)
         if language is None:
-            language = self._languages[formula] = TextLanguage(formula, self._limits)
+            language = self._languages[formula] = TextLanguage(formula, self._limits, Escapes.SHORTEST)
         return language.holds(text)
 
     def format(self, name: str, part: Json) -> Formula:

@@ -5,6 +5,7 @@ import pytest
 
 from app.document import AutomatonPart, DocumentError, DocumentFile, GrammarPart, ModelPart
 from app.document import file as document_file
+from engine.compile import CompileOptions
 from engine.decoding.pipeline_settings import (
     Afterwards,
     OtherZone,
@@ -68,6 +69,21 @@ def test_a_file_of_an_earlier_state_of_the_version_is_read():
     data = b'{"format": "turnstile", "version": 1, "grammar": {"notation": "regex", "text": "a"}}'
     assert document_file.decode(data, "a") == DocumentFile(grammar=GrammarPart("regex", "a"))
     assert document_file.decode(data, "a").pipeline == PipelineSettings()
+
+
+def test_a_schema_of_an_earlier_file_has_the_options_of_a_new_one():
+    grammar = {"notation": "json_schema", "text": "{}", "whitespace": "any"}
+    data = json.dumps({"format": "turnstile", "version": 1, "grammar": grammar}).encode()
+    grammar = document_file.decode(data, "a").grammar
+    assert (grammar.escapes, grammar.additional) == ("shortest", "open")
+    assert grammar.options == CompileOptions(whitespace="any")
+
+
+def test_the_options_of_a_schema_are_kept():
+    grammar = GrammarPart("json_schema", "{}", escapes="any", additional="closed")
+    kept = document_file.decode(document_file.encode(DocumentFile(grammar=grammar)), "a").grammar
+    assert kept == grammar
+    assert kept.options == CompileOptions(escapes="any", additional="closed")
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QPushButton, QToolButton, Q
 
 from app.document import DocumentFile, GrammarPart, ModelPart
 from app.document.gallery import examples
-from app.window.notation_menu import READINGS, WHITESPACE
+from app.window.notation_menu import ADDITIONAL, ESCAPES, READINGS, WHITESPACE
 from tests.app.user.invariants import reread
 from tests.app.user.own_window import OwnWindow
 
@@ -251,6 +251,11 @@ def choose_white_space(desk: OwnWindow, rng: random.Random) -> None:
     desk.window.notation_menu.choose_whitespace(rng.choice(list(WHITESPACE)))
 
 
+def choose_options_of_a_schema(desk: OwnWindow, rng: random.Random) -> None:
+    desk.window.notation_menu.choose_escapes(rng.choice(list(ESCAPES)))
+    desk.window.notation_menu.choose_additional(rng.choice(list(ADDITIONAL)))
+
+
 def choose_a_model(desk: OwnWindow, rng: random.Random) -> None:
     desk.window.model_menu.open(rng.choice(["letters", "endless", "broken"]))
 
@@ -428,6 +433,7 @@ WEIGHTED: tuple[tuple[int, Action], ...] = (
     (4, run_to_the_end),
     (5, choose_a_notation),
     (2, choose_white_space),
+    (1, choose_options_of_a_schema),
     (3, choose_a_model),
     (4, write_a_prompt),
     (3, change_the_sampler),

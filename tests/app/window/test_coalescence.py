@@ -201,6 +201,27 @@ def test_a_grammar_with_a_stack_says_why_there_is_no_list(desk):
     assert [row.where for row in pane.runs.table.rows.rows] == ["here"]
 
 
+def test_an_open_schema_gets_an_index_once_it_is_closed(desk):
+    schema = {
+        "type": "object",
+        "properties": {"name": {"enum": ["John", "Paul"]}, "age": {"enum": [20, 30]}},
+        "required": ["name", "age"],
+    }
+    desk.session.start()
+    grammar = GrammarPart(notation="json_schema", text=json.dumps(schema))
+    desk.document.replace(DocumentFile(grammar=grammar, model=ModelPart("letters")))
+    desk.wait(lambda: not desk.session.step_refusal)
+    pane = open_pane(desk)
+    QTest.mouseClick(pane.switches.button(Page.INDEX), Qt.MouseButton.LeftButton)
+    desk.wait(pane.index.close_objects.isVisible)
+    assert "allows additional properties" in pane.index.said.text()
+    QTest.mouseClick(pane.index.close_objects, Qt.MouseButton.LeftButton)
+    assert desk.document.content.grammar.additional == "closed"
+    desk.wait(lambda: pane.index.text.toPlainText().startswith("0: {"))
+    assert pane.index.close_objects.isHidden()
+    assert pane.index.said.text().startswith("28 states")
+
+
 @pytest.mark.parametrize("page", [Page.RUNS, Page.STRATEGIES])
 def test_a_long_question_can_be_given_up(desk, page):
     desk.open(PEOPLE)

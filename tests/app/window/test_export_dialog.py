@@ -166,6 +166,21 @@ def test_a_schema_that_nests_is_greyed_before_anybody_asks_for_it(desk):
     dialog.close()
 
 
+def test_an_open_schema_fits_more_targets_once_it_is_closed(desk):
+    open_gbnf(desk, '{"type": "object", "properties": {"a": {"enum": [1]}}}', "json_schema")
+    dialog = opened(desk)
+    click(desk, dialog, "gbnf")
+    assert dialog.close_objects.isHidden()
+    click(desk, dialog, "regex")
+    assert "allows additional properties, so it needs a stack" in dialog.preview.message.text()
+    press(desk, dialog.close_objects)
+    assert desk.document.content.grammar.additional == "closed"
+    desk.wait(lambda: dialog.write_button.isEnabled() and not dialog.is_waiting and dialog.target == "regex")
+    assert dialog.close_objects.isHidden()
+    assert '"a"' in dialog.preview.text.toPlainText()
+    dialog.close()
+
+
 def test_a_picture_is_shown(desk, tmp_path):
     desk.open("a+b")
     dialog = opened(desk)

@@ -110,6 +110,25 @@ def test_white_space_belongs_to_a_schema(desk):
     desk.wait(lambda: desk.session.compiling.good.request.options.whitespace == "compact")
 
 
+@pytest.mark.parametrize(
+    ("menu", "option", "value"), [("escapes_menu", "escapes", "any"), ("additional_menu", "additional", "closed")]
+)
+def test_other_options_of_a_schema_are_chosen_and_undone(desk, menu, option, value):
+    desk.open("a+b")
+    menu = getattr(desk.window.notation_menu, menu)
+    assert not menu.isEnabled()
+    open_grammar(desk, "json_schema", '{"properties": {"a": {}}}')
+    assert menu.isEnabled()
+    before = getattr(desk.document.content.grammar, option)
+    assert [action.data() for action in menu.actions() if action.isChecked()] == [before]
+    next(action for action in menu.actions() if action.data() == value).trigger()
+    assert getattr(desk.document.content.grammar, option) == value
+    desk.wait(lambda: getattr(desk.session.compiling.good.request.options, option) == value)
+    undo(desk)
+    assert getattr(desk.document.content.grammar, option) == before
+    assert [action.data() for action in menu.actions() if action.isChecked()] == [before]
+
+
 def undo(desk, times: int = 1, *, again: bool = False) -> None:
     """Press the keys."""
     control, shift = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
@@ -149,6 +168,25 @@ def test_a_conversion_is_seen_before_it_is_made_and_is_one_step_of_undo(desk, no
     undo(desk, again=True)
     assert desk.document.content.grammar == converted
     desk.wait(lambda: desk.session.compiling.good.request.text == converted.text)
+
+
+def test_an_open_schema_is_converted_to_a_regex_once_it_is_closed(desk):
+    open_grammar(desk, "json_schema", '{"type": "object", "properties": {"a": {"enum": [1]}}, "required": ["a"]}')
+    before = desk.document.content.grammar
+    dialog = desk.window.notation_menu.ask("Regex · Python")
+    desk.wait(lambda: not dialog.is_waiting)
+    assert "allows additional properties" in dialog.instead.text()
+    assert not dialog.accept_button.isEnabled()
+    desk.qtbot.mouseClick(dialog.close_objects, Qt.MouseButton.LeftButton)
+    desk.wait(lambda: not dialog.is_waiting)
+    assert dialog.close_objects.isHidden()
+    answer(desk, "Convert")
+    converted = desk.document.content.grammar
+    assert compile_grammar("regex", converted.text).fullmatch('{"a":1}')
+    assert not compile_grammar("regex", converted.text).fullmatch('{"a":1,"b":1}')
+    assert converted.additional == "open"
+    undo(desk)
+    assert desk.document.content.grammar == before
 
 
 def test_what_a_conversion_loses_is_told_and_its_options_change_it(desk):

@@ -75,16 +75,34 @@ def test_the_report_in_words(capsys):
     assert "n a m e" in out
 
 
+OPEN_SCHEMA = json.dumps({key: value for key, value in json.loads(SCHEMA).items() if key != "additionalProperties"})
+
+
+def test_the_index_of_an_open_schema_is_refused_with_a_way_out_and_closed_it_has_28_states(capsys):
+    schema = ("--notation", "json_schema", "--whitespace", "compact", "--grammar", OPEN_SCHEMA)
+    code, _, err = run(capsys, *schema, "--index")
+    assert code == 1
+    assert "the schema allows additional properties, so it needs a stack; try --additional closed" in err
+    code, out, _ = run(capsys, *schema, "--additional", "closed", "--index")
+    assert code == 0
+    assert [line.split(":")[0] for line in out.splitlines() if line] == [str(state) for state in range(27)]
+    assert "}: 27" in out or ": 27" in out.splitlines()[-1]
+    code, out, _ = run(capsys, *schema, "--additional", "closed", "--json")
+    assert code == 0
+    assert json.loads(out)["automaton"]["states_before"] == 28
+
+
 def test_a_schema_is_looked_at_in_one_spelling_and_says_so(capsys):
     schema = ("--notation", "json_schema", "--whitespace", "compact", "--grammar", SCHEMA)
     code, out, err = run(capsys, *schema, "--json")
     assert code == 0
     assert "note: spelling is plain" in err
     assert json.loads(out)["forced"] == '{"name":"'
-    code, out, err = run(capsys, *schema, "--spelling", "any", "--json")
-    assert (code, err) == (0, "")
-    assert json.loads(out)["automaton"] is None
-    assert json.loads(out)["forced"] == '{"'
+    for escapes, forced in (("shortest", '{"name":"'), ("any", '{"')):
+        code, out, err = run(capsys, *schema, "--spelling", "any", "--escapes", escapes, "--json")
+        assert (code, err) == (0, "")
+        assert json.loads(out)["automaton"] is None
+        assert json.loads(out)["forced"] == forced
 
 
 def test_the_index_and_the_drawings(capsys):

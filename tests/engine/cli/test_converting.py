@@ -43,17 +43,22 @@ def test_a_schema_as_gbnf(capsys):
 
 
 def test_every_spelling_leaves_nothing_out(capsys):
-    assert export("--to", "gbnf", "--spelling", "any", *SCHEMA, NAME) == 0
-    out, err = capsys.readouterr()
-    assert "note" not in err
-    assert compile_grammar("gbnf", out).fullmatch(r'{"\u006E":12}')
+    for escapes in ("shortest", "any"):
+        assert export("--to", "gbnf", "--spelling", "any", "--escapes", escapes, *SCHEMA, NAME) == 0
+        out, err = capsys.readouterr()
+        assert "note" not in err
+        assert compile_grammar("gbnf", out).fullmatch('{"n":12}')
+        assert compile_grammar("gbnf", out).fullmatch(r'{"\u006E":12}') is (escapes == "any")
 
 
 def test_the_rules_of_a_schema_in_every_spelling(capsys):
-    assert export("--to", "json", "--spelling", "any", *SCHEMA, NAME) == 0
-    document = json.loads(capsys.readouterr().out)
-    assert document["notes"] == []
-    assert ord("\\") in {first for rule in document["rules"] for edge in rule["edges"] for first, _ in edge["bytes"]}
+    for escapes in ("shortest", "any"):
+        assert export("--to", "json", "--spelling", "any", "--escapes", escapes, *SCHEMA, NAME) == 0
+        document = json.loads(capsys.readouterr().out)
+        assert document["notes"] == []
+        assert document["options"]["escapes"] == escapes
+        used = {first for rule in document["rules"] for edge in rule["edges"] for first, _ in edge["bytes"]}
+        assert (ord("\\") in used) is (escapes == "any")
 
 
 def test_a_regex_as_gbnf(capsys):
@@ -144,6 +149,32 @@ def test_the_list_says_what_fits_a_grammar_and_why_not(capsys):
     assert found["regex"]["fits"]
     assert found["regex"]["reason"] == ""
     assert not found["vllm"]["fits"]
+
+
+OPEN_SCHEMA = """{
+  "type": "object",
+  "properties": {"name": {"enum": ["John", "Paul"]}, "age": {"enum": [20, 30]}},
+  "required": ["name", "age"]
+}"""
+"""As Outlines' post on coalescence prints it, without `additionalProperties`."""
+
+
+def test_an_open_schema_is_a_regex_once_it_is_closed(capsys):
+    schema = (*SCHEMA, OPEN_SCHEMA)
+    for target in ("regex", "jflap", "safetensors", "bumblebee"):
+        assert listed("--json", *schema) == 0
+        entry = next(one for one in json.loads(capsys.readouterr().out) if one["target"] == target)
+        assert entry["reason"].endswith("it needs a stack; try --additional closed")
+    assert export("--to", "regex", *schema) == 1
+    assert "try --additional closed" in capsys.readouterr().err
+    assert export("--to", "regex", "--additional", "closed", *schema) == 0
+    assert capsys.readouterr().out.strip() == r'\{"name":(?:"John"|"Paul"),"age":(?:20|30)\}'
+
+
+def test_closing_is_not_offered_where_it_does_not_help(capsys):
+    tree = '{"properties": {"next": {"$ref": "#"}}}'
+    assert export("--to", "regex", *SCHEMA, tree) == 1
+    assert "--additional" not in capsys.readouterr().err
 
 
 def test_a_target_that_does_not_fit_fails_with_the_reason(tmp_path, capsys):

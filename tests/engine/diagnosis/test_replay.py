@@ -1,5 +1,6 @@
 """Verdicts on outputs that people come with."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -156,7 +157,7 @@ def test_an_object_that_is_closed_too_early(person):
 
 def test_a_key_that_is_not_there(person):
     found = judge(person, '{"nam": 1}')
-    assert "expected `\\` or `e` of the property `name`" in found.sentence
+    assert "expected `e` of the property `name`" in found.sentence
 
 
 def test_what_would_help_is_told(person):
@@ -332,7 +333,7 @@ def test_a_saved_trace_needs_no_vocabulary(person):
 
 def test_every_byte_of_a_forced_token_is_forced(person):
     found = judge(person, '{"name": "', whose=Whose(WORDS))
-    assert [(token.data, token.forced) for token in found.tokens][:2] == [(b'{"', False), (b"name", False)]
+    assert [(token.data, token.forced) for token in found.tokens][:2] == [(b'{"', False), (b"name", True)]
     digits = replay_pieces(compile_grammar("regex", "abc[0-9]def"), [b"ab", b"c1", b"def"])
     assert [token.forced for token in digits.tokens] == [True, False, True]
 
@@ -342,3 +343,39 @@ def test_regexes_and_gbnf_name_their_place():
     assert "expected `0-9`, by the grammar's line 1, column 10: `[0-9]`" in regex.sentence
     gbnf = judge(compile_grammar("gbnf", 'root ::= num\nnum ::= [0-9]+ "."'), "1x")
     assert "in the rule `num`" in gbnf.sentence
+
+
+# ---------------------------------------------------------------------- escapes that Turnstile does not write
+
+ESCAPED = json.dumps({"properties": {"age": {"type": "integer"}, "desc": {"type": "string"}}, "required": ["desc"]})
+
+
+@pytest.mark.parametrize(
+    ("output", "outcome", "escape", "byte"),
+    [
+        (r'{"age": 28, "d\u0065sc": "x"}', Outcome.COMPLETE, r"`\u0065`", 14),
+        (r'{"desc": "\u0041\u00', Outcome.CUT_OFF, r"`\u0041`", 10),
+        (r'{"desc": "\n\\\u001F"}', Outcome.COMPLETE, r"`\u001F`", 14),
+        (r'Sure: {"desc": "a\u0041"}', Outcome.TEXT_BEFORE, r"`\u0041`", 17),
+        (r'{"d\u0065sc": 1}', Outcome.ILLEGAL, r"`\u0065`", 3),
+    ],
+)
+def test_an_output_from_elsewhere_may_have_any_escapes_and_that_is_said(output, outcome, escape, byte):
+    grammar = compile_grammar("json_schema", ESCAPED)
+    found = judge(grammar, output)
+    assert found.outcome is outcome
+    assert found.notes[0].startswith(f"Turnstile never writes it this way: {escape} at line 1, column {byte + 1}")
+    every = judge(compile_grammar("json_schema", ESCAPED, CompileOptions(escapes="any")), output)
+    assert found.sentence == every.sentence
+    assert found.notes[1:] == every.notes
+    assert found.ending == every.ending
+
+
+@pytest.mark.parametrize("output", [r'{"desc": "\u00e9\/\n"}', r'{"desc": "\u001f', r'{"desc": 1}', r'{"desc": "\x"}'])
+def test_what_is_judged_alike_with_any_escapes_is_not_remarked(output):
+    assert not any("never writes" in note for note in judge(compile_grammar("json_schema", ESCAPED), output).notes)
+
+
+def test_a_test_string_is_judged_by_the_grammar_as_it_was_compiled():
+    found = replay_text(compile_grammar("json_schema", ESCAPED), rb'{"d\u0065sc": "x"}', advise=False)
+    assert found.outcome is Outcome.ILLEGAL

@@ -95,10 +95,9 @@ def assert_strings_of(schema, grammar) -> None:
     """A schema's texts are the grammar's, as JSON strings."""
     for text in texts(grammar, count=8):
         assert schema.fullmatch(json.dumps(text.decode(), ensure_ascii=False)), text
-        assert schema.fullmatch(json.dumps(text.decode())), text
         for wrong in (text[:-1], text + b"?"):
             try:
-                spelled = json.dumps(wrong.decode())
+                spelled = json.dumps(wrong.decode(), ensure_ascii=False)
             except UnicodeDecodeError:
                 continue
             assert schema.fullmatch(spelled) == grammar.fullmatch(wrong), wrong

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from masks_by_brute_force import brute_force
 
-from engine import Matcher, Vocabulary, compile_grammar
+from engine import CompileOptions, Matcher, Vocabulary, compile_grammar
 
 HOST = {"type": "string", "format": "hostname"}
 IDN = {"type": "string", "format": "idn-hostname"}
@@ -37,13 +37,15 @@ PLACES = {
 }
 
 
+@pytest.mark.parametrize("escapes", ["shortest", "any"])
 @pytest.mark.parametrize("place", PLACES)
-def test_masks_are_those_of_the_definition(place, walk):
+def test_masks_are_those_of_the_definition(place, escapes, walk):
     schema, wrap = PLACES[place]
-    grammar, rng = compile_grammar("json_schema", json.dumps(schema)), random.Random(place)
-    tokens = VOCABULARY.tokens
+    grammar = compile_grammar("json_schema", json.dumps(schema), CompileOptions(escapes=escapes))
+    tokens, rng = VOCABULARY.tokens, random.Random(place)
+    dots = [".", r"\u002e"] if escapes == "any" else ["."]
     for name in (*NAMES, f"xn--{'a' * 54}-3ke"):
-        rest = json.dumps(wrap(name)).replace(".", rng.choice([".", r"\u002e"])).encode()
+        rest = json.dumps(wrap(name)).replace(".", rng.choice(dots)).encode()
         matcher = Matcher(grammar, VOCABULARY)
         while rest:
             np.testing.assert_array_equal(matcher.bitmask(), brute_force(grammar, matcher), str(rest))
@@ -58,7 +60,7 @@ def test_masks_are_those_of_the_definition(place, walk):
 
 @pytest.mark.parametrize("schema", [HOST, IDN])
 def test_whatever_is_begun_can_be_completed(schema, walk):
-    grammar = compile_grammar("json_schema", json.dumps(schema))
+    grammar = compile_grammar("json_schema", json.dumps(schema), CompileOptions(escapes="any"))
     for number in range(15):
         rng = random.Random(number)
         matcher = Matcher(grammar, VOCABULARY)

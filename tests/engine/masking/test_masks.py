@@ -73,7 +73,7 @@ class TableAutomaton:
     start = 1
     generation = 0
     token_elements = frozenset()
-    any_string = None
+    string_loops = ()
 
     def forget(self):
         pass

@@ -66,8 +66,8 @@ def test_grammars_share_the_region_of_a_loop(kernels, small, monkeypatch):
 
 
 def test_the_regions_kept_are_few(kernels, small, monkeypatch):
-    monkeypatch.setattr(regions, "_REGIONS_KEPT", 2)
     kept = regions_of(small.trie)._by_loop
+    monkeypatch.setattr(kept, "_most", 2)
     kept.clear()
     for first in "abcd":
         Matcher(compile_grammar("regex", f"[{first}-z]*"), small).bitmask()

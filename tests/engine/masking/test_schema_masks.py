@@ -136,10 +136,13 @@ TEXTS = {
 }
 
 
+@pytest.mark.parametrize("escapes", ["shortest", "any"])
 @pytest.mark.parametrize("name", TEXTS)
-def test_masks_where_it_is_tight(kernels, name):
-    grammar = compile_grammar("json_schema", json.dumps(SCHEMAS[name]))
+def test_masks_where_it_is_tight(kernels, name, escapes):
+    grammar = compile_grammar("json_schema", json.dumps(SCHEMAS[name]), CompileOptions(escapes=escapes))
     for text in TEXTS[name]:
+        if escapes == "shortest" and b"\\u006" in text:
+            continue  # the beginning of an escape that JSON does not require
         matcher = Matcher(grammar, VOCABULARY)
         assert matcher.accept_bytes(text), text
         np.testing.assert_array_equal(matcher.bitmask(), twin(matcher), err_msg=repr(text))

@@ -126,7 +126,7 @@ class ObjectCase:
     @cached_property
     def trie(self) -> Trie:
         """The names, to be read."""
-        return Trie(self.names)
+        return Trie(self.names, self.goals.escapes)
 
     @cached_property
     def _numbers(self) -> dict[str, int]:

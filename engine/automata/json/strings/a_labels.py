@@ -33,6 +33,7 @@ from typing import Final, NamedTuple, TypeAlias
 from engine.automata.byte_classes import ByteClasses
 from engine.automata.distance import Alphabet, Remaining
 from engine.automata.json.strings.letters import Letters, common_letters, letters_of
+from engine.automata.json.strings.spelling import Escapes
 from engine.automata.json.strings.tables import TableAutomaton, table_of
 from engine.automata.runtime import DEAD
 from engine.grammar import CharSet
@@ -150,13 +151,14 @@ class NamesWithALabels:
         far: the same where no A-label may begin before the next dot.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, escapes: Escapes) -> None:
         """Begin.
 
         Args:
             name: a format of `DOTS`.
+            escapes: which escapes may stand for its characters.
         """
-        self._alphabet = _alphabet(name)
+        self._alphabet = _alphabet(name, escapes)
         self._table = self._alphabet.table
         self.letters: Letters = self._alphabet.letters
         self.classes: ByteClasses = self.letters.classes
@@ -319,9 +321,9 @@ class _Alphabet:
         dots_in_table: those of the table.
     """
 
-    def __init__(self, name: str) -> None:
-        table = table_of(("format", name))
-        own = letters_of(CharSet.chars(character) for character in (*_CHARACTERS, DOTS[name]))
+    def __init__(self, name: str, escapes: Escapes) -> None:
+        table = table_of(("format", name), escapes)
+        own = letters_of((CharSet.chars(character) for character in (*_CHARACTERS, DOTS[name])), escapes)
         assert table is not None
         assert own is not None
         common = common_letters((table.letters, own))
@@ -347,5 +349,5 @@ class _Alphabet:
 
 
 @cache
-def _alphabet(name: str) -> _Alphabet:
-    return _Alphabet(name)
+def _alphabet(name: str, escapes: Escapes) -> _Alphabet:
+    return _Alphabet(name, escapes)

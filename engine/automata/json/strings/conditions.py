@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import cached_property
+from functools import cached_property, partial
 from threading import RLock
 from typing import Final, TypeAlias
 
@@ -17,10 +17,10 @@ import numpy as np
 from engine.automata.byte_classes import ByteClasses, join_ranges
 from engine.automata.distance import Alphabet, Remaining
 from engine.automata.json.formula import Among, Formula, Length, Text
-from engine.automata.json.strings.letter_spelling import spelling_of
+from engine.automata.json.strings.letter_spelling import json_automaton, spelling_of
 from engine.automata.json.strings.letters import MOST_LETTERS, Letters, letters_of
 from engine.automata.json.strings.names import Trie, TrieState
-from engine.automata.json.strings.spelling import json_automaton, spellings
+from engine.automata.json.strings.spelling import Escapes, spellings
 from engine.automata.json.strings.tables import TableAutomaton, table_of
 from engine.automata.lazy import LazyAutomaton
 from engine.automata.program import Accept, Atom, Pc, Program, Split, assemble
@@ -47,9 +47,9 @@ class ConditionAutomaton(LazyAutomaton):
         letters: what it reads; None for bytes.
     """
 
-    def __init__(self, program: Program | None, limits: Limits, letters: Letters | None) -> None:
+    def __init__(self, program: Program | None, limits: Limits, letters: Letters | None, escapes: Escapes) -> None:
         self.letters = letters
-        every = json_automaton(EVERY_SCALAR) if letters is None else letters.automaton(EVERY_SCALAR)
+        every = json_automaton(EVERY_SCALAR, escapes) if letters is None else letters.automaton(EVERY_SCALAR)
         self._endless = _endless(program, every) if program is not None else frozenset()
         self._reduced: dict[Threads, Threads] = {}
         self._free: set[int] = set()
@@ -142,19 +142,20 @@ class _OneEach(ByteCosts):
         return 1
 
 
-def json_spelled(node: Node, limits: Limits) -> Program | None:
-    """The program of a node with each character in any of its spellings within a JSON string."""
-    return assemble(simplify(node), limits, json_automaton)
+def json_spelled(node: Node, limits: Limits, escapes: Escapes) -> Program | None:
+    """The program of a node with each character in all of its spellings within a JSON string."""
+    return assemble(simplify(node), limits, partial(json_automaton, escapes=escapes))
 
 
-def any_automaton(limits: Limits) -> ConditionAutomaton:
+def any_automaton(limits: Limits, escapes: Escapes) -> ConditionAutomaton:
     """Every string, by bytes."""
-    return ConditionAutomaton(json_spelled(Repeat(Chars(EVERY_SCALAR), 0, None), limits), limits, None)
+    program = json_spelled(Repeat(Chars(EVERY_SCALAR), 0, None), limits, escapes)
+    return ConditionAutomaton(program, limits, None, escapes)
 
 
-def no_automaton(limits: Limits) -> ConditionAutomaton:
+def no_automaton(limits: Limits, escapes: Escapes) -> ConditionAutomaton:
     """No string."""
-    return ConditionAutomaton(None, limits, None)
+    return ConditionAutomaton(None, limits, None, escapes)
 
 
 class _Same:
@@ -175,9 +176,9 @@ class _Same:
 class SharedAutomaton(ConditionAutomaton):
     """A format, which belongs to no grammar: what one grammar has found out serves all others, in any thread."""
 
-    def __init__(self, program: Program | None, limits: Limits, letters: Letters | None) -> None:
+    def __init__(self, program: Program | None, limits: Limits, letters: Letters | None, escapes: Escapes) -> None:
         self._lock = RLock()
-        super().__init__(program, limits, letters)
+        super().__init__(program, limits, letters, escapes)
 
     def _follow(self, configuration: int, byte_class: int) -> int:
         with self._lock:
@@ -189,17 +190,17 @@ class SharedAutomaton(ConditionAutomaton):
             super().complete(state)
 
 
-_shared: dict[tuple[_Same, Limits, bool], SharedAutomaton] = {}
+_shared: dict[tuple[_Same, Limits, Escapes, bool], SharedAutomaton] = {}
 
 
-def _text_automaton(formula: Text, limits: Limits, *, by_letters: bool) -> ConditionAutomaton | None:
+def _text_automaton(formula: Text, limits: Limits, escapes: Escapes, *, by_letters: bool) -> ConditionAutomaton | None:
     if not formula.shared:
-        program = text_program(formula.node, limits, by_letters=by_letters)
+        program = text_program(formula.node, limits, escapes, by_letters=by_letters)
         return ConditionAutomaton(*program) if program is not None else None
-    key = (_Same(formula.node), limits, by_letters)
+    key = (_Same(formula.node), limits, escapes, by_letters)
     known = _shared.get(key)
     if known is None or known.size > _SHARED_STATES:
-        program = text_program(formula.node, limits, by_letters=by_letters)
+        program = text_program(formula.node, limits, escapes, by_letters=by_letters)
         if program is None:
             return None
         known = _shared[key] = SharedAutomaton(*program)
@@ -207,31 +208,31 @@ def _text_automaton(formula: Text, limits: Limits, *, by_letters: bool) -> Condi
 
 
 def text_program(
-    node: Node, limits: Limits, *, by_letters: bool
-) -> tuple[Program | None, Limits, Letters | None] | None:
+    node: Node, limits: Limits, escapes: Escapes, *, by_letters: bool
+) -> tuple[Program | None, Limits, Letters | None, Escapes] | None:
     """What runs a node; None where it tells too many letters apart.
 
     Raises:
         LimitExceededError: so it does, and it looks behind. Within an escape, what is behind is no character.
     """
     if not by_letters:
-        program = json_spelled(node, limits)
+        program = json_spelled(node, limits, escapes)
         if program is not None and any(not look.ahead for look in program.looks):
             limits.check("kinds of characters of a pattern that looks behind", MOST_LETTERS + 1, MOST_LETTERS)
-        return program, limits, None
+        return program, limits, None, escapes
     simple = simplify(node)
-    letters = letters_of(part.set for part in parts(simple) if isinstance(part, Chars))
-    return None if letters is None else (assemble(simple, limits, letters.automaton), limits, letters)
+    letters = letters_of((part.set for part in parts(simple) if isinstance(part, Chars)), escapes)
+    return None if letters is None else (assemble(simple, limits, letters.automaton), limits, letters, escapes)
 
 
 class NamesAutomaton(LazyTable["TrieState | None"]):
-    """Some strings in any spelling, by bytes."""
+    """Some strings in all of their spellings, by bytes."""
 
     letters = None
 
-    def __init__(self, names: Iterable[str], limits: Limits) -> None:
-        self._trie = Trie(names)
-        super().__init__(_classes_of_names(self._trie.names), None, limits)
+    def __init__(self, names: Iterable[str], limits: Limits, escapes: Escapes) -> None:
+        self._trie = Trie(names, escapes)
+        super().__init__(_classes_of_names(self._trie.names, escapes), None, limits)
         if self._trie.names:
             self.start = self._intern(self._trie.start)
 
@@ -248,9 +249,10 @@ class NamesAutomaton(LazyTable["TrieState | None"]):
         return DEAD if following is None else self._intern(following)
 
 
-def _classes_of_names(names: Iterable[str]) -> ByteClasses:
+def _classes_of_names(names: Iterable[str], escapes: Escapes) -> ByteClasses:
     """Every byte that some spelling has is a class of its own."""
-    used = {byte for name in names for c in set(name) for way in spellings(ord(c)) for place in way for byte in place}
+    characters = {ord(character) for name in names for character in name}
+    used = {byte for code in characters for way in spellings(code, escapes) for position in way for byte in position}
     of_byte = bytearray(256)
     ranges = [join_ranges([tuple((byte, byte) for byte in range(256) if byte not in used)])]
     for number, byte in enumerate(sorted(used), 1):
@@ -264,7 +266,7 @@ class ListedAutomaton(LazyTable[int]):
 
     def __init__(self, names: Iterable[str], letters: Letters, limits: Limits) -> None:
         self.letters = letters
-        self._trie = Trie(names)
+        self._trie = Trie(names, letters.escapes)
         self._edges = [{letters.of(code): to for code, to in edges.items()} for edges in self._trie.edges]
         super().__init__(letters.classes, -1, limits)
         if self._trie.names:
@@ -285,8 +287,8 @@ class ListedAutomaton(LazyTable[int]):
 class LengthAutomaton(LazyTable[int]):
     """Strings of so many characters, by letters; a state is how many there were, as far as that matters."""
 
-    def __init__(self, least: int, most: int | None, limits: Limits) -> None:
-        letters = letters_of(())
+    def __init__(self, least: int, most: int | None, limits: Limits, escapes: Escapes) -> None:
+        letters = letters_of((), escapes)
         assert letters is not None
         self.letters: Letters = letters
         self._least, self._most = least, most
@@ -314,32 +316,33 @@ class LengthAutomaton(LazyTable[int]):
 
 Component: TypeAlias = ConditionAutomaton | TableAutomaton | NamesAutomaton | ListedAutomaton | LengthAutomaton
 Components: TypeAlias = dict[tuple[Formula, bool], Component | None]
-"""The automata of the conditions of one grammar, by whether they read letters."""
+"""The automata of the conditions of one grammar, by whether they read letters. All are spelled with its escapes."""
 
 
 def component(
-    formula: Text | Length | Among, limits: Limits, known: Components, *, by_letters: bool
+    formula: Text | Length | Among, limits: Limits, escapes: Escapes, known: Components, *, by_letters: bool
 ) -> Component | None:
     """The automaton of one condition; None where it tells too many letters apart."""
     key = (formula, by_letters)
     if key not in known:
-        known[key] = _make(formula, limits, by_letters=by_letters)
+        known[key] = _make(formula, limits, escapes, by_letters=by_letters)
     return known[key]
 
 
-def _make(formula: Text | Length | Among, limits: Limits, *, by_letters: bool) -> Component | None:
+def _make(formula: Text | Length | Among, limits: Limits, escapes: Escapes, *, by_letters: bool) -> Component | None:
     match formula:
         case Among():
             names = [value for value in formula.values if isinstance(value, str) and not _SURROGATES.search(value)]
             if not by_letters:
-                return NamesAutomaton(names, limits)
-            letters = letters_of(CharSet(((code, code),)) for code in sorted({ord(c) for name in names for c in name}))
+                return NamesAutomaton(names, limits, escapes)
+            codes = sorted({ord(character) for name in names for character in name})
+            letters = letters_of((CharSet(((code, code),)) for code in codes), escapes)
             return None if letters is None else ListedAutomaton(names, letters, limits)
         case Length():
             if by_letters:
-                return LengthAutomaton(formula.least, formula.most, limits)
+                return LengthAutomaton(formula.least, formula.most, limits, escapes)
             length = Repeat(Chars(EVERY_SCALAR), formula.least, formula.most)
-            return ConditionAutomaton(json_spelled(length, limits), limits, None)
+            return ConditionAutomaton(json_spelled(length, limits, escapes), limits, None, escapes)
         case Text():
-            table = table_of(formula.key) if formula.shared and by_letters else None
-            return table or _text_automaton(formula, limits, by_letters=by_letters)
+            table = table_of(formula.key, escapes) if formula.shared and by_letters else None
+            return table or _text_automaton(formula, limits, escapes, by_letters=by_letters)

@@ -33,6 +33,7 @@ from engine.automata.json.strings.products import (
     begin,
 )
 from engine.automata.json.strings.spelled import Spelled, before
+from engine.automata.json.strings.spelling import Escapes
 from engine.automata.json.strings.tables import table_of
 from engine.automata.runtime import DEAD
 from engine.grammar import EMPTY
@@ -88,10 +89,12 @@ class TextLanguage:
     The automaton is made when it is first stepped, or where only a search can tell whether there are such strings.
     """
 
-    __slots__ = ("_automaton", "_components", "_formula", "_limits", "start")
+    __slots__ = ("_automaton", "_components", "_formula", "_limits", "escapes", "start")
 
-    def __init__(self, formula: Formula, limits: Limits, components: Components | None = None) -> None:
-        self._formula, self._limits = formula, limits
+    def __init__(
+        self, formula: Formula, limits: Limits, escapes: Escapes, components: Components | None = None
+    ) -> None:
+        self._formula, self._limits, self.escapes = formula, limits, escapes
         self._components = {} if components is None else components
         self._automaton: ByBytes | Spelled | None = None
         # The first state that an automaton interns.
@@ -136,7 +139,7 @@ class TextLanguage:
             return None
         text, table = texts[0], None
         if text.shared:
-            table = table_of(text.key)
+            table = table_of(text.key, self.escapes)
         node = simplify(text.node) if table is None and (lengths or not text.shared) else EMPTY
         counted = without_count(node)
         if counted is not None:
@@ -147,7 +150,8 @@ class TextLanguage:
         reach = longest_completion(node) if table is None else table.reach
         if reach is None or most is None:
             return None
-        return Bounded(TextLanguage(text, self._limits, self._components), least, most, reach, tuple(lengths))
+        pattern = TextLanguage(text, self._limits, self.escapes, self._components)
+        return Bounded(pattern, least, most, reach, tuple(lengths))
 
     @property
     def host_names(self) -> str | None:
@@ -178,7 +182,7 @@ class TextLanguage:
 
     def _make(self) -> ByBytes | Spelled:
         if self._formula is EVERY_STRING:
-            return any_automaton(self._limits)
+            return any_automaton(self._limits, self.escapes)
         try:
             made = self._made(by_letters=True)
         except TooManyLettersError:
@@ -189,13 +193,15 @@ class TextLanguage:
         return made
 
     def _made(self, *, by_letters: bool) -> Component | TextProduct:
-        residual, components, formulas = begin(self._formula, self._limits, self._components, by_letters=by_letters)
+        residual, components, formulas = begin(
+            self._formula, self._limits, self.escapes, self._components, by_letters=by_letters
+        )
         if isinstance(residual, bool):
-            return _every() if residual else no_automaton(self._limits)
+            return _every(self.escapes) if residual else no_automaton(self._limits, self.escapes)
         if residual[0] == LEAF:
             number: int = residual[1]
             return components[number]
-        return TextProduct(None if by_letters else _every(), components, formulas, residual, self._limits)
+        return TextProduct(None if by_letters else _every(self.escapes), components, formulas, residual, self._limits)
 
     def step(self, state: int, byte: int) -> int | None:
         """The state after a byte."""
@@ -256,9 +262,9 @@ def _range_of(lengths: Iterable[Length]) -> tuple[int, int | None]:
 
 
 @cache
-def any_string() -> TextLanguage:
-    """Every string; one language for all grammars, which does not grow any more."""
-    language = TextLanguage(EVERY_STRING, Limits())
+def any_string(escapes: Escapes) -> TextLanguage:
+    """Every string; one language for all grammars with such escapes, which does not grow any more."""
+    language = TextLanguage(EVERY_STRING, Limits(), escapes)
     automaton, state = language.automaton, 1
     assert isinstance(automaton, ConditionAutomaton)
     while state < automaton.size:
@@ -267,8 +273,8 @@ def any_string() -> TextLanguage:
     return language
 
 
-def _every() -> ConditionAutomaton:
-    automaton = any_string().automaton
+def _every(escapes: Escapes) -> ConditionAutomaton:
+    automaton = any_string(escapes).automaton
     assert isinstance(automaton, ConditionAutomaton)
     return automaton
 
@@ -282,8 +288,8 @@ class EnumLanguage:
     bounded = None
     host_names = None
 
-    def __init__(self, values: Iterable[str], place: Place) -> None:
-        self.trie = Trie(values)
+    def __init__(self, values: Iterable[str], place: Place, escapes: Escapes) -> None:
+        self.trie = Trie(values, escapes)
         self.all = (1 << len(self.trie.names)) - 1
         self.start: TrieState | None = self.trie.start if self.all else None
         self._place = place

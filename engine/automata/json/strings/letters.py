@@ -17,6 +17,7 @@ from functools import cached_property, lru_cache
 from typing import Final, TypeAlias
 
 from engine.automata.byte_classes import ByteClasses
+from engine.automata.json.strings.spelling import Escapes
 from engine.automata.utf8 import FINAL, Utf8Automaton
 from engine.grammar import CharSet
 from engine.grammar.charset import EVERY_SCALAR
@@ -30,14 +31,19 @@ Segments: TypeAlias = tuple[tuple[int, int, int], ...]
 class Letters:
     """A partition of the Unicode scalar values. Letters are numbered in the order of their first characters.
 
+    What is found out about an automaton over letters includes how many bytes it lacks, and that depends on how they
+    are spelled. So letters with other escapes are other letters: no table of one is used for the other.
+
     Attributes:
         segments: which characters are which letter.
         size: how many letters there are.
+        escapes: which escapes may stand for them.
     """
 
-    def __init__(self, segments: Segments, size: int) -> None:
+    def __init__(self, segments: Segments, size: int, escapes: Escapes) -> None:
         self.segments = segments
         self.size = size
+        self.escapes = escapes
         self._firsts = [first for first, _, _ in segments]
         self._automata: dict[CharSet, Utf8Automaton] = {}
 
@@ -83,7 +89,7 @@ class Letters:
         return range(begin + (self.segments[begin][1] < first), bisect_right(self._firsts, last))
 
 
-def letters_of(sets: Iterable[CharSet]) -> Letters | None:
+def letters_of(sets: Iterable[CharSet], escapes: Escapes) -> Letters | None:
     """The coarsest letters that tell these sets apart; None where there are too many of them."""
     borders: dict[int, list[int]] = {}
     for number, chars in enumerate(dict.fromkeys(sets)):
@@ -98,22 +104,27 @@ def letters_of(sets: Iterable[CharSet]) -> Letters | None:
             begin = border
         for one in borders.get(border, ()):
             inside ^= one
-    return _numbered(pieces)
+    return _numbered(pieces, escapes)
 
 
 def common_letters(each: Sequence[Letters]) -> tuple[Letters, list[tuple[int, ...]]] | None:
-    """The coarsest letters that are finer than all of these, and of each the letters that it is part of."""
+    """The coarsest letters that are finer than all of these, and of each the letters that it is part of.
+
+    Args:
+        each: some letters, spelled with the same escapes.
+    """
+    (escapes,) = {letters.escapes for letters in each}
     borders = sorted({first for letters in each for first, _, _ in letters.segments})
     keys: dict[tuple[int, ...], int] = {}
     pieces: list[tuple[int, int, int]] = []
     for first, following in zip(borders, [*borders[1:], EVERY_SCALAR.ranges[-1][1] + 1], strict=True):
         key = tuple(letters.of(first) for letters in each)
         pieces.append((first, following - 1, keys.setdefault(key, len(keys))))
-    letters = _numbered(pieces)
+    letters = _numbered(pieces, escapes)
     return None if letters is None else (letters, list(keys))
 
 
-def _numbered(pieces: list[tuple[int, int, int]]) -> Letters | None:
+def _numbered(pieces: list[tuple[int, int, int]], escapes: Escapes) -> Letters | None:
     """Letters for pieces that are told apart by a number each; surrogates are left out."""
     numbers: dict[int, int] = {}
     segments: list[tuple[int, int, int]] = []
@@ -127,15 +138,15 @@ def _numbered(pieces: list[tuple[int, int, int]]) -> Letters | None:
                 segments[-1] = (segments[-1][0], last, letter)
             else:
                 segments.append((first, last, letter))
-    return _interned(tuple(segments), len(numbers)) if len(numbers) <= MOST_LETTERS else None
+    return _interned(tuple(segments), len(numbers), escapes) if len(numbers) <= MOST_LETTERS else None
 
 
-def letters_from(segments: Segments) -> Letters:
+def letters_from(segments: Segments, escapes: Escapes) -> Letters:
     """The letters that some segments give, numbered as they are there."""
-    return _interned(segments, 1 + max(letter for _, _, letter in segments))
+    return _interned(segments, 1 + max(letter for _, _, letter in segments), escapes)
 
 
 @lru_cache(maxsize=1024)
-def _interned(segments: Segments, size: int) -> Letters:
+def _interned(segments: Segments, size: int, escapes: Escapes) -> Letters:
     """Equal letters are one object, so that what is made of them is shared."""
-    return Letters(segments, size)
+    return Letters(segments, size, escapes)

@@ -1,4 +1,4 @@
-"""Names as a trie, read byte by byte in any of their JSON spellings.
+"""Names as a trie, read byte by byte in all of the JSON spellings that the options allow.
 
 A state is a number, and a step a plain tuple of numbers: there are very many of
 them, and what consists of numbers costs no garbage collection anything.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, TypeAlias
 
-from engine.automata.json.strings.spelling import spellings
+from engine.automata.json.strings.spelling import Escapes, spellings
 
 _ONE_BYTE: Final = frozenset(range(0x20, 0x7F)) - set(b'"\\')
 """The characters that may stand for themselves, in a byte."""
@@ -63,11 +63,14 @@ class Trie:
         edges: of each node the characters that go on and where they lead; the root is node 0.
         below: of each node the strings that lie below it or end there, as a bit set.
         ends: of each node the string that ends there; -1 for none.
+        has_needless_escapes: whether a character that may stand for itself may also be spelled with an escape.
     """
 
     start: Final[TrieState] = 0
 
-    def __init__(self, names: Iterable[str]) -> None:
+    def __init__(self, names: Iterable[str], escapes: Escapes) -> None:
+        self._escapes = escapes
+        self.has_needless_escapes = escapes is Escapes.ANY
         self.names = tuple(dict.fromkeys(names))
         self.numbers = {name: number for number, name in enumerate(self.names)}
         self._steps: dict[TrieState, tuple[TrieStep, ...]] = {}
@@ -103,7 +106,7 @@ class Trie:
         known = self._steps.get(state)
         if known is None:
             node, partial = node_of(state), partial_of(state)
-            escaped = _ESCAPED.get(partial) if self.letters(node) else None
+            escaped = _ESCAPED.get(partial) if self.has_needless_escapes and self.letters(node) else None
             known = self._spelled(node, partial) if escaped is None else self._escaped(node, partial, escaped)
             self._steps[state] = known
         return known
@@ -119,7 +122,7 @@ class Trie:
         found: dict[int, TrieStep] = {}
         read = len(partial)
         for code, target in self.edges[node].items():
-            for way in spellings(code):
+            for way in spellings(code, self._escapes):
                 if read < len(way) and all(b in place for b, place in zip(partial, way, strict=False)):
                     done = read + 1 == len(way)
                     for byte in way[read]:

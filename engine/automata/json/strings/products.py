@@ -25,6 +25,7 @@ from engine.automata.distance import Alphabet, Remaining
 from engine.automata.json.formula import All, Among, Constant, Formula, Length, Not, Some, Text, span_of
 from engine.automata.json.strings.conditions import Component, Components, component
 from engine.automata.json.strings.letters import Letters, common_letters
+from engine.automata.json.strings.spelling import Escapes
 from engine.automata.liveness import SearchedTable
 from engine.automata.runtime import DEAD, MISS
 from engine.automata.table import LazyTable
@@ -42,7 +43,7 @@ class TooManyLettersError(Exception):
 
 
 def begin(
-    formula: Formula, limits: Limits, known: Components, *, by_letters: bool
+    formula: Formula, limits: Limits, escapes: Escapes, known: Components, *, by_letters: bool
 ) -> tuple[Residual, list[Component], list[Formula]]:
     """What is to be satisfied at the start of a string, the automata in question, and the conditions they stand for.
 
@@ -53,7 +54,7 @@ def begin(
     components: list[Component] = []
 
     def find(part: Text | Length | Among) -> Residual:
-        automaton = component(part, limits, known, by_letters=by_letters)
+        automaton = component(part, limits, escapes, known, by_letters=by_letters)
         if automaton is None:
             raise TooManyLettersError
         components.append(automaton)

@@ -1,31 +1,23 @@
-"""Characters as JSON spells them within a string: raw UTF-8, short escapes, `\\uXXXX`, surrogate pairs.
+"""Which spellings JSON has for a character within a string: raw UTF-8, short escapes, `\\uXXXX`, surrogate pairs.
 
-A set of characters is a small acyclic byte automaton, exactly as in UTF-8, so
-that a constraint on decoded characters runs on the text as it is written. An
-escape is a number in base 16 behind `\\u`; beyond the basic plane the 20 bits
-of a surrogate pair are digits of 2, 4, 4, 2, 4 and 4 bits. After RFC 8259,
-section 7.
+After RFC 8259, section 7. Three sets of spellings are in use, see `Escapes`; whatever
+reads or writes strings takes its characters' spellings from here.
 
-Rejected: decoding first and matching then. A prefix such as `\\u00` has no
-decoded form, and a mask must know which of its continuations live.
+The digits of an escape that JSON requires are in lower case where there is one spelling
+only: Python's `json`, ECMAScript's `JSON.stringify`, serde_json, nlohmann's json (llama.cpp),
+Go and RFC 8785 (section 3.2.2.2) all write `\\u001f`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
+from enum import StrEnum
 from functools import lru_cache
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple
 
-from engine.automata.utf8 import FINAL, Utf8Automaton, utf8_automaton
 from engine.grammar import CharSet
 
-Ranges: TypeAlias = tuple[tuple[int, int], ...]
-Row: TypeAlias = tuple[tuple[int, int, int], ...]
-
-_RAW: Final = ~CharSet(((0x00, 0x1F), (0x22, 0x22), (0x5C, 0x5C)))
-_BASIC: Final = CharSet(((0x0000, 0xD7FF), (0xE000, 0xFFFF)))
-_BEYOND: Final = CharSet(((0x10000, 0x10FFFF),))
-SHORT: Final = {
+SHORT: Final[Mapping[int, bytes]] = {
     0x22: b'"',
     0x5C: b"\\",
     0x2F: b"/",
@@ -35,119 +27,90 @@ SHORT: Final = {
     0x0D: b"r",
     0x09: b"t",
 }
+"""The characters with an escape of two characters, and the second one of it."""
+
+RAW: Final = ~CharSet(((0x00, 0x1F), (0x22, 0x22), (0x5C, 0x5C), (0xD800, 0xDFFF)))
+"""The characters that may stand for themselves."""
+
+_EVERY: Final = CharSet(((0x00, 0x10FFFF),))
+_ABOVE_ASCII: Final = CharSet(((0x80, 0xD7FF), (0xE000, 0x10FFFF)))
+_NONE: Final = CharSet(())
+_REQUIRED: Final = ~RAW - CharSet.of((code, code) for code in SHORT)
+"""The characters that have no spelling but `\\uXXXX`: control characters, and surrogates that stand alone."""
 
 
-@lru_cache(maxsize=4096)
-def json_automaton(chars: CharSet) -> Utf8Automaton:
-    """The automaton of a set of Unicode scalar values as JSON spells them."""
-    return _Builder().build(chars)
+class Escapes(StrEnum):
+    """Which escapes may stand in a JSON string.
+
+    `shortest`: those that JSON requires, each in its shortest form, so that every string has one spelling.
+    `above-ascii`: these, `\\uXXXX` of characters above U+007F, and `\\/`: what common writers write.
+    `any`: all that JSON has.
+    """
+
+    SHORTEST = "shortest"
+    ABOVE_ASCII = "above-ascii"
+    ANY = "any"
+
+    @property
+    def of_free_values(self) -> Escapes:
+        """The escapes of string values that no assertion is made about."""
+        return Escapes.ABOVE_ASCII if self is Escapes.SHORTEST else self
+
+    @property
+    def short(self) -> Mapping[int, bytes]:
+        """The characters that may be spelled with an escape of two characters, and the second one of it."""
+        return _ESCAPED[self].short
+
+    @property
+    def lower_case(self) -> CharSet:
+        """The characters that may be spelled with `\\uXXXX` where all digits are in lower case."""
+        return _ESCAPED[self].lower_case
+
+    @property
+    def either_case(self) -> CharSet:
+        """The characters that may be spelled with `\\uXXXX`, each digit in either case."""
+        return _ESCAPED[self].either_case
 
 
-class _Builder:
-    def __init__(self) -> None:
-        self._nodes: list[Row] = []
-        self._ids: dict[object, int] = {}
-
-    def build(self, chars: CharSet) -> Utf8Automaton:
-        raw = utf8_automaton(chars & _RAW)
-        self._nodes = list(raw.nodes)
-        escapes: list[tuple[int, int, int]] = [
-            (letter[0], letter[0], FINAL) for code, letter in SHORT.items() if code in chars
-        ]
-        hexadecimal = self._hexadecimal(chars)
-        if hexadecimal is not None:
-            escapes.append((0x75, 0x75, hexadecimal))
-        rows = sorted((*raw.nodes[0], (0x5C, 0x5C, self._add(tuple(sorted(escapes))))))
-        self._nodes[0] = tuple(rows)
-        return Utf8Automaton(tuple(self._nodes))
-
-    def _add(self, row: Row) -> int:
-        node = self._ids.get(row)
-        if node is None:
-            node = self._ids[row] = len(self._nodes)
-            self._nodes.append(row)
-        return node
-
-    def _hexadecimal(self, chars: CharSet) -> int | None:
-        """The node behind `\\u`: four digits, or a surrogate pair."""
-        rows: list[tuple[int, int, int]] = []
-        basic = (chars & _BASIC).ranges
-        if basic:
-            rows += self._digits(basic, (4, 4, 4, 4), _hex_bytes, FINAL)
-        beyond = tuple((first - 0x10000, last - 0x10000) for first, last in (chars & _BEYOND).ranges)
-        if beyond:
-            pair = self._add(tuple(self._digits(beyond, (2, 4, 4, 2, 4, 4), _pair_bytes, FINAL)))
-            # 0xD also begins D000-D7FF.
-            rows = self._merge_d(rows, pair)
-        return self._add(tuple(sorted(rows))) if rows else None
-
-    def _merge_d(self, rows: list[tuple[int, int, int]], pair: int) -> list[tuple[int, int, int]]:
-        kept: list[tuple[int, int, int]] = []
-        basic: int | None = None
-        for first, last, target in rows:
-            for byte in range(first, last + 1):
-                if byte in b"dD":
-                    basic = target
-                else:
-                    kept.append((byte, byte, target))
-        node = pair if basic is None else self._add(tuple(sorted((*self._nodes[basic], *self._nodes[pair]))))
-        return [*kept, (0x44, 0x44, node), (0x64, 0x64, node)]
-
-    def _digits(
-        self, ranges: Ranges, bits: tuple[int, ...], spell: Callable[[int, int], bytes], end: int
-    ) -> list[tuple[int, int, int]]:
-        """Rows that read numbers out of `ranges`, one digit for each of `bits`."""
-        rest = sum(bits[1:])
-        full = (1 << rest) - 1
-        groups: dict[int, list[tuple[int, int]]] = {}
-        for first, last in ranges:
-            for digit in range(first >> rest, (last >> rest) + 1):
-                low = first & full if digit == first >> rest else 0
-                high = last & full if digit == last >> rest else full
-                groups.setdefault(digit, []).append((low, high))
-        rows = []
-        for digit, remainder in groups.items():
-            target = self._rest(tuple(remainder), bits[1:], spell, end)
-            rows += [(byte, byte, target) for byte in spell(digit, len(bits))]
-        return sorted(rows)
-
-    def _rest(self, ranges: Ranges, bits: tuple[int, ...], spell: Callable[[int, int], bytes], end: int) -> int:
-        if not bits:
-            return end
-        key = (ranges, bits, spell)
-        node = self._ids.get(key)
-        if node is None:
-            node = self._add(tuple(self._digits(ranges, bits, spell, end)))
-            if spell is _pair_bytes and len(bits) == 3:  # the second half begins: \uD
-                for byte in (b"dD", b"u", b"\\"):
-                    node = self._add(tuple((b, b, node) for b in sorted(byte)))
-            self._ids[key] = node
-        return node
+class _Escaped(NamedTuple):
+    short: Mapping[int, bytes]
+    lower_case: CharSet
+    either_case: CharSet
 
 
-def _hex_bytes(digit: int, _: int) -> bytes:
-    text = f"{digit:x}"
-    return bytes(sorted({ord(text), ord(text.upper())}))
-
-
-def _pair_bytes(digit: int, left: int) -> bytes:
-    if left == 6:  # D8-DB
-        return _hex_bytes(8 + digit, 0)
-    if left == 3:  # DC-DF
-        return _hex_bytes(12 + digit, 0)
-    return _hex_bytes(digit, 0)
+_ESCAPED: Final = {
+    Escapes.SHORTEST: _Escaped({code: short for code, short in SHORT.items() if code not in RAW}, _REQUIRED, _NONE),
+    Escapes.ABOVE_ASCII: _Escaped(SHORT, _REQUIRED, _ABOVE_ASCII),
+    Escapes.ANY: _Escaped(SHORT, _NONE, _EVERY),
+}
 
 
 @lru_cache(maxsize=65536)
-def spellings(code: int) -> tuple[tuple[bytes, ...], ...]:
-    """The ways to spell one character, each as the bytes that may stand at each place."""
-    ways: list[tuple[bytes, ...]] = []
-    if code in _RAW:
-        ways.append(tuple(bytes([byte]) for byte in chr(code).encode("utf-8", "surrogatepass")))
-    if code in SHORT:
-        ways.append((b"\\", SHORT[code]))
-    units = [code] if code < 0x10000 else [0xD800 + (code - 0x10000 >> 10), 0xDC00 + (code & 0x3FF)]
-    ways.append(
-        tuple(place for unit in units for place in (b"\\", b"u", *(_hex_bytes(int(d, 16), 0) for d in f"{unit:04x}")))
-    )
-    return tuple(ways)
+def spellings(code: int, escapes: Escapes) -> tuple[tuple[bytes, ...], ...]:
+    """The spellings of one character, each as the bytes that may stand at each position."""
+    found: list[tuple[bytes, ...]] = []
+    if code in RAW:
+        found.append(tuple(bytes([byte]) for byte in chr(code).encode("utf-8", "surrogatepass")))
+    if code in escapes.short:
+        found.append((b"\\", escapes.short[code]))
+    is_either = code in escapes.either_case
+    if is_either or code in escapes.lower_case:
+        units = [code] if code < 0x10000 else [0xD800 + (code - 0x10000 >> 10), 0xDC00 + (code & 0x3FF)]
+        digits = hex_digit if is_either else lower_hex_digit
+        found.append(
+            tuple(
+                position for unit in units for position in (b"\\", b"u", *(digits(int(d, 16)) for d in f"{unit:04x}"))
+            )
+        )
+    return tuple(found)
+
+
+def hex_digit(digit: int) -> bytes:
+    """The spellings of a hexadecimal digit."""
+    text = f"{digit:x}"
+    return (text + text.upper()).encode() if digit > 9 else text.encode()
+
+
+def lower_hex_digit(digit: int) -> bytes:
+    """The spelling of a hexadecimal digit in lower case."""
+    return f"{digit:x}".encode()

@@ -29,6 +29,7 @@ from engine.automata.byte_classes import ByteClasses
 from engine.automata.distance import Alphabet, Remaining
 from engine.automata.json.strings.letter_spelling import spelling_of
 from engine.automata.json.strings.letters import Letters, letters_from
+from engine.automata.json.strings.spelling import Escapes
 from engine.automata.runtime import DEAD
 
 BLOCK: Final = 512
@@ -63,10 +64,10 @@ class TableAutomaton:
 
     start = 1
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes, escapes: Escapes) -> None:
         length = int.from_bytes(data[:4], "little")
         header = json.loads(data[4 : 4 + length])
-        self.letters: Letters = letters_from(tuple(map(tuple, header["segments"])))
+        self.letters: Letters = letters_from(tuple(map(tuple, header["segments"])), escapes)
         self.classes: ByteClasses = self.letters.classes
         self.n_classes = len(self.classes)
         self.size: int = header["states"]
@@ -184,11 +185,11 @@ def write(rows: Targets, lacks: Targets, characters: Targets, *, letters: Letter
 
 
 @cache
-def table_of(key: object) -> TableAutomaton | None:
-    """The table of a condition that every grammar shares; None where there is none."""
+def table_of(key: object, escapes: Escapes) -> TableAutomaton | None:
+    """The table of a condition that every grammar with such escapes shares; None where there is none."""
     match key:
         case ("format", str(name)):
             file = files("resources") / "formats" / f"{name}.table"
-            return TableAutomaton(file.read_bytes()) if file.is_file() else None
+            return TableAutomaton(file.read_bytes(), escapes) if file.is_file() else None
         case _:
             return None

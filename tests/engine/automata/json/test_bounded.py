@@ -9,8 +9,9 @@ from string_formulas import PIECES, node_of
 from engine.automata.json.arena import Arena
 from engine.automata.json.bounded import MOST_LEAST, RUN
 from engine.automata.json.strings.language import TextLanguage
+from engine.automata.json.strings.spelling import Escapes
 from engine.automata.runtime import DEAD
-from engine.compile import compile_grammar
+from engine.compile import CompileOptions, compile_grammar
 from engine.source import Limits, Span
 
 BOUNDED = [
@@ -44,15 +45,16 @@ COUNTED = [
 ]
 
 
+@pytest.mark.parametrize("escapes", [Escapes.SHORTEST, Escapes.ANY])
 @pytest.mark.parametrize(("pattern", "least", "most"), BOUNDED + COUNTED)
-def test_a_bounded_pattern_is_the_product_with_its_length(pattern, least, most):
+def test_a_bounded_pattern_is_the_product_with_its_length(pattern, least, most, escapes):
     arena = Arena()
     text = arena.text(lambda: node_of(pattern), ("pattern", pattern), Span(0, 1))
-    language = TextLanguage(arena.all_of((text, arena.length(least, most, Span(0, 1)))), Limits())
+    language = TextLanguage(arena.all_of((text, arena.length(least, most, Span(0, 1)))), Limits(), escapes)
     schema = {"type": "string", "pattern": pattern, "minLength": least}
     if most is not None:
         schema["maxLength"] = most
-    automaton = compile_grammar("json_schema", json.dumps(schema)).automaton
+    automaton = compile_grammar("json_schema", json.dumps(schema), CompileOptions(escapes=escapes.value)).automaton
     most = 100 if most is None else most
     random = Random(pattern)
     assert (automaton.start == DEAD) is (language.start is None)

@@ -6,7 +6,7 @@ import random
 import idna
 import pytest
 
-from engine import Matcher, Vocabulary, compile_grammar
+from engine import CompileOptions, Matcher, Vocabulary, compile_grammar
 
 HOST = {"type": "string", "format": "hostname"}
 IDN = {"type": "string", "format": "idn-hostname"}
@@ -49,7 +49,7 @@ WITHOUT = {
 
 
 def accepts(schema, value):
-    return compile_grammar("json_schema", json.dumps(schema)).fullmatch(json.dumps(value))
+    return compile_grammar("json_schema", json.dumps(schema)).fullmatch(json.dumps(value, ensure_ascii=False))
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -61,7 +61,7 @@ def test_names_with_a_labels_stand_wherever_names_do(place):
 
 @pytest.mark.parametrize("schema", [HOST, IDN])
 def test_characters_of_names_may_be_escaped(schema):
-    grammar = compile_grammar("json_schema", json.dumps(schema))
+    grammar = compile_grammar("json_schema", json.dumps(schema), CompileOptions(escapes="any"))
     for name in NAMES:
         every = "".join(rf"\u{ord(character):04X}" for character in name)
         assert grammar.fullmatch(f'"{every}"')

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from engine.automata.json.marked import MarkedString, Names
 from engine.automata.json.reading import QUOTE_BYTE, ReadingTable, common, ending
 from engine.automata.json.strings.names import Trie
+from engine.automata.json.strings.spelling import Escapes
 from engine.automata.json.whitespace import Whitespace
 from engine.automata.runtime import DEAD
 from engine.source import Limits
@@ -16,11 +17,12 @@ from engine.source import Limits
 NAMES = st.lists(st.text(alphabet="ab/é", max_size=4), min_size=1, max_size=5)
 PIECES = st.sampled_from(["a", "b", "/", "é", "c", "\\/", "\\u0061", "\\u006", "\\u00e9", "\\u", "\\", "\\n"])
 SPELLINGS = st.lists(PIECES, max_size=5).map("".join)
-SHARED = common(Whitespace.FLEXIBLE)
+MODES = st.sampled_from([Escapes.SHORTEST, Escapes.ANY])
+SHARED = {mode: common(Whitespace.FLEXIBLE, mode) for mode in (Escapes.SHORTEST, Escapes.ANY)}
 
 
-def new_table():
-    return ReadingTable(Limits(), SHARED.table)
+def new_table(mode):
+    return ReadingTable(Limits(), SHARED[mode].table)
 
 
 def read(table, reader, data):
@@ -38,10 +40,10 @@ def decoded(spelled):
         return None
 
 
-@given(NAMES, st.integers(0, 31), st.lists(SPELLINGS, max_size=8))
-def test_names_are_read_as_the_trie_steps(names, allowed, texts):
-    trie = Trie(names)
-    table, reader = new_table(), Names(trie, allowed, trie.names)
+@given(NAMES, st.integers(0, 31), st.lists(SPELLINGS, max_size=8), MODES)
+def test_names_are_read_as_the_trie_steps(names, allowed, texts, mode):
+    trie = Trie(names, mode)
+    table, reader = new_table(mode), Names(trie, allowed, trie.names)
     for text in [*texts, *trie.names]:
         state, entry = trie.start, reader.begin(table)
         for byte in text.encode():
@@ -55,24 +57,32 @@ def test_names_are_read_as_the_trie_steps(names, allowed, texts):
             assert table.entry(entry, QUOTE_BYTE) == (DEAD if name < 0 else ending(name))
 
 
-@given(NAMES, st.lists(SPELLINGS, max_size=8))
-def test_marked_strings_are_any_strings_with_some_told_apart(names, texts):
-    trie = Trie(names)
-    table, reader = new_table(), MarkedString(trie, lambda name: "" if name is None else f"={name}", SHARED)
+@given(NAMES, st.lists(SPELLINGS, max_size=8), MODES, st.booleans())
+def test_marked_strings_are_any_strings_with_some_told_apart(names, texts, mode, free):
+    trie, shared = Trie(names, mode), SHARED[mode]
+    home, language = (shared.free_home, shared.free_string) if free else (shared.home, shared.any_string)
+    table, reader = new_table(mode), MarkedString(trie, lambda name: "" if name is None else f"={name}", home)
     for text in [*texts, *trie.names]:
         entry = read(table, reader, text.encode())
         end = table.entry(entry, QUOTE_BYTE) if entry > DEAD else DEAD
-        key = decoded(text)
+        key, state = decoded(text), language.start
+        for byte in text.encode():
+            state = state and language.step(state, byte)
         if key is None:
             assert end == DEAD or end > DEAD  # within an escape a quote is a letter, or nothing
+        elif not (state and language.accepts(state)):
+            assert end == DEAD
         else:
-            assert reader.labels[-2 - end] == (f"={key}" if key in trie.numbers else "")
+            is_marked = key in trie.numbers and (
+                mode is Escapes.ANY or text == json.dumps(key, ensure_ascii=False)[1:-1]
+            )
+            assert reader.labels[-2 - end] == (f"={key}" if is_marked else "")
 
 
 @pytest.mark.parametrize("count", [5_000, 40_000])
 def test_a_table_that_grows_keeps_what_was_written(count):
-    trie = Trie(["ab", "ac"])
-    table, reader = new_table(), Names(trie, 3, trie.names)
+    trie = Trie(["ab", "ac"], Escapes.ANY)
+    table, reader = new_table(Escapes.ANY), Names(trie, 3, trie.names)
     state = read(table, reader, b"a")
     row = table.rows[state].copy()
     first = table.run(reader, [("more", number) for number in range(count)], 7)

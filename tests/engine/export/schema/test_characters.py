@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from language import matches, nodes
 
-from engine.automata.json.strings.spelling import json_automaton
+from engine.automata.json.strings.letter_spelling import json_automaton
+from engine.automata.json.strings.spelling import Escapes
 from engine.automata.utf8 import FINAL
 from engine.compile import compile_grammar
 from engine.export.rules.character_automaton import character_system
 from engine.export.rules.expressions import choice
 from engine.export.rules.right_linear import System
 from engine.export.schema.characters import escaped, raw
-from engine.export.schema.settings import Spelling
 from engine.grammar import Chars, CharSet, Grammar, Rule
 from engine.grammar.charset import EVERY_SCALAR
 from engine.grammar.print_gbnf import print_gbnf
@@ -62,8 +62,8 @@ def test_an_automaton_that_is_too_large_is_refused():
         character_system(node, Limits(), 100)
 
 
-def as_grammar(characters: CharSet, spelling: Spelling):
-    node = choice(raw(characters), escaped(characters, spelling, Limits()))
+def as_grammar(characters: CharSet, escapes: Escapes):
+    node = choice(raw(characters), escaped(characters, escapes, Limits()))
     return compile_grammar("gbnf", print_gbnf(Grammar((Rule("root", node),), "root")))
 
 
@@ -89,9 +89,9 @@ def ways(code: int) -> list[bytes]:
     ]
 
 
-@given(char_sets, st.lists(code_points, max_size=3))
-def test_any_spelling_is_every_way(characters, codes):
-    grammar, automaton = as_grammar(characters, Spelling.ANY), json_automaton(characters)
+@given(char_sets, st.lists(code_points, max_size=3), st.sampled_from(Escapes))
+def test_characters_have_all_spellings_of_their_escapes(characters, codes, escapes):
+    grammar, automaton = as_grammar(characters, escapes), json_automaton(characters, escapes)
     for code in (*codes, *(edge for pair in characters.ranges for edge in pair)):
         for text in ways(code):
             node: int | None = 0
@@ -102,7 +102,7 @@ def test_any_spelling_is_every_way(characters, codes):
 
 @given(char_sets, st.lists(code_points, max_size=3))
 def test_plain_spelling_is_one_way(characters, codes):
-    grammar = as_grammar(characters, Spelling.PLAIN)
+    grammar = as_grammar(characters, Escapes.SHORTEST)
     for code in (*codes, *(edge for pair in characters.ranges for edge in pair)):
         shortest = json.dumps(chr(code), ensure_ascii=False)[1:-1].encode()
         assert grammar.fullmatch(shortest) == (code in characters)

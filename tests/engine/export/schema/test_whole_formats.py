@@ -9,7 +9,7 @@ from itertools import product
 import pytest
 from lockstep import difference
 
-from engine.compile import compile_grammar
+from engine.compile import CompileOptions, compile_grammar
 from engine.export import Spelling, to_gbnf
 from engine.export.schema.whole_formats import NAMES
 from engine.source import GrammarError
@@ -18,20 +18,22 @@ A63 = "x" * 63
 
 
 @cache
-def schema(name):
-    return compile_grammar("json_schema", json.dumps({"type": "string", "format": name}))
+def schema(name, escapes="shortest"):
+    source = json.dumps({"type": "string", "format": name})
+    return compile_grammar("json_schema", source, CompileOptions(escapes=escapes))
 
 
 @cache
-def written(name):
-    conversion = to_gbnf(schema(name), Spelling.ANY)
+def written(name, escapes="shortest"):
+    conversion = to_gbnf(schema(name, escapes), Spelling.ANY)
     assert not conversion.notes
     return compile_grammar("gbnf", conversion.text)
 
 
+@pytest.mark.parametrize("escapes", ["shortest", "any"])
 @pytest.mark.parametrize("name", sorted(NAMES))
-def test_the_text_is_the_format(name):
-    assert difference(schema(name), written(name), walks=6, steps=60) == ""
+def test_the_text_is_the_format(name, escapes):
+    assert difference(schema(name, escapes), written(name, escapes), walks=6, steps=60) == ""
 
 
 @pytest.mark.parametrize(("name", "day"), [("time", ""), ("date-time", "2016-12-31T"), ("date-time", "2017-01-01t")])
@@ -69,8 +71,11 @@ def test_lengths(name):
 
 
 def test_every_spelling_of_a_character():
-    assert written("hostname").fullmatch(r'"\u0061\u002eb"')
-    assert written("email").fullmatch(r'"\u0022\"@b"') == schema("email").fullmatch(r'"\u0022\"@b"')
+    assert written("hostname", "any").fullmatch(r'"\u0061\u002eb"')
+    assert not written("hostname").fullmatch(r'"\u0061\u002eb"')
+    for escapes in ("shortest", "any"):
+        text = r'"\u0022\"@b"'
+        assert written("email", escapes).fullmatch(text) == schema("email", escapes).fullmatch(text)
 
 
 def test_among_other_strings():

@@ -28,9 +28,10 @@ def is_plain(text: str) -> bool:
     return plain and not re.search("[eE]", re.sub("true|false", "", strings.sub("", text)))
 
 
+@pytest.mark.parametrize("escapes", ["shortest", "any"])
 @pytest.mark.parametrize(("name", "whitespace"), CASES)
-def test_every_spelling_is_the_same_language(name, whitespace):
-    schema = compiled(SCHEMAS[name], whitespace)
+def test_every_spelling_is_the_same_language(name, whitespace, escapes):
+    schema = compiled(SCHEMAS[name], whitespace, escapes=escapes)
     text = to_gbnf(schema, Spelling.ANY).text
     grammar = compile_grammar("gbnf", text)
     assert difference(schema, grammar) == ""
@@ -39,6 +40,22 @@ def test_every_spelling_is_the_same_language(name, whitespace):
     for match in texts(schema, count=5):
         assert grammar.fullmatch(match)
         assert grammar.fullmatch(match[:-1]) == schema.fullmatch(match[:-1])
+
+
+def test_names_and_values_without_conditions_are_written_apart():
+    schema = compiled({"patternProperties": {"^a": {"type": "string"}}, "additionalProperties": {"maxLength": 1}})
+    grammar = compile_grammar("gbnf", to_gbnf(schema, Spelling.ANY).text)
+    for text in (
+        r'{"a": "\u00e9"}',
+        r'{"a\u00e9": "é"}',
+        r'{"aé": "\/"}',
+        r'{"b": "\u00e9"}',
+        r'{"b": "é"}',
+        r'"\u00E9"',
+    ):
+        assert grammar.fullmatch(text) == schema.fullmatch(text), text
+    assert grammar.fullmatch(r'{"aé": "\ud83d\ude00"}')
+    assert not grammar.fullmatch(r'{"b": "\u00e9"}')
 
 
 @pytest.mark.parametrize(("name", "whitespace"), CASES)

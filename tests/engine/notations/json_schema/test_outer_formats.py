@@ -31,7 +31,7 @@ def runs(machine, text):
 
 
 def accepts(schema, value):
-    return compile_grammar("json_schema", json.dumps(schema)).fullmatch(json.dumps(value))
+    return compile_grammar("json_schema", json.dumps(schema)).fullmatch(json.dumps(value, ensure_ascii=False))
 
 
 @pytest.mark.parametrize("name", sorted(OUTER))

@@ -6,6 +6,7 @@ import pytest
 
 from engine.automata.json.goals import Goals
 from engine.automata.json.objects.case import ObjectCase, ObjectPlace
+from engine.automata.json.strings.spelling import Escapes
 from engine.automata.json.values import Kind
 from engine.notations.json_schema import parse
 from engine.source import Limits, SourceText
@@ -14,7 +15,7 @@ from engine.source import Limits, SourceText
 def case_of(schema: object) -> tuple[Goals, ObjectCase]:
     """The only case of a schema, and its goals."""
     model, _ = parse(SourceText(json.dumps(schema)), Limits())
-    goals = Goals(model.arena, Limits())
+    goals = Goals(model.arena, Limits(), Escapes.ANY)
     (start,) = goals.starts(model.goal, Kind.OBJECT)
     assert isinstance(start, ObjectPlace)
     return goals, start.case

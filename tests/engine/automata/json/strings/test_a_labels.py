@@ -8,6 +8,7 @@ import idna
 import pytest
 
 from engine.automata.json.strings.a_labels import DOTS, Beginning, NamesWithALabels, end_of, is_a_label
+from engine.automata.json.strings.spelling import Escapes
 from engine.automata.runtime import DEAD
 
 LETTERS = ascii_lowercase + digits
@@ -79,7 +80,7 @@ def test_every_beginning_has_an_end_that_makes_an_a_label_of_it():
 
 @pytest.mark.parametrize("name", sorted(DOTS))
 def test_every_state_within_an_a_label_can_be_completed(name):
-    names, rng = NamesWithALabels(name), random.Random(name)
+    names, rng = NamesWithALabels(name, Escapes.ANY), random.Random(name)
     for _ in range(12):
         before = rng.choice(["", "a.", "ab-c." * rng.randint(45, 49)])
         label, state = "", run(names, f"{before}xn--")
@@ -97,7 +98,7 @@ def test_every_state_within_an_a_label_can_be_completed(name):
 
 @pytest.mark.parametrize("name", sorted(DOTS))
 def test_what_is_accepted_is_a_name(name):
-    names, rng = NamesWithALabels(name), random.Random(name)
+    names, rng = NamesWithALabels(name, Escapes.ANY), random.Random(name)
     for _ in range(200):
         labels = [rng.choice([*("xn--" + each for each in (*VALID, *INVALID)), "a", "a-b"]) for _ in range(3)]
         right = all(label[:4] != "xn--" or is_a_label(label[4:]) for label in labels)
@@ -105,7 +106,7 @@ def test_what_is_accepted_is_a_name(name):
 
 
 def test_as_many_characters_are_counted_as_there_are():
-    names = NamesWithALabels("hostname")
+    names = NamesWithALabels("hostname", Escapes.ANY)
     for count in range(230, 250):
         before = "a." * (count // 2) + "a" * (count % 2)
         before = before if before.endswith(".") else before[:-3] + "aa."
@@ -114,7 +115,7 @@ def test_as_many_characters_are_counted_as_there_are():
 
 
 def test_the_longest_a_labels():
-    names = NamesWithALabels("hostname")
+    names = NamesWithALabels("hostname", Escapes.ANY)
     for count in range(1, 60):
         label = "xn--" + "b" * count + end_of(beginning_of("b" * count))
         assert names.accepts(run(names, label)) is (len(label) <= 63)

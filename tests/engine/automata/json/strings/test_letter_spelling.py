@@ -3,11 +3,13 @@
 import json
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.automata.json.strings.letter_spelling import spelling_of
 from engine.automata.json.strings.letters import letters_of
+from engine.automata.json.strings.spelling import Escapes, spellings
 from engine.grammar import CharSet
 
 INTERESTING = list('aZ"\\/\n\0\x7f\x80\u07ff\u0800\ud7ff\ue000\uffff\U00010000\U0010ffff')
@@ -35,27 +37,44 @@ def read(spelling, data):
     return None
 
 
-@given(st.lists(sets, max_size=3), st.lists(codes, min_size=1, max_size=5))
-def test_every_spelling_of_a_character_is_read_as_its_letter(some, characters):
-    letters = letters_of(some)
+def is_listed(way, code, escapes):
+    return any(
+        len(way) == len(listed) and all(byte in position for byte, position in zip(way, listed, strict=True))
+        for listed in spellings(code, escapes)
+    )
+
+
+@given(st.lists(sets, max_size=3), st.lists(codes, min_size=1, max_size=5), st.sampled_from(Escapes))
+def test_every_listed_spelling_of_a_character_is_read_as_its_letter(some, characters, escapes):
+    letters = letters_of(some, escapes)
     spelling = spelling_of(letters)
     for code in characters:
         for way in ways(code):
-            assert read(spelling, way) == letters.of(code)
+            assert read(spelling, way) == (letters.of(code) if is_listed(way, code, escapes) else None)
             assert read(spelling, way[:-1]) is None
 
 
-def test_what_spells_nothing():
-    spelling = spelling_of(letters_of([CharSet.chars("aé")]))
+@given(codes)
+def test_what_is_spelled_in_the_shortest_way_costs_as_much_as_in_any(code):
+    chars = [CharSet(((code, code),))]
+    shortest, every = (
+        spelling_of(letters_of(chars, escapes)).costs(None)[0] for escapes in (Escapes.SHORTEST, Escapes.ANY)
+    )
+    np.testing.assert_array_equal(shortest, every)
+
+
+@pytest.mark.parametrize("escapes", Escapes)
+def test_what_spells_nothing(escapes):
+    spelling = spelling_of(letters_of([CharSet.chars("aé")], escapes))
     for wrong in (b'"', b"\x1f", b"\\x", b"\xc0\x80", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xff", b"\x80"):
         assert read(spelling, wrong) is None
     for half in (rb"\ud800", rb"\udc00", rb"\ud800a", rb"\ud800\u0061", rb"\udc00\udc00"):
         assert read(spelling, half) is None
 
 
-@given(st.lists(sets, max_size=3))
-def test_from_a_place_those_letters_may_be_read_that_are_reached(some):
-    letters = letters_of(some)
+@given(st.lists(sets, max_size=3), st.sampled_from(Escapes))
+def test_from_a_place_those_letters_may_be_read_that_are_reached(some, escapes):
+    letters = letters_of(some, escapes)
     spelling = spelling_of(letters)
     costs = spelling.costs(None)
     for place in range(spelling.nodes):

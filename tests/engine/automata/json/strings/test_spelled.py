@@ -12,12 +12,13 @@ from string_formulas import PIECES, build, formulas, node_of
 from engine.automata.json.arena import Arena
 from engine.automata.json.strings.language import TextLanguage
 from engine.automata.json.strings.spelled import Spelled
+from engine.automata.json.strings.spelling import Escapes
 from engine.compile import compile_grammar
 from engine.source import GrammarError, LimitExceededError, Limits, Span
 
 
-def over_bytes(formula):
-    language = TextLanguage(formula, Limits())
+def over_bytes(formula, escapes):
+    language = TextLanguage(formula, Limits(), escapes)
     try:
         language._automaton = language._made(by_letters=False)
     except LimitExceededError:
@@ -48,17 +49,18 @@ def check_in_lockstep(one, other, random, most):
 
 
 @settings(max_examples=150)
-@given(formulas, st.integers(0, 1 << 32))
-def test_over_letters_a_language_is_what_it_is_over_bytes(formula, seed):
+@given(formulas, st.sampled_from(Escapes), st.integers(0, 1 << 32))
+def test_over_letters_a_language_is_what_it_is_over_bytes(formula, escapes, seed):
     built = build(Arena(), formula)
-    check_in_lockstep(TextLanguage(built, Limits()), over_bytes(built), Random(seed), 12)
+    check_in_lockstep(TextLanguage(built, Limits(), escapes), over_bytes(built, escapes), Random(seed), 12)
 
 
 @pytest.mark.parametrize("pattern", [r"^(?=.*\d)(?!.*ab)\w+$", r"^[^\x00-\x7f]{2,}$", r"^\S+\s\S$"])
 def test_conditions_over_letters(pattern):
     text = Arena().text(lambda: node_of(pattern), ("pattern", pattern), Span(0, 1))
     for seed in range(20):
-        check_in_lockstep(TextLanguage(text, Limits()), over_bytes(text), Random(seed), 12)
+        for escapes in Escapes:
+            check_in_lockstep(TextLanguage(text, Limits(), escapes), over_bytes(text, escapes), Random(seed), 12)
 
 
 @given(
@@ -67,7 +69,9 @@ def test_conditions_over_letters(pattern):
     st.integers(0, 1 << 32),
 )
 def test_what_looks_behind_sees_characters_however_they_are_spelled(pattern, text, seed):
-    language = TextLanguage(Arena().text(lambda: node_of(pattern), ("pattern", pattern), Span(0, 1)), Limits())
+    language = TextLanguage(
+        Arena().text(lambda: node_of(pattern), ("pattern", pattern), Span(0, 1)), Limits(), Escapes.ANY
+    )
     random, state = Random(seed), language.start
     for character in text:
         raw, escaped = character.encode(), f"\\u{ord(character):04x}".encode()
@@ -86,7 +90,7 @@ def test_a_pattern_of_too_many_letters_that_looks_behind_is_refused():
 @settings(max_examples=60)
 @given(formulas, st.integers(0, 1 << 32))
 def test_what_is_lacking_is_a_lower_bound(formula, seed):
-    language, random = TextLanguage(build(Arena(), formula), Limits()), Random(seed)
+    language, random = TextLanguage(build(Arena(), formula), Limits(), Escapes.ANY), Random(seed)
     automaton, state, left = language.automaton, language.start, []
     while state is not None and len(left) < 12 and isinstance(automaton, Spelled):
         left.append((automaton.remaining(state), language.accepts(state)))

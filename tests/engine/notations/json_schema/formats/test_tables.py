@@ -9,9 +9,10 @@ import pytest
 from engine.automata.json.strings.conditions import ConditionAutomaton, text_program
 from engine.automata.json.strings.letter_spelling import spelling_of
 from engine.automata.json.strings.letters import letters_of
+from engine.automata.json.strings.spelling import Escapes
 from engine.automata.json.strings.tables import BLOCK, TableAutomaton, pack, table_of, unpack, write
 from engine.automata.runtime import DEAD
-from engine.compile import compile_grammar
+from engine.compile import CompileOptions, compile_grammar
 from engine.grammar import CharSet
 from engine.notations.json_schema.formats import NAMES, format_node
 from engine.source import Limits
@@ -22,17 +23,17 @@ FEW_STATES = 1_000
 
 
 def worked_out(name):
-    return ConditionAutomaton(*text_program(format_node(name), Limits(), by_letters=True))
+    return ConditionAutomaton(*text_program(format_node(name), Limits(), Escapes.ANY, by_letters=True))
 
 
 @pytest.mark.parametrize("name", TABLES)
 def test_a_table_is_as_new_as_its_format(name):
-    assert table_of(("format", name)).digest == digest(name), "python -m resources.formats.write_tables"
+    assert table_of(("format", name), Escapes.ANY).digest == digest(name), "python -m resources.formats.write_tables"
 
 
-@pytest.mark.parametrize("name", [name for name in TABLES if table_of(("format", name)).size < FEW_STATES])
+@pytest.mark.parametrize("name", [name for name in TABLES if table_of(("format", name), Escapes.ANY).size < FEW_STATES])
 def test_a_small_table_is_its_format(name):
-    table, twin = table_of(("format", name)), worked_out(name)
+    table, twin = table_of(("format", name), Escapes.ANY), worked_out(name)
     pairs = letters_of_both(table, twin)
     todo, seen = [(table.start, twin.start)], {(table.start, twin.start)}
     while todo:
@@ -43,9 +44,11 @@ def test_a_small_table_is_its_format(name):
     assert {mine for mine, _ in seen} == set(range(1, table.size))
 
 
-@pytest.mark.parametrize("name", [name for name in TABLES if table_of(("format", name)).size >= FEW_STATES])
+@pytest.mark.parametrize(
+    "name", [name for name in TABLES if table_of(("format", name), Escapes.ANY).size >= FEW_STATES]
+)
 def test_a_large_table_is_its_format_along_many_ways(name):
-    table, twin, random = table_of(("format", name)), worked_out(name), Random(name)
+    table, twin, random = table_of(("format", name), Escapes.ANY), worked_out(name), Random(name)
     pairs = letters_of_both(table, twin)
     for _ in range(15):
         mine, theirs = table.start, twin.start
@@ -85,7 +88,7 @@ def check_place(table, twin, pairs, mine, theirs):
 
 
 def test_what_is_lacking_depends_on_the_bytes_that_there_are():
-    table = table_of(("format", "date"))
+    table = table_of(("format", "date"), Escapes.ANY)
     assert table.remaining(DEAD).at_least is None
     assert table.remaining(table.start, frozenset(b"0123456789-")) == (10, True)
     assert table.remaining(table.start, frozenset(b"01-")) == (10, True)
@@ -104,7 +107,7 @@ def test_blocks_are_unpacked_as_they_were():
 
 def test_the_smallest_automaton_over_the_coarsest_letters():
     # a or b, any number of times, then c: states 1 and 2 are alike, and so are a and b.
-    letters = letters_of([CharSet.chars(c) for c in "abc"])
+    letters = letters_of([CharSet.chars(c) for c in "abc"], Escapes.ANY)
     a, b, c = (letters.of(ord(each)) for each in "abc")
     rows = np.zeros((4, letters.size), np.int64)
     rows[1, [a, b, c]], rows[2, [a, b, c]] = (2, 1, 3), (1, 2, 3)
@@ -114,7 +117,7 @@ def test_the_smallest_automaton_over_the_coarsest_letters():
     assert fewer.of(ord("a")) == fewer.of(ord("b")) != fewer.of(ord("c"))
     lacks = np.array([0, 1, 0], np.uint16)
     data = write(narrow.astype(np.uint16), lacks, lacks, letters=fewer, digest="x")
-    table = TableAutomaton(data)
+    table = TableAutomaton(data, Escapes.ANY)
     for text, holds in (("c", True), ("abbac", True), ("ab", False), ("cc", False), ("d", False)):
         state = table.start
         for character in text:
@@ -125,16 +128,16 @@ def test_the_smallest_automaton_over_the_coarsest_letters():
 
 def test_grammars_share_a_format():
     schema = json.dumps({"items": {"type": "string", "format": "email", "maxLength": 10}})
-    for _ in range(2):
-        grammar = compile_grammar("json_schema", schema)
+    for escapes in ("shortest", "any", "shortest"):
+        grammar = compile_grammar("json_schema", schema, CompileOptions(escapes=escapes))
         assert grammar.fullmatch('["a@b.example"]') is False
         assert grammar.fullmatch('["a@b.exampl"]') is True
-        assert grammar.fullmatch('["\\u0061@b.c"]') is True
+        assert grammar.fullmatch('["\\u0061@b.c"]') is (escapes == "any")
 
 
 @pytest.mark.parametrize("name", TABLES)
 def test_every_format_has_more_than_a_million_strings(name):
-    table = table_of(("format", name))
+    table = table_of(("format", name), Escapes.ANY)
     widths = np.zeros(table.letters.size)
     for first, last, letter in table.letters.segments:
         widths[letter] += last - first + 1
