@@ -107,7 +107,9 @@ def _print(artifact: Artifact) -> None:
         sys.stdout.buffer.write(artifact.content)
         sys.stdout.flush()
         return
-    print(text, end="", flush=True)  # a reader that is gone is found out before it is told what was compared
+    # A regex ends without a line end, which would be part of it; only a terminal needs one, for its prompt.
+    end = "" if text.endswith("\n") or not sys.stdout.isatty() else "\n"
+    print(text, end=end, flush=True)  # a reader that is gone is found out before it is told what was compared
 
 
 def listed(job: ExportJob | None) -> list[dict[str, object]]:

@@ -1,9 +1,34 @@
-"""A grammar as GBNF text, which reads back as the same language.
+r"""Print a grammar as GBNF text that llama.cpp, xgrammar and llguidance read as the same language.
 
-The text keeps to what llama.cpp itself takes: names of letters, digits and
-dashes, `root` for the start, and a line that goes on only after `|`. What
-matches nothing is written as a range that runs backwards, `[b-a]`, since GBNF
-has no word for it.
+The text keeps to the subset that the three readers share. It was found in their sources
+(llama.cpp `src/llama-grammar.cpp`; xgrammar 0.2.8 `cpp/grammar_parser.cc` and
+`cpp/support/encoding.h`; llguidance 1.9.1 `gbnf_to_lark.py` and `parser/src/lark/lexer.rs`)
+and is tested against all of them:
+
+- The start rule is `root`. A name begins with a letter and holds letters, digits and dashes. No
+  two names may differ only in case or in dashes (llguidance writes `fooBar` and `foo-bar` as
+  `foo_bar`), and xgrammar's keywords and llguidance's `start` are not used.
+- A line continues only after `|`.
+- The escapes are `\n`, `\r`, `\t`, `\\`, `\"` in a literal, `\[` and `\]` in a class, `\xHH` up to U+00FF
+  and `\uHHHH` from U+1000. llguidance drops the leading zeros of `\u` and `\U`, so other characters,
+  U+10FFFF included, are written as themselves.
+- No hexadecimal digit follows `\xHH`, since xgrammar would read it as part of the number. A literal
+  is divided there; in a class, such members come last.
+- In a class, `-` stands last and is not escaped, and `^` is `\x5E`: llguidance knows no `\-`. A dash
+  at the end of a range would be read as a set operator by llguidance (`[+--]`).
+- Surrogates are never written, since llguidance refuses them and UTF-8 cannot spell them. llama.cpp
+  and xgrammar read `[^a]` as including them, so a class that must be exact in bytes is printed
+  without negation. A negated class that excludes both neighbours of the surrogates excludes one
+  range over them, since llguidance misreads two ranges that meet there.
+- What is repeated twice is written `("" x{2,})+`: llguidance drops parentheses around a single item, and then
+  refuses `x{2,}+`.
+- There is no `.`: xgrammar does not know it, and llguidance excludes line feeds from it.
+
+Two constructs are outside the subset, because it has no word for them: tokens taken whole, and what
+matches nothing, which is a range that runs backwards (`[b-a]`).
+
+What the readers share is the spelling. llguidance also turns rules without recursion into tokens
+that match as much as they can, so it may accept fewer texts (`engine.export.targets.ebnf`).
 
 The nodes are written from a list of what is still to come, so depth costs no
 Python frames and each character is written once.
@@ -16,7 +41,7 @@ from collections.abc import Iterator
 from enum import IntEnum
 from typing import Final
 
-from engine.grammar.charset import ANY, CharSet
+from engine.grammar.charset import ANY, EVERY_SCALAR, CharSet
 from engine.grammar.nodes import (
     Chars,
     Choice,
@@ -38,7 +63,15 @@ _NEVER: Final = "[b-a]"
 _LONGEST_LINE: Final = 100
 _NOT_A_NAME: Final = re.compile(r"[^A-Za-z0-9-]+")
 _TOKEN_NAME: Final = re.compile(r"<(?!\[)[^>\r\n]*>")
+_NOT_FIRST: Final = re.compile(r"^[^A-Za-z]")
+_CAMEL: Final = re.compile(r"([a-z])([A-Z])")
+_RESERVED: Final = frozenset({"true", "false", "TagDispatch", "Token", "ExcludeToken", "TokenTagDispatch", "Regex"})
 _ESCAPES: Final = {"\n": r"\n", "\r": r"\r", "\t": r"\t", "\\": r"\\"}
+_HEX_DIGIT: Final = frozenset("0123456789abcdefABCDEF")
+_SHORT_HEX: Final = re.compile(r"\\x[0-9A-F]{2}\Z")
+_DASH: Final = ord("-")
+_AROUND_SURROGATES: Final = (0xD7FF, 0xE000)
+_FIRST_LONG: Final = 0x1000  # from here on `\u` has no leading zero
 _QUANTIFIERS: Final = {(0, None): "*", (1, None): "+", (0, 1): "?"}
 
 
@@ -60,7 +93,7 @@ def print_gbnf(grammar: Grammar, *, negates: bool = True) -> str:
 
     Args:
         grammar: what is written.
-        negates: whether a class may be written as what it leaves out, `.` included, where that is shorter.
+        negates: whether a class may be written as what it leaves out, where that is shorter.
 
     Raises:
         NoGbnfError: the grammar looks around, or excludes several tokens at once.
@@ -80,25 +113,38 @@ def print_rules(grammar: Grammar, *, negates: bool = True) -> Iterator[tuple[Rul
 
 
 def _names(grammar: Grammar) -> dict[str, str]:
-    """Names that llama.cpp takes, each once."""
+    """Names that all readers take, each once."""
     names = {grammar.start: START}
-    taken = {START}
+    taken = {START, "start"}
     others = [rule.name for rule in grammar.rules if rule.name != grammar.start]
     for name in others:  # a name that is good keeps itself, whatever others come to
-        if name != START and not _NOT_A_NAME.search(name) and name:
+        if name == _portable(name) and _folded(name) not in taken:
             names[name] = name
-            taken.add(name)
+            taken.add(_folded(name))
     counts: dict[str, int] = {}
     for name in others:
         if name not in names:
-            plain = _NOT_A_NAME.sub("-", name).strip("-") or "rule"
+            plain = _portable(name)
             candidate = plain
-            while candidate in taken:
+            while _folded(candidate) in taken:
                 counts[plain] = counts.get(plain, 0) + 1
                 candidate = f"{plain}-{counts[plain]}"
             names[name] = candidate
-            taken.add(candidate)
+            taken.add(_folded(candidate))
     return names
+
+
+def _portable(name: str) -> str:
+    """A name with letters, digits and dashes only, a letter first, that no reader reserves."""
+    plain = _NOT_A_NAME.sub("-", name).strip("-") or "rule"
+    if _NOT_FIRST.match(plain):
+        plain = f"rule-{plain}"
+    return f"{plain}-rule" if plain in _RESERVED else plain
+
+
+def _folded(name: str) -> str:
+    """What llguidance's reader makes of a name, for one of two rules of the same name would be lost there."""
+    return _CAMEL.sub(r"\1_\2", name.replace("-", "_")).lower()
 
 
 def _body(node: Node, names: dict[str, str], negates: bool) -> str:
@@ -164,7 +210,11 @@ def _with_literals(items: tuple[Node, ...]) -> Iterator[str | Node]:
     for item in items:
         code = _single(item)
         if code is not None:
-            literal += _escaped(code, '"')
+            text = _escaped(code, '"')
+            if text[0] in _HEX_DIGIT and _SHORT_HEX.search(literal):
+                yield f'"{literal}"'
+                literal = ""
+            literal += text
             continue
         if literal:
             yield f'"{literal}"'
@@ -188,16 +238,35 @@ def _choice(node: Choice, around: _Around) -> Iterator[str | tuple[Node, _Around
 
 def _repeat(node: Repeat, around: _Around) -> Iterator[str | tuple[Node, _Around]]:
     bounds = (node.minimum, node.maximum)
-    if node.maximum == 0 or isinstance(node.node, Empty):
+    if prints_as_empty(node):
         yield '""'  # llama.cpp refuses to repeat nothing
     elif bounds == (1, 1):
         yield node.node, around
     else:
         grouped = around is _Around.REPETITION
-        yield "(" if grouped else ""
+        yield '("" ' if grouped else ""  # llguidance's reader drops parentheses around a single item
         yield node.node, _Around.REPETITION
         yield _QUANTIFIERS.get(bounds) or _counts(node)
         yield ")" if grouped else ""
+
+
+def prints_as_empty(node: Node) -> bool:
+    """Tell whether a node is printed as empty literals alone."""
+    todo = [node]
+    while todo:
+        part = todo.pop()
+        match part:
+            case Repeat():
+                todo += [] if part.maximum == 0 else [part.node]
+            case Sequence():
+                todo += part.items
+            case Choice() if part.alternatives:
+                todo += part.alternatives
+            case Empty():
+                pass
+            case _:
+                return False
+    return True
 
 
 def _counts(node: Repeat) -> str:
@@ -229,32 +298,62 @@ def _single(node: Node) -> int | None:
 
 
 def _chars(characters: CharSet, negates: bool) -> str:
-    if characters == ANY and negates:
-        return "."
-    if not characters:
+    scalars = characters & EVERY_SCALAR
+    if not scalars:
         return _NEVER
-    first = characters.ranges[0][0]
-    if characters.ranges == ((first, first),):
+    first = scalars.ranges[0][0]
+    if scalars.ranges == ((first, first),):
         return f'"{_escaped(first, chr(34))}"'
-    negated, ranges = members(characters) if negates else (False, characters.ranges)
-    return f"[{'^' if negated else ''}{''.join(_range(*pair) for pair in ranges)}]"
+    excluded = EVERY_SCALAR - scalars
+    if _AROUND_SURROGATES[0] in excluded and _AROUND_SURROGATES[1] in excluded:
+        # llguidance misreads `[^a-\uD7FF\uE000-\uF000]`: both neighbours of the surrogates would be allowed.
+        excluded |= CharSet((_AROUND_SURROGATES,))
+    negated = negates and bool(excluded) and _is_shorter_negated(scalars.ranges, excluded.ranges)
+    return f"[{'^' if negated else ''}{_members(excluded if negated else scalars)}]"
 
 
 def members(characters: CharSet) -> tuple[bool, tuple[tuple[int, int], ...]]:
     """How a set is best written as a class: whether negated, and its ranges."""
     ranges, excluded = characters.ranges, (~characters).ranges
-    negated = len(excluded) < len(ranges) or ranges[-1][1] == ANY.ranges[-1][1]
+    negated = _is_shorter_negated(ranges, excluded)
     return negated, excluded if negated else ranges
 
 
+def _is_shorter_negated(ranges: tuple[tuple[int, int], ...], excluded: tuple[tuple[int, int], ...]) -> bool:
+    return len(excluded) < len(ranges) or ranges[-1][1] == ANY.ranges[-1][1]
+
+
+def _members(characters: CharSet) -> str:
+    r"""Print the members of a class in code point order; those that end in `\xHH` and the dash come last."""
+    written = [_range(first, last) for first, last in _without_dash_at_an_end(characters.ranges)]
+    dash = any(_DASH in pair for pair in characters.ranges)
+    return "".join(sorted(written, key=_order)) + ("-" if dash else "")
+
+
+def _order(member: str) -> int:
+    r"""Place members so that no hexadecimal digit follows `\xHH`; at most one begins with a digit and ends so."""
+    if not _SHORT_HEX.search(member):
+        return 0
+    return 1 if member[0] in _HEX_DIGIT else 2
+
+
+def _without_dash_at_an_end(ranges: tuple[tuple[int, int], ...]) -> Iterator[tuple[int, int]]:
+    for first, last in ranges:
+        begin = first + 1 if first == _DASH else first
+        end = last - 1 if last == _DASH else last
+        if begin <= end:
+            yield begin, end
+
+
 def _range(first: int, last: int) -> str:
-    special = "[]^-"  # `^` is special in front only, and has no other escape than its code
+    special = "[]^"  # `^` is special in front only, and has no other escape than its code
     if first == last:
         return _escaped(first, special)
     return f"{_escaped(first, special)}{'-' if last > first + 1 else ''}{_escaped(last, special)}"
 
 
 def _escaped(code: int, special: str) -> str:
+    """A character in a literal or a class; see the beginning of this module for what its readers share."""
     character = chr(code)
     if character == "^" and "^" in special:
         return r"\x5E"
@@ -266,4 +365,4 @@ def _escaped(code: int, special: str) -> str:
         return character
     if code <= 0xFF:
         return f"\\x{code:02X}"
-    return f"\\u{code:04X}" if code <= 0xFFFF else f"\\U{code:08X}"
+    return f"\\u{code:04X}" if _FIRST_LONG <= code <= 0xFFFF else character

@@ -1,6 +1,6 @@
 """GBNF exports in llama.cpp itself: its masks and ours, on random walks.
 
-    python -m tests.llama_cpp LLAMA_CPP [--every N] [--walks N]
+    python -m tests.llama_cpp LLAMA_CPP [--every N] [--walks N] [--hostile N]
 
 LLAMA_CPP is a source tree of llama.cpp (the source distribution of `llama-cpp-python` carries one under `vendor`);
 three of its files are compiled with the system's C++ compiler, no model is needed. What is exported are the
@@ -22,11 +22,13 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from importlib import resources
+from itertools import islice, product
 from pathlib import Path
 
 import numpy as np
 
 from engine.compile import CompiledGrammar, compile_grammar
+from engine.export.rules.llama_limits import within_llama_limits
 from engine.export.target import ExportJob
 from engine.export.targets import target
 from engine.export.text.plain_grammar import plain_grammar
@@ -35,6 +37,7 @@ from engine.grammar.print_gbnf import print_gbnf
 from engine.masking import Matcher
 from engine.source import EngineError
 from engine.vocabulary import Vocabulary
+from tests.support import hostile_grammars
 from tests.support.corpora import cases
 
 Case = tuple[str, str]
@@ -67,9 +70,9 @@ VOCABULARY = Vocabulary(TOKENS, [END], {END: "<eos>"})
 
 
 class Llama:
-    """llama.cpp's grammars, compiled from its sources."""
+    """llama.cpp's grammars, compiled from its sources, over a vocabulary whose last token ends the text."""
 
-    def __init__(self, tree: Path, folder: Path) -> None:
+    def __init__(self, tree: Path, folder: Path, tokens: list[bytes] = TOKENS) -> None:
         library = folder / "masks.so"
         sources = [
             HERE / "masks.cpp",
@@ -81,9 +84,12 @@ class Llama:
         self._library = ctypes.CDLL(str(library))
         self._library.open_grammar.restype = ctypes.c_void_p
         self._library.last_message.restype = ctypes.c_char_p
-        tokens = (ctypes.c_char_p * len(TOKENS))(*TOKENS)
-        self._library.set_vocabulary(tokens, (ctypes.c_int * len(TOKENS))(*map(len, TOKENS)), len(TOKENS), END)
-        self._mask = ctypes.create_string_buffer(len(TOKENS))
+        count = len(tokens)
+        self.ids = {token: token_id for token_id, token in enumerate(tokens)}
+        self._library.set_vocabulary(
+            (ctypes.c_char_p * count)(*tokens), (ctypes.c_int * count)(*map(len, tokens)), count, count - 1
+        )
+        self._mask = ctypes.create_string_buffer(count)
 
     def open(self, text: bytes) -> ctypes.c_void_p | None:
         """A grammar; None where it is refused."""
@@ -108,6 +114,20 @@ class Llama:
     def accept(self, grammar: ctypes.c_void_p, token_id: int) -> bool:
         """Take a token."""
         return bool(self._library.accept(grammar, token_id))
+
+    def matches(self, text: bytes, output: str) -> bool:
+        """Whether a grammar that is not refused takes an output, character by character, and allows it to end."""
+        grammar = self.open(text)
+        if grammar is None:
+            raise RuntimeError(self.message)
+        try:
+            for character in output:
+                token_id = self.ids[character.encode()]
+                if not self.mask(grammar)[token_id] or not self.accept(grammar, token_id):
+                    return False
+            return bool(self.mask(grammar)[-1])
+        finally:
+            self.close(grammar)
 
 
 def subjects() -> Iterator[tuple[str, Case]]:
@@ -176,16 +196,39 @@ def compare(llama: Llama, case: Case, walks: int, counts: Counter[str]) -> str:
     return next(filter(None, (walk(llama, text, ours, seed, counts) for seed in range(walks))), "")
 
 
+def compare_hostile(tree: Path, folder: Path, count: int, counts: Counter[str]) -> int:
+    """Print random grammars over characters that GBNF treats specially; return how many llama.cpp reads otherwise."""
+    drawn = [(grammar, texts) for grammar, texts in islice(hostile_grammars.cases(0), count)]
+    characters = sorted({character for _, texts in drawn for text in texts for character in text})
+    llama = Llama(tree, folder, [*(character.encode() for character in characters), b"<eos>"])
+    wrong = 0
+    for (grammar, texts), negates in product(drawn, (False, True)):
+        text = print_gbnf(within_llama_limits(grammar), negates=negates)
+        ours = compile_grammar("gbnf", text)
+        for output in texts:
+            counts["hostile texts"] += 1
+            try:
+                there = llama.matches(text.encode(), output)
+            except RuntimeError as error:
+                there = str(error)
+            if there != ours.fullmatch(output):
+                wrong += 1
+                sys.stdout.write(f"WRONG {text!r} on {output!r}: {there} there\n")
+    return wrong
+
+
 def main() -> int:
     """Compare what the command line names."""
     parser = argparse.ArgumentParser(prog="python -m tests.llama_cpp", description=__doc__.partition("\n")[0])
     parser.add_argument("tree", type=Path, help="a source tree of llama.cpp")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="only each N-th grammar (1)")
     parser.add_argument("--walks", type=int, default=4, metavar="N", help="follow each grammar N times (4)")
+    parser.add_argument("--hostile", type=int, default=500, metavar="N", help="N random grammars besides (500)")
     arguments = parser.parse_args()
     counts: Counter[str] = Counter()
     wrong = 0
     with tempfile.TemporaryDirectory() as folder:
+        wrong += compare_hostile(arguments.tree, Path(folder), arguments.hostile, counts)
         llama = Llama(arguments.tree, Path(folder))
         for name, case in list(subjects())[:: arguments.every]:
             if found := compare(llama, case, arguments.walks, counts):

@@ -4,6 +4,9 @@ llama.cpp writes a repetition out and refuses one that comes to 2,000 symbols or
 more (`handle_repetitions` in `src/llama-grammar.cpp`). So what is repeated is
 given a rule of its own where it is long, and a large count is told in blocks:
 `x{0,5000}` is `x-block{0,4} x{0,1000}` with `x-block ::= x{1000}`.
+
+It also refuses to repeat without end what has an empty alternative: `("a" | "")+` is
+written as `"a"*`.
 """
 
 from __future__ import annotations
@@ -11,15 +14,18 @@ from __future__ import annotations
 from typing import Final
 
 from engine.export.rules.expressions import repeat, sequence
-from engine.grammar import Chars, Choice, Grammar, Node, Reference, Repeat, Rule, Sequence
+from engine.grammar import EMPTY, Chars, Choice, Grammar, Node, Reference, Repeat, Rule, Sequence
+from engine.grammar.print_gbnf import prints_as_empty
 
 _LIMIT: Final = 2_000
 _BLOCK: Final = 1_000
+_FEW: Final = 6
+"""A rule of so many symbols is repeated in the place of its name, where it must lose its empty alternative."""
 
 
 def within_llama_limits(grammar: Grammar) -> Grammar:
     """The same language, where every repetition is one that llama.cpp takes."""
-    writer = _Writer({rule.name for rule in grammar.rules})
+    writer = _Writer({rule.name: rule.node for rule in grammar.rules})
     rules: list[Rule] = []
     for rule in grammar.rules:
         node = writer.write(rule.node, rule)
@@ -29,8 +35,10 @@ def within_llama_limits(grammar: Grammar) -> Grammar:
 
 
 class _Writer:
-    def __init__(self, names: set[str]) -> None:
-        self._names = names
+    def __init__(self, nodes: dict[str, Node]) -> None:
+        self._nodes = nodes
+        self._names = set(nodes)
+        self._filled: dict[str, Node] = {}
         self._blocks: dict[Node, Reference] = {}
         self.made: list[Rule] = []
 
@@ -40,10 +48,33 @@ class _Writer:
                 return Sequence(tuple(self.write(item, rule) for item in node.items), node.span)
             case Choice():
                 return Choice(tuple(self.write(item, rule) for item in node.alternatives), node.span)
+            case Repeat(node=inner, minimum=minimum, maximum=None):
+                filled = self._without_empty_alternative(inner, rule)
+                if filled is inner:
+                    return self._repeat(self.write(inner, rule), minimum, None, rule)
+                return EMPTY if prints_as_empty(filled) else self._repeat(self.write(filled, rule), 0, None, rule)
             case Repeat():
                 return self._repeat(self.write(node.node, rule), node.minimum, node.maximum, rule)
             case _:
                 return node
+
+    def _without_empty_alternative(self, node: Node, rule: Rule) -> Node:
+        """What a repetition without end repeats, without its empty alternatives; the node itself if it has none."""
+        if isinstance(node, Reference):
+            target = self._nodes[node.name]
+            filled = self._without_empty_alternative(target, rule) if not isinstance(target, Reference) else target
+            if filled is target:
+                return node
+            if node.name not in self._filled:
+                small = prints_as_empty(filled) or _symbols(filled) <= _FEW
+                self._filled[node.name] = filled if small else self._rule(self.write(filled, rule), "part", rule)
+            return self._filled[node.name]
+        if prints_as_empty(node):
+            return EMPTY
+        if not isinstance(node, Choice) or not any(map(prints_as_empty, node.alternatives)):
+            return node
+        kept = tuple(one for one in node.alternatives if not prints_as_empty(one))
+        return kept[0] if len(kept) == 1 else Choice(kept, node.span)
 
     def _repeat(self, inner: Node, minimum: int, maximum: int | None, rule: Rule) -> Node:
         count = max(minimum, maximum or 0, 1)

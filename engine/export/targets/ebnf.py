@@ -1,37 +1,36 @@
-r"""EBNF as xgrammar reads it, which vLLM and SGLang hand their grammars to.
+r"""EBNF as xgrammar reads it, which vLLM and SGLang pass their grammars to.
 
-The dialect is W3C's with `#` comments and C escapes (`cpp/grammar_parser.cc`);
-what is written here is the part of it that GBNF has too, so that it can be read
-back without xgrammar. It differs from GBNF in what follows, as tried out with
-0.2.8:
+The text is in the subset that xgrammar, llguidance's GBNF reader and llama.cpp share
+(`engine.grammar.print_gbnf`), since vLLM hands the same field to either of the first two. It
+has further bounds, as tried out with xgrammar 0.2.8 and llguidance 1.9.1:
 
-- a rule's name begins with no digit, and is not `true`, `false`, or a macro's;
-- there is no `.`, and no class that is empty: what matches nothing is left out;
-- `[^a]` allows the bytes of surrogates, and `[^\uD800-\uDFFF]` loses tokens of several characters, so no class is
-  written as what it leaves out;
-- repetitions have no bound;
-- left recursion is read, but masks of such a grammar may lack tokens, and a rule that repeats itself to its left
-  (`root ::= root{0,2}`) ends the process: it is rewritten, or refused.
+- xgrammar has no class that is empty, so what matches nothing is left out.
+- `[^a]` allows the bytes of surrogates in xgrammar, and `[^\uD800-\uDFFF]` loses tokens of several characters, so no
+  class is negated.
+- xgrammar reads left recursion, but masks of such a grammar may lack tokens, and a rule that repeats itself to its
+  left (`root ::= root{0,2}`) ends the process: it is rewritten, or refused.
+- llguidance makes a token of each rule that leads to no recursion, and its lexer takes the longest match and never
+  goes back: `word ::= [a-z]+` followed by `"x"` has no text there. A grammar without recursion becomes one rule below
+  `root`, which llguidance reads as one token, and so exactly. One with recursion may have fewer texts there, never
+  others: the Lark export is exact.
 """
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from engine.compile import CompiledGrammar
 from engine.export.checks.texts import check_text
 from engine.export.provenance import commented
-from engine.export.rules.plain import renamed
+from engine.export.rules.flatten import is_recursive
 from engine.export.target import Artifact, Check, ExportJob, ExportOptions
 from engine.export.targets.common.rules import RulesTarget
 from engine.export.text.plain_grammar import holds_fewer, left_recursive_rule, plain_grammar
-from engine.grammar import Grammar
+from engine.grammar import Grammar, Reference, Rule
 from engine.grammar.print_gbnf import print_gbnf
 from engine.vocabulary import Vocabulary
 
-_RESERVED: Final = frozenset({"true", "false", "TagDispatch", "Token", "ExcludeToken", "TokenTagDispatch", "Regex"})
-_NOT_A_NAME: Final = re.compile(r"[^A-Za-z0-9-]+")
+_WHOLE: Final = "text"
 
 
 class EbnfTarget(RulesTarget):
@@ -62,15 +61,23 @@ class EbnfTarget(RulesTarget):
 
 
 def ebnf(grammar: Grammar) -> str:
-    """A plain grammar in xgrammar's dialect."""
-    return print_gbnf(renamed(grammar, _name), negates=False)
+    """Print a plain grammar in the dialect that xgrammar and llguidance share."""
+    return print_gbnf(grammar if is_recursive(grammar) else _below_root(grammar), negates=False)
 
 
-def _name(name: str) -> str:
-    plain = _NOT_A_NAME.sub("-", name).strip("-") or "rule"
-    if plain[0].isdigit():
-        return f"rule-{plain}"
-    return f"{plain}-rule" if plain in _RESERVED else plain
+def _below_root(grammar: Grammar) -> Grammar:
+    """Put the whole grammar into one rule below the start rule, unless it is so already."""
+    start = next(rule for rule in grammar.rules if rule.name == grammar.start)
+    if isinstance(start.node, Reference):
+        return grammar
+    names = {rule.name for rule in grammar.rules}
+    name, number = _WHOLE, 1
+    while name in names:
+        number += 1
+        name = f"{_WHOLE}-{number}"
+    others = tuple(rule for rule in grammar.rules if rule is not start)
+    root = Rule(start.name, Reference(name), start.span)
+    return Grammar((root, Rule(name, start.node, start.span), *others), start.name)
 
 
 TARGET = EbnfTarget()

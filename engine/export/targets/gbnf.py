@@ -1,8 +1,10 @@
 """GBNF as llama.cpp reads it.
 
 A schema or a regex becomes rules; GBNF itself is written anew, since llama.cpp
-refuses some of what is read here: names with an underscore, and repetitions
-that it would write out to 2,000 symbols. Left recursion it refuses too: it is rewritten
+refuses some of what is read here: names with an underscore, repetitions
+that it would write out to 2,000 symbols, and repetitions without end of what has an
+empty alternative. Names, literals and classes are in the subset that xgrammar and
+llguidance read as well (`engine.grammar.print_gbnf`). Left recursion it refuses too: it is rewritten
 where that is a line that its author would recognise, or where there is no need
 of recursion at all, and else refused here with the rule's name. Parts that match
 nothing are left out: it would allow what leads into them.
@@ -75,7 +77,7 @@ class GbnfTarget(RulesTarget):
     def check(self, artifact: Artifact, job: ExportJob) -> Check:
         """As `Target`."""
         text = artifact.content.decode()
-        names = [line.partition("::=")[0] for line in text.splitlines() if "::=" in line and not line.startswith("#")]
+        names = [line.partition("::=")[0] for line in text.split("\n") if "::=" in line and not line.startswith("#")]
         if any("_" in name for name in names):
             raise MismatchError("a rule's name has an underscore, which llama.cpp refuses")
         compared = "the grammar and the GBNF, compiled anew,"

@@ -1,7 +1,8 @@
 """One regular expression, for a full match, in what the common engines share.
 
-It carries no comment: no form of one is read by all of Python, ECMAScript,
-Rust and RE2, and a regex is copied into a field as it is.
+The file holds the expression and nothing else. A line end would be part of it
+for a program that passes the file on as it is, and no form of a comment is read by
+all of Python, ECMAScript, Rust and RE2.
 """
 
 from __future__ import annotations
@@ -42,11 +43,11 @@ class RegexTarget(RulesTarget):
             dialect=job.compiled.options.dialect,
             cancel=job.cancel,
         )
-        return Artifact((("grammar.regex", f"{conversion.text}\n".encode()),), conversion.notes)
+        return Artifact((("grammar.regex", conversion.text.encode()),), conversion.notes)
 
     def check(self, artifact: Artifact, job: ExportJob) -> Check:
         """As `Target`."""
-        text = artifact.content.decode().removesuffix("\n")
+        text = artifact.content.decode()
         fewer = holds_fewer(job) or job.options.depth is not None
         compared, dialect = "the grammar and the expression, compiled anew,", job.compiled.options.dialect
         return check_text(job, "regex", text, compared, fewer=fewer, dialect=dialect)

@@ -127,7 +127,9 @@ def _written(body: dict[str, Any], source: str) -> str:
 
 
 def _without_comments(artifact: Artifact) -> str:
-    return "".join(line for line in artifact.content.decode().splitlines(True) if not line.startswith("#"))
+    # Not `splitlines`, which divides at characters that stand in a grammar as themselves.
+    lines = artifact.content.decode().split("\n")
+    return "\n".join(line for line in lines if not line.startswith("#"))
 
 
 def _chat(job: ExportJob) -> dict[str, Any]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import product
+import re
+from itertools import islice, product
 
+import hostile_grammars
 import pytest
 from corpora import cases
 from grammar_language import grammars, language, matches
@@ -66,14 +68,29 @@ def test_characters_come_back_as_they_were(text: str) -> None:
         (Repeat(Sequence((A, B)), 1, None), '"ab"+'),
         (Repeat(Sequence((A, Chars(CharSet.chars("ab")))), 1, None), '("a" [ab])+'),
         (Repeat(Choice((A, B)), 2, 5), '("a" | "b"){2,5}'),
-        (Repeat(Repeat(A, 0, 1), 3, 3), '("a"?){3}'),
+        (Repeat(Repeat(A, 0, 1), 3, 3), '("" "a"?){3}'),
+        (Repeat(Repeat(Empty(), 0, 1), 1, None), '""'),
         (Repeat(A, 2, None), '"a"{2,}'),
         (Repeat(A, 0, 0), '""'),
         (Repeat(A, 1, 1), '"a"'),
         (Sequence((A, Choice((B, Empty())))), '"a" ("b" | "")'),
-        (Chars(CharSet.chars("^]-")), r"[\-\]\x5E]"),
+        (Chars(CharSet.chars("^]-")), r"[\]\x5E-]"),
+        (Chars(CharSet.chars("+-")), "[+-]"),
+        (Chars(CharSet.chars("+,-")), "[+,-]"),
+        (Chars(CharSet.chars("-./")), "[./-]"),
+        (Chars(CharSet.chars("*+,-./")), "[*-/]"),
+        (Chars(~CharSet.chars("-")), "[^-]"),
         (Chars(~CharSet.chars('"\n')), r'[^\n"]'),
-        (Chars(CharSet(((0, 0x10FFFF),))), "."),
+        (Chars(CharSet(((0, 0x1F), (0x61, 0x66)))), r"[a-f\x00-\x1F]"),
+        (Chars(CharSet(((0x0B, 0x0B), (0x30, 0x80)))), r"[0-\x80\x0B]"),
+        (Chars(~CharSet(((0, 0x1F), (0x22, 0x22), (0xD800, 0xDFFF)))), r'[^"\x00-\x1F]'),
+        (Chars(~CharSet(((0x75, 0xD7FF), (0xE000, 0xF000)))), r"[^u-\uF000]"),
+        (Chars(CharSet(((0, 0x10FFFF),))), "[\\x00-\\uD7FF\\uE000-\U0010ffff]"),
+        (Chars(CharSet(((0xD800, 0xD8FF),))), "[b-a]"),
+        (
+            Sequence(tuple(Chars(CharSet.chars(char)) for char in "\x00a\x1f-\u0378\u2028\U000e0001")),
+            ('"\\x00" "a\\x1F-\u0378\\u2028\U000e0001"'),
+        ),
         (Tokens(("<think>",), (), negated=True), "!<think>"),
         (Repeat(Tokens(("<a>",), (7,), negated=False), 0, 1), "(<a> | <[7]>)?"),
     ],
@@ -90,6 +107,48 @@ def test_names_are_those_that_llama_cpp_takes() -> None:
     text = print_gbnf(made)
     assert [line.split()[0] for line in text.splitlines()] == ["root", "a-b-1", "a-b", "root-1", "rule", "x"]
     assert parse(SourceText(text), Limits())[1] == ()
+
+
+def test_no_two_names_are_one_in_another_reader() -> None:
+    names = ["begin", "fooBar", "foo-bar", "FOO-BAR", "foo-bar-1", "start", "Start", "1a", "-a-", "true", "Token"]
+    text = print_gbnf(grammar(**dict.fromkeys(names, A)))
+    found = [line.split()[0] for line in text.splitlines()]
+    assert found == [
+        *("root", "fooBar", "foo-bar-2", "FOO-BAR-3", "foo-bar-1", "start-1", "Start-2"),
+        *("rule-1a", "a", "true-rule", "Token-rule"),
+    ]
+
+
+_LITERAL = r'"(?:[^"\\\x00-\x1f\x7f-\x9f]|\\(?:[nrt"\\]|x[0-9A-F]{2}(?![0-9A-Fa-f])|u[1-9A-F][0-9A-F]{3}))*"'
+_MEMBER = (
+    r"(?:[^]\[^\\\x00-\x1f\x7f-\x9f-]|\\(?:[nrt\\\[\]]|x[0-9A-F]{2}(?![0-9A-Fa-f])|u(?!D[89A-F])[1-9A-F][0-9A-F]{3}))"
+)
+_CLASS = rf"\[\^?(?:{_MEMBER}(?:-{_MEMBER})?)*-?\]"
+_TERM = rf"(?:{_LITERAL}|{_CLASS}|[A-Za-z][A-Za-z0-9-]*|[()|*+?]|\{{[0-9]+(?:,[0-9]*)?\}}| |\|\n  )"
+_SUBSET = re.compile(rf"(?:[A-Za-z][A-Za-z0-9-]* ::= {_TERM}+\n)+")
+
+
+@pytest.mark.parametrize("negates", [False, True])
+def test_only_what_all_readers_share_is_written(negates: bool) -> None:
+    """Xgrammar and llguidance themselves are asked in `test_with_peers`, llama.cpp in `tests.llama_cpp`."""
+    for made, _ in islice(hostile_grammars.cases(3), 300):
+        text = print_gbnf(made, negates=negates)
+        assert _SUBSET.fullmatch(text), text
+        names = [
+            re.sub("([a-z])([A-Z])", r"\1_\2", line.split()[0]).replace("-", "_").lower()
+            for line in text.splitlines()
+            if "::=" in line
+        ]
+        assert len(set(names)) == len(names)
+        assert not negates or "\\uD800" not in text
+        assert negates or not re.search(r"(?<!\\)\[\^", re.sub(_LITERAL, "", text))
+
+
+def test_the_hostile_characters_come_back() -> None:
+    for made, texts in islice(hostile_grammars.cases(4), 100):
+        for negates in (False, True):
+            again = read(print_gbnf(made, negates=negates))
+            assert language(again, texts) == language(made, texts)
 
 
 def test_long_alternatives_go_on_new_lines() -> None:

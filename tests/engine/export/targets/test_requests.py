@@ -122,5 +122,80 @@ def test_notes_are_about_keywords_that_are_used():
         "It refuses `allOf` and `uniqueItems` with `strict`.",
         "It takes only an object at the root.",
     )
-    assert any("multipleOf" in note for note in schema_notes("vllm", {"items": {"multipleOf": 3}}))
     assert any("closed" in note for note in schema_notes("llama-server", {"properties": {"a": {}}}))
+
+
+CLOSED = {"type": "object", "properties": {"a": {"type": "integer"}}, "additionalProperties": False}
+DRAFT_4 = {**CLOSED, "dependencies": {"a": ["b"]}, "allOf": [{"required": ["a"], **CLOSED}, CLOSED]}
+
+
+@pytest.mark.parametrize(
+    ("schema", "notes"),
+    [
+        (
+            {**CLOSED, "dependencies": {"a": ["b"]}, "not": {"required": ["c"], **CLOSED}},
+            ("It does not enforce `not` and `dependencies`, and does not say so.",),
+        ),
+        (
+            DRAFT_4,
+            (
+                "With xgrammar alone it refuses `allOf`.",
+                "Its automatic backend then uses llguidance, which refuses `dependencies`: so does the server.",
+            ),
+        ),
+        (
+            {"type": "integer", "multipleOf": 3},
+            ("With xgrammar alone it refuses `multipleOf`.", "Its automatic backend then uses llguidance."),
+        ),
+        (
+            {"type": "array", "items": {"type": "integer"}, "uniqueItems": True},
+            (
+                "With xgrammar alone it refuses `uniqueItems`.",
+                "Its automatic backend then uses llguidance, which refuses `uniqueItems`: so does the server.",
+            ),
+        ),
+        (
+            {**CLOSED, "patternProperties": {"^x": {"type": "integer"}}},
+            (
+                "With xgrammar alone it refuses `patternProperties`.",
+                "Its automatic backend then uses outlines, because of `patternProperties`.",
+            ),
+        ),
+        (
+            {"type": "string", "pattern": "a", "maxLength": 3},
+            ("With xgrammar alone it refuses `pattern`.", "Its automatic backend then uses llguidance."),
+        ),
+        ({"maximum": 3}, ("xgrammar does not enforce `maximum` where `type` is absent.",)),
+    ],
+)
+def test_what_vllm_makes_of_a_schema(schema, notes):
+    assert schema_notes("vllm", schema) == notes
+
+
+@pytest.mark.parametrize(
+    ("schema", "notes"),
+    [
+        (
+            {"type": "array", "items": {"type": "integer", "multipleOf": 2}, "uniqueItems": True},
+            ("It refuses `uniqueItems` and `multipleOf` with status 400.",),
+        ),
+        ({"type": "string", "format": "iri"}, ("It refuses `format` with status 400.",)),
+        (
+            {"type": "string", "format": "date", "maxLength": 10},
+            ("It refuses a string with two of `pattern`, `format` and a length, with status 400.",),
+        ),
+        (
+            DRAFT_4,
+            (
+                "It does not enforce `dependencies`, and does not say so.",
+                "xgrammar does not enforce an `allOf` of two or more schemas.",
+            ),
+        ),
+        (
+            {"$ref": "#/$defs/a", "required": ["b"], "$defs": {"a": CLOSED}},
+            ("xgrammar does not enforce what stands beside a `$ref`.",),
+        ),
+    ],
+)
+def test_what_sglang_makes_of_a_schema(schema, notes):
+    assert schema_notes("sglang", schema) == notes

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from exports import EMPTY, GRAMMARS, TOKENS, job_of
 
@@ -10,7 +12,7 @@ from engine.export import CLOSE_OBJECTS
 from engine.export.schema.settings import Spelling
 from engine.export.target import Artifact, MismatchError
 from engine.export.targets import target
-from engine.export.writing import make, refusal
+from engine.export.writing import export, make, refusal
 from engine.source import EngineError
 
 TEXTS = ("gbnf", "ebnf", "lark", "regex")
@@ -65,7 +67,7 @@ def test_a_depth_makes_a_regex_of_what_nests():
     job = job_of("tree", depth=2, whitespace="compact")
     artifact = make("regex", job)
     assert artifact.notes[-1] == "the recursion is cut at 2 levels: what nests deeper is left out"
-    pattern = compile_grammar("regex", artifact.content.decode().removesuffix("\n"))
+    pattern = compile_grammar("regex", artifact.content.decode())
     assert pattern.fullmatch('{"value":1,"children":[{"value":2}]}')
     assert not pattern.fullmatch('{"value":1,"children":[{"value":2,"children":[{"value":3}]}]}')
     assert target("regex").check(artifact, job).walks == 40
@@ -75,8 +77,16 @@ def test_a_regex_that_looks_around_becomes_one_that_does_not():
     text = make("regex", job_of(("regex", r"(?=.*[0-9])(?!.*ab)[a-z0-9]{2,4}|x\b-"))).content.decode()
     assert "(?=" not in text
     assert "\\b" not in text
-    pattern = compile_grammar("regex", text.removesuffix("\n"))
+    pattern = compile_grammar("regex", text)
     assert [pattern.fullmatch(one) for one in ("a1", "ab1", "abc", "x-", "12345")] == [True, False, False, True, False]
+
+
+def test_a_regex_is_the_whole_file(tmp_path):
+    """A program that reads the file passes on all of it: a line end would be part of the expression."""
+    path = tmp_path / "id.regex"
+    export("regex", job_of(("gbnf", 'root ::= [0-9]{4} "-" [a-f]+')), path)
+    assert path.read_bytes() == b"[0-9]{4}-[a-f]+"
+    assert re.fullmatch(path.read_text(), "2024-ab")
 
 
 @pytest.mark.parametrize("name", TEXTS)

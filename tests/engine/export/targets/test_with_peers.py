@@ -5,6 +5,8 @@ Their quirks, as of the releases in `packaging/constraints.txt`:
 - xgrammar's `[^a]` allows the bytes of surrogates, and `[^\uD800-\uDFFF]` loses tokens of several characters: no
   class is written as what it leaves out.
 - xgrammar gets left recursion wrong, and may crash over it: it is rewritten, or refused.
+- llguidance's GBNF reader makes tokens of rules, and its lexer takes the longest match: a recursive grammar may lose
+  texts there.
 - llguidance allows only its own spelling of bytes that are forced; `no_forcing` turns that off, and is set here alone.
 """
 
@@ -12,8 +14,10 @@ from __future__ import annotations
 
 import json
 import random
-from importlib import resources
+from importlib import import_module, resources
+from itertools import islice
 
+import hostile_grammars
 import numpy as np
 import pytest
 from exports import GRAMMARS, job_of
@@ -22,6 +26,7 @@ from grammar_language import grammars
 from hypothesis import given
 
 from engine.compile import compile_grammar
+from engine.export.rules.flatten import is_recursive
 from engine.export.targets import target
 from engine.export.text.plain_grammar import plain_grammar
 from engine.export.writing import make, refusal
@@ -29,8 +34,8 @@ from engine.grammar.print_gbnf import print_gbnf
 from engine.masking import Matcher
 from engine.vocabulary import Vocabulary
 
-pytest.importorskip("xgrammar")
-pytest.importorskip("llguidance")
+pytest.importorskip("xgrammar", reason="xgrammar is not installed: pip install -e '.[bench]' brings it")
+pytest.importorskip("llguidance", reason="llguidance is not installed: pip install -e '.[bench]' brings it")
 
 from engine.peers.llguidance import LlguidanceAdapter, LlguidanceMatcher
 from engine.peers.xgrammar import XgrammarAdapter
@@ -44,6 +49,11 @@ EXAMPLES = {
     for place in sorted(resources.files("resources").joinpath("examples").iterdir(), key=lambda place: place.name)
     if place.name.endswith(".json")
     for example in [json.loads(place.read_text("utf-8"))]
+}
+TEST_STRINGS = {
+    place.name: [one["text"] for one in json.loads(place.read_text("utf-8"))["test_strings"]]
+    for place in resources.files("resources").joinpath("examples").iterdir()
+    if place.name in EXAMPLES
 }
 WALKS, STEPS = 4, 40
 
@@ -68,6 +78,10 @@ def lark_matcher(llguidance, text: str) -> LlguidanceMatcher:
     matcher = llguidance._library.LLMatcher(llguidance._tokenizer, unforced)
     assert not matcher.is_error(), matcher.get_error()
     return LlguidanceMatcher(matcher, VOCABULARY)
+
+
+def gbnf_matcher(llguidance, text: str) -> LlguidanceMatcher:
+    return lark_matcher(llguidance, import_module("llguidance.gbnf_to_lark").any_to_lark(text))
 
 
 def walk(grammar, peer, seed: int) -> None:
@@ -112,6 +126,43 @@ def test_the_masks_of_random_grammars_are_ours(grammar, xgrammar, llguidance):
         peer = xgrammar.compile("gbnf", text) if name == "ebnf" else lark_matcher(llguidance, text)
         for seed in range(2):
             walk(job.compiled, peer, seed)
+
+
+def accepts(peer, data: bytes) -> bool:
+    peer.reset()
+    for byte in data:
+        peer.fill_mask()
+        if not peer.accept(byte):
+            return False
+    peer.fill_mask()
+    return bool(peer.is_accepting())
+
+
+@pytest.mark.parametrize("negates", [False, True])
+def test_hostile_characters_are_read_alike(negates, xgrammar, llguidance):
+    """As one rule below the start rule, so that llguidance's lexer loses no text."""
+    for grammar, texts in islice(hostile_grammars.cases(5), 100):
+        text = print_gbnf(grammar, negates=negates)
+        ours = compile_grammar("gbnf", text)
+        readers = [xgrammar.compile("gbnf", text), gbnf_matcher(llguidance, text)]
+        for output in texts:
+            assert [accepts(reader, output.encode()) for reader in readers] == [ours.fullmatch(output)] * 2, text
+
+
+@pytest.mark.parametrize("case", EXAMPLES)
+@pytest.mark.parametrize("name", ["gbnf", "ebnf"])
+def test_llguidance_reads_the_rules_of_every_example(name, case, llguidance):
+    job = job_of(EXAMPLES[case])
+    if job.compiled.automaton.token_elements:
+        return
+    text = make(name, job).content.decode()
+    rules = compile_grammar("gbnf", text)
+    reader = gbnf_matcher(llguidance, text)
+    is_exact = name == "ebnf" and not is_recursive(plain_grammar(job).grammar)
+    for output in TEST_STRINGS[case]:
+        there = accepts(reader, output.encode())
+        assert there <= rules.fullmatch(output)
+        assert there == rules.fullmatch(output) or not is_exact
 
 
 def test_llguidance_takes_the_text_as_it_is(llguidance):
