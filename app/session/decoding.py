@@ -114,6 +114,7 @@ class Decoding(Questions):
         group.told.connect(self._on_told)
         group.failed.connect(self._on_failed)
         group.cancelled.connect(self._on_cancelled)
+        group.died.connect(lambda _code, lost, _restarted: self._tell_lost_check(*lost))
         document.replaced.connect(self._take_document)
 
     @property
@@ -444,6 +445,7 @@ class Decoding(Questions):
 
     def _on_failed(self, request: Any, failed: Failed) -> None:
         self.pause()
+        self._tell_lost_check(request)
         if isinstance(request, OpenModel):
             self._spec = self._view.model.spec if self._view.model else ""
         if isinstance(request, SampleMany):
@@ -451,6 +453,7 @@ class Decoding(Questions):
         self.failed.emit(failed)
 
     def _on_cancelled(self, request: Any) -> None:
+        self._tell_lost_check(request)
         if isinstance(request, OpenModel) and request.spec == self._spec:
             self._spec = self._view.model.spec if self._view.model else ""
         if isinstance(request, SampleMany) and not self.is_sampling:

@@ -26,6 +26,7 @@ from app.workers.export_values import ExportAnswer, ExportRequest, ExportTold
 from app.workers.replaying import AssessAnswer, AssessOutput, ReplayAnswer, ReplayOutput, ReplayQuestion
 from app.workers.sharing import ShareAnswer
 
+_LOST = "The check was stopped. Change the output to check it again."
 _ASSESS_DELAY_MS = 150  # whoever steps faster does not read how far the end is
 
 
@@ -84,6 +85,12 @@ class Questions(QObject):
         """Ask what is wrong with an output; an older question that waits is given up."""
         self._group.cancel(lambda request: isinstance(request, ReplayOutput))
         self._group.submit(ReplayOutput(compiled, question))
+
+    def _tell_lost_check(self, *requests: Any) -> None:
+        """Say that the output that was asked about last will not be judged, unless it is asked about anew."""
+        lost = [request for request in requests if isinstance(request, ReplayOutput)]
+        if lost and not any(isinstance(request, ReplayOutput) for request in self._group.pending):
+            self.replayed.emit(ReplayAnswer(lost[-1].question, error=_LOST))
 
     def sample_many(self, count: int) -> None:
         """Generate many outputs, seeded upwards from the sampler's seed."""

@@ -13,6 +13,8 @@ from PySide6.QtWidgets import QWidget
 
 from app.session import Session
 from app.window.panes import Panes
+from app.workers.decode_messages import DecodeView
+from engine.decoding.pipeline_settings import PipelineSettings
 
 if TYPE_CHECKING:
     from app.window.replay_dialog import Draft, ReplayDialog
@@ -26,7 +28,11 @@ class Checking(QObject):
         self._session, self._panes, self._window = session, panes, window
         self._dialog: ReplayDialog | None = None
         self._draft: Draft | None = None
+        self._pipeline = PipelineSettings()  # that the output was judged under
         session.document.replaced.connect(self._forget)
+        session.document.changed.connect(self._on_changed)
+        session.compiling.stale_changed.connect(self._on_stale)
+        session.decoding.viewed.connect(self._on_view)
 
     def open(self) -> ReplayDialog:
         """Open the dialog with what was pasted last, or bring the open one to the front."""
@@ -49,9 +55,24 @@ class Checking(QObject):
         compiling.diagnosed.connect(dialog.check_again)
         decoding.model_opened.connect(dialog.check_again)
         dialog.finished.connect(self._on_finished)
+        self._pipeline = decoding.view.pipeline
         if self._draft is not None:
             dialog.resume(self._draft)
         return dialog
+
+    def _on_changed(self, _revision: int) -> None:
+        if self._dialog is not None:
+            self._dialog.show_grammar_changed()
+
+    def _on_stale(self, is_stale: bool, why: str) -> None:
+        if self._dialog is not None and is_stale:
+            self._dialog.show_grammar_refused(why)
+
+    def _on_view(self, view: DecodeView) -> None:
+        """Judge the output again under other zones."""
+        if self._dialog is not None and view.pipeline != self._pipeline:
+            self._pipeline = view.pipeline
+            self._dialog.check_again()
 
     def _on_finished(self) -> None:
         dialog, self._dialog = self._dialog, None

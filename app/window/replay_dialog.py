@@ -29,7 +29,7 @@ from app import theme
 from app.models.announce import announce
 from app.models.wording import count, unmarked
 from app.panes.generation.chip_view import ChipView
-from app.panes.generation.rich import prose
+from app.panes.generation.rich import prose, words
 from app.theme.buttons import push_button
 from app.theme.labels import Label
 from app.window.replay_parts import chip, marks, span_of, start_of_failure
@@ -47,6 +47,7 @@ _TEACHING = (
     "Paste what a model wrote: it is held against the grammar in the editor, and the verdict stands here. "
     "No model is asked."
 )
+_CHECKING = "Checking…"
 _FINISHES = (
     ("Ended: not known", ""),
     ("Ended by the budget (length)", "length"),
@@ -95,6 +96,8 @@ class ReplayDialog(QDialog):
         self._verdict: Verdict | None = None
         self._question: ReplayQuestion | None = None
         self._saved: SavedTrace | None = None  # what was read from a file, until it is typed in
+        self._awaits_grammar = False  # whether the grammar was edited and did not compile yet
+        self._stale_notes: tuple[str, ...] = ()  # of the last verdict, while another one is awaited
         self.setWindowTitle(f"Check an output – {title}")
         self.resize(780, 640)
         self._timer = QTimer(self, singleShot=True, interval=_DELAY_MS)
@@ -145,6 +148,7 @@ class ReplayDialog(QDialog):
     def check_again(self, *_: object) -> None:
         """Ask about the output as it stands; a late answer to an older question is not shown."""
         self._timer.stop()
+        self._awaits_grammar = False
         try:
             self._question = self._asked()
         except ValueError as error:
@@ -156,7 +160,20 @@ class ReplayDialog(QDialog):
             self._forget()
             self._say(_TEACHING, "hint")
         else:
+            self._await_verdict()
             self.checked.emit(self._question)
+
+    def show_grammar_changed(self) -> None:
+        """Show that the verdict is of an older grammar: `check_again` follows once the new one compiled."""
+        if self._question is not None or self._timer.isActive():
+            self._awaits_grammar = True
+            self._await_verdict()
+
+    def show_grammar_refused(self, why: str) -> None:
+        """Say why an edit of the grammar will not be followed by a check."""
+        if self._awaits_grammar:
+            self._forget()
+            self._say(f"{why}, so the output is not checked.", "warning")
 
     def _asked(self) -> ReplayQuestion | None:
         text = self.text.toPlainText()
@@ -178,6 +195,7 @@ class ReplayDialog(QDialog):
             self._say(answer.error, "error")
             return
         found = self._verdict = answer.verdict
+        self._set_faded(False)
         self._say(found.sentence, _SEVERITIES.get(found.outcome, "error"))
         announce(self, self.sentence)
         self._show_notes()
@@ -187,8 +205,31 @@ class ReplayDialog(QDialog):
 
     # --- showing ------------------------------------------------------------------------------------------------------
 
+    def _await_verdict(self) -> None:
+        """Show at once that what is shown is of an older output, grammar or budget.
+
+        The sentence goes; notes and tokens stay, faded, so that nothing jumps while one types.
+        """
+        if self._verdict is not None:
+            self._stale_notes = self._verdict.notes
+        self._verdict = None
+        self._say(_CHECKING, "hint")
+        self._show_notes()
+        self.text.setExtraSelections([])  # their offsets are those of the older text
+        if self.chips.has_chips:
+            self.tokens_title.setText("Tokens before the last change")
+        self._set_faded(True)
+        self._show_buttons()
+
+    def _set_faded(self, is_faded: bool) -> None:
+        self.chips.setEnabled(not is_faded)
+        self.chips.viewport().update()
+        if not is_faded:
+            self._stale_notes = ()
+
     def _forget(self) -> None:
         self._verdict = None
+        self._set_faded(False)
         self._show_notes()
         self.chips.show_chips((), None)
         self._tokens_frame.show()
@@ -207,8 +248,12 @@ class ReplayDialog(QDialog):
         return unmarked(self._sentence)
 
     def _show_notes(self) -> None:
-        notes = self._verdict.notes if self._verdict is not None else ()
-        self.notes.setText("<br>".join(f"• {prose(note)}" for note in notes))
+        if self._verdict is not None:
+            notes = self._verdict.notes
+            self.notes.setText("<br>".join(f"• {prose(note)}" for note in notes))
+        else:
+            notes = self._stale_notes
+            self.notes.setText("<br>".join(words(f"• {unmarked(note)}", theme.Role.MUTED) for note in notes))
         self.notes.setVisible(bool(notes))
 
     def _show_tokens(self, found: Verdict, tokens_of: str) -> None:
@@ -248,6 +293,14 @@ class ReplayDialog(QDialog):
 
     def _on_typed(self) -> None:
         self._saved = None
+        self._on_edited()
+
+    def _on_edited(self) -> None:
+        """Ask in a moment: what is shown is not the verdict on this any more."""
+        if not self.text.toPlainText():
+            self.check_again()
+            return
+        self._await_verdict()
         self._timer.start()
 
     def read_file(self, path: Path) -> None:
@@ -332,7 +385,7 @@ class ReplayDialog(QDialog):
         for button in (self.as_text, self.as_ids):
             self._forms.addButton(button)
             options.addWidget(button)
-            button.toggled.connect(lambda _checked: self._timer.start())
+            button.toggled.connect(lambda _checked: self._on_edited())
         tip = "Read a text, a .turnstile document or a saved trace"
         self.file_button = push_button("From a file…", tip, role="link")
         self.file_button.clicked.connect(self._choose_file)
@@ -348,8 +401,8 @@ class ReplayDialog(QDialog):
         self.text.setAccessibleName("Output")
         self.text.setTabChangesFocus(True)
         self.text.textChanged.connect(self._on_typed)
-        self.budget.valueChanged.connect(lambda _value: self._timer.start())
-        self.finish.currentIndexChanged.connect(lambda _index: self._timer.start())
+        self.budget.valueChanged.connect(lambda _value: self._on_edited())
+        self.finish.currentIndexChanged.connect(lambda _index: self._on_edited())
 
     def _build_tokens(self) -> None:
         self.tokens_title = Label("Tokens")

@@ -111,6 +111,11 @@ class ChipView(QAbstractScrollArea):
             if index is not None and index < first:
                 port.update(self.rect_of(index).toAlignedRect())
 
+    @property
+    def has_chips(self) -> bool:
+        """Whether there is a chip to be seen."""
+        return bool(self._chips)
+
     def set_placeholder(self, placeholder: str) -> None:
         """What stands there while there is no chip."""
         if placeholder != self._placeholder:
@@ -194,7 +199,7 @@ class ChipView(QAbstractScrollArea):
 
     def _paint_chip(self, painter: QPainter, index: int) -> None:
         chip, box = self._chips[index], self.rect_of(index)
-        painter.setOpacity(0.5 if chip.ahead else 1.0)
+        painter.setOpacity(0.5 if chip.ahead or not self.isEnabled() else 1.0)
         share = share_of(chip, self._colours, self._slowest_ms)
         fill, text = colours_of(chip, self._colours, share)
         frame = QPen(Qt.PenStyle.NoPen)

@@ -10,6 +10,8 @@ from app.document import DocumentFile, GrammarPart, ModelPart
 from app.panes.generation.chip import ChipKind
 from app.panes.tests.model import Column
 from app.window.replay_dialog import ReplayDialog
+from app.workers.replaying import ReplayOutput
+from engine.decoding.pipeline_settings import PipelineSettings, ZoneSettings
 from engine.decoding.values import REPLAYED, Finish
 from engine.diagnosis.testing import ExpectedText
 from engine.diagnosis.verdict import Outcome
@@ -52,6 +54,69 @@ def test_a_failing_grammar_and_its_output_get_one_sentence(desk):
     assert "could not be finished in time" in dialog.notes.text()
     dialog.finish.setCurrentIndex(1)
     desk.wait(lambda: dialog._question.finish == "length" and dialog._verdict is not None)
+
+
+def awaits(dialog):
+    """Whether nothing of an older verdict can be taken for one on what is shown."""
+    buttons = (dialog.open_button, dialog.test_button, dialog.copy_button, dialog.place_button)
+    return (
+        dialog.sentence == "Checking…"
+        and not any(button.isEnabled() for button in buttons)
+        and not dialog.text.extraSelections()
+        and not dialog.chips.isEnabled()
+    )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda dialog, _desk: QTest.keyClicks(dialog.text, "x"),
+        lambda dialog, _desk: dialog.budget.setValue(9),
+        lambda dialog, _desk: dialog.finish.setCurrentIndex(1),
+        lambda _dialog, desk: desk.panes.editor.edit.setPlainText("[a-c]+"),
+    ],
+    ids=["output", "budget", "end", "grammar"],
+)
+def test_an_edit_takes_the_old_verdict_back_at_once(desk, change):
+    desk.open("[ab]+c")
+    dialog = open_dialog(desk)
+    paste(desk, dialog, "abd")
+    assert dialog.sentence.startswith("Illegal")
+    assert dialog.text.extraSelections()
+    change(dialog, desk)
+    assert awaits(dialog)
+    desk.wait(lambda: dialog._verdict is not None)
+    assert dialog.chips.isEnabled()
+    assert dialog._verdict.data == dialog.text.toPlainText().encode()
+
+
+def test_an_output_that_is_deleted_leaves_no_verdict(desk):
+    desk.open("[ab]+c")
+    dialog = open_dialog(desk)
+    paste(desk, dialog, "abd")
+    dialog.text.selectAll()
+    QTest.keyClick(dialog.text, Qt.Key.Key_Delete)
+    assert dialog.sentence.startswith("Paste what a model wrote")
+    assert not dialog.chips.has_chips
+
+
+def test_other_zones_judge_the_output_again(desk):
+    desk.open("[ab]+c")
+    dialog = open_dialog(desk)
+    paste(desk, dialog, "x>abc")
+    assert dialog.sentence.startswith(("Illegal", "It begins with"))
+    desk.session.decoding.set_pipeline(PipelineSettings(zones=ZoneSettings(after=">")))
+    desk.wait(lambda: dialog.sentence.startswith("Complete"))
+
+
+def test_a_check_that_is_stopped_says_so(desk):
+    desk.open("[ab]+c")
+    dialog = open_dialog(desk)
+    paste(desk, dialog, "abd")
+    QTest.keyClicks(dialog.text, "x")
+    dialog.check_again()
+    desk.session.groups.decode.cancel(lambda request: isinstance(request, ReplayOutput))
+    desk.wait(lambda: dialog.sentence.startswith("The check was stopped"))
 
 
 def test_the_grammar_is_mended_under_the_dialog(desk):
