@@ -84,7 +84,7 @@ class Decoding(Questions):
         model_opened(): the model that was asked for serves now.
         model_failed(spec, sentence): a model did not load; the old one still serves.
         model_differs(name): the document was made with another model of this name.
-        pipeline_refused(PipelineRefused): the stages that were asked for do not fit; the old ones stay.
+        pipeline_refused(PipelineRefused): stages that were asked for do not fit; what was in force of them stays.
         failed(Failed): a job hit a bug.
     """
 
@@ -348,7 +348,9 @@ class Decoding(Questions):
             if made_with not in ("", request.spec):
                 self._put_aside()  # the user chose a model that the waiting trace is not of
         if isinstance(request, SetPipeline) and not self._another_document_waits:
-            self._document.set_pipeline(request.settings)
+            self._document.set_pipeline(view.pipeline)
+        if isinstance(request, SetPipeline) and view.refused:
+            self.pipeline_refused.emit(PipelineRefused(request.settings, "", view.refused, view.pipeline))
         if not self._restore_if_ready():
             self._note_in_document(view)
         self.viewed.emit(view)

@@ -26,10 +26,13 @@ class ProcessorCommands(QObject):
             {
                 "run.processors": processors.open,
                 "run.complete": self._toggle_budget,
-                "run.processors_reset": lambda: decoding.set_pipeline(PipelineSettings()),
+                "run.processors_reset": processors.reset,
             }
         )
+        self._processors = processors
         processors.edited.connect(decoding.set_pipeline)
+        processors.problems_changed.connect(lambda: self._show_view(decoding.view))
+        session.document.replaced.connect(processors.forget)
         decoding.pipeline_refused.connect(processors.show_refusal)
         decoding.viewed.connect(self._show_view)
 
@@ -39,4 +42,6 @@ class ProcessorCommands(QObject):
 
     def _show_view(self, view: DecodeView) -> None:
         self._commands["run.complete"].setChecked(view.pipeline.budget)
-        self._commands["run.processors_reset"].setEnabled(view.pipeline != PipelineSettings())
+        self._commands["run.processors_reset"].setEnabled(
+            view.pipeline != PipelineSettings() or bool(self._processors.problems)
+        )

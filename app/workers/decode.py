@@ -46,6 +46,7 @@ from app.workers.decode_messages import (
     ModelSummary,
     OpenModel,
     PipelineRefused,
+    RefusedStage,
     Restart,
     RestoreTrace,
     SampleMany,
@@ -251,17 +252,35 @@ class DecodeHandler:
         self._max_tokens = max_tokens
 
     def _set_pipeline(self, settings: PipelineSettings) -> DecodeView | PipelineRefused:
-        note = ""
+        note, refused = "", tuple[RefusedStage, ...]()
         if self._session is not None:
-            before = len(self._session.steps)
+            before, asked = len(self._session.steps), settings
             try:
                 replay = self._session.set_pipeline(settings)
             except EngineError as error:
-                return PipelineRefused(settings, sentence(error))
+                refusal = PipelineRefused(asked, sentence(error), in_force=self._pipeline)
+                settings, refused = self._fitting(self._session, settings)
+                if not refused:  # each fits by itself
+                    return refusal
+                try:
+                    replay = self._session.set_pipeline(settings)
+                except EngineError:
+                    return refusal
             if replay.illegal is not None and before > replay.kept:
                 note = f"The processors leave {replay.kept} of {before} steps; the rest stays as a branch"
         self._pipeline, self._pipeline_error = settings, ""
-        return self._view(note=note)
+        return replace(self._view(note=note), refused=refused)
+
+    def _fitting(
+        self, session: DecodeSession, settings: PipelineSettings
+    ) -> tuple[PipelineSettings, tuple[RefusedStage, ...]]:
+        """What a session can have of stages that were asked for: one that is unfit stays as it is in force."""
+        from engine.decoding.constraints.staged import unfit_stages
+
+        unfit = unfit_stages(settings, session.grammar, session.model.vocabulary)
+        refused = tuple(RefusedStage(stage, sentence(error)) for stage, error in unfit.items())
+        before = PipelineSettings() if self._pipeline_error else self._pipeline
+        return settings.with_stages_of(before, unfit), refused
 
     def _begin_pipeline(self, settings: PipelineSettings) -> None:
         """Take the stages of a document; where the model cannot have them, nothing can be stepped until they change."""

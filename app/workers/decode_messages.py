@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from app.workers.traces import RECEIVER, SENDER
 from engine.decoding.debugging.breakpoints import Breakpoint, Passage
-from engine.decoding.pipeline_settings import PipelineSettings
+from engine.decoding.pipeline_settings import PipelineSettings, StageName
 from engine.decoding.values import (
     DEFAULT_MAX_TOKENS,
     Candidate,
@@ -224,6 +224,7 @@ class DecodeView:
         pipeline: the stages between the model and the draw.
         pipeline_error: why this model cannot have them, so that nothing can be stepped; empty where it can.
         dead_end: at a dead end, which stage leaves nothing and what it expects; empty where the grammar is alone.
+        refused: the stages that this very request asked for and that are not in force, each by itself unfit.
     """
 
     model: ModelSummary | None = None
@@ -241,6 +242,7 @@ class DecodeView:
     pipeline: PipelineSettings = field(default_factory=PipelineSettings)
     pipeline_error: str = ""
     dead_end: str = ""
+    refused: tuple[RefusedStage, ...] = ()
 
     @property
     def has_model(self) -> bool:
@@ -274,11 +276,28 @@ class WhyAnswer:
 
 
 @dataclass(frozen=True, slots=True)
+class RefusedStage:
+    """A stage that a session cannot have as it was asked for, by its name, and why."""
+
+    stage: StageName
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class PipelineRefused:
-    """Why stages were not put in place; nothing changed."""
+    """Why stages are not in force as they were asked for.
+
+    Attributes:
+        settings: what was asked for.
+        why: why nothing of it is in force; empty where all but some stages are.
+        stages: those that are not; what was in force of them before still is.
+        in_force: what is in force now.
+    """
 
     settings: PipelineSettings
-    why: str
+    why: str = ""
+    stages: tuple[RefusedStage, ...] = ()
+    in_force: PipelineSettings = field(default_factory=PipelineSettings)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,8 @@ stages are `SamplerSettings`; here stands only their place in the order.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from engine.source import InvariantError
@@ -171,8 +172,33 @@ class PipelineSettings:
                     f"the bias of {text!r} is a finite number, not {value}; to remove tokens, suppress them"
                 )
 
+    def with_stages_of(self, other: PipelineSettings, stages: Iterable[StageName]) -> PipelineSettings:
+        """Return these settings, but with what other settings say of some stages."""
+        fields = [name for stage in stages for name in STAGE_FIELDS[stage]]
+        return replace(self, **{name: getattr(other, name) for name in fields})
+
+    def alone(self, stage: StageName) -> PipelineSettings:
+        """Return settings with no other stage than this one, beside the grammar's mask."""
+        return PipelineSettings().with_stages_of(self, (stage,))
+
+    def says_of(self, stage: StageName) -> tuple[object, ...]:
+        """Return what these settings say of a stage, to be compared."""
+        return tuple(getattr(self, name) for name in STAGE_FIELDS[stage])
+
     @property
     def stages(self) -> tuple[StageName, ...]:
         """All stages in their order, those that are off included."""
         given = tuple(StageName(name) for name in self.order)
         return (*given, *(name for name in DEFAULT_ORDER if name not in given))
+
+
+STAGE_FIELDS: Mapping[StageName, tuple[str, ...]] = {
+    StageName.GRAMMAR: ("zones",),
+    StageName.BUDGET: ("budget",),
+    StageName.STATIC: ("static",),
+    StageName.PATTERN: ("pattern",),
+    StageName.TABLE: ("table",),
+    StageName.SUPPRESS: ("suppress", "suppress_ids"),
+    StageName.BIAS: ("bias",),
+}
+"""The fields of `PipelineSettings` that say what a stage does; the other stages are the sampler's."""

@@ -334,6 +334,7 @@ class GenerationPane(QFrame):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self.banner)
+        layout.addWidget(self.processors.notice)
         layout.addWidget(self.loading)
         layout.addWidget(head)
         layout.addWidget(self._division, 1)

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from app.panes.generation.processors_text import summary
+from app.panes.generation.banner import Banner
+from app.panes.generation.processors_text import STAGE_TEXTS, summary
 from app.theme.buttons import tool_button
 from app.theme.plain_text import plain_text
 from app.workers.decode_messages import DecodeView, PipelineRefused
+from engine.decoding.pipeline_settings import PipelineSettings, StageName
 
 if TYPE_CHECKING:
     from app.panes.generation.processors_dialog import ProcessorsDialog
@@ -25,15 +27,18 @@ class Processors(QObject):
         edited(PipelineSettings): put these stages in place.
         sampler_wanted: open the sampler.
         refused(why): stages that were asked for elsewhere are not in place.
+        problems_changed: other stages than before are not in force as they were typed.
 
     Attributes:
         button: opens the dialog.
         chip: says what is on, and opens the dialog; hidden where all is as usual.
+        notice: says which stages are not in force as they were typed, while the dialog is closed.
     """
 
     edited = Signal(object)
     sampler_wanted = Signal()
     refused = Signal(str)
+    problems_changed = Signal()
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -42,6 +47,7 @@ class Processors(QObject):
         self._dialog: ProcessorsDialog | None = None
         self.button = tool_button("Processors…", "", role="outlined")
         self.chip = tool_button("", "", role="chip")
+        self.notice = Banner()
         for opener in (self.button, self.chip):
             opener.clicked.connect(self.open)
         self.show_view(self._view)
@@ -49,17 +55,60 @@ class Processors(QObject):
     def show_view(self, view: DecodeView) -> None:
         """Show what is in force."""
         self._view = view
-        said = summary(view.pipeline)
+        self._name()
+        self.button.setToolTip(
+            plain_text(f"What stands between the model and the draw, and in which order. {self.chip.accessibleName()}")
+        )
+        if self._dialog is not None:
+            self._dialog.show_view(view)
+
+    def _name(self) -> None:
+        """Say on the chip what is in force, and what is not."""
+        view, said = self._view, summary(self._view.pipeline)
         facts = f"Processors: {said or 'the grammar alone'}"
+        if self.problems:
+            names = " and ".join(STAGE_TEXTS[stage] for stage in self.problems)
+            said = " · ".join(filter(None, (f"✗ {names}: not valid", said)))
+            facts = "\n".join((facts, *self.dialog.problem_lines()))
         if view.pipeline_error:
             said, facts = f"! {said}", view.pipeline_error
         self.chip.setText((said if len(said) <= _LONGEST else said[: _LONGEST - 1] + "…").replace("&", "&&"))
         self.chip.setVisible(bool(said))
         self.chip.setToolTip(plain_text(facts))
         self.chip.setAccessibleName(facts)
-        self.button.setToolTip(plain_text(f"What stands between the model and the draw, and in which order. {facts}"))
+
+    @property
+    def problems(self) -> dict[StageName, str]:
+        """The stages that are not in force as they were typed, and why."""
+        return self._dialog.problems if self._dialog is not None else {}
+
+    def reset(self) -> None:
+        """The grammar alone, and the usual order; what was typed goes, too."""
         if self._dialog is not None:
-            self._dialog.show_view(view)
+            self._dialog.restore_defaults()
+        elif self._view.pipeline != PipelineSettings():
+            self.edited.emit(PipelineSettings())
+
+    def forget(self) -> None:
+        """Drop what was typed for another document."""
+        if self._dialog is not None:
+            self._dialog.forget(self._view.pipeline)
+
+    def _show_problems(self) -> None:
+        """Say in the pane what the closed dialog would say."""
+        self._name()
+        if not self.problems or self.dialog.isVisible():
+            self.notice.show_trouble("")
+            return
+        names = " and ".join(STAGE_TEXTS[stage] for stage in self.problems)
+        first = next(iter(self.problems))
+        self.notice.show_trouble(
+            f"Not valid in the processors: {names}",
+            "\n".join(self.dialog.problem_lines()),
+            severity="warning",
+            button="Edit…",
+            action=lambda: self.dialog.open_at(first, self.button),
+        )
 
     def show_refusal(self, refused: PipelineRefused) -> None:
         """Say why stages that were asked for are not in place."""
@@ -77,9 +126,13 @@ class Processors(QObject):
             self._dialog = ProcessorsDialog(self._window)
             self._dialog.edited.connect(self.edited)
             self._dialog.sampler_wanted.connect(self.sampler_wanted)
+            self._dialog.problems_changed.connect(self._show_problems)
+            self._dialog.problems_changed.connect(self.problems_changed)
+            self._dialog.hidden.connect(self._show_problems)
             self._dialog.show_view(self._view)
         return self._dialog
 
     def open(self) -> None:
         """Open the dialog."""
+        self.notice.show_trouble("")
         self.dialog.open_under(self.button)

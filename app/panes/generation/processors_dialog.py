@@ -1,8 +1,8 @@
 """The processors: all stages in their order beside the fields of one of them.
 
 Every change is in force at once, a moment after the last key, so that one can step
-beside the open dialog and watch. What cannot be read is told here and never sent;
-what does not fit the model is told by its process, and the stages stay as they were.
+beside the open dialog and watch. A stage that cannot be read, or that does not fit the
+model, is marked and keeps doing what it did before; all others are in force.
 
 Rejected: a popover. It closes with the first click beside it, and dragging a row out
 of one ends in the window below.
@@ -11,6 +11,7 @@ of one ends in the window below.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import replace
 
 from PySide6.QtCore import QPoint, QSignalBlocker, QSize, Qt, QTimer, Signal
@@ -30,7 +31,7 @@ from PySide6.QtWidgets import (
 from app import theme
 from app.actions import LOCAL_KEYS, set_tip
 from app.models.wording import unmarked
-from app.panes.generation.processors_fields import SWITCHED, Fields, StageError
+from app.panes.generation.processors_fields import SWITCHED, Fields
 from app.panes.generation.processors_text import COALESCE_TEXTS, STAGE_TEXTS, stage_facts
 from app.theme.buttons import push_button
 from app.theme.labels import Label
@@ -44,6 +45,7 @@ _LIST_WIDTH = 248
 _SWITCH = 14  # pixels, as wide as a check box
 _ROW_HEIGHT = 23
 _SIZE = QSize(700, 570)
+_INVALID = "not valid"
 _PREFIX = re.compile(r"^(static|pattern|table of|bias) ")  # the name before it says so
 
 
@@ -53,16 +55,25 @@ class ProcessorsDialog(QDialog):
     Signals:
         edited(PipelineSettings): put these stages in place.
         sampler_wanted: open the sampler.
+        problems_changed: other stages than before are not in force as they were typed, or for other reasons.
+        hidden: the dialog was closed.
     """
 
     edited = Signal(object)
     sampler_wanted = Signal()
+    problems_changed = Signal()
+    hidden = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Processors")
         self._in_force = PipelineSettings()
         self._sent: list[PipelineSettings] = []
+        self._model = ""  # whose vocabulary the stages were held against
+        self._problems: dict[StageName, str] = {}
+        self._refused: dict[StageName, tuple[tuple[object, ...], str]] = {}  # what was asked of a stage, and why not
+        self._remark = ""  # what concerns no single stage
+        self._has_error = False  # whether that is why the model cannot have the stages at all
         self._sampler = SamplerSettings()
         self._pause = QTimer(self, singleShot=True, interval=_DELAY_MS)
         self._pause.timeout.connect(self._send)
@@ -104,23 +115,59 @@ class ProcessorsDialog(QDialog):
         if view.sampler != self._sampler:
             self._sampler = view.sampler
             self._say_stages()
+        model = view.model.vocabulary_fingerprint if view.model is not None else ""
+        if model != self._model:
+            self._model = model
+            if self._refused:  # it may fit this one
+                self._refused.clear()
+                self._pause.start()
         is_ours = view.pipeline in self._sent
         if view.pipeline != self._in_force or is_ours:
             self._in_force = view.pipeline
             if not is_ours:
                 self._pause.stop()
                 self._sent.clear()
-                self._fill(view.pipeline)
+                self._fill(view.pipeline, self._problems)
             elif view.pipeline == self._sent[-1] and not self._pause.isActive():
                 self._sent.clear()
-                self._say(self._unreadable())
-        if view.pipeline_error:
+                self._remark = ""
+                self._find_problems()
+        if view.pipeline_error or self._has_error:
+            self._has_error = bool(view.pipeline_error)
             self._say(view.pipeline_error)
 
     def show_refusal(self, refused: PipelineRefused) -> None:
-        """Say why stages that were asked for are not in place."""
-        if self._sent and refused.settings == self._sent[-1] and not self._pause.isActive():
+        """Say why stages that were asked for are not in force; an answer to an older request says nothing."""
+        is_last = bool(self._sent) and refused.settings == self._sent[-1]
+        if refused.stages:
+            self._sent = [refused.in_force if sent == refused.settings else sent for sent in self._sent]
+        if not is_last or self._pause.isActive():
+            return
+        for one in refused.stages:
+            self._refused[one.stage] = refused.settings.says_of(one.stage), one.why
+        if refused.why:
             self._say(f"{refused.why[:1].upper()}{refused.why[1:]}. The processors stay as they were.")
+        self._find_problems()
+
+    @property
+    def problems(self) -> dict[StageName, str]:
+        """The stages that are not in force as they were typed, and why."""
+        return self._problems
+
+    def open_at(self, stage: StageName, widget: QWidget) -> None:
+        """Open beside what it is about, at the fields of a stage."""
+        self.open_under(widget)
+        self.select(stage)
+        self.fields.focus_stage(stage)
+
+    def forget(self, settings: PipelineSettings) -> None:
+        """Show what is in force, and nothing that was typed before: another document was opened."""
+        self._pause.stop()
+        self._sent.clear()
+        self._refused.clear()
+        self._in_force = settings
+        self.fields.clear()
+        self._fill(settings)
 
     def open_under(self, widget: QWidget) -> None:
         """Open beside what it is about, where the screen has room."""
@@ -149,7 +196,8 @@ class ProcessorsDialog(QDialog):
             self._on_moved()
 
     def restore_defaults(self) -> None:
-        """The grammar alone, and the usual order."""
+        """The grammar alone, and the usual order; what was typed goes, too."""
+        self._refused.clear()
         self.fields.clear()
         self._fill(PipelineSettings())
         self._send()
@@ -172,6 +220,7 @@ class ProcessorsDialog(QDialog):
         if self._pause.isActive():
             self._send()
         super().hideEvent(event)
+        self.hidden.emit()
 
     # --- inside ---------------------------------------------------------------------------------------------------
 
@@ -241,31 +290,36 @@ class ProcessorsDialog(QDialog):
         for name, by in (("processors.up", -1), ("processors.down", 1)):
             QShortcut(QKeySequence(LOCAL_KEYS[name]), self).activated.connect(lambda by=by: self.move_stage(by))
 
-    def _fill(self, settings: PipelineSettings) -> None:
+    def _fill(self, settings: PipelineSettings, keep: Collection[StageName] = ()) -> None:
+        """Show settings; what was typed of the stages in `keep` stays, with their switches on."""
         blocker = QSignalBlocker(self.stages)
         chosen = self.stages.currentItem()
         items = {self._stage(item): item for item in self._take_items()}
         for stage in settings.stages:
             self.stages.addItem(items[stage])
-        self.fields.show_settings(settings)
+        self.fields.show_settings(settings, keep)
         self.coalesce.setCurrentIndex(list(COALESCE_TEXTS).index(settings.coalesce))
         facts = stage_facts(settings)
         for stage in SWITCHED:
-            items[stage].setCheckState(Qt.CheckState.Checked if stage in facts else Qt.CheckState.Unchecked)
+            is_on = stage in facts or stage in keep
+            items[stage].setCheckState(Qt.CheckState.Checked if is_on else Qt.CheckState.Unchecked)
         self.stages.setCurrentItem(chosen or self.stages.item(0))
         blocker.unblock()
         self._on_selected(self.stages.currentItem())
+        self._remark = ""
+        self._find_problems()
         self._say_stages(settings)
-        self._say("")
 
     def _take_items(self) -> list[QListWidgetItem]:
         return [self.stages.takeItem(0) for _ in range(self.stages.count())]
 
-    def _settings(self) -> PipelineSettings:
+    def _read(self) -> tuple[PipelineSettings, dict[StageName, str]]:
+        """What is typed, and the stages that cannot be read, with the reasons: they stay as they are."""
         checked = (self._item(stage).checkState() is Qt.CheckState.Checked for stage in SWITCHED)
         on = frozenset(stage for stage, is_on in zip(SWITCHED, checked, strict=True) if is_on)
         strategy = Strategy(self.coalesce.currentData())
-        return replace(self.fields.settings(self.order, on), coalesce=strategy)
+        settings, unreadable = self.fields.settings(self.order, on, self._sent[-1] if self._sent else self._in_force)
+        return replace(settings, coalesce=strategy), unreadable
 
     def _on_edited(self, name: str) -> None:
         stage = StageName(name)
@@ -295,38 +349,45 @@ class ProcessorsDialog(QDialog):
 
     def _check(self) -> None:
         """Say at once what cannot be read; send the rest a moment later."""
-        try:
-            settings = self._settings()
-        except StageError as error:
-            self._pause.stop()
-            self._say(f"{STAGE_TEXTS[error.stage]}: {error}")
-            return
-        self._say("")
-        self._say_stages(settings)
+        self._remark = ""
+        self._find_problems()
+        self._say_stages(self._read()[0])
         self._pause.start()
 
     def _send(self) -> None:
         self._pause.stop()
-        try:
-            settings = self._settings()
-        except StageError as error:
-            self._say(f"{STAGE_TEXTS[error.stage]}: {error}")
-            return
+        settings, _ = self._read()
         if settings != (self._sent[-1] if self._sent else self._in_force):
             self._sent.append(settings)
             self.edited.emit(settings)
 
-    def _unreadable(self) -> str:
-        """What cannot be read of what is typed; empty where all can."""
-        try:
-            self._settings()
-        except StageError as error:
-            return f"{STAGE_TEXTS[error.stage]}: {error}"
-        return ""
+    def _find_problems(self) -> None:
+        """Mark the stages that are not in force as they are typed, and say why."""
+        settings, problems = self._read()
+        for stage, (asked, why) in self._refused.items():
+            if stage not in problems and settings.says_of(stage) == asked:
+                problems[stage] = why
+        is_other = problems != self._problems
+        self._problems = problems
+        self._say(self._remark)
+        if is_other:
+            self._say_stages(settings)
+            self.problems_changed.emit()
 
-    def _say(self, what: str) -> None:
-        self.message.setText(unmarked(what))
-        self._trouble.setVisible(bool(what))
+    def _say(self, remark: str) -> None:
+        """Say what is wrong with single stages, and what concerns no single one."""
+        self._remark = remark
+        self.message.setText("\n".join(filter(None, (unmarked(remark), *self.problem_lines()))))
+        self._trouble.setVisible(bool(self.message.text()))
+
+    def problem_lines(self) -> list[str]:
+        """Say of each stage that is not in force as it was typed why, and what it does instead."""
+        lines = []
+        for stage, why in self._problems.items():
+            is_off = self._in_force.says_of(stage) == PipelineSettings().says_of(stage)
+            instead = "It is not in force" if is_off else "It stays as it was before"
+            lines.append(unmarked(f"{STAGE_TEXTS[stage]}: {why.rstrip('.')}. {instead}."))
+        return lines
 
     def _say_stages(self, settings: PipelineSettings | None = None) -> None:
         """Put behind each name what the stage was told."""
@@ -337,10 +398,14 @@ class ProcessorsDialog(QDialog):
             stage = self._stage(item)
             name, fact = STAGE_TEXTS[stage], facts.get(stage, "")
             said = "" if stage is StageName.BUDGET else _PREFIX.sub("", fact)
-            item.setText(f"{name} · {said}" if said else name)
-            item.setToolTip(plain_text(f"{name}: {fact or ('everywhere' if stage is StageName.GRAMMAR else 'off')}"))
-            off = stage is not StageName.GRAMMAR and not fact
-            item.setForeground(theme.colour(theme.Role.MUTED if off else theme.Role.TEXT))
+            problem = self._problems.get(stage, "")
+            text = f"{name} · {said}" if said else name
+            item.setText(f"✗ {name} · {_INVALID}" if problem else text)
+            is_off = stage is not StageName.GRAMMAR and not fact
+            tip = f"{name}: {fact or ('everywhere' if stage is StageName.GRAMMAR else 'off')}"
+            item.setToolTip(plain_text(f"{name}: {unmarked(problem)}" if problem else tip))
+            role = theme.Role.ERROR if problem else theme.Role.MUTED if is_off else theme.Role.TEXT
+            item.setForeground(theme.colour(role))
         blocker.unblock()
         self.stages.viewport().update()
 

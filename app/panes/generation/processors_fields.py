@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
@@ -119,20 +119,26 @@ class Fields(QStackedWidget):
         if stage in fields:
             fields[stage].setFocus()
 
-    def show_settings(self, settings: PipelineSettings) -> None:
-        """Fill the fields, silently; a stage that is off keeps what was typed, to be switched on again."""
+    def show_settings(self, settings: PipelineSettings, keep: Collection[StageName] = ()) -> None:
+        """Fill the fields, silently; a stage that is off keeps what was typed, to be switched on again.
+
+        Args:
+            settings: what is in force.
+            keep: stages whose fields stay as they were typed.
+        """
         blockers = [QSignalBlocker(field) for field in self._inputs()]
-        self.zone_fields.show_zones(settings.zones)
-        if settings.static:
+        if StageName.GRAMMAR not in keep:
+            self.zone_fields.show_zones(settings.zones)
+        if settings.static and StageName.STATIC not in keep:
             self.static.setText(settings.static)
-        if settings.pattern:
+        if settings.pattern and StageName.PATTERN not in keep:
             self.pattern.setText(settings.pattern)
-        if settings.table is not None:
+        if settings.table is not None and StageName.TABLE not in keep:
             self.table.setPlainText(written_table(settings.table))
             self.initial.setValue(settings.table.initial)
-        if settings.suppress or settings.suppress_ids:
+        if (settings.suppress or settings.suppress_ids) and StageName.SUPPRESS not in keep:
             self.suppress.setPlainText(written_suppressed(settings))
-        if settings.bias:
+        if settings.bias and StageName.BIAS not in keep:
             self.bias.setPlainText(written_bias(settings))
         for blocker in blockers:
             blocker.unblock()
@@ -166,15 +172,18 @@ class Fields(QStackedWidget):
         """
         return read_table(_filled(self.table.toPlainText(), "transitions"), self.initial.value())
 
-    def settings(self, order: tuple[str, ...], on: frozenset[StageName]) -> PipelineSettings:
-        """What the fields say.
+    def settings(
+        self, order: tuple[str, ...], on: frozenset[StageName], before: PipelineSettings
+    ) -> tuple[PipelineSettings, dict[StageName, str]]:
+        """Read the fields.
 
         Args:
             order: the stages, first to last.
             on: those whose switch is on.
+            before: what a stage does whose fields cannot be read.
 
-        Raises:
-            StageError: what a stage was told cannot be read.
+        Returns:
+            What the fields say, and the stages whose fields cannot be read, with the reasons.
         """
         readers: tuple[tuple[StageName, Callable[[PipelineSettings], PipelineSettings]], ...] = (
             (StageName.GRAMMAR, lambda so_far: replace(so_far, zones=self.zone_fields.zones())),
@@ -188,14 +197,15 @@ class Fields(QStackedWidget):
                 lambda so_far: replace(so_far, bias=read_bias(_filled(self.bias.toPlainText(), "biases"))),
             ),
         )
-        settings = PipelineSettings(order=order)
+        settings, unreadable = PipelineSettings(order=order), dict[StageName, str]()
         for stage, reader in readers:
             if stage in on or stage is StageName.GRAMMAR:
                 try:
                     settings = reader(settings)
                 except (UnreadableError, InvariantError) as error:
-                    raise StageError(stage, str(error)) from None
-        return settings
+                    settings = settings.with_stages_of(before, (stage,))
+                    unreadable[stage] = str(error)
+        return settings, unreadable
 
     def _with_suppressed(self, settings: PipelineSettings) -> PipelineSettings:
         texts, ids = read_suppressed(_filled(self.suppress.toPlainText(), "texts"))
@@ -262,18 +272,6 @@ class Fields(QStackedWidget):
         ):
             text.textChanged.connect(lambda stage=stage: self.edited.emit(stage))
         self.initial.valueChanged.connect(lambda _value: self.edited.emit(StageName.TABLE))
-
-
-class StageError(ValueError):
-    """What a stage was told cannot be read.
-
-    Attributes:
-        stage: which one.
-    """
-
-    def __init__(self, stage: StageName, why: str) -> None:
-        super().__init__(why)
-        self.stage = stage
 
 
 def _filled(typed: str, what: str) -> str:

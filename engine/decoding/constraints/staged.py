@@ -19,7 +19,7 @@ from engine.decoding.constraints.constraint import Constraint, constraint_for
 from engine.decoding.constraints.zone_grammars import ZoneGrammars
 from engine.decoding.constraints.zones import Part, ZonedAutomaton
 from engine.decoding.errors import DeadEndError, EmptyMaskError
-from engine.decoding.pipeline_settings import PipelineSettings, StageName
+from engine.decoding.pipeline_settings import STAGE_FIELDS, PipelineSettings, StageName
 from engine.decoding.processors import Bias, DfaTable, Masking, StaticMask, Suppress, compile_pattern, shapes
 from engine.decoding.processors.budget import TokenBudget
 from engine.decoding.processors.grammar_mask import expected_bytes
@@ -30,6 +30,7 @@ from engine.decoding.processors.shaping import Shape
 from engine.decoding.values import BudgetState, SamplerSettings
 from engine.masking import Matcher
 from engine.masking.explanation import Explanation
+from engine.source import EngineError
 from engine.vocabulary import Vocabulary
 
 States = tuple[Any, ...]
@@ -306,6 +307,27 @@ class StagePlan:
             never = suppress.never if isinstance(suppress, Suppress) else None
             self._budget = grammar, TokenBudget(grammar, self._vocabulary, 0, never=never)
         return self._budget[1].with_tokens(max(0, tokens))
+
+
+def unfit_stages(
+    settings: PipelineSettings, grammar: CompiledGrammar | None, vocabulary: Vocabulary
+) -> dict[StageName, EngineError]:
+    """Try every stage of a pipeline by itself, and return the errors of those that a session cannot have.
+
+    Args:
+        settings: of the pipeline.
+        grammar: that the session has.
+        vocabulary: of the session's model.
+    """
+    found: dict[StageName, EngineError] = {}
+    usual = PipelineSettings()
+    for stage in STAGE_FIELDS:
+        if settings.says_of(stage) != usual.says_of(stage):
+            try:
+                StagePlan(settings.alone(stage), vocabulary).constraint(grammar, 0)
+            except EngineError as error:
+                found[stage] = error
+    return found
 
 
 def _machines(settings: PipelineSettings, vocabulary: Vocabulary) -> dict[StageName, Machine[Any]]:

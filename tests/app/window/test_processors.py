@@ -156,6 +156,51 @@ def test_a_pattern_that_cannot_be_read_is_refused_in_the_dialog(desk):
     assert not dialog.message.isVisible()
 
 
+def test_one_stage_that_is_not_valid_keeps_no_other_from_being_in_force(desk):
+    """Type into two fields what is not valid, use a switch, close the dialog, and reset."""
+    desk.open("[a-z]+")
+    dialog = open_dialog(desk)
+    choose(dialog, StageName.PATTERN)
+    QTest.keyClicks(dialog.fields.pattern, "UPER")
+    choose(dialog, StageName.STATIC)
+    QTest.keyClicks(dialog.fields.static, " ")
+    switch(dialog, StageName.BUDGET)
+    desk.wait(lambda: in_force(desk) == PipelineSettings(budget=True))
+    assert desk.document.content.pipeline == PipelineSettings(budget=True)
+    desk.wait(lambda: set(dialog.problems) == {StageName.PATTERN, StageName.STATIC})
+    QTest.keyClick(dialog, Qt.Key.Key_Escape)
+    notice = desk.panes.generation.processors.notice
+    assert notice.isVisible()
+    assert "UPER is no class" in notice.why.text()
+    assert "Static classes" in notice.what.text()
+    desk.window.commands["run.step"].trigger()
+    desk.wait(lambda: bool(desk.output))
+    assert notice.isVisible()
+    QTest.mouseClick(notice.button, Qt.MouseButton.LeftButton)
+    desk.wait(dialog.isVisible)
+    assert {dialog.fields.static.text(), dialog.fields.pattern.text()} == {" ", "UPER"}
+    dialog.close()
+    desk.window.commands["run.processors_reset"].trigger()
+    desk.wait(lambda: in_force(desk) == PipelineSettings())
+    assert not notice.isVisible()
+    assert not desk.panes.generation.processors.chip.isVisible()
+    assert not dialog.fields.pattern.text()
+
+
+def test_only_a_draft_that_is_not_valid_can_be_reset_too(desk):
+    desk.open("[a-z]+")
+    dialog = open_dialog(desk)
+    choose(dialog, StageName.BIAS)
+    QTest.keyClicks(dialog.fields.bias, "the +2")
+    QTest.keyClick(dialog, Qt.Key.Key_Escape)
+    assert desk.window.commands["run.processors_reset"].isEnabled()
+    desk.window.activateWindow()
+    QTest.keyClick(desk.window, Qt.Key.Key_R, Qt.KeyboardModifier.ControlModifier)
+    QTest.keyClick(desk.window, Qt.Key.Key_R)
+    assert not dialog.problems
+    assert not desk.window.commands["run.processors_reset"].isEnabled()
+
+
 def test_why_tells_of_the_stage(desk):
     desk.open("[a-z]+")
     desk.session.decoding.set_pipeline(PipelineSettings(suppress=("e",)))

@@ -6,7 +6,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
 from app.panes.generation.processors_button import Processors
-from app.workers.decode_messages import DecodeView, PipelineRefused
+from app.workers.decode_messages import DecodeView, PipelineRefused, RefusedStage
 from engine.decoding.pipeline_settings import (
     DEFAULT_ORDER,
     Afterwards,
@@ -212,3 +212,105 @@ def test_every_field_and_button_has_a_name(dialog):
                 assert field.accessibleName(), field
     for button in dialog.findChildren(QAbstractButton):
         assert button.text() or button.accessibleName()
+
+
+def test_what_cannot_be_read_keeps_nothing_else_from_being_sent(qtbot, processors, dialog):
+    choose(dialog, "static")
+    QTest.keyClicks(dialog.fields.static, "x")  # and so the stage is on
+    dialog.fields.static.clear()
+    choose(dialog, "bias")
+    QTest.keyClicks(dialog.fields.bias, "the +2")
+    with qtbot.waitSignal(processors.edited) as edited:
+        switch(dialog, "budget")
+    assert edited.args == [PipelineSettings(budget=True)]
+    assert list(dialog.problems) == [StageName.STATIC, StageName.BIAS]
+    assert dialog.item_text(StageName.BIAS).startswith("✗ Bias")
+    assert dialog.message.text().splitlines()[1].startswith("Bias: line 1")
+
+
+def test_a_stage_that_cannot_be_read_any_more_stays_as_it_was(qtbot, processors, dialog):
+    processors.show_view(replace(view(), pipeline=PipelineSettings(bias=(("the", 2.0),))))
+    choose(dialog, "bias")
+    dialog.fields.bias.setPlainText("the = x")
+    assert "It stays as it was before" in dialog.message.text()
+    with qtbot.waitSignal(processors.edited) as edited:
+        switch(dialog, "budget")
+    assert edited.args == [PipelineSettings(budget=True, bias=(("the", 2.0),))]
+
+
+def test_a_stage_that_the_model_cannot_have_is_marked_and_the_rest_is_in_force(qtbot, processors, dialog):
+    switch(dialog, "budget")
+    choose(dialog, "pattern")
+    with qtbot.waitSignal(processors.edited) as edited:
+        QTest.keyClicks(dialog.fields.pattern, "UPER")
+    asked, in_force = edited.args[0], PipelineSettings(budget=True)
+    stages = (RefusedStage(StageName.PATTERN, "UPER is no class"),)
+    processors.show_refusal(PipelineRefused(asked, stages=stages, in_force=in_force))
+    processors.show_view(replace(view(), pipeline=in_force))
+    assert dialog.message.text() == "Pattern: UPER is no class. It is not in force."
+    assert dialog.fields.pattern.text() == "UPER"
+    assert dialog.item_text(StageName.PATTERN).startswith("✗ Pattern")
+    processors.show_view(replace(view(), pipeline=replace(in_force, suppress=("e",))))  # from elsewhere
+    assert dialog.message.text().startswith("Pattern: UPER is no class")
+    assert dialog.fields.suppress.toPlainText() == "e"
+    switch(dialog, "pattern")
+    assert not dialog.problems
+    assert not dialog.message.isVisible()
+
+
+def test_a_refused_stage_is_tried_again_with_another_model(qtbot, processors, dialog):
+    choose(dialog, "pattern")
+    with qtbot.waitSignal(processors.edited) as edited:
+        QTest.keyClicks(dialog.fields.pattern, "UPER")
+    stages = (RefusedStage(StageName.PATTERN, "UPER is no class"),)
+    processors.show_refusal(PipelineRefused(edited.args[0], stages=stages))
+    processors.show_view(view())
+    other = replace(view(), model=replace(view().model, vocabulary_fingerprint="another"))
+    with qtbot.waitSignal(processors.edited) as again:
+        processors.show_view(other)
+    assert again.args == edited.args
+
+
+@pytest.fixture
+def noticed(qtbot, processors, dialog, qwidget):
+    """The processors with a stage that cannot be read, their dialog closed."""
+    qwidget.layout().addWidget(processors.notice)
+    qwidget.layout().addWidget(processors.chip)
+    choose(dialog, "bias")
+    QTest.keyClicks(dialog.fields.bias, "the +2")
+    assert not processors.notice.isVisible()  # the dialog says it
+    QTest.keyClick(dialog, Qt.Key.Key_Escape)
+    return processors
+
+
+def test_what_is_not_in_force_is_told_outside_of_the_closed_dialog(noticed):
+    assert noticed.notice.isVisible()
+    assert "Bias" in noticed.notice.what.text()
+    assert noticed.notice.why.text().startswith("Bias: line 1")
+    assert noticed.chip.isVisible()
+    assert noticed.chip.text() == "✗ Bias: not valid"
+    assert "Bias: line 1" in noticed.chip.accessibleName()
+
+
+def test_the_notice_opens_the_dialog_at_the_field(qtbot, noticed):
+    QTest.mouseClick(noticed.notice.button, Qt.MouseButton.LeftButton)
+    qtbot.waitExposed(noticed.dialog)
+    assert noticed.dialog.fields.bias.isVisible()
+    assert noticed.dialog.fields.bias.hasFocus()
+    assert not noticed.notice.isVisible()
+    noticed.dialog.close()
+    assert noticed.notice.isVisible()
+
+
+def test_reset_takes_what_cannot_be_read_back(noticed):
+    noticed.reset()
+    assert not noticed.problems
+    assert not noticed.notice.isVisible()
+    assert not noticed.chip.isVisible()
+    assert not noticed.dialog.fields.bias.toPlainText()
+
+
+def test_another_document_does_not_inherit_what_was_typed(noticed):
+    noticed.forget()
+    assert not noticed.problems
+    assert not noticed.notice.isVisible()
