@@ -1,6 +1,7 @@
 """The stages between the model and the draw, as the decode group answers about them."""
 
 import pickle
+from dataclasses import replace
 
 import pytest
 from model_doubles import EOS, decode_handler
@@ -12,7 +13,6 @@ from app.workers.decode_messages import (
     Force,
     Lookup,
     OpenModel,
-    PipelineRefused,
     RestoreTrace,
     SampleMany,
     SetBudget,
@@ -25,7 +25,7 @@ from app.workers.decode_messages import (
 )
 from app.workers.replaying import AssessOutput, OpenOutput, ReplayOutput, ReplayQuestion
 from engine.compile.options import CompileOptions
-from engine.decoding.pipeline_settings import Afterwards, PipelineSettings, TableSettings, ZoneSettings
+from engine.decoding.pipeline_settings import Afterwards, PipelineSettings, StageName, TableSettings, ZoneSettings
 from engine.decoding.values import Finish, SamplerSettings
 from engine.models.uniform import UniformSource
 from engine.source import CancelToken
@@ -80,22 +80,35 @@ def test_stages_that_cut_the_output_short_say_so_and_keep_the_rest(worker):
 
 
 @pytest.mark.parametrize(
-    ("settings", "says"),
+    ("settings", "stage", "says"),
     [
-        (PipelineSettings(pattern="UPER"), "UPER is no class"),
-        (PipelineSettings(static="LOWER+"), "fixed positions"),
-        (PipelineSettings(suppress_ids=(100_000,)), "outside the vocabulary"),
-        (PipelineSettings(table=TableSettings(((1, 1, 2), (1, 1, 3)))), "two states"),
-        (PipelineSettings(zones=ZoneSettings(after_token="<think>")), "<think>"),
+        (PipelineSettings(pattern="UPER"), StageName.PATTERN, "UPER is no class"),
+        (PipelineSettings(static="LOWER+"), StageName.STATIC, "fixed positions"),
+        (PipelineSettings(suppress_ids=(100_000,)), StageName.SUPPRESS, "outside the vocabulary"),
+        (PipelineSettings(table=TableSettings(((1, 1, 2), (1, 1, 3)))), StageName.TABLE, "two states"),
+        (PipelineSettings(zones=ZoneSettings(after_token="<think>")), StageName.GRAMMAR, "<think>"),
     ],
 )
-def test_stages_that_do_not_fit_are_refused_and_nothing_changes(worker, settings, says):
-    before = worker(SetPipeline(PipelineSettings(budget=True)))
-    refused = worker(SetPipeline(settings))
-    assert isinstance(refused, PipelineRefused)
-    assert refused.settings == settings
-    assert says in refused.why
-    assert worker(StepOnce()).pipeline == before.pipeline
+def test_a_stage_that_does_not_fit_stays_as_it_was_and_the_others_are_in_force(worker, settings, stage, says):
+    before = PipelineSettings(
+        pattern="LOWER+",
+        static="LOWER{9}",
+        suppress=("x",),
+        table=TableSettings(((1, A, 1), (1, E, 1))),
+        zones=ZoneSettings(after="#"),
+    )
+    worker(SetPipeline(before))
+    view = worker(SetPipeline(replace(settings, budget=True)))
+    assert [one.stage for one in view.refused] == [stage]
+    assert says in view.refused[0].why
+    assert view.pipeline == PipelineSettings(budget=True).with_stages_of(before, (stage,))
+    assert worker(SetPipeline(view.pipeline)).refused == ()
+
+
+def test_several_stages_that_do_not_fit_are_named_each(worker):
+    view = worker(SetPipeline(PipelineSettings(pattern="UPER", static="LOWER+", suppress=("e",))))
+    assert [one.stage for one in view.refused] == [StageName.STATIC, StageName.PATTERN]
+    assert view.pipeline == PipelineSettings(suppress=("e",))
 
 
 def test_why_names_the_stage_that_removes_a_token(worker):
