@@ -144,7 +144,7 @@ def _beside_a_length(part: dict[str, Any]) -> Iterator[str]:
 
 
 def _sglang(parts: list[dict[str, Any]], used: set[str]) -> Iterator[str]:
-    refused = [keyword for keyword in _SGLANG_REFUSES if keyword in used]
+    refused: list[str] = [keyword for keyword in _SGLANG_REFUSES if keyword in used]
     strings = [part for part in parts if "type" not in part or "string" in part["type"]]
     refused += ["format"] * any(any(_unknown_format(part)) for part in strings)
     if refused:

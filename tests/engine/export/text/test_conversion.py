@@ -104,7 +104,7 @@ def test_rules_are_named_after_the_schema():
         r'postal-address ::= "{" ws "\"city\"" ws ":" ws string ws "," ws "\"zip\"" ws ":" ws zip ws "}"',
         r'zip ::= "\"" [0-9]{5} "\""',
         r'string ::= "\"" char* "\""',
-        r'char ::= [^\x00-\x1F"\\] | escape',
+        r'char ::= [^"\\\x00-\x1F] | escape',
         r'escape ::= "\\" ["\\bfnrt] | "\\u00" ("0" [0-7bef] | "1" [0-9a-f])',
         r'ws ::= (" " | "\n" [\t ]{0,32})?',
     ]
