@@ -13,6 +13,7 @@ from app.graph.minimap import Minimap
 from app.graph.scene import AutomatonScene
 from app.graph.view import GraphView
 from app.models.accessible_role import give_role
+from app.models.escape import CloseOnEscape
 from app.models.passing_on import pass_keys_on
 from app.models.states import StatesModel
 from app.models.token_groups import TokenGroupsModel
@@ -77,6 +78,7 @@ class Face(QWidget):
         self.footer.map_button.toggled.connect(lambda _on: self._show_body())
         self.footer.find_button.clicked.connect(self.find_bar.open_bar)
         self.find_bar.closed.connect(self._leave_search)
+        CloseOnEscape(self, self.find_bar.isVisible, self.find_bar.close_bar)
         theme.themes.changed.connect(self._scene.recolour)
         self._show_body()
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit
 
 from app import theme
 from app.actions import set_tip
+from app.models.field_keys import FieldKeys
 from app.panes.automaton.finder import Hit
 from app.panes.automaton.labels import ElidedLabel
 from app.theme.buttons import close_button, icon_button
@@ -37,7 +37,7 @@ class FindBar(QFrame):
         self.field.setAccessibleName("Find in the automaton")
         self.field.setPlaceholderText('State, rule, byte or "text"')
         self.field.setClearButtonEnabled(True)
-        self.field.installEventFilter(self)
+        FieldKeys(self.field, self._go, self.close_bar)
         self.says = ElidedLabel()
         self.says.setContentsMargins(theme.SPACE_XS, 0, theme.SPACE_XS, 0)
         self.previous_button = icon_button("ph.caret-up", "Previous hit")
@@ -85,17 +85,6 @@ class FindBar(QFrame):
         else:
             more = f" · {len(hits):,} found" if len(hits) > 1 else ""
             self.says.say(f"{hits[0].says}{more}", hits[0].says)
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Return goes to the next hit, with Shift to the one before; Esc closes."""
-        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
-            if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-                self._go(-1 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1)
-                return True
-            if event.key() == Qt.Key.Key_Escape:
-                self.close_bar()
-                return True
-        return super().eventFilter(watched, event)
 
     def _go(self, step: int) -> None:
         if not self._hits:

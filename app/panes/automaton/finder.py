@@ -1,16 +1,24 @@
-"""Finding something in an automaton: a state by number, a rule by name, what reads a byte, where a text leads."""
+"""Finding something in an automaton: a state by number, a rule by name, what reads a byte or a class, a text."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from app.graph.chart import Chart
+from app.graph.layout import EdgeKey
 from app.panes.automaton.levels import Levels
 from app.panes.automaton.views import View
 
 MOST_HITS = 500
 _HEX = re.compile(r"(?:0x|\\x)([0-9a-fA-F]{2})")
 _ESCAPES = {r"\n": b"\n", r"\t": b"\t", r"\r": b"\r", "␣": b" ", "↵": b"\n"}
+_CLASS = re.compile(r"(?:\[(?P<inner>[^\]]+)\]|(?P<bare>(?:[^\s-]-[^\s-])+))", re.DOTALL)
+_PART = re.compile(r"(.)-(.)|(.)", re.DOTALL)
+_ASCII = 0x7F
+
+CodePoints = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +27,8 @@ class Hit:
 
     Attributes:
         says: what it is.
-        state: a state of what is shown; None for a rule.
-        rule: a rule or region; empty for a state.
+        state: a state: of the rule, where there is one, else of what is shown; None for a rule as a whole.
+        rule: a rule or region; empty for a state of no rule.
         in_part: whether the state is one of the automaton over bytes, which may not be what is shown now.
     """
 
@@ -31,17 +39,17 @@ class Hit:
 
 
 def find(levels: Levels, view: View, text: str) -> tuple[Hit, ...]:
-    """What a text means here, the likeliest first.
+    """Find what a text can mean in an automaton, the likeliest first.
 
-    A number is a state. `"…"` is a text: the state that it leads to. One character, or `0x41`, is a byte: the states
-    that read it. Anything else is a part of a rule's name, or a text.
+    A number is a state. `"…"` is a text: the state that it leads to, and the states that it is read from. One
+    character, or `0x41`, is a byte: the states that read it. `a-z`, or `[a-z_]`, is a class: the states that read all
+    of it. Anything else is a part of a rule's name, or a text.
     """
     wanted = text.strip() or text
     if not wanted:
         return ()
-    hits: list[Hit] = []
-    if wanted.isdecimal():
-        hits += _numbered(levels, view, int(wanted))
+    numbered = _numbered(levels, view, int(wanted)) if wanted.isdecimal() else []
+    hits = list(numbered)
     quoted = len(wanted) > 2 and wanted[0] == wanted[-1] == '"'
     if not quoted:
         folded = wanted.casefold()
@@ -52,6 +60,10 @@ def find(levels: Levels, view: View, text: str) -> tuple[Hit, ...]:
     hits += _led_to(levels, data)
     if len(data) == 1 and not quoted:
         hits += _reading(levels, view, data[0])
+    else:
+        if not quoted and (found := _class(wanted)):
+            hits += _reading_all(levels, view, found, wanted)
+        hits += () if numbered else _read_from(levels, view, data)
     return tuple(dict.fromkeys(hits))[:MOST_HITS]
 
 
@@ -70,15 +82,63 @@ def _led_to(levels: Levels, data: bytes) -> list[Hit]:
     if levels.rules is not None or not levels.is_whole:
         return []
     state = levels.part.dfa.run(data)
-    shown = data.decode("utf-8", "backslashreplace")
-    return [] if state is None else [Hit(f"“{shown}” leads to state {state}", state, in_part=True)]
+    return [] if state is None else [Hit(f"“{_shown(data)}” leads to state {state}", state, in_part=True)]
 
 
-def _reading(levels: Levels, view: View, byte: int) -> list[Hit]:
-    in_part = levels.rules is None and levels.is_whole
-    automaton = levels.part if in_part else levels.automaton(view)
-    found = (edge for edge in automaton.dfa.edges if any(first <= byte <= last for first, last in edge.ranges))
-    return [Hit(f"state {automaton.name(edge.source)} reads it", edge.source, in_part=in_part) for edge in found]
+def _read_from(levels: Levels, view: View, data: bytes) -> Iterator[Hit]:
+    """Find the states that a text is read from; of rules, those that read it without a call."""
+    for rule, chart in levels.searched(view):
+        for state in chart.dfa.states:
+            if (rule or state.id != chart.dfa.start) and chart.dfa.run(data, state.id) is not None:
+                yield _hit(levels, rule, chart, state.id, f"reads “{_shown(data)}”")
+
+
+def _reading(levels: Levels, view: View, byte: int) -> Iterator[Hit]:
+    for rule, chart in levels.searched(view):
+        for edge in chart.dfa.edges:
+            if any(first <= byte <= last for first, last in edge.ranges):
+                yield _hit(levels, rule, chart, edge.source, "reads it")
+
+
+def _reading_all(levels: Levels, view: View, wanted: CodePoints, text: str) -> list[Hit]:
+    """Find the states that read all characters of a class, first those with an edge for just these."""
+    exact: list[Hit] = []
+    others: list[Hit] = []
+    for rule, chart in levels.searched(view):
+        edges = chart.dfa.edges if chart.fold is None else chart.fold.edges
+        for edge in edges:
+            taken = _characters(chart, (edge.source, edge.target), edge.ranges)
+            if all(any(a <= first and last <= b for a, b in taken) for first, last in wanted):
+                hit = _hit(levels, rule, chart, edge.source, f"reads {text}")
+                (exact if sorted(taken) == sorted(wanted) else others).append(hit)
+    return exact + others
+
+
+def _characters(chart: Chart, key: EdgeKey, ranges: CodePoints) -> CodePoints:
+    """Return the characters that take an edge."""
+    beyond = () if chart.fold is None else chart.fold.characters.get(key, ())
+    return (*((first, min(last, _ASCII)) for first, last in ranges if first <= _ASCII), *beyond)
+
+
+def _hit(levels: Levels, rule: str, chart: Chart, state: int, says: str) -> Hit:
+    if rule:
+        return Hit(f"state {rule} {state} {says}", state, rule)
+    name = chart.names[state] if chart.names else str(state)
+    return Hit(f"state {name} {says}", state, in_part=levels.is_whole)
+
+
+def _class(text: str) -> CodePoints:
+    """Return the characters of a class such as `a-z` or `[a-z_]`; none where a text is no class."""
+    found = _CLASS.fullmatch(text)
+    if found is None:
+        return ()
+    inner = _PART.finditer(found["inner"] or found["bare"])
+    parts = [(ord(one[1] or one[3]), ord(one[2] or one[3])) for one in inner]
+    return tuple(parts) if all(first <= last for first, last in parts) else ()
+
+
+def _shown(data: bytes) -> str:
+    return data.decode("utf-8", "backslashreplace")
 
 
 def _bytes(text: str) -> bytes:

@@ -217,6 +217,20 @@ class Levels:
             return used_regions(self.regions, coverage)
         return used_states(self.part_as(view).fold if is_folded else None, coverage)
 
+    def searched(self, view: View) -> tuple[tuple[str, Chart], ...]:
+        """Return what a search looks through: a chart for each rule with its name, else one chart without a name."""
+        if self.rules is not None:
+            return tuple(zip(self.rules.names, self.rules.rules, strict=True))
+        return (("", self._part.chart if self.is_whole else self.automaton(view).chart),)
+
+    def number_of(self, view: View, rule: str, state: int) -> int | None:
+        """Return the number that a state of a rule has in what is shown; None where it is not shown."""
+        if not self.shows_rules(view) or (self.level(view) is Level.MAP and not self._is_side_by_side(view)):
+            return None
+        firsts, open_rules = self._numbering(view)
+        number = self.names.index(rule)
+        return firsts[number] + state if number in open_rules else None
+
     def opens(self, view: View, state: int | None, edge: EdgeKey | None, group: int | None) -> str | None:
         """The rule or region that something in the drawing leads to: the one called, the one in the box."""
         if self.level(view) not in (Level.MAP, Level.ONE):

@@ -44,6 +44,7 @@ class Navigation(Face):
         self._waiting: frozenset[EdgeKey] = frozenset()
         self._too_large = ""
         self._selected: int | None = None
+        self._goal: int | None = None  # the state that was looked for and is not drawn yet
         self._history = History()
         self.view.tip_of_edge = self._tip_of_edge
         self.view.pointed_at.connect(self._point_at)
@@ -213,19 +214,51 @@ class Navigation(Face):
     def _search(self, text: str) -> None:
         hits = find(self._levels, self._view, text) if self._levels is not None else ()
         self.find_bar.show_hits(hits)
-        drawn = {hit.state for hit in hits if hit.state is not None and hit.in_part == self._shows_part}
-        self._scene.set_highlighted({state for state in drawn if state is not None})
+        numbers = {number for hit in hits if (number := self._number_of(hit)) is not None}
+        drawn = {number for number in numbers if self._scene.box(number) is not None}
+        self._scene.set_highlighted(drawn)
+        if hits and (first := self._number_of(hits[0])) in drawn:
+            self.view.follow(first)
+
+    def _number_of(self, hit: Hit) -> int | None:
+        """Return the number that a hit has in what is shown now; None where it is not shown."""
+        if self._levels is None or hit.state is None:
+            return None
+        if hit.rule:
+            number = self._levels.number_of(self._view, hit.rule, hit.state)
+        else:
+            number = None if hit.in_part and not self._shows_part else hit.state
+        return None if number is None else self._drawn_for(number)
+
+    def _drawn_for(self, state: int) -> int:
+        """Return the state that is drawn for a state: where it is within a text that is one edge, where that begins."""
+        drawn, fold = self._drawn, None if self._automaton is None else self._automaton.fold
+        if fold is None or drawn is None or not drawn.is_folded or state not in fold.within:
+            return state
+        return fold.within[state][0]
 
     def _go_to_hit(self, hit: Hit) -> None:
         if hit.state is None:
             self._show_rule(hit.rule)
             return
-        if hit.in_part and not self._shows_part:
-            self._redraw(replace(self._view, centre=hit.state, tokens=None, opened=()))
-        elif self._scene.box(hit.state) is None:
-            self._redraw(replace(self._view, centre=hit.state, opened=()))
-        self._select(hit.state)
-        self.view.follow(hit.state)
+        if self._number_of(hit) is None:
+            if hit.rule:
+                self._show_rule(hit.rule)
+                self.find_bar.field.setFocus()  # Return goes on to the next hit
+            else:
+                self._redraw(replace(self._view, centre=hit.state, tokens=None, opened=()))
+        state = self._number_of(hit)
+        if state is not None and self._scene.box(state) is None and self._wanted is None:
+            self._redraw(replace(self._view, centre=state, opened=()))
+        self._goal = state
+        self._arrive()
+
+    def _arrive(self) -> None:
+        """Select the state that was looked for and bring it into view, as soon as it is drawn."""
+        if self._goal is not None and self._wanted is None and self._scene.box(self._goal) is not None:
+            goal, self._goal = self._goal, None
+            self._select(goal)
+            self.view.follow(goal)
 
     def _walk(self, x: int, y: int) -> None:
         """Go to the next state in a direction; the first key goes to where the match stands."""

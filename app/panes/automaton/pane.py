@@ -132,6 +132,7 @@ class AutomatonPane(Navigation):
             self.view.go_home(self._anchor())
         elif anchor is not None and place is not None:
             self.view.keep_place(anchor, place)
+        self._arrive()
 
     def set_live(self, states: Collection[int], places: RulePlaces | None = None, output: bytes = b"") -> None:
         """Light the states where the match stands; the neighbourhood follows them.
@@ -236,7 +237,7 @@ class AutomatonPane(Navigation):
         """Show no automaton, as at the start."""
         self._levels = self._automaton = self._drawn = self._wanted = self._answer = None
         self._states = self._live = frozenset()
-        self._waiting, self._places, self._selected = frozenset(), None, None
+        self._waiting, self._places, self._selected, self._goal = frozenset(), None, None, None
         self._output, self._token_ahead, self.marks.coverage = b"", None, None
         self._mark()
         self._history = History()
@@ -349,7 +350,7 @@ class AutomatonPane(Navigation):
             self.header.merge_button.setChecked(self._view.merges)
 
     def _show_view(self) -> None:
-        self.view.is_at_home = True
+        self.view.is_at_home, self._goal = True, None
         self._press_bytes()
         self.looked.emit(self._view.lasting)
         levels = self._levels

@@ -25,10 +25,10 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
+from app.models.field_keys import FieldKeys
 from app.models.passing_on import pass_keys_on
 from app.models.phrase_delegate import PhraseDelegate
 from app.models.phrases import PhrasesModel
-from app.panes.editor.field_keys import FieldKeys
 from app.theme.buttons import icon_button
 from app.theme.labels import Label
 from engine.diagnosis.described import MOST_PHRASES, Description

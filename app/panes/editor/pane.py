@@ -10,6 +10,7 @@ from PySide6.QtGui import QTextOption
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWidget
 
 from app import theme
+from app.models.escape import CloseOnEscape
 from app.models.late_pages import Late
 from app.models.passing_on import pass_keys_on
 from app.models.wording import unmarked
@@ -70,6 +71,7 @@ class EditorPane(QWidget):
         self.reference = Late(self._make_reference)
         self.pages.add_page(self.reference, "Reference")
         pass_keys_on(self, self.edit)
+        CloseOnEscape(self, self.find_bar.isVisible, self.find_bar.close_bar)
         bar = QFrame()
         bar.setProperty("role", "bar")
         title = Label("Grammar")

@@ -11,10 +11,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from app import theme
+from app.models.escape import CloseOnEscape
 from app.models.late_pages import Built, Late, LateTabs
 from app.models.passing_on import pass_keys_on
 from app.models.wording import candidate_text
@@ -376,6 +376,7 @@ class GenerationPane(QFrame):
         self.candidates.lookup_wanted.connect(self.lookup_wanted)
         self.why.span_wanted.connect(self.span_wanted)
         self.why.closed.connect(self.candidates.table.setFocus)
+        CloseOnEscape(self, self.why.isVisible, self.why.close_panel)
         self.loading.cancelled.connect(self.loading_cancelled)
         self.banner.dismissed.connect(self.banner_dismissed)
 
@@ -419,13 +420,6 @@ class GenerationPane(QFrame):
             return None if state is None else str(state)
 
         self.candidates.set_states(name_state)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape closes *Why not?*."""
-        if event.key() == Qt.Key.Key_Escape and self.why.isVisibleTo(self):
-            self.why.close_panel()
-        else:
-            super().keyPressEvent(event)
 
 
 def _why_nothing(view: DecodeView) -> str:

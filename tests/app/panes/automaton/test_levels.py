@@ -178,3 +178,34 @@ def test_rules_stay_where_they_were_by_their_names(pane: AutomatonPane) -> None:
 def names_of(shown: Shown) -> dict[int, str]:
     picture = shown.scene.picture
     return {node: text.partition("\n")[0] for node, text in picture.names.items()}
+
+
+MONTHS = 'root ::= day " " month\nday ::= [0-9]{1,2}\nmonth ::= "March" | "April" | long\nlong ::= "b"{45}'
+
+
+def found(pane: AutomatonPane, qtbot: QtBot, text: str) -> str:
+    pane.open_find()
+    pane.find_bar.field.setText(text)
+    qtbot.keyClick(pane.find_bar.field, Qt.Key.Key_Return)
+    return pane.find_bar.says.whole
+
+
+def test_a_text_within_a_rule_is_found_and_the_rule_opens(pane: AutomatonPane, qtbot: QtBot) -> None:
+    shown = Shown(pane, MONTHS)
+    assert found(pane, qtbot, "April") == "state month 0 reads “April” · 1 of 1"
+    assert pane.levels.rule_box.currentText() == "month"
+    assert pane.scene.lit.selected == 0
+    assert pane.find_bar.field.hasFocus()
+    assert found(pane, qtbot, "0-9").startswith("state day 0 reads 0-9 · 1 of 2")
+    assert pane.levels.rule_box.currentText() == "day"
+    qtbot.keyClick(pane.find_bar.field, Qt.Key.Key_Return)
+    assert pane.scene.lit.selected == 1
+    assert len(shown.asked) == 3  # the overview and two rules
+
+
+def test_a_text_within_a_rule_is_found_where_all_rules_are_side_by_side(pane: AutomatonPane, qtbot: QtBot) -> None:
+    shown = Shown(pane, SMALL.replace('"a"', '"alpha"'))
+    assert found(pane, qtbot, "alpha").startswith("state term 0 reads “alpha”")
+    assert pane.scene.lit.selected == shown.charts.firsts[2]
+    assert len(shown.asked) == 1  # nothing else is drawn
+    assert found(pane, qtbot, "(") == "state term 0 reads it · 1 of 1"

@@ -222,6 +222,87 @@ def test_a_text_is_found_by_where_it_leads(pane: AutomatonPane, qtbot: QtBot) ->
     assert pane.scene.lit.selected == shown.dfa.run(b"AB: 7")
 
 
+DATES = "(January|February|March|April|May|June) [0-9]{1,2}, (19|20)[0-9]{2} in [a-zé]+"
+
+
+def visible(pane: AutomatonPane, state: int) -> bool:
+    """Return whether all of a state's box is in view."""
+    box = pane.scene.box(state)
+    assert box is not None
+    return pane.view.viewport().rect().contains(pane.view.mapFromScene(box).boundingRect())
+
+
+def test_a_text_is_found_where_it_does_not_begin_at_the_start(pane: AutomatonPane, qtbot: QtBot) -> None:
+    shown = Shown(pane, r"[0-9]{1,2} (May|April) [0-9]{4}")
+    assert search(pane, qtbot, "April").endswith("1 of 1")
+    selected = pane.scene.lit.selected
+    assert selected == shown.dfa.run(b"1 ")
+    assert "reads “April”" in pane.find_bar.says.whole
+    assert search(pane, qtbot, '"April 20"').endswith("1 of 1")
+    assert search(pane, qtbot, "Juno") == "Nothing found"
+
+
+@pytest.mark.parametrize("text", ["0-9", "[0-9]", "[2-4]"])
+def test_a_class_is_found_where_all_of_it_is_read(pane: AutomatonPane, qtbot: QtBot, text: str) -> None:
+    shown = Shown(pane, "x[0-9]|y[0-8]z[0-9a]")
+    search(pane, qtbot, text)
+    inner = text.strip("[]")
+    first, last = ord(inner[0]), ord(inner[2])
+    reading = {edge.source for edge in shown.dfa.edges if any(a <= first and last <= b for a, b in edge.ranges)}
+    assert {hit.state for hit in pane.find_bar._hits} == reading
+    assert len(reading) == (2 if inner == "0-9" else 3)
+
+
+def test_a_class_beyond_ascii_and_one_of_several_parts_are_found(pane: AutomatonPane) -> None:
+    shown = Shown(pane, "x[а-яёa-f]+|y[a-f]")
+    pane.open_find()
+    pane.find_bar.field.setText("а-я")
+    letters = shown.dfa.run(b"x")
+    assert letters in {hit.state for hit in pane.find_bar._hits}
+    assert shown.dfa.run(b"y") not in {hit.state for hit in pane.find_bar._hits}
+    pane.find_bar.field.setText("[a-cё]")
+    assert letters in {hit.state for hit in pane.find_bar._hits}
+    assert shown.dfa.run(b"y") not in {hit.state for hit in pane.find_bar._hits}
+
+
+def test_what_is_found_while_typing_comes_into_view(pane: AutomatonPane, qtbot: QtBot) -> None:
+    shown = Shown(pane, DATES + " at " + DATES)
+    qtbot.mouseClick(pane.header.all_button, LEFT)
+    last = shown.dfa.run(b"May 1, 1999 in a at May 1, 1999 ")
+    assert last is not None
+    assert not visible(pane, last)
+    qtbot.keyClick(pane.view, Qt.Key.Key_Slash)
+    qtbot.keyClicks(pane.find_bar.field, str(last))
+    assert visible(pane, last)
+
+
+def test_what_is_found_elsewhere_is_selected_and_in_view_once_it_is_drawn(pane: AutomatonPane, qtbot: QtBot) -> None:
+    """The layout comes from another process: later than the key that asked for it."""
+    shown = Shown(pane, DATES + " at " + DATES)
+    pane.layout_wanted.disconnect(shown._answer)
+    waiting: list[LayoutRequest] = []
+    pane.layout_wanted.connect(waiting.append)
+    last = shown.dfa.run(b"May 1, 1999 in a at May 1, 1999 ")
+    assert last is not None
+    search(pane, qtbot, str(last))
+    for request in waiting:
+        shown._answer(request)
+    assert pane.scene.lit.selected == last
+    assert visible(pane, last)
+
+
+@pytest.mark.parametrize("where", ["field", "next_button", "close_button"])
+def test_esc_closes_the_find_bar_wherever_the_focus_is_in_it(pane: AutomatonPane, qtbot: QtBot, where: str) -> None:
+    Shown(pane, "abc")
+    qtbot.keyClick(pane.view, Qt.Key.Key_Slash)
+    qtbot.keyClicks(pane.find_bar.field, "1")
+    widget = getattr(pane.find_bar, where)
+    widget.setFocus()
+    qtbot.keyClick(widget, Qt.Key.Key_Escape)
+    assert pane.find_bar.isHidden()
+    assert QApplication.focusWidget() is pane.view
+
+
 def test_what_is_not_there_is_told_and_esc_closes(pane: AutomatonPane, qtbot: QtBot) -> None:
     Shown(pane, "abc")
     assert search(pane, qtbot, "99") == "Nothing found"
