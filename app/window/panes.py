@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from app import theme
-from app.document import AutomatonPart
+from app.document import AutomatonPart, GrammarPart
 from app.models.late_pages import Late
 from app.panes.automaton import AutomatonPane
 from app.panes.automaton.views import HERE, View
@@ -173,9 +173,8 @@ class Panes(QObject):
     def _wire_grammar(self) -> None:
         session, document, editor = self._session, self._session.document, self.editor
         editor.text_edited.connect(document.set_text)
-        editor.switched.connect(
-            lambda text, reading: document.set_grammar(msgspec.structs.replace(reading, text=text)),
-        )
+        editor.switched.connect(self._switch)
+        editor.edit.replaced.connect(self.automaton.expect_another)
         editor.pages.add_page(self.late_generated, "As GBNF")
         document.changed.connect(lambda _revision: self._offer_generated())
         editor.offset_hovered.connect(self.automaton.highlight_offset)
@@ -185,6 +184,13 @@ class Panes(QObject):
         editor.explanation.when_built(self._wire_explanation)
         editor.reference.when_built(self._wire_reference)
         session.compiling.formatted.connect(editor.show_formatted)
+
+    def _switch(self, text: str, reading: GrammarPart) -> None:
+        """Read the text another way; in another notation it is another grammar."""
+        document = self._session.document
+        if reading.notation != document.content.grammar.notation:
+            self.automaton.expect_another()
+        document.set_grammar(msgspec.structs.replace(reading, text=text))
 
     def _wire_explanation(self, page: ExplanationPage) -> None:
         compiling = self._session.compiling

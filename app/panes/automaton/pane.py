@@ -59,6 +59,8 @@ class AutomatonPane(Navigation):
         super().__init__(parent)
         self.marks = Marks(self._scene, self.model, self.coverage_banner)
         self.watch = TokenWatch(self.tokens_wanted.emit)
+        self._is_another = False  # whether the next automaton is that of another grammar
+        self._is_fresh = False  # whether the next drawing is that of another grammar
         self.footer.coverage_button.toggled.connect(self._show_used)
         self.stacks.picked.connect(self._light_frames)
         self.stacks.span_wanted.connect(self.span_wanted)
@@ -106,7 +108,8 @@ class AutomatonPane(Navigation):
         wanted = self._wanted
         if wanted is None or not wanted.is_answered_by(answer):
             return
-        before = self._drawn
+        before = None if self._is_fresh else self._drawn
+        self._is_fresh = False
         is_edit = before is not None and before.automaton.revision != wanted.automaton.revision
         if before is not None and is_edit:
             centres = {node: box.center() for node, box in self._scene.placed.boxes.items() if node >= 0}
@@ -233,6 +236,10 @@ class AutomatonPane(Navigation):
         self._history.restart(view.lasting)
         self._press_bytes()
 
+    def expect_another(self) -> None:
+        """Take the next automaton as that of another grammar, not of an edit: it is drawn afresh, as at the start."""
+        self._is_another = True
+
     def clear(self) -> None:
         """Show no automaton, as at the start."""
         self._levels = self._automaton = self._drawn = self._wanted = self._answer = None
@@ -240,7 +247,7 @@ class AutomatonPane(Navigation):
         self._waiting, self._places, self._selected, self._goal = frozenset(), None, None, None
         self._output, self._token_ahead, self.marks.coverage = b"", None, None
         self._mark()
-        self._history = History()
+        self._history, self._is_another = History(), False
         self._too_large = ""
         self.watch.forget()
         self.stacks.show_standing(None)
@@ -262,6 +269,9 @@ class AutomatonPane(Navigation):
     def _begin_anew(self, states: int) -> None:
         """Another automaton: numbers mean other states, and what was looked at is no way back."""
         kept = self._view.lasting
+        if self._is_another:
+            kept, self._is_another, self._is_fresh = kept.habits, False, True
+            self.looked.emit(kept)
         if states > DRAWN_AT_MOST:
             kept = replace(kept, draws_all=False)
         self._history.restart(kept)

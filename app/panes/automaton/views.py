@@ -43,6 +43,11 @@ class View:
         """What of it means the same for another automaton: numbers of states do not."""
         return replace(self, centre=None, opened=(), tokens=HERE if self.tokens is not None else None)
 
+    @property
+    def habits(self) -> View:
+        """What of it means the same for another grammar: how the reader likes drawings, not what is drawn."""
+        return View(draws_bytes=self.draws_bytes, merges=self.merges, method=self.method, downwards=self.downwards)
+
 
 class History:
     """The views of one automaton, to go back and forward in."""

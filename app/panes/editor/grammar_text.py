@@ -31,12 +31,14 @@ class GrammarText(QPlainTextEdit):
         switched(text, reading): the text is read another way from here on, or again, and may be another.
         pasted_over(text): what was pasted is the whole text now; after `edited`.
         typed_over: so is what was typed.
+        replaced: the text as a whole is another, by pasting or typing over it, or by undo or redo of that.
     """
 
     edited = Signal(str)
     switched = Signal(str, object)
     pasted_over = Signal(str)
     typed_over = Signal()
+    replaced = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -80,9 +82,11 @@ class GrammarText(QPlainTextEdit):
         self._travel(super().redo)
 
     def _travel(self, go: Callable[[], None]) -> None:
-        text, reading = self._text, self._readings.current
+        text, reading, depth = self._text, self._readings.current, self._readings.depth
         with self._silence():
             go()
+        if self._readings.is_replacement(depth):
+            self.replaced.emit()
         self._readings.follow()
         if self._readings.current != reading:
             self.switched.emit(self._text, self._readings.current)
@@ -158,9 +162,11 @@ class GrammarText(QPlainTextEdit):
 
     def insertFromMimeData(self, source: QMimeData) -> None:
         """Paste, and tell where nothing of the text before is left."""
-        is_over = self._goes_at_a_key
+        is_over, depth = self._goes_at_a_key, self._readings.depth
         super().insertFromMimeData(source)
         if is_over and self._text.strip():
+            self._readings.note_replacement(depth)
+            self.replaced.emit()
             self.pasted_over.emit(self._text)
 
     @property
@@ -179,9 +185,11 @@ class GrammarText(QPlainTextEdit):
             self.textCursor().insertBlock()
             self.ensureCursorVisible()
         else:
-            is_over, before = self._goes_at_a_key, self._text
+            is_over, before, depth = self._goes_at_a_key, self._text, self._readings.depth
             super().keyPressEvent(event)
             if is_over and self._text != before and self._text.strip() and not event.matches(_PASTE):
+                self._readings.note_replacement(depth)
+                self.replaced.emit()
                 self.typed_over.emit()
 
     def _on_text(self) -> None:

@@ -28,6 +28,7 @@ class Readings:
     def __init__(self, document: QTextDocument) -> None:
         self._document = document
         self._marks = [_Mark(0, None)]
+        self._replacements: list[tuple[int, int]] = []  # the commands below and above an edit of the whole text
         self._depth = 0
         self._could_redo = False
 
@@ -37,9 +38,23 @@ class Readings:
         depth = self._document.availableUndoSteps()
         return next(mark.reading for mark in reversed(self._marks) if mark.depth <= depth)
 
+    @property
+    def depth(self) -> int:
+        """How many commands can be undone."""
+        return self._document.availableUndoSteps()
+
+    def note_replacement(self, below: int) -> None:
+        """Note that the last edit replaced the text as a whole; `below` is the depth before it."""
+        self._replacements.append((below, self.depth))
+
+    def is_replacement(self, before: int) -> bool:
+        """Return whether going from a depth to the present one takes back, or repeats, an edit of the whole text."""
+        low, high = sorted((before, self.depth))
+        return any(low <= below and above <= high for below, above in self._replacements)
+
     def begin(self, reading: object) -> None:
         """A text without history is read so."""
-        self._marks = [_Mark(0, reading)]
+        self._marks, self._replacements = [_Mark(0, reading)], []
         self.follow()
 
     def switch(self, reading: object, cursor: QTextCursor, text: str | None = None) -> None:
@@ -66,6 +81,7 @@ class Readings:
         """The text may have been edited, or only coloured: after an edit, what could be done again before is gone."""
         if self._could_redo and not self._document.isRedoAvailable():
             self._marks = [mark for mark in self._marks if mark.depth <= self._depth]
+            self._replacements = [(below, above) for below, above in self._replacements if above <= self._depth]
         self.follow()
 
     def follow(self) -> None:

@@ -422,3 +422,53 @@ def test_states_stay_where_they_are_over_an_edit(pane: AutomatonPane) -> None:
     box = pane.scene.box(0)
     assert box is not None
     assert pane.view.seen.contains(box)
+
+
+# --- another grammar -----------------------------------------------------------------------------------------------
+
+
+def test_another_grammar_is_fitted_and_not_drawn_whole(pane: AutomatonPane, qtbot: QtBot) -> None:
+    shown = Shown(pane, COUNTER)
+    qtbot.mouseClick(pane.header.all_button, LEFT)
+    pane.view.fit()
+    assert pane.view.zoom < 0.5
+    seen = []
+    pane.looked.connect(seen.append)
+    pane.expect_another()
+    shown.show(COUNTER.replace("A-Z", "0-9").replace("a-z", "xyz"), 2)
+    assert len(shown.drawn) == 5
+    assert not pane.header.all_button.isChecked()
+    assert pane.view.is_at_home
+    assert pane.view.is_readable
+    assert not seen[0].draws_all  # the document remembers it
+    fresh = AutomatonPane()
+    qtbot.addWidget(fresh)
+    fresh.resize(pane.size())
+    fresh.show()
+    qtbot.waitExposed(fresh)
+    Shown(fresh, COUNTER.replace("A-Z", "0-9").replace("a-z", "xyz"))
+    assert fresh.view.zoom == pytest.approx(pane.view.zoom)
+
+
+def test_a_smaller_grammar_is_not_left_as_small_as_the_larger_one(pane: AutomatonPane, qtbot: QtBot) -> None:
+    shown = Shown(pane, "[a-c]{12}")
+    large = pane.view.zoom
+    pane.expect_another()
+    shown.show("xy", 2)
+    assert pane.view.zoom > large
+
+
+def test_an_edit_keeps_zoom_and_what_is_drawn(pane: AutomatonPane, qtbot: QtBot) -> None:
+    shown = Shown(pane, COUNTER)
+    qtbot.mouseClick(pane.header.all_button, LEFT)
+    pane.view.fit()
+    zoom = pane.view.zoom
+    shown.show(COUNTER.replace("A-Z", "A-Y"), 2)
+    assert pane.view.zoom == pytest.approx(zoom)
+    assert len(shown.drawn) == 205
+    pane.expect_another()
+    shown.show(COUNTER, 3)
+    pane.view.zoom_out()
+    zoom = pane.view.zoom
+    shown.show(COUNTER.replace("A-Z", "A-Y"), 4)
+    assert pane.view.zoom == pytest.approx(zoom), "only the next one is another grammar"
