@@ -37,6 +37,7 @@ class Preferences(msgspec.Struct, forbid_unknown_fields=False):
         model: the spec of the model that a new window opens.
         recent: documents, the latest first.
         geometry, splitters: Qt's own byte strings for the window and its splitters, by name.
+        window_state: `maximised`, `full screen`, or empty.
         bottom_open: whether the tabs under the panes unfold when they have something to show.
         welcomed: whether the line of the first run was dismissed.
         chip_colours: by what the output is coloured.
@@ -46,6 +47,7 @@ class Preferences(msgspec.Struct, forbid_unknown_fields=False):
     model: str = "shakespeare"
     recent: list[str] = []
     geometry: bytes = b""
+    window_state: str = ""
     splitters: dict[str, bytes] = {}
     bottom_open: bool = True
     welcomed: bool = False

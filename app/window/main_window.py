@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, QEvent, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QMessageBox, QPlainTextEdit, QVBoxLayout, QWidget
 
@@ -30,6 +30,7 @@ from app.window.model_menu import ModelMenu
 from app.window.model_offer import ModelOffer
 from app.window.notation_menu import NotationMenu
 from app.window.panes import Panes
+from app.window.placement import Placement
 from app.window.processor_commands import ProcessorCommands
 from app.window.sharing import Sharing
 from app.window.status import StatusLine
@@ -132,8 +133,8 @@ class MainWindow(QMainWindow):
         if self._asks_to_save and not self.files.may_leave():
             event.ignore()
             return
+        self.placement.save()
         self._settings.change(
-            geometry=bytes(self.saveGeometry().data()),
             splitters={
                 **self._settings.preferences.splitters,
                 **self.arrangement.save(),
@@ -148,8 +149,7 @@ class MainWindow(QMainWindow):
 
     def _build(self) -> None:
         self.setWindowTitle("Turnstile")
-        self.setMinimumSize(900, 500)  # less than a screen of 1920 by 1080 at 200%
-        self.resize(1600, 1000)
+        self.placement = Placement(self, self._settings)
         self.addToolBar(self.toolbar)
         self.setStatusBar(self.status_line)
         centre = QWidget()
@@ -252,8 +252,7 @@ class MainWindow(QMainWindow):
 
     def _restore_layout(self) -> None:
         preferences = self._settings.preferences
-        if preferences.geometry:
-            self.restoreGeometry(QByteArray(preferences.geometry))
+        self.placement.restore()
         self.arrangement.restore(preferences.splitters)
         self.panes.restore(preferences.splitters)
 

@@ -101,7 +101,7 @@ class Toolbar(QToolBar):
             missing = self._missing(icons)
             if missing <= 0:
                 return
-        for button in sorted(self._titles, key=QWidget.width, reverse=True):
+        for button in sorted(self._titles, key=lambda button: button.sizeHint().width(), reverse=True):
             if missing <= 0:
                 return
             title, metrics = self._titles[button], button.fontMetrics()
