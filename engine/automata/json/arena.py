@@ -179,12 +179,13 @@ class Arena:
             )
         return known
 
-    def among(self, values: Iterable[Value], place: Place) -> Formula:
-        """The value is one of these."""
+    def among(self, values: Iterable[Value], place: Place, *, seen: bool = False) -> Formula:
+        """The value is one of these; `seen` is as in `Among`."""
         these = tuple(dict.fromkeys(values))
         if not these:
             return self.false
-        return self.intern(("among", *these), lambda: Among(these, frozenset(these), place), place)
+        name = "seen" if seen else "among"
+        return self.intern((name, *these), lambda: Among(these, frozenset(these), place, seen), place)
 
     def named(self, name: str, place: Place) -> Formula:
         """The string is this one."""

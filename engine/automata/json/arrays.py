@@ -205,7 +205,7 @@ class ArrayCase:
         ways: list[tuple[Formula, tuple[int, ...]]] = [(self.item_goal(index), ())]
         if place.seen:
             assert self.distinct is not None
-            used = arena.among(sorted(place.seen, key=repr), self.distinct.place)
+            used = arena.among(sorted(place.seen, key=repr), self.distinct.place, seen=True)
             ways = [(arena.all_of((ways[0][0], arena.negate(used))), ())]
         for quota, count in zip(self._quotas, place.counts, strict=True):
             ways = [
@@ -297,7 +297,7 @@ class ArrayCase:
             self._refuse(f"more than {_MOST_DISTINCT} items that must all differ are not looked for")
             return False
         arena, goals = self._goals.arena, self._goals
-        used = arena.among(sorted(place.seen, key=repr), self.distinct.place)
+        used = arena.among(sorted(place.seen, key=repr), self.distinct.place, seen=True)
         choices: list[list[Value]] = []
         for index in missing:
             goal = arena.all_of((self.item_goal(index), arena.negate(used)))

@@ -194,11 +194,17 @@ class Text(Placed):
 
 @_value
 class Among(Placed):
-    """The value equals one of these."""
+    """The value equals one of these.
+
+    Attributes:
+        seen: whether they are the earlier items of an array whose items must differ. To differ from those does not
+            constrain how a string is spelled.
+    """
 
     values: tuple[Value, ...]
     members: frozenset[Value]
     place: Place
+    seen: bool = False
 
 
 @_value

@@ -89,6 +89,7 @@ class Goals:
         self._starts: dict[tuple[Formula, Kind], tuple[Start, ...]] = {}
         self._satisfiable: dict[Formula, bool] = {}
         self._texts: dict[Formula, TextLanguage] = {}
+        self._free_texts: dict[Formula, TextLanguage] = {}
         self._components: Components = {}
         self._cases: dict[tuple[Kind, frozenset[Formula]], ArrayCase | ObjectCase] = {}
         self._in_progress: set[Formula] = set()
@@ -247,6 +248,18 @@ class Goals:
             language = self._texts[formula] = TextLanguage(formula, self.limits, self.escapes, self._components)
         return language
 
+    def _free_text(self, formula: Formula) -> TextLanguage:
+        """The language of values that no keyword constrains, but that they may have to differ from others."""
+        escapes = self.escapes.of_free_values
+        if formula is self.arena.true:
+            return any_string(escapes)
+        if escapes is self.escapes:
+            return self.text(formula)
+        language = self._free_texts.get(formula)
+        if language is None:
+            language = self._free_texts[formula] = TextLanguage(formula, self.limits, escapes)
+        return language
+
     def string_formula(self, formula: Formula) -> Formula:
         """A formula for strings alone, with `ExactlyOne` written out."""
         if isinstance(formula, Among) and set(map(type, formula.values)) == {str}:
@@ -325,8 +338,7 @@ class Goals:
             languages.append(EnumLanguage(values, place, self.escapes))
         if rest:
             left = self.arena.any_of(rest)
-            is_free = left is self.arena.true
-            languages.append(any_string(self.escapes.of_free_values) if is_free else self.text(left))
+            languages.append(self._free_text(left) if _is_free(left) else self.text(left))
         return languages
 
     # ------------------------------------------------------------------ numbers
@@ -344,6 +356,19 @@ class Goals:
                     bounds.add(item)
             pieces += [NumberPiece(language, conjunction) for language in _languages(bounds, values)]
         return pieces
+
+
+def _is_free(formula: Formula) -> bool:
+    """Whether strings that satisfy a formula are those that no keyword constrains."""
+    parts = formula.items if isinstance(formula, All) else (formula,)
+    return all(
+        part.value if isinstance(part, Constant) else isinstance(part, Not) and _is_seen(part.item) for part in parts
+    )
+
+
+def _is_seen(formula: Formula) -> bool:
+    """Whether a formula is about the items that came before in an array whose items must differ."""
+    return isinstance(formula, Among) and formula.seen
 
 
 def _is_plain_range(formula: Formula) -> bool:

@@ -12,6 +12,7 @@ from engine.automata.json.objects.case import ObjectCase, ObjectPlace
 from engine.automata.json.reading import Common, NumberReader, Reader, StringReader
 from engine.automata.json.strings.language import Listing, StringLanguage, TextLanguage
 from engine.automata.json.strings.names import Trie
+from engine.automata.json.strings.spelling import Escapes
 
 OTHER_KEY: Final = ()
 """The label of a key that is none of the names."""
@@ -54,27 +55,32 @@ class Readers:
                 if spelled is not None:
                     return BoundedReader(bounded, spelled, pattern)
         listings = [listing for language in languages if (listing := language.listing) is not None]
-        free = [language is shared.free_string for language in languages]
-        others = [language is not None and language.others for language in (each.listing for each in languages)]
-        # Off the names, a marked string is in one spelling; two that are not alike are read side by side.
-        if len(listings) == len(languages) and (free == others or not any(free) or not self._has_two_spellings):
-            return self._told_apart(listings, free=any(free))
+        if len(listings) == len(languages):
+            free = [listing for language, listing in zip(languages, listings, strict=True) if self._is_free(language)]
+            others = [listing for listing in listings if listing.others]
+            if not free:
+                return self._told_apart(listings, shared.home, shared.escapes)
+            # The names and all else are read in one spelling each; what needs more is read side by side.
+            if len(free) == len(others):
+                if not any(listing.names for listing in free):
+                    return self._told_apart(listings, shared.free_home, shared.escapes)
+                if len(free) == len(listings):
+                    return self._told_apart(listings, shared.free_home, shared.escapes.of_free_values)
         return StringReader(languages, shared.home)
 
-    @property
-    def _has_two_spellings(self) -> bool:
-        """Whether values without conditions have other spellings than names and other strings."""
-        return self._common.free_string is not self._common.any_string
+    def _is_free(self, language: StringLanguage) -> bool:
+        """Whether a language has the spellings of values without conditions, where those are others than of names."""
+        return isinstance(language, TextLanguage) and language.escapes is not self._common.escapes
 
-    def _told_apart(self, listings: list[Listing], *, free: bool) -> Reader:
-        """Languages of some strings, or of all but some; `free` where the others have no conditions."""
+    def _told_apart(self, listings: list[Listing], home: int, escapes: Escapes) -> Reader:
+        """Languages of some strings, or of all but some; off the names, those are read from `home` on."""
 
         def label(name: str | None) -> int | None:
             return sum(1 << i for i, listing in enumerate(listings) if listing.holds(name)) or None
 
-        trie = Trie((name for listing in listings for name in listing.names), self._common.escapes)
+        trie = Trie((name for listing in listings for name in listing.names), escapes)
         if any(listing.others for listing in listings):
-            return MarkedString(trie, label, self._common.free_home if free else self._common.home)
+            return MarkedString(trie, label, home)
         return Names(trie, -1, [label(name) for name in trie.names])
 
     def numbers(self, languages: tuple[Any, ...]) -> NumberReader:

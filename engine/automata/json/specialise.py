@@ -46,7 +46,7 @@ class Specialiser:
         self._limits = limits
         self._known: dict[tuple[Formula, Kind], Formula] = {}
         self._kinds: dict[Formula, frozenset[Kind]] = {}
-        self._structures: dict[Value, Formula] = {}
+        self._structures: dict[tuple[Value, bool], Formula] = {}
 
     # ------------------------------------------------------------------ one kind
 
@@ -175,28 +175,30 @@ class Specialiser:
         arena = self._arena
         values = [value for value in formula.values if kind_of(value) is kind]
         if kind is Kind.NUMBER or kind is Kind.STRING:
-            return formula if len(values) == len(formula.values) else arena.among(values, formula.place)
+            every = len(values) == len(formula.values)
+            return formula if every else arena.among(values, formula.place, seen=formula.seen)
         if kind is Kind.ARRAY or kind is Kind.OBJECT:
-            return arena.any_of(self._structure(value, formula.place) for value in values)
+            return arena.any_of(self._structure(value, formula.place, seen=formula.seen) for value in values)
         return arena.constant(bool(values))
 
-    def _structure(self, value: Value, place: Place) -> Formula:
+    def _structure(self, value: Value, place: Place, *, seen: bool) -> Formula:
         """An array or object that equals a value, said by its parts."""
-        known = self._structures.get(value)
+        known = self._structures.get((value, seen))
         if known is None:
-            known = self._structures[value] = self._write_structure(value, place)
+            known = self._structures[value, seen] = self._write_structure(value, place, seen=seen)
         return known
 
-    def _write_structure(self, value: Value, place: Place) -> Formula:
+    def _write_structure(self, value: Value, place: Place, *, seen: bool) -> Formula:
         arena = self._arena
         if isinstance(value, ArrayValue):
-            items = [arena.items(i, i + 1, arena.among((item,), place), place) for i, item in enumerate(value.items)]
+            goals = [arena.among((item,), place, seen=seen) for item in value.items]
+            items = [arena.items(i, i + 1, goal, place) for i, goal in enumerate(goals)]
             return arena.all_of([arena.item_count(len(items), len(items), place), *items])
         assert isinstance(value, ObjectValue)
         members = dict(value.members)
         parts: list[Formula] = []
         for name in value.order:
-            key, item = arena.among((name,), place), arena.among((members[name],), place)
+            key, item = arena.among((name,), place), arena.among((members[name],), place, seen=seen)
             parts.append(arena.members(key, item, place, declares=True))
             parts.append(arena.some_member(key, arena.true, place))
         others = arena.negate(arena.among(value.order, place)) if value.order else arena.true

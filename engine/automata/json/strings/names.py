@@ -70,7 +70,7 @@ class Trie:
 
     def __init__(self, names: Iterable[str], escapes: Escapes) -> None:
         self._escapes = escapes
-        self.has_needless_escapes = escapes is Escapes.ANY
+        self.has_needless_escapes = escapes is not Escapes.SHORTEST
         self.names = tuple(dict.fromkeys(names))
         self.numbers = {name: number for number, name in enumerate(self.names)}
         self._steps: dict[TrieState, tuple[TrieStep, ...]] = {}
@@ -106,7 +106,8 @@ class Trie:
         known = self._steps.get(state)
         if known is None:
             node, partial = node_of(state), partial_of(state)
-            escaped = _ESCAPED.get(partial) if self.has_needless_escapes and self.letters(node) else None
+            in_any_way = self._escapes is Escapes.ANY and self.letters(node)
+            escaped = _ESCAPED.get(partial) if in_any_way else None
             known = self._spelled(node, partial) if escaped is None else self._escaped(node, partial, escaped)
             self._steps[state] = known
         return known

@@ -165,7 +165,17 @@ def test_items_that_must_differ_are_compared_as_values():
         grammar = compiled({"items": {"type": "string"}, "uniqueItems": True}, escapes)
         assert not grammar.fullmatch(r'["é","\u00e9"]')
         assert not grammar.fullmatch(r'["/","\/"]')
-        assert grammar.fullmatch('["é","è"]')
+        assert grammar.fullmatch(r'["\u00e9","\u00e8","é\/"]')
+        assert not grammar.fullmatch(r'["\u00e9","\u00e8","é\/","é/"]')
+        assert not grammar.fullmatch(r'["a/","\ud83d\ude00","a\/"]')
+        assert grammar.fullmatch(r'["a/","\ud83d\ude00","\/"]')
+        nested = compiled({"items": {"items": {}}, "uniqueItems": True}, escapes)
+        assert nested.fullmatch(r'[["é"],["\u00e8"],{"a":"é"},{"a":"\u00e8"}]')
+        assert not nested.fullmatch(r'[["é"],["\u00e9"]]')
+        assert not nested.fullmatch(r'[{"a":"é"},{"a":"\u00e9"}]')
+        named = compiled({"items": {"enum": ["é", "è"]}, "uniqueItems": True}, escapes)
+        assert named.fullmatch('["é","è"]')
+        assert named.fullmatch(r'["é","\u00e8"]') is (escapes == "any")
 
 
 def test_host_names_are_read_in_one_spelling():
@@ -212,9 +222,31 @@ def brute():
     return BruteForce(Vocabulary([*PIECES, None], eos_ids=[len(PIECES)]))
 
 
-@pytest.mark.parametrize("name", [*CONSTRAINED, *FREE, *OBJECTS])
+ARRAYS = {
+    "items that differ": {"items": {"type": "string"}, "uniqueItems": True},
+    "any items that differ": {"uniqueItems": True},
+    "items that differ, some of them": {
+        "type": "array",
+        "anyOf": [{"items": {"type": "string"}, "uniqueItems": True}, {"items": {"enum": ["a/", "é", "b"]}}],
+    },
+}
+
+
+@given(items=st.lists(TEXTS, max_size=3), seed=st.integers(0, 1 << 32))
+@settings(max_examples=100)
+def test_items_that_must_differ_may_have_the_escapes_that_others_have(items, seed):
+    rng = random.Random(seed)
+    text = b"[" + b",".join(rng.choice(sorted(forms(item, Escapes.ABOVE_ASCII))) for item in items) + b"]"
+    for escapes in ("shortest", "any"):
+        assert DIFFERENT[escapes].fullmatch(text) == (len(set(items)) == len(items))
+
+
+DIFFERENT = {escapes: compiled(ARRAYS["items that differ"], escapes) for escapes in ("shortest", "any")}
+
+
+@pytest.mark.parametrize("name", [*CONSTRAINED, *FREE, *OBJECTS, *ARRAYS])
 def test_masks_are_brute_force_in_both_modes_at_once(brute, name):
-    schema = (CONSTRAINED | FREE | OBJECTS)[name]
+    schema = (CONSTRAINED | FREE | OBJECTS | ARRAYS)[name]
     matchers = {escapes: Matcher(compiled(schema, escapes), brute.vocabulary) for escapes in ("shortest", "any")}
     fresh = {escapes: compiled(schema, escapes) for escapes in matchers}
     for seed in range(3):
