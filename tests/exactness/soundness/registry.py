@@ -9,12 +9,22 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from tests.exactness.soundness import schema_keywords
+from tests.exactness.soundness import (
+    schema_arrays,
+    schema_keywords,
+    schema_objects,
+    schema_references,
+    schema_scalars,
+)
 from tests.exactness.soundness.tally import Tally
 
 Check = Callable[[random.Random, Tally], None]
 
 GENERATORS: dict[str, Check] = {
     "schema-keywords": schema_keywords.check,
+    "schema-arrays": schema_arrays.check,
+    "schema-objects": schema_objects.check,
+    "schema-scalars": schema_scalars.check,
+    "schema-references": schema_references.check,
 }
 """The generators by the name that the command line and the reports use."""
