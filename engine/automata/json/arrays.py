@@ -7,6 +7,7 @@ count for one is a choice at the item's start; all choices run side by side.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import ref
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 
 _MOST_DISTINCT = 64
+_MOST_TRIED = 2_000  # ways to complete an array whose items must all differ
 
 
 class UndecidedError(EngineError):
@@ -163,11 +165,10 @@ class ArrayCase:
         known = goals.arrays.moves.get(place)
         if known is None:
             before = goals.assumptions
-            known = tuple(
-                move
-                for move in self._all_moves(place)
-                if goals.is_satisfiable(move.goal) and (self.distinct is not None or self.is_live(move.place))
-            )
+            moves = self._all_moves(place)
+            if self.distinct is not None:
+                moves = [move._replace(goal=self._without_dead_ends(move)) for move in moves]
+            known = tuple(move for move in moves if goals.is_satisfiable(move.goal) and self.is_live(move.place))
             if goals.assumptions == before:
                 goals.arrays.moves[place] = known
         return known
@@ -249,14 +250,11 @@ class ArrayCase:
                 raise UndecidedError("that two items are equal cannot be asked for", self._equal.place)
             self._goals.doubt()
             return False
-        if self.distinct is not None and self._quotas and sum(quota.least for quota in self._quotas) > 1:
-            self._refuse("several items that must be contained and must all differ are not looked for")
-            return False
         if self.can_close(place):
             return True
         if self.most is not None and self.least > self.most:
             return False
-        if self.distinct is not None and self.least - place.at > 1:
+        if self.distinct is not None and (self._quotas or self.least - place.at > 1):
             return self._has_distinct(place)
         if not self._quotas:
             # Only the items up to the least count matter, and only where their goals change.
@@ -289,25 +287,87 @@ class ArrayCase:
                 todo.append(move.place)
         return False
 
+    # ------------------------------------------------------------------ items that must all differ
+
     def _has_distinct(self, place: ArrayPlace) -> bool:
-        """Whether the items that are missing can all differ: a matching of indices to values."""
-        assert self.distinct is not None
-        missing = range(place.at, self.least)
-        if len(missing) > _MOST_DISTINCT:
-            self._refuse(f"more than {_MOST_DISTINCT} items that must all differ are not looked for")
-            return False
-        arena, goals = self._goals.arena, self._goals
-        used = arena.among(sorted(place.seen, key=repr), self.distinct.place, seen=True)
+        """Whether items may follow that complete the array and all differ; what counts for a quota is tried first."""
+        tried = 0
+        todo: list[tuple[ArrayPlace, tuple[Formula, ...]]] = [(place, ())]
+        while todo:
+            here, so_far = todo.pop()
+            for move in reversed(self._useful_moves(here)):
+                tried += 1
+                if len(so_far) == _MOST_DISTINCT or tried > _MOST_TRIED:
+                    self._refuse(f"more than {_MOST_DISTINCT} items that must all differ are not looked for")
+                    return False
+                if not self._goals.is_satisfiable(move.goal):
+                    continue
+                wanted = (*so_far, move.goal)
+                if not self.can_close(move.place):
+                    todo.append((move.place, wanted))
+                elif self._can_differ(wanted):
+                    return True
+        return False
+
+    def _useful_moves(self, place: ArrayPlace) -> list[ArrayMove]:
+        """The items that bring the end nearer: behind all bounds, an item that counts for nothing can be left out."""
+        moves = self._all_moves(place)
+        return moves if place.at < self._steady else [move for move in moves if move.place.counts != place.counts]
+
+    @cached_property
+    def _steady(self) -> int:
+        """The first index from which all items are asked for the same, and from which there are enough of them."""
+        ranges = [edge for part in self._ranges for edge in (part.first, part.end or 0)]
+        return max((self.least, *ranges, *(edge for quota in self._quotas for edge in (quota.first, quota.end or 0))))
+
+    def _can_differ(self, wanted: tuple[Formula, ...]) -> bool:
+        """Whether there are different values for some goals: a matching of goals to values."""
         choices: list[list[Value]] = []
-        for index in missing:
-            goal = arena.all_of((self.item_goal(index), arena.negate(used)))
-            values = goals.values(goal, len(missing))
+        for goal in wanted:
+            values = self._values(goal, len(wanted))
             if values is None:
-                self._refuse("whether so many arrays or objects can all differ is not decided")
                 return False
             choices.append(values)
         taken: dict[Value, int] = {}
         return all(_match(row, choices, taken, set()) for row in range(len(choices)))
+
+    def _values(self, goal: Formula, most: int) -> list[Value] | None:
+        values = self._goals.values(goal, most)
+        if values is None:
+            self._refuse("whether so many arrays or objects can all differ is not decided")
+        return values
+
+    def _without_dead_ends(self, move: ArrayMove) -> Formula:
+        """The goal of an item, without the values that the items after it cannot do without.
+
+        Only values of goals that have few of them matter: where more are left than items are missing, there is always
+        one that no other item takes.
+        """
+        following = move.place
+        if self.can_close(following) or not self.is_live(following):
+            return move.goal
+        found: dict[Formula, None] = {}
+        reached, todo = {following}, [following]
+        while todo:
+            here = todo.pop()
+            for each in self._useful_moves(here):
+                found[each.goal] = None
+                if each.place not in reached and not self.can_close(each.place):
+                    reached.add(each.place)
+                    self._goals.limits.check("places of an array", len(reached), _MOST_TRIED)
+                    todo.append(each.place)
+        longest = min(len(reached), _MOST_DISTINCT)
+        few: dict[Value, None] = {}
+        for goal in found:
+            values = self._values(goal, longest + 1)
+            if values is not None and len(values) <= longest:
+                few.update(dict.fromkeys(values))
+        needed = [value for value in few if not self.is_live(following._replace(seen=following.seen | {value}))]
+        arena = self._goals.arena
+        assert self.distinct is not None
+        return (
+            arena.all_of((move.goal, arena.negate(arena.among(needed, self.distinct.place, seen=True)))) if needed else move.goal
+        )
 
     def _refuse(self, message: str) -> None:
         """Raise while compiling; later, count what is in question as impossible, and build nothing on it."""

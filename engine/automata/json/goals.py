@@ -37,7 +37,8 @@ from engine.automata.json.formula import (
     Text,
     sorted_spans,
 )
-from engine.automata.json.numbers.language import NumberLanguage, number_language
+from engine.automata.json.numbers.huge import AnyNumberLanguage, language_of, without
+from engine.automata.json.numbers.language import number_language
 from engine.automata.json.numbers.number_range import NumberRange
 from engine.automata.json.objects.case import ObjectCase, ObjectMemo, ObjectPlace
 from engine.automata.json.objects.cells import names_in, some_strings
@@ -47,7 +48,7 @@ from engine.automata.json.strings.conditions import Components
 from engine.automata.json.strings.inhabited import is_plainly_inhabited
 from engine.automata.json.strings.language import EnumLanguage, StringLanguage, TextLanguage, any_string
 from engine.automata.json.strings.spelling import Escapes
-from engine.automata.json.values import WORDS, Kind, Value, Word, number
+from engine.automata.json.values import WORDS, HugeNumber, Kind, Value, Word, number
 from engine.source import Limits, Span, turn
 
 _Place = TypeVar("_Place")
@@ -347,10 +348,10 @@ class Goals:
         pieces: list[NumberPiece] = []
         for conjunction in self.specialiser.alternatives(formula, lambda _: False):
             bounds = NumberRange()
-            values: list[Fraction] | None = None
+            values: list[Fraction | HugeNumber] | None = None
             for item in conjunction:
                 if isinstance(item, Among):
-                    given = [value for value in item.values if isinstance(value, Fraction)]
+                    given = [value for value in item.values if isinstance(value, Fraction | HugeNumber)]
                     values = given if values is None else [value for value in values if value in item.members]
                 else:
                     bounds.add(item)
@@ -384,7 +385,7 @@ class NumberPiece:
 
     __slots__ = ("_conjunction", "accepts", "language", "start", "step")
 
-    def __init__(self, language: NumberLanguage, conjunction: Conjunction) -> None:
+    def __init__(self, language: AnyNumberLanguage, conjunction: Conjunction) -> None:
         self.language = language
         self._conjunction = conjunction
         self.start = language.start
@@ -396,29 +397,32 @@ class NumberPiece:
         return sorted_spans(self._conjunction)
 
 
-def _languages(bounds: NumberRange, values: list[Fraction] | None) -> list[NumberLanguage]:
+def _languages(bounds: NumberRange, values: list[Fraction | HugeNumber] | None) -> list[AnyNumberLanguage]:
     if values is not None:
-        fitting = [value for value in values if bounds.holds(value)]
-        return [
+        fitting = [value for value in dict.fromkeys(values) if bounds.holds(value)]
+        listed = frozenset(value for value in fitting if isinstance(value, HugeNumber))
+        found: list[AnyNumberLanguage] = [
             number_language(minimum=value, maximum=value, integer=value.denominator == 1)
-            for value in dict.fromkeys(fitting)
+            for value in fitting
+            if isinstance(value, Fraction)
         ]
+        return [*found, language_of(listed, written=bounds.written)] if listed else found
     edges = sorted(value for value in bounds.excluded if bounds.within(value))
-    languages = []
+    huge = frozenset(bounds.excluded_huge)
+    languages: list[AnyNumberLanguage] = []
     lowest: tuple[Fraction | None, bool] = (bounds.least, bounds.least_strict)
     for edge in [*edges, None]:
         least, strict = lowest
         most, most_strict = (bounds.most, bounds.most_strict) if edge is None else (edge, True)
         lowest = (edge, True)
-        languages.append(
-            number_language(
-                minimum=None if strict else least,
-                exclusive_minimum=least if strict else None,
-                maximum=None if most_strict else most,
-                exclusive_maximum=most if most_strict else None,
-                multiple_of=tuple(bounds.multiples),
-                not_multiple_of=tuple(bounds.not_multiples),
-                integer=bounds.written,
-            )
+        language = number_language(
+            minimum=None if strict else least,
+            exclusive_minimum=least if strict else None,
+            maximum=None if most_strict else most,
+            exclusive_maximum=most if most_strict else None,
+            multiple_of=tuple(bounds.multiples),
+            not_multiple_of=tuple(bounds.not_multiples),
+            integer=bounds.written,
         )
+        languages.append(without(language, huge) if huge else language)
     return languages

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from decimal import Decimal
 from enum import IntEnum
 from fractions import Fraction
 from typing import Any, Final, TypeAlias
@@ -69,38 +68,67 @@ class Word:
     kind: Kind
 
 
-Value: TypeAlias = Word | Fraction | str | ArrayValue | ObjectValue
+@dataclass(frozen=True, slots=True)
+class HugeNumber:
+    """A number with more than `LARGEST` digits before or behind its decimal point.
+
+    It is 0.DIGITS times ten to the power of `point`, and is compared by these parts: as an integer or a fraction it
+    could fill the memory.
+
+    Attributes:
+        negative: whether it is below zero.
+        digits: the significant digits, without zeros at either end.
+        point: where the decimal point is, counted from the first digit.
+    """
+
+    negative: bool
+    digits: str
+    point: int
+
+    def __repr__(self) -> str:
+        # Python refuses to write a long integer in decimal digits.
+        return f"HugeNumber({self.negative}, {self.digits!r}, {self.point:#x})"
+
+
+Value: TypeAlias = Word | Fraction | HugeNumber | str | ArrayValue | ObjectValue
 
 NULL, FALSE, TRUE = Word(Kind.NULL), Word(Kind.FALSE), Word(Kind.TRUE)
-_LARGEST_EXPONENT = 10_000
+LARGEST: Final = 1_000
+"""Arithmetic is done with numbers of so many digits before the decimal point, and as many behind it."""
+
+_INTEGER_DIGITS: Final = 4_000  # Python converts that many at once
 
 
-class HugeNumberError(ValueError):
-    """A number whose digits would fill the memory."""
-
-
-def number(text: str) -> Fraction:
-    """The exact value of a JSON number.
-
-    Raises:
-        HugeNumberError: its exponent is beyond what is worked with.
-    """
+def number(text: str) -> Fraction | HugeNumber:
+    """Return the exact value of a JSON number, of any length and with any exponent."""
     if len(text) < 20 and text.lstrip("-").isdecimal():
         return Fraction(int(text))
     mantissa, _, exponent = text.lower().partition("e")
-    if exponent and (len(exponent) > 6 or abs(int(exponent)) > _LARGEST_EXPONENT):
-        if not mantissa.strip("-0."):
-            return Fraction(0)
-        raise HugeNumberError(text)
-    return Fraction(Decimal(text)) if len(text) < 1000 or exponent else _long(text)
+    whole, _, decimals = mantissa.lstrip("-").partition(".")
+    written = whole + decimals
+    significant = written.lstrip("0")
+    digits = significant.rstrip("0")
+    if not digits:
+        return Fraction(0)
+    point = len(whole) - (len(written) - len(significant))
+    if exponent:
+        power = integer(exponent.lstrip("+-"))
+        point += -power if exponent.startswith("-") else power
+    negative = text.startswith("-")
+    after = len(digits) - point
+    if point > LARGEST or after > LARGEST:
+        return HugeNumber(negative, digits, point)
+    value = Fraction(int(digits), 10**after) if after > 0 else Fraction(int(digits) * 10**-after)
+    return -value if negative else value
 
 
-def _long(text: str) -> Fraction:
-    whole, _, fraction = text.partition(".")
-    scale = 10 ** len(fraction)
-    digits = whole.lstrip("-") + fraction
-    value = Fraction(sum(int(d) * 10**i for i, d in enumerate(reversed(digits))), scale)
-    return -value if text.startswith("-") else value
+def integer(digits: str) -> int:
+    """Return the value of decimal digits, however many there are."""
+    if len(digits) <= _INTEGER_DIGITS:
+        return int(digits)
+    half = len(digits) // 2
+    high: int = integer(digits[:-half]) * 10**half
+    return high + integer(digits[-half:])
 
 
 def kind_of(value: Value) -> Kind:
@@ -110,7 +138,7 @@ def kind_of(value: Value) -> Kind:
             return Kind.STRING
         case Word():
             return value.kind
-        case Fraction():
+        case Fraction() | HugeNumber():
             return Kind.NUMBER
         case ArrayValue():
             return Kind.ARRAY
@@ -124,12 +152,12 @@ def from_text(text: str) -> Value:
 
 
 def from_plain(plain: Any) -> Value:
-    """The value of what the `json` module reads when numbers become fractions."""
+    """The value of what the `json` module reads with `number`."""
     if plain is None:
         return NULL
     if isinstance(plain, bool):
         return TRUE if plain else FALSE
-    if isinstance(plain, Fraction | str):
+    if isinstance(plain, Fraction | HugeNumber | str):
         return plain
     if isinstance(plain, list):
         return ArrayValue(tuple(from_plain(item) for item in plain))

@@ -20,6 +20,7 @@ from typing import Final
 from engine.automata.json.arrays import ArrayCase, ArrayPlace
 from engine.automata.json.formula import All, ExactlyOne, Formula, Some, Sub
 from engine.automata.json.goals import Goals, NumberPiece
+from engine.automata.json.numbers.language import NumberLanguage
 from engine.automata.json.objects.case import ObjectCase, ObjectPlace
 from engine.automata.json.values import WORDS, Kind
 from engine.automata.json.whitespace import Whitespace
@@ -171,8 +172,8 @@ class SchemaRules:
         match part:
             case Kind():
                 return self._word(part)
-            case NumberPiece() if is_any(part.language):
-                name, make = ("integer", any_integer) if part.language.integer else ("number", self._any_number)
+            case NumberPiece(language=NumberLanguage() as language) if is_any(language):
+                name, make = ("integer", any_integer) if language.integer else ("number", self._any_number)
                 return self._book.common(name, make)
             case _ if part is true:
                 return self._strings.strings(true, "", Span(0, 0))
@@ -186,12 +187,12 @@ class SchemaRules:
         match part:
             case ArrayCase() | ObjectCase():
                 return self._case(part, name, span)
-            case NumberPiece():
+            case NumberPiece(language=NumberLanguage() as language):
                 plain = self._settings.spelling is Spelling.PLAIN
-                self.counted = self.counted or (plain and counts_digits(part.language))
+                self.counted = self.counted or (plain and counts_digits(language))
                 name = self._book.name(name)
                 node = bounded_number(
-                    part.language,
+                    language,
                     self._settings.spelling,
                     self._book.namer(span, name, "rest"),
                     self._settings.limits,

@@ -21,6 +21,11 @@ _WORDS: Final[dict[str, tuple[Severity, str, str]]] = {
     "schema-no-json": (_E, "{what}", "A JSON Schema is written in JSON"),
     "schema-no-schema": (_E, "{where} should be a schema, an object or a boolean", ""),
     "schema-invalid-keyword": (_E, "{where} should be {what}", ""),
+    "schema-huge-number": (
+        _E,
+        "{where} has a number with more than {most} digits before or behind its decimal point",
+        "Use a smaller number",
+    ),
     "schema-unknown-type": (_E, "{where} names no JSON type: {what}", "Types are {types}"),
     "schema-doubled-key": (_W, "the key {where} stands twice in one object; the last counts", "Remove one of them"),
     "schema-remote-reference": (

@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 
 from engine.automata.json.arena import Arena
 from engine.automata.json.formula import Formula, Place
-from engine.automata.json.values import EVERY_KIND, Kind
+from engine.automata.json.values import EVERY_KIND, LARGEST, HugeNumber, Kind
 from engine.notations.json_schema.dialects import SINCE, Draft, draft_name
 from engine.notations.json_schema.findings import Findings
 from engine.notations.json_schema.resources import Resources, Scope
@@ -222,11 +222,29 @@ class Schema:
         self.lowering.findings.add("schema-not-enforced", part, what=what)
         return self.arena.true
 
+    def number(self, part: Json) -> Fraction | None:
+        """Return the number that a keyword has; None, with a finding, where it has none that can be worked with."""
+        if isinstance(part.value, HugeNumber):
+            self.huge_number(part)
+            return None
+        if isinstance(part.value, Fraction):
+            return part.value
+        self.invalid(part, "a number")
+        return None
+
+    def huge_number(self, part: Json) -> Formula:
+        """Report a number that is too large or too fine to work with."""
+        self.lowering.findings.add("schema-huge-number", part, most=f"{LARGEST:,}")
+        return self.arena.true
+
     def count(self, part: Json | None) -> int | None:
         """A count of things; None, with a finding, where it is none."""
         if part is None:
             return None
         value = part.value
+        if isinstance(value, HugeNumber):
+            self.huge_number(part)
+            return None
         if isinstance(value, Fraction) and value.denominator == 1 and value >= 0:
             return int(value)
         self.invalid(part, "a whole number that is not negative")
@@ -344,31 +362,43 @@ def _type(here: Schema, part: Json) -> Formula:
 def _enum(here: Schema, part: Json) -> Formula:
     if not isinstance(part.value, list):
         return here.invalid(part, "a list of values")
-    return here.arena.among([item.to_value() for item in part.value], part)
+    return _among(here, part.value, part)
 
 
 def _const(here: Schema, part: Json) -> Formula:
-    return here.arena.among((part.to_value(),), part)
+    return _among(here, [part], part)
+
+
+def _among(here: Schema, listed: list[Json], part: Json) -> Formula:
+    if any(map(_has_huge_number, listed)):
+        return here.huge_number(part)
+    return here.arena.among([item.to_value() for item in listed], part)
+
+
+def _has_huge_number(part: Json) -> bool:
+    if isinstance(part.value, str):  # first, since it is what most are
+        return False
+    return isinstance(part.value, HugeNumber) or any(map(_has_huge_number, (*part.items, *part.members.values())))
 
 
 def _bound(here: Schema, part: Json, *, least: bool) -> Formula:
     make = here.arena.least if least else here.arena.most
     strict = here.other("exclusiveMinimum" if least else "exclusiveMaximum")
-    if not isinstance(part.value, Fraction):
-        return here.invalid(part, "a number")
+    value = here.number(part)
     # A boolean beside it is draft 4's way to say that the bound is outside.
-    return make(part.value, strict is not None and strict.value is True, part)
+    return here.arena.true if value is None else make(value, strict is not None and strict.value is True, part)
 
 
 def _strict_bound(here: Schema, part: Json, *, least: bool) -> Formula:
     if isinstance(part.value, bool):
         return here.arena.true
-    if not isinstance(part.value, Fraction):
-        return here.invalid(part, "a number")
-    return (here.arena.least if least else here.arena.most)(part.value, True, part)
+    value = here.number(part)
+    return here.arena.true if value is None else (here.arena.least if least else here.arena.most)(value, True, part)
 
 
 def _multiple_of(here: Schema, part: Json) -> Formula:
+    if isinstance(part.value, HugeNumber):
+        return here.huge_number(part)
     if not isinstance(part.value, Fraction) or part.value <= 0:
         return here.invalid(part, "a number above zero")
     return here.arena.multiple_of(part.value, part)

@@ -8,6 +8,7 @@ dynamic anchor, so the resources on the way are part of what a schema means
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TypeAlias
 from urllib.parse import unquote
@@ -19,6 +20,7 @@ from engine.notations.json_schema.text import Json
 from engine.source import turn
 
 _ROOT = "schema:/"
+_INDEX = re.compile("0|[1-9][0-9]{0,8}")  # RFC 6901: no other digits, no zeros ahead
 # A schema without these is in the resource that it stands in, and has no name.
 _MARKS = frozenset(("$schema", "$id", "id", "$anchor", "$dynamicAnchor"))
 
@@ -209,8 +211,9 @@ class Resources:
         here = resource.root
         for step in fragment[1:].split("/"):
             name = step.replace("~1", "/").replace("~0", "~")
-            if isinstance(here.value, list) and name.isdecimal() and int(name) < len(here.value):
-                here = here.value[int(name)]
+            index = int(name) if isinstance(here.value, list) and _INDEX.fullmatch(name) else -1
+            if isinstance(here.value, list) and 0 <= index < len(here.value):
+                here = here.value[index]
             elif name in here.members:
                 here = here.members[name]
             else:

@@ -28,7 +28,7 @@ from engine.automata.json.values import (
     NULL,
     TRUE,
     ArrayValue,
-    HugeNumberError,
+    HugeNumber,
     ObjectValue,
     Value,
     number,
@@ -128,7 +128,7 @@ class Json:
         return value
 
 
-Content: TypeAlias = "bool | Fraction | str | list[Json] | dict[str, Json] | None"
+Content: TypeAlias = "bool | Fraction | HugeNumber | str | list[Json] | dict[str, Json] | None"
 
 
 class Key:
@@ -369,10 +369,7 @@ class _Reader:
         if match is None:
             raise self._error("a JSON value should stand here" if first else "the text ends before the JSON does")
         self._at = match.end()
-        try:
-            return self._part(number(match[0]), start)
-        except HugeNumberError:
-            raise JsonTextError("this number is too large to work with", Span(start, self._at)) from None
+        return self._part(number(match[0]), start)
 
     def _attach(self, value: Json) -> Json | None:
         """Put a value into what is open, and read on; what is open, once it closes."""

@@ -72,14 +72,9 @@ def changed(value: Any, rng: random.Random, names: Sequence[str] = NAMES) -> Any
     """Change one part of a value, or its size by one."""
     if isinstance(value, list) and value:
         at = rng.randrange(len(value))
-        match rng.randrange(4):
-            case 0:
-                return value[:at] + value[at + 1 :]
-            case 1:
-                return [*value, make_value(rng, 1, names)]
-            case 2:
-                return [*value, value[at]]
-        return [*value[:at], changed(value[at], rng, names), *value[at + 1 :]]
+        without, inside = value[:at] + value[at + 1 :], changed(value[at], rng, names)
+        longer = ([*value, make_value(rng, 1, names)], [*value, value[at]])
+        return rng.choice((without, *longer, [*value[:at], inside, *value[at + 1 :]]))
     if isinstance(value, dict) and value:
         at = rng.choice(list(value))
         match rng.randrange(3):
@@ -104,9 +99,7 @@ def values_in(schema: Any) -> Iterator[Any]:
         for name, item in schema.items():
             if name == "enum":
                 yield from item
-            elif name == "const":
-                yield item
-            elif isinstance(item, Decimal):
+            elif name == "const" or isinstance(item, Decimal):
                 yield item
             else:
                 yield from values_in(item)

@@ -1,9 +1,9 @@
 """A direct evaluator of JSON Schema, written from the specification to be obviously right, not fast.
 
 It evaluates one keyword after the other and collects which members and items are evaluated, as the annotations of the
-specification do (Core 2020-12, sections 7.7, 8 and 10; Validation 2020-12, section 6; the older drafts where they differ).
-Numbers are exact fractions. Patterns are looked up in a table of predicates, so that no other regular expression engine
-takes part. `format` is an annotation.
+specification do (Core 2020-12, sections 7.7, 8 and 10; Validation 2020-12, section 6; the older drafts where they
+differ). Numbers are exact fractions. Patterns are looked up in a table of predicates, so that no engine of regular
+expressions takes part. `format` is an annotation.
 """
 
 from __future__ import annotations
@@ -234,13 +234,7 @@ class Evaluator:
             result.require(found.valid)
             result.add(found)
 
-        if "$ref" in read:
-            require(self._resolve(schema, read["$ref"])[0])
-        if "$dynamicRef" in read:
-            require(self._resolve_dynamic(schema, read["$dynamicRef"], scope))
-        if "$recursiveRef" in read:
-            require(self._resolve_recursive(schema, scope))
-        for below in read.get("allOf", ()):
+        for below in (*self._referred(schema, read, scope), *read.get("allOf", ())):
             require(below)
         for name in ("anyOf", "oneOf"):
             if name in read:
@@ -255,10 +249,18 @@ class Evaluator:
             condition = apply(read["if"])
             result.add(condition)
             require(read.get("then" if condition.valid else "else", True))
-        if isinstance(instance, dict):
-            for name, below in {**read.get("dependentSchemas", {}), **read.get("dependencies", {})}.items():
-                if name in instance and not isinstance(below, list):
-                    require(below)
+        dependent = {**read.get("dependentSchemas", {}), **read.get("dependencies", {})}
+        for name in dependent if isinstance(instance, dict) else ():
+            if name in instance and not isinstance(dependent[name], list):
+                require(dependent[name])
+
+    def _referred(self, schema: Any, read: dict[str, Any], scope: tuple[_Resource, ...]) -> Iterator[Any]:
+        if "$ref" in read:
+            yield self._resolve(schema, read["$ref"])[0]
+        if "$dynamicRef" in read:
+            yield self._resolve_dynamic(schema, read["$dynamicRef"], scope)
+        if "$recursiveRef" in read:
+            yield self._resolve_recursive(schema, scope)
 
     def _string(self, read: dict[str, Any], instance: str, result: Result) -> None:
         result.require(read.get("minLength", 0) <= len(instance) <= read.get("maxLength", len(instance)))
@@ -299,12 +301,7 @@ class Evaluator:
     def _object(
         self, read: dict[str, Any], instance: dict[str, Any], scope: tuple[_Resource, ...], result: Result
     ) -> None:
-        size = len(instance)
-        result.require(read.get("minProperties", 0) <= size <= read.get("maxProperties", size))
-        result.require(all(name in instance for name in read.get("required", ())))
-        for name, needed in {**read.get("dependentRequired", {}), **read.get("dependencies", {})}.items():
-            if name in instance and isinstance(needed, list):
-                result.require(all(other in instance for other in needed))
+        _members(read, instance, result)
         if "propertyNames" in read:
             for name in instance:
                 result.require(self._evaluate(read["propertyNames"], name, scope).valid)
@@ -338,6 +335,15 @@ def _any_instance(read: dict[str, Any], instance: Any, result: Result) -> None:
         result.require(any(equal(instance, value) for value in read["enum"]))
     if "const" in read:
         result.require(equal(instance, read["const"]))
+
+
+def _members(read: dict[str, Any], instance: dict[str, Any], result: Result) -> None:
+    size = len(instance)
+    result.require(read.get("minProperties", 0) <= size <= read.get("maxProperties", size))
+    result.require(all(name in instance for name in read.get("required", ())))
+    for name, needed in {**read.get("dependentRequired", {}), **read.get("dependencies", {})}.items():
+        if name in instance and isinstance(needed, list):
+            result.require(all(other in instance for other in needed))
 
 
 def _number(read: dict[str, Any], instance: Fraction, result: Result) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import random
 
+from tests.exactness.soundness.json_values import NAMES
 from tests.exactness.soundness.schema_making import EVERY, Maker, choose_draft, of_draft, with_draft
 from tests.exactness.soundness.schema_trial import check_schema
-from tests.exactness.soundness.json_values import NAMES
 from tests.exactness.soundness.tally import Tally
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from tests.exactness.soundness.schema_evaluator import DRAFTS
 from tests.exactness.soundness.json_values import HUGE_NUMBERS, NUMBERS, PATTERNS, make_value
+from tests.exactness.soundness.schema_evaluator import DRAFTS
 
 TYPES = ("null", "boolean", "number", "integer", "string", "array", "object")
 
@@ -221,9 +221,9 @@ _LATER = ("dependentRequired", "dependentSchemas")
 def of_draft(keywords: Mapping[str, Keyword], draft: int) -> dict[str, Keyword]:
     """Choose the keywords that a draft can be compared on.
 
-    Turnstile enforces `dependencies` in every draft, and `dependentRequired` and `dependentSchemas` too: before and after
-    the drafts that define them, the specification calls them annotations. That is stricter than the specification on
-    purpose, so neither is made where it is an annotation.
+    Turnstile enforces `dependencies` in every draft, and `dependentRequired` and `dependentSchemas` too: before and
+    after the drafts that define them, the specification calls them annotations. That is stricter than the specification
+    on purpose, so neither is made where it is an annotation.
     """
     unwanted = _LATER if draft < 2019 else ("dependencies",)
     return {name: keyword for name, keyword in keywords.items() if name not in unwanted}

@@ -1,8 +1,8 @@
 """Schemas with definitions, anchors and addresses, and references of all three kinds between them.
 
-A schema gets two or three definitions, some of them resources with an address of their own, each with a dynamic anchor
-(`$recursiveAnchor` in draft 2019-09). Every subschema may refer to any of them, so that one definition is reached on
-several paths, with different dynamic scopes.
+A schema gets two or three definitions. In some schemas each is a resource with an address of its own and a dynamic
+anchor (`$recursiveAnchor` in draft 2019-09), so that one definition is reached on several paths with different dynamic
+scopes.
 """
 
 from __future__ import annotations
@@ -22,50 +22,41 @@ def check(rng: random.Random, tally: Tally) -> None:
     """Make one schema with references and try texts on it."""
     draft = rng.choice((4, 7, 2019, 2019, 2020, 2020, 2020, 2020))
     names = rng.sample(NAMES[:4], 3)
-    make = Maker(rng, draft, of_draft(EVERY, draft), names, value_depth=1)
-    key = "$defs" if draft >= 2019 else "definitions"
-    identifier = "$id" if draft >= 6 else "id"
     definitions = ("one", "two", "three")[: rng.randint(2, 3)]
-    with_addresses = rng.random() < 0.7
-    make.references += [{"$ref": f"#/{key}/{name}"} for name in definitions]
-    if draft == 2020:
-        make.references += [{"$dynamicRef": "#node"}] * 3
-        make.references += [{"$ref": f"#{name}"} for name in definitions]
-    elif draft == 2019:
-        make.references += [{"$recursiveRef": "#"}] * 3
-    if with_addresses:
-        make.references = [
-            reference for reference in make.references if not reference.get("$ref", "").startswith("#")
-        ] + [{"$ref": name} for name in definitions]
-    make.reference_chance = 0.35
-
-    def marks(name: str) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        if with_addresses:
-            found[identifier] = name
-        if draft == 2020:
-            # A dynamic reference must resolve in its own resource, with or without an address.
-            found["$dynamicAnchor" if with_addresses or name == "one" else "$anchor"] = (
-                "node" if with_addresses or name == "one" else f"plain-{name}"
-            )
-            if not with_addresses:
-                found.setdefault("$anchor", name)
-        elif draft == 2019 and with_addresses and rng.random() < 0.6:
-            found["$recursiveAnchor"] = True
-        return found
-
-    def body(depth: int) -> dict[str, Any]:
-        made = make.schema(depth)
-        return made if isinstance(made, dict) and "$ref" not in made else {"allOf": [made]}
-
-    root = body(2)
-    below = {name: {**marks(name), **body(rng.randint(1, 2))} for name in definitions}
-    top: dict[str, Any] = {identifier: _ADDRESS} if with_addresses else {}
-    if draft == 2020 and (with_addresses and rng.random() < 0.7):
-        top["$dynamicAnchor"] = "node"
-    elif draft == 2020 and with_addresses:
-        top["$anchor"] = "node"
-    if draft == 2019 and rng.random() < 0.6:
-        top["$recursiveAnchor"] = True
-    schema = with_draft({**top, **root, key: below}, draft)
+    addressed = rng.random() < 0.7
+    key = "$defs" if draft >= 2019 else "definitions"
+    make = Maker(rng, draft, of_draft(EVERY, draft), names, value_depth=1, reference_chance=0.35)
+    make.references += _references(draft, definitions, key, addressed=addressed)
+    root = _body(make, 2)
+    below = {name: {**_marks(rng, draft, name, addressed=addressed), **_body(make, 2)} for name in definitions}
+    schema = with_draft({**_marks(rng, draft, _ADDRESS, addressed=addressed), **root, key: below}, draft)
     check_schema(rng, tally, schema, draft, names)
+
+
+def _references(draft: int, definitions: tuple[str, ...], key: str, *, addressed: bool) -> list[dict[str, str]]:
+    """Make the references that resolve: a dynamic one needs an anchor in its own resource."""
+    dynamic = {2019: [{"$recursiveRef": "#"}], 2020: [{"$dynamicRef": "#node"}]}.get(draft, [])
+    if addressed:
+        return [{"$ref": name} for name in definitions] + 3 * dynamic
+    plain = [{"$ref": f"#/{key}/{name}"} for name in definitions]
+    anchors = [{"$ref": f"#{name}"} for name in definitions] if draft >= 2019 else []
+    return plain + anchors + (3 * dynamic if draft == 2019 else [{"$dynamicRef": "#one"}] if draft == 2020 else [])
+
+
+def _marks(rng: random.Random, draft: int, name: str, *, addressed: bool) -> dict[str, Any]:
+    """Make the address and the anchors of the root or a definition."""
+    found: dict[str, Any] = {}
+    if addressed:
+        found["$id" if draft >= 6 else "id"] = name
+    elif name != _ADDRESS and draft >= 2019:
+        found["$dynamicAnchor" if draft == 2020 and rng.random() < 0.5 else "$anchor"] = name
+    if draft == 2020 and addressed:
+        found["$dynamicAnchor" if rng.random() < 0.75 else "$anchor"] = "node"
+    elif draft == 2019 and (addressed or name == _ADDRESS) and rng.random() < 0.6:
+        found["$recursiveAnchor"] = True
+    return found
+
+
+def _body(make: Maker, depth: int) -> dict[str, Any]:
+    made = make.schema(make.rng.randint(1, depth))
+    return made if isinstance(made, dict) and "$ref" not in made else {"allOf": [made]}

@@ -7,7 +7,7 @@ from tests.exactness.__main__ import main
 from tests.exactness.soundness.registry import GENERATORS
 from tests.exactness.soundness.runner import Effort, run
 
-SAMPLE_CASES = 400
+SAMPLE_CASES = 200
 """The number of grammars of each generator that `make test` tries."""
 
 

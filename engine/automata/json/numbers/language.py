@@ -6,7 +6,8 @@ significant digit, how the digits stand to each bound, residues (see
 set, and that is arithmetic, not search. The set of exponents that a mantissa
 may take is an interval, so an exponent of any size is exact: 1e2, 100.0,
 0.1e3 and 10000e-0002 are one number here. Bounds and divisors are fractions
-taken from the schema's own text, of any size up to `LARGEST`.
+taken from the schema's own text, with up to `LARGEST` digits before the
+decimal point and as many behind it.
 
 An integer is written without fraction and exponent. Other numbers take any JSON
 form, `-0` among them, with one restriction so that the states stay finitely
@@ -34,10 +35,8 @@ from typing import Final, TypeAlias
 from engine.automata.json.numbers.exponent import Exponent
 from engine.automata.json.numbers.magnitudes import decimals
 from engine.automata.json.numbers.mantissa import START, DigitReader, Edge, Mantissa, Side
+from engine.automata.json.values import LARGEST
 from engine.source import LimitExceededError
-
-LARGEST: Final = 1_000
-"""So many digits a bound or a divisor may have before its decimal point, and as many behind it."""
 
 NUMERIC: Final = b"0123456789+-.eE"
 """The bytes that numbers are written with."""

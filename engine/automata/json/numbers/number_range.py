@@ -5,12 +5,24 @@ from __future__ import annotations
 from fractions import Fraction
 
 from engine.automata.json.formula import Among, Formula, Least, Most, MultipleOf, Not
+from engine.automata.json.numbers.huge import is_above, is_multiple
+from engine.automata.json.values import HugeNumber
 
 
 class NumberRange:
     """What a conjunction over numbers comes to: one range, and what is left out of it."""
 
-    __slots__ = ("excluded", "least", "least_strict", "most", "most_strict", "multiples", "not_multiples", "written")
+    __slots__ = (
+        "excluded",
+        "excluded_huge",
+        "least",
+        "least_strict",
+        "most",
+        "most_strict",
+        "multiples",
+        "not_multiples",
+        "written",
+    )
 
     def __init__(self) -> None:
         self.least: Fraction | None = None
@@ -19,6 +31,7 @@ class NumberRange:
         self.multiples: list[Fraction] = []
         self.not_multiples: list[Fraction] = []
         self.excluded: set[Fraction] = set()
+        self.excluded_huge: set[HugeNumber] = set()
         self.written = False
 
     def add(self, literal: Formula) -> None:
@@ -41,6 +54,7 @@ class NumberRange:
                 self.not_multiples.append(atom.value)
             case Among() if negated:
                 self.excluded |= {value for value in atom.values if isinstance(value, Fraction)}
+                self.excluded_huge |= {value for value in atom.values if isinstance(value, HugeNumber)}
             case _:
                 raise AssertionError(atom)
 
@@ -52,14 +66,24 @@ class NumberRange:
         if self.most is None or (value, not strict) < (self.most, not self.most_strict):
             self.most, self.most_strict = value, strict
 
-    def within(self, value: Fraction) -> bool:
+    def within(self, value: Fraction | HugeNumber) -> bool:
         """Whether a value lies between the bounds."""
+        if isinstance(value, HugeNumber):
+            is_low = self.least is not None and not is_above(value, self.least)
+            return not is_low and (self.most is None or not is_above(value, self.most))
         if self.least is not None and (value < self.least or (self.least_strict and value == self.least)):
             return False
         return self.most is None or value < self.most or (value == self.most and not self.most_strict)
 
-    def holds(self, value: Fraction) -> bool:
+    def holds(self, value: Fraction | HugeNumber) -> bool:
         """Whether a value is in it."""
+        if isinstance(value, HugeNumber):
+            return (
+                self.within(value)
+                and value not in self.excluded_huge
+                and all(is_multiple(value, one) for one in self.multiples)
+                and not any(is_multiple(value, one) for one in self.not_multiples)
+            )
         return (
             self.within(value)
             and value not in self.excluded

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from engine import CompileOptions, GrammarError, compile_grammar
+from engine.automata.runtime import DEAD
 
 CHOICES = 6
 APART = {
@@ -86,6 +87,32 @@ def test_a_schema_takes_what_satisfies_it_and_nothing_else(schema, yes, no, esca
 
 
 @pytest.mark.parametrize(
+    ("schema", "live", "dead"),
+    [
+        # The second item needs the value 1 (or "a"), so the first may not take it.
+        ({"prefixItems": [{"enum": [1, 2]}, {"const": 1}], "minItems": 2}, ["[2,1"], ["[1"]),
+        (
+            {"prefixItems": [{"enum": ["a", "b"]}, {"const": "a"}, {"type": "string"}], "minItems": 3},
+            ['["b'],
+            ['["a'],
+        ),
+        ({"prefixItems": [{"enum": [True, None]}], "contains": {"const": True}, "maxItems": 1}, ["[tr"], ["[n"]),
+        ({"const": [3, None, 2], "contains": {"const": 4}}, [], ["["]),
+        ({"contains": {"enum": [1, 2, 3]}, "minContains": 3, "maxItems": 3}, ["[3,1,2"], ["[3,1,4", "[0"]),
+        ({"contains": {"type": "boolean"}, "minContains": 2}, ["[1,true,false", "[false,2,3"], ["[true,tr"]),
+        ({"contains": {"type": "boolean"}, "minContains": 3}, [], ["["]),
+        ({"items": {"type": "integer"}, "contains": {"type": "integer"}, "maxContains": 1, "minItems": 2}, [], ["["]),
+    ],
+    ids=lambda value: json.dumps(value)[:60],
+)
+def test_items_that_must_differ_lead_to_no_dead_end(schema, live, dead):
+    grammar = compile_grammar("json_schema", json.dumps({"type": "array", "uniqueItems": True, **schema}))
+    automaton = grammar.automaton
+    assert [text for text in live if automaton.run(automaton.start, text.encode()) == DEAD] == []
+    assert [text for text in dead if automaton.run(automaton.start, text.encode()) != DEAD] == []
+
+
+@pytest.mark.parametrize(
     ("schema", "code"),
     [
         ("{", "schema-no-json"),
@@ -97,7 +124,7 @@ def test_a_schema_takes_what_satisfies_it_and_nothing_else(schema, yes, no, esca
         ('{"pattern": "^(a$"}', "schema-pattern"),
         ('{"minLength": "2"}', "schema-invalid-keyword"),
         ('{"items": {"not": {"uniqueItems": true}}}', "schema-undecided"),
-        ('{"type": "array", "uniqueItems": true, "contains": {}, "minContains": 2}', "schema-undecided"),
+        ('{"type": "array", "uniqueItems": true, "contains": {"type": "array"}, "minContains": 2}', "schema-undecided"),
     ],
 )
 def test_what_is_refused_says_why(schema, code):
