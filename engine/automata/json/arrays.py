@@ -366,7 +366,9 @@ class ArrayCase:
         arena = self._goals.arena
         assert self.distinct is not None
         return (
-            arena.all_of((move.goal, arena.negate(arena.among(needed, self.distinct.place, seen=True)))) if needed else move.goal
+            arena.all_of((move.goal, arena.negate(arena.among(needed, self.distinct.place, seen=True))))
+            if needed
+            else move.goal
         )
 
     def _refuse(self, message: str) -> None:
