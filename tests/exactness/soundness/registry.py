@@ -10,6 +10,8 @@ import random
 from collections.abc import Callable
 
 from tests.exactness.soundness import (
+    gbnf_texts,
+    regex_texts,
     schema_arrays,
     schema_keywords,
     schema_objects,
@@ -26,5 +28,8 @@ GENERATORS: dict[str, Check] = {
     "schema-objects": schema_objects.check,
     "schema-scalars": schema_scalars.check,
     "schema-references": schema_references.check,
+    "regex-python": regex_texts.check_python,
+    "regex-ecma": regex_texts.check_ecma,
+    "gbnf": gbnf_texts.check,
 }
 """The generators by the name that the command line and the reports use."""
