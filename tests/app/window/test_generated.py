@@ -104,6 +104,9 @@ def test_every_spelling_has_the_same_texts(desk):
     desk.qtbot.keyClick(page.spelling, Qt.Key.Key_Down)
     desk.wait(lambda: "the same texts" in page.told.text())
     spelled = '{"n\\u0061me": "ab"}'
+    assert not compile_grammar("gbnf", page.text.text()).fullmatch(spelled)
+    desk.window.notation_menu.choose_escapes("any")
+    desk.wait(lambda: "char-a" in page.text.text())
     assert compile_grammar("gbnf", page.text.text()).fullmatch(spelled)
 
 
