@@ -136,8 +136,8 @@ class ExportDialog(QDialog):
 
     @property
     def is_waiting(self) -> bool:
-        """Whether something was asked for that has not come."""
-        return bool(self._waiting)
+        """Return whether something was asked for, or soon will be, that has not come."""
+        return bool(self._waiting) or self._timer.isActive()
 
     def begin(self) -> None:
         """Ask which targets fit, with what is told now."""

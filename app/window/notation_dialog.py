@@ -204,8 +204,8 @@ class NotationDialog(QDialog):
 
     @property
     def is_waiting(self) -> bool:
-        """Whether an answer is to come."""
-        return self._waits
+        """Return whether an answer is to come, or to be asked for soon."""
+        return self._waits or self._timer.isActive()
 
     def begin(self) -> None:
         """Ask for the first preview."""

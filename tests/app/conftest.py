@@ -7,6 +7,7 @@ from functools import partialmethod
 from multiprocessing.context import BaseContext
 
 import pytest
+from event_loop import turns
 from forked_workers import forking
 from import_guard import ImportGuard
 from PySide6.QtCore import QCoreApplication, QEvent
@@ -25,6 +26,10 @@ class PatientBot(QtBot):
     waitSignal = partialmethod(QtBot.waitSignal, timeout=PATIENCE_MS)  # noqa: N815
     waitSignals = partialmethod(QtBot.waitSignals, timeout=PATIENCE_MS)  # noqa: N815
     waitUntil = partialmethod(QtBot.waitUntil, timeout=PATIENCE_MS)  # noqa: N815
+
+    def turns(self) -> None:
+        """Let the event loop do what waits in it."""
+        turns()
 
 
 @pytest.fixture

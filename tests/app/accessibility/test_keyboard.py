@@ -23,7 +23,7 @@ def keys(desk):
     desk.document.replace(DocumentFile(grammar=GrammarPart(text="b"), model=ModelPart("letters")))
     desk.settle()
     desk.window.activateWindow()
-    desk.qtbot.wait(20)
+    desk.qtbot.turns()
 
     def press(*pressed: Qt.Key | str, modifiers: Qt.KeyboardModifier = NONE) -> None:
         for one in pressed:
@@ -63,7 +63,7 @@ def test_check_an_output(desk, keys):
     keys(Qt.Key.Key_K, modifiers=CTRL)
     dialog = desk.window.findChild(ReplayDialog)
     dialog.activateWindow()  # what a window manager does
-    desk.qtbot.wait(30)
+    desk.qtbot.turns()
     assert isinstance(QApplication.focusWidget(), QPlainTextEdit)
     before = dialog.verdict.text()
     keys("ba")
@@ -74,10 +74,10 @@ def test_check_an_output(desk, keys):
 
 def test_add_a_test_run_and_set_a_breakpoint(desk, keys):
     keys(Qt.Key.Key_T, modifiers=CTRL)
-    desk.qtbot.wait(20)
+    desk.qtbot.turns()
     assert isinstance(QApplication.focusWidget(), QLineEdit)
     keys("bb", Qt.Key.Key_Return)
-    desk.qtbot.wait(20)
+    desk.qtbot.turns()
     desk.settle()
     assert desk.document.content.expected_texts == (ExpectedText("bb"),)
     desk.wait(lambda: desk.window.panes.tests.model.passes(0) is False, "the test is judged")
@@ -95,9 +95,9 @@ def test_add_a_test_run_and_set_a_breakpoint(desk, keys):
 def test_the_palette_runs_any_command(desk, keys):
     for name in ("dark", "light"):
         desk.window.activateWindow()  # what a window manager does once a dialog is gone
-        desk.qtbot.wait(30)
+        desk.qtbot.turns()
         keys(Qt.Key.Key_P, modifiers=CTRL | SHIFT)
-        desk.qtbot.wait(30)
+        desk.qtbot.turns()
         keys(f"{name} theme", Qt.Key.Key_Return)
         assert desk.window.commands[f"view.{name}"].isChecked()
 

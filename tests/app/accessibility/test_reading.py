@@ -87,7 +87,7 @@ def test_whatever_takes_the_keys_has_a_name_and_every_row_a_text(stepped):
     for page in PAGES:
         window.commands[page].trigger()
         stepped.settle()
-        stepped.qtbot.wait(50)
+        stepped.qtbot.turns()
         assert (page, nameless(window), unreadable(window)) == (page, [], [])
 
 
@@ -113,7 +113,7 @@ def test_the_unfolded_parts_of_the_panes_too(stepped):
     for command in ("edit.replace", "automaton.find", "automaton.table", "automaton.stacks", "automaton.minimap"):
         stepped.window.commands[command].trigger()
         stepped.settle()
-    stepped.qtbot.wait(50)
+    stepped.qtbot.turns()
     assert nameless(stepped.window) == []
     assert unreadable(stepped.window) == []
 
@@ -142,7 +142,7 @@ def test_every_dialog_too(stepped):
         if command.id in NOT_OPENED or not dialogs or not action.isEnabled():
             continue
         action.trigger()
-        stepped.qtbot.wait(50)
+        stepped.qtbot.turns()
         for top in QApplication.topLevelWidgets():
             if isinstance(top, QDialog) and top.isVisible():
                 opened.append(command.id)
@@ -158,7 +158,7 @@ def test_tab_comes_to_everything_that_can_be_seen_and_back(stepped):
     window.activateWindow()
     for size in ((1600, 1000), (1280, 720)):
         window.resize(*size)
-        stepped.qtbot.wait(50)
+        stepped.qtbot.turns()
         start = window.toolbar.document_button
         start.setFocus()
         assert start.hasFocus()

@@ -75,7 +75,7 @@ def test_no_text_is_cut_off(desk, with_font, points, size):
     desk.window.resize(*size)
     for page in PAGES:
         desk.window.commands[page].trigger()
-        desk.qtbot.wait(30)
+        desk.qtbot.turns()
         assert (page, cut_off(desk.window)) == (page, [])
 
 
@@ -88,7 +88,7 @@ def test_what_opens_over_the_window_fits_a_small_screen(desk, with_font, points)
     opened = []
     for command_id in OPENERS:
         desk.window.commands[command_id].trigger()
-        desk.qtbot.wait(50)
+        desk.qtbot.turns()
         for top in QApplication.topLevelWidgets():
             if top is not desk.window and top.isVisible() and top.windowType() is not Qt.WindowType.ToolTip:
                 opened.append(command_id)
@@ -118,7 +118,7 @@ def test_candidates_can_be_read_on_a_laptop_beside_the_tests(desk, with_font, po
     table = desk.window.panes.generation.candidates.table
     for page in ("view.problems", "view.tests", "view.timeline", "view.breakpoints"):
         desk.window.commands[page].trigger()
-        desk.qtbot.wait(50)
+        desk.qtbot.turns()
         assert desk.window.arrangement.bottom_is_open
         desk.wait(lambda: table.viewport().height() >= rows * table.verticalHeader().defaultSectionSize(), page)
 

@@ -37,5 +37,5 @@ def test_scroll_bars_come_to_rest_where_the_scene_reaches_beyond_home(qtbot, qap
         view.scene().setSceneRect(0, 0, HOME.width() * wider, HOME.height())
         view.resized = 0
         view.resize(width, 300)
-        qtbot.wait(10)
+        qtbot.turns()
         assert view.resized < 10

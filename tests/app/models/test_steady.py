@@ -33,7 +33,7 @@ def shown(qtbot):
     window.show()
     qtbot.waitExposed(window)
     label.setText("two")
-    qtbot.wait(0)
+    qtbot.turns()
     return window, steady, label
 
 
@@ -41,7 +41,7 @@ def test_another_text_of_the_same_size_is_no_news_outside(shown, qtbot):
     window, _, label = shown
     requests = Requests(window)
     label.setText("six")
-    qtbot.wait(0)
+    qtbot.turns()
     assert requests.count == 0
 
 

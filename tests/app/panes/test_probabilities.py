@@ -25,14 +25,14 @@ def test_it_starts_empty(pane):
 
 def test_it_draws_the_weightiest_tokens(qtbot, pane):
     pane.show_position(position())
-    qtbot.waitUntil(lambda: pane.plot is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: pane.plot is not None)
     assert [c.token_id for c in pane.plot.rows] == [11, 10, 12, 13, 0]
     assert pane.facts.text == "Mass removed 50.0% · Z 50.0% · KL 0.693 nats · Entropy 1.50 → 0.75 nats"
 
 
 def test_it_draws_anew_and_clears(qtbot, pane):
     pane.show_position(position())
-    qtbot.waitUntil(lambda: pane.plot is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: pane.plot is not None)
     pane.show_position(position(CANDIDATES[:2]))
     qtbot.waitUntil(lambda: len(pane.plot.rows) == 2)
     pane.show_position(None)
@@ -43,7 +43,7 @@ def test_a_hidden_pane_imports_nothing(qtbot):
     pane = ProbabilitiesPane()
     qtbot.addWidget(pane)
     pane.show_position(position())
-    qtbot.wait(50)
+    qtbot.turns()
     assert pane.plot is None
 
 

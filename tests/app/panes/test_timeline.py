@@ -36,7 +36,7 @@ def pane(qtbot):
 @pytest.fixture
 def drawn(qtbot, pane):
     pane.show_trace(path(current=2))
-    qtbot.waitUntil(lambda: pane.plot is not None and bool(pane.plot.tops), timeout=30_000)
+    qtbot.waitUntil(lambda: pane.plot is not None and bool(pane.plot.tops))
     return pane
 
 
@@ -57,7 +57,7 @@ def test_a_hidden_one_draws_nothing(qtbot):
     pane = TimelinePane()
     qtbot.addWidget(pane)
     pane.show_trace(path())
-    qtbot.wait(50)
+    qtbot.turns()
     assert pane.plot is None
 
 
@@ -118,7 +118,7 @@ def test_a_pasted_output_has_no_mass_to_be_worst(qtbot, pane):
     pane.show_trace(path(chosen_by=REPLAYED))
     assert worst_of(tuple(node.step for node in path(chosen_by=REPLAYED).nodes)) is None
     assert not pane.worst.isEnabled()
-    qtbot.waitUntil(lambda: pane.plot is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: pane.plot is not None)
 
 
 def test_it_clears(drawn):
@@ -129,7 +129,7 @@ def test_it_clears(drawn):
 
 def test_old_steps_without_times_are_drawn(qtbot, pane):
     pane.show_trace(trace((b"a", b"b")))
-    qtbot.waitUntil(lambda: pane.plot is not None and bool(pane.plot.tops), timeout=30_000)
+    qtbot.waitUntil(lambda: pane.plot is not None and bool(pane.plot.tops))
     assert "Entropy, Mask: not known" in pane._tip(0)
     assert step(b"a").entropy is None
 

@@ -29,7 +29,7 @@ def opened(session, qtbot):
     def open_(text, notation="gbnf", **more):
         grammar = GrammarPart(text=text, notation=notation)
         session.document.replace(DocumentFile(grammar=grammar, model=ModelPart("letters"), **more))
-        qtbot.waitUntil(lambda: session.step_refusal == "", timeout=20_000)
+        qtbot.waitUntil(lambda: session.step_refusal == "")
         return session
 
     return open_
@@ -45,7 +45,7 @@ def run(session, qtbot, until=None):
     ended = []
     heard = session.decoding.run_ended.connect(ended.append)
     session.debugging.run_until(until)
-    qtbot.waitUntil(lambda: not session.decoding.is_running, timeout=20_000)
+    qtbot.waitUntil(lambda: not session.decoding.is_running)
     session.decoding.run_ended.disconnect(heard)
     return ended[0] if ended else ""
 
@@ -142,9 +142,9 @@ def test_the_twin_is_written_and_can_be_cancelled(opened, qtbot):
     answers = []
     session.debugging.twin_written.connect(answers.append)
     session.debugging.write_twin()
-    qtbot.waitUntil(lambda: bool(answers) and answers[-1].twin.finish is not None, timeout=20_000)
+    qtbot.waitUntil(lambda: bool(answers) and answers[-1].twin.finish is not None)
     session.decoding.set_max_tokens(100_000)
-    with qtbot.waitSignal(session.debugging.twin_stopped, timeout=20_000) as stopped:
+    with qtbot.waitSignal(session.debugging.twin_stopped) as stopped:
         session.debugging.write_twin()
         session.debugging.cancel_twin()
     assert stopped.args == ["Cancelled"]
@@ -157,7 +157,7 @@ def test_an_edit_switches_off_what_has_other_numbers_now(opened, qtbot):
     session = opened("[ab]{5}x", "regex", breakpoints=(rule, state))
     assert session.debugging.breakpoints == (rule, state)
     session.document.set_text("[ab]{4}x")
-    qtbot.waitUntil(lambda: session.debugging.breakpoints != (rule, state), timeout=20_000)
+    qtbot.waitUntil(lambda: session.debugging.breakpoints != (rule, state))
     kept, outdated = session.debugging.breakpoints
     assert kept == rule
     assert (outdated.enabled, outdated.label) == (False, "state 2 (of an older text)")

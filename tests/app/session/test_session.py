@@ -11,6 +11,8 @@ from app.workers.decode_messages import Back, StepOnce, Take
 from app.workers.export_values import ExportTold
 from engine.decoding.values import Finish, SamplerSettings
 
+HOUR_MS = 3_600_000
+
 A, B = ord("a") - 0x20, ord("b") - 0x20
 
 
@@ -27,7 +29,7 @@ def ready(session, qtbot):
     """A session with `a+b` and the letters, before its first step."""
     session.start()
     session.document.replace(DocumentFile(grammar=GrammarPart(text="a+b"), model=ModelPart("letters")))
-    qtbot.waitUntil(lambda: can_step(session) and has_workers(session), timeout=20_000)
+    qtbot.waitUntil(lambda: can_step(session) and has_workers(session))
     return session
 
 
@@ -47,12 +49,12 @@ def output(session):
 
 def test_an_edit_becomes_an_automaton_and_a_grammar_to_step_through(session, qtbot):
     session.document.replace(DocumentFile(model=ModelPart("letters")))
-    with qtbot.waitSignal(session.compiling.compiled, timeout=20_000):
+    with qtbot.waitSignal(session.compiling.compiled):
         pass
     with qtbot.waitSignal(session.drawn) as blocker:
         session.document.set_text("a+b")
     assert blocker.args[0].dfa.accepts(b"aab")
-    qtbot.waitUntil(lambda: session.decoding.view.grammar_revision == session.document.revision, timeout=20_000)
+    qtbot.waitUntil(lambda: session.decoding.view.grammar_revision == session.document.revision)
 
 
 def test_quick_edits_compile_once_and_late_answers_are_dropped(ready, qtbot):
@@ -228,16 +230,16 @@ def test_a_killed_model_process_comes_back_where_it_was(ready, qtbot):
         os.kill(ready.groups.decode.pid, signal.SIGKILL)
     assert "SIGKILL" in blocker.args[0].text
     assert "restarted" in blocker.args[0].text
-    qtbot.waitUntil(lambda: output(ready) == b"a" and can_step(ready), timeout=20_000)
+    qtbot.waitUntil(lambda: output(ready) == b"a" and can_step(ready))
 
 
 @pytest.mark.parametrize("name", ["compile", "layout"])
 def test_another_killed_process_is_told_and_serves_again(ready, qtbot, name):
     with qtbot.waitSignal(ready.alarmed):
         os.kill(getattr(ready.groups, name).pid, signal.SIGKILL)
-    with qtbot.waitSignal(ready.compiling.compiled, timeout=20_000):
+    with qtbot.waitSignal(ready.compiling.compiled):
         ready.document.set_text("a+c")
-    with qtbot.waitSignal(ready.compiling.laid_out, timeout=20_000) as blocker:
+    with qtbot.waitSignal(ready.compiling.laid_out) as blocker:
         ready.compiling.lay_out(LayoutRequest(5, ((0, 9.0, 9.0),), (), 0))
     assert blocker.args[0].revision == 5
 
@@ -271,7 +273,7 @@ def test_restarting_the_workers_brings_everything_back(ready, qtbot):
     groups = ready.groups.compile, ready.groups.decode, ready.groups.layout
     before = [group.pid for group in groups]
     ready.restart_workers()
-    qtbot.waitUntil(lambda: output(ready) == b"a" and can_step(ready), timeout=20_000)
+    qtbot.waitUntil(lambda: output(ready) == b"a" and can_step(ready))
     assert all(pid is not None for pid in before)
     assert not set(before) & {group.pid for group in ready.groups}
     assert ready.groups.judge.pid is None  # there are no test strings to judge
@@ -314,21 +316,23 @@ def test_a_long_compile_is_told_of_and_can_be_cancelled(ready, qtbot):
     ready.activity_changed.connect(lambda text, _done, _total: told.append(text))
     good = ready.compiling.good
     ready.document.set_text("[a-z]+x" * 60_000)
-    qtbot.waitUntil(lambda: "Compiling" in told, timeout=20_000)
+    qtbot.waitUntil(lambda: "Compiling" in told)
     ready.cancel_background()
     assert "not compiled" in ready.step_refusal
-    qtbot.waitUntil(lambda: told[-1] == "", timeout=20_000)
+    qtbot.waitUntil(lambda: told[-1] == "")
     assert ready.compiling.good is good
     ready.document.set_text("a+b")
-    qtbot.waitUntil(lambda: can_step(ready), timeout=20_000)
+    qtbot.waitUntil(lambda: can_step(ready))
 
 
 def test_a_quick_compile_goes_unmentioned(ready, qtbot):
     told = []
     ready.activity_changed.connect(lambda text, _done, _total: told.append(text))
-    with qtbot.waitSignal(ready.compiling.compiled, timeout=20_000):
+    ready._patience.setInterval(HOUR_MS)  # what is quick is a matter of the machine
+    with qtbot.waitSignal(ready.compiling.compiled):
         ready.document.set_text("a+bc")
-    qtbot.wait(500)
+    ready._patience.stop()
+    ready._patience.timeout.emit()
     assert "Compiling" not in told
 
 
@@ -337,20 +341,21 @@ def test_a_grammar_that_the_model_reads_for_long_is_told_of_and_refuses_steps(re
     ready.activity_changed.connect(lambda text, _done, _total: told.append(text))
     ready.step_allowed_changed.connect(refused.append)
     ready.document.set_text("[a-z]+x" * 20_000)
-    qtbot.waitUntil(lambda: "Compiling for the model" in told, timeout=60_000)
+    qtbot.waitUntil(lambda: "Compiling for the model" in told)
     assert "reading the grammar" in refused[-1]
     assert ready.step_refusal == refused[-1]
     ready.cancel_background()
-    qtbot.waitUntil(lambda: told[-1] == "", timeout=20_000)
+    qtbot.waitUntil(lambda: told[-1] == "")
     assert "edit it" in refused[-1]
     ready.document.set_text("a+c")
-    qtbot.waitUntil(lambda: can_step(ready) and ready.decoding.has_grammar, timeout=20_000)
+    qtbot.waitUntil(lambda: can_step(ready) and ready.decoding.has_grammar)
 
 
 def test_a_quick_edit_does_not_refuse_a_step_which_waits_for_the_grammar(ready, qtbot):
     refused = []
+    ready._patience.setInterval(HOUR_MS)
     ready.step_allowed_changed.connect(refused.append)
-    with qtbot.waitSignal(ready.compiling.compiled, timeout=20_000):
+    with qtbot.waitSignal(ready.compiling.compiled):
         ready.document.set_text("b")
     ready.decoding.step()
     qtbot.waitUntil(lambda: output(ready) == b"b")
@@ -362,12 +367,12 @@ def test_a_model_process_that_died_twice_says_so_until_it_is_restarted(ready, qt
     ready.step_allowed_changed.connect(refused.append)
     ready.alarmed.connect(alarms.append)
     for count in (1, 2):
-        qtbot.waitUntil(lambda: ready.groups.decode.pid is not None, timeout=20_000)
+        qtbot.waitUntil(lambda: ready.groups.decode.pid is not None)
         os.kill(ready.groups.decode.pid, signal.SIGKILL)
         qtbot.waitUntil(lambda count=count: len(alarms) == count)
     assert refused[-1] == "The model's process stopped: press Restart"
     alarms[-1].action()
-    qtbot.waitUntil(lambda: can_step(ready), timeout=20_000)
+    qtbot.waitUntil(lambda: can_step(ready))
 
 
 def test_an_autosave_that_fails_is_a_banner(session, qtbot):

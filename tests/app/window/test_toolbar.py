@@ -31,7 +31,7 @@ def toolbar(qtbot, qapp):
 
 def behind_the_arrow(qtbot, toolbar):
     """What has no room; the layout is asked as it will be, once the events are done."""
-    qtbot.wait(1)
+    qtbot.turns()
     return [
         button.objectName() or button.accessibleName()
         for button in toolbar.findChildren(QToolButton)
@@ -72,12 +72,12 @@ def test_names_are_cut_where_icons_are_not_enough_and_whole_again_later(qtbot, t
 
 
 def test_the_neighbours_of_run_stay_where_they_are_while_it_runs(qtbot, toolbar):
-    qtbot.wait(1)
+    qtbot.turns()
     before = toolbar.until_button.x()
     toolbar.show_running(True)
-    qtbot.wait(1)
+    qtbot.turns()
     assert toolbar.run_button.text() == "Pause"
     assert toolbar.until_button.x() == before
     toolbar.show_running(False)
-    qtbot.wait(1)
+    qtbot.turns()
     assert toolbar.until_button.x() == before

@@ -72,7 +72,7 @@ def test_every_stop_is_in_the_window_and_follows_it(desk, tour, size):
     desk.window.resize(*size)
     for number in range(len(tour.stops)):
         tour.go_to(number)
-        desk.qtbot.wait(10)
+        desk.qtbot.turns()
         assert desk.window.rect().contains(tour.card.geometry())
         assert tour.frame._target == framed(desk, tour).intersected(desk.window.rect())
         assert tour.stops[number].place.isVisible() or size == (960, 600)
@@ -83,7 +83,7 @@ def test_it_follows_when_the_panes_are_arranged_anew(desk, tour):
         for number in (0, 1):
             tour.go_to(number)
             desk.window.resize(*size)
-            desk.qtbot.wait(20)
+            desk.qtbot.turns()
             tour.go_to(number)
             assert tour.frame._target == framed(desk, tour)
 

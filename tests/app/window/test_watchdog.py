@@ -79,7 +79,7 @@ def test_loading_the_bundled_model_with_all_of_torch(qtbot, tmp_path, watchdog):
     watchdog.start()
     session.start()
     session.decoding.open_model("shakespeare")
-    qtbot.waitUntil(lambda: session.decoding.view.model is not None, timeout=60_000)
+    qtbot.waitUntil(lambda: session.decoding.view.model is not None)
     watchdog.stop()
     session.close()
 
@@ -90,7 +90,7 @@ def test_generating(desk, watchdog):
     desk.session.decoding.run()
     desk.wait(lambda: desk.session.decoding.view.position.finish is Finish.STOP)
     desk.session.decoding.sample_many(20)
-    with desk.qtbot.waitSignal(desk.session.decoding.sampled, timeout=20_000):
+    with desk.qtbot.waitSignal(desk.session.decoding.sampled):
         pass
 
 
@@ -114,7 +114,7 @@ def test_running_for_300_tokens(desk, watchdog):
     settled(desk, watchdog, "[a-z]{320}")
     desk.session.decoding.set_max_tokens(400)
     with desk.qtbot.waitSignal(
-        desk.session.decoding.running_changed, timeout=60_000, check_params_cb=lambda is_running: not is_running
+        desk.session.decoding.running_changed, check_params_cb=lambda is_running: not is_running
     ):
         desk.session.decoding.run()
     assert len(desk.session.decoding.view.trace.path) >= 300  # some tokens are two letters

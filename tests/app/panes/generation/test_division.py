@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from decode_views import position, trace, view
+from event_loop import turns
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
@@ -30,7 +31,7 @@ def pane(request, qtbot):
 
 def show(pane, tokens: int) -> None:
     pane.show_view(view(trace((b"token",) * tokens), position(output=b"token" * tokens)))
-    QTest.qWait(1)
+    turns()
 
 
 def lines(pane) -> float:
