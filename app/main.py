@@ -18,6 +18,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from engine.cli.arguments import ArgumentParser
+from engine.cli.exit_codes import ExitCode, help_text
 from engine.source.processes import protect_imports
 
 if TYPE_CHECKING:
@@ -32,6 +34,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Open the window; without a display, play the session offscreen. Returns the exit code."""
     multiprocessing.freeze_support()
     options = _parser().parse_args(sys.argv[1:] if argv is None else argv)
+    plays = options.screenshot is not None or not has_display()
+    if plays and options.document is not None and (why_not := _unreadable(options.document)):
+        # Without a window nobody would see its message, and the session of another document would be played.
+        _complain(why_not)
+        return ExitCode.MISUSE
     if options.screenshot is None and not has_display():
         _say(f"There is no display: the session runs offscreen, and its window is drawn to {DEFAULT_SCREENSHOT}.")
         options.screenshot = Path(DEFAULT_SCREENSHOT)
@@ -50,9 +57,24 @@ def has_display() -> bool:
     return any(os.environ.get(name) for name in named)
 
 
+def _unreadable(path: Path) -> str:
+    """Return why a file cannot be opened; empty if it can."""
+    from app.document import DocumentError, file, grammar_file
+
+    try:
+        _ = file.read(path) if grammar_file.is_document(path) else grammar_file.read(path)
+    except DocumentError as error:
+        return str(error)
+    return ""
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser("turnstile", description="Step a language model through a grammar, in a window.")
-    parser.add_argument("document", nargs="?", type=Path, help="a .turnstile document to open")
+    parser = ArgumentParser(
+        "turnstile", description="Step a language model through a grammar, in a window.", epilog=help_text("window")
+    )
+    parser.add_argument(
+        "document", nargs="?", type=Path, help="a .turnstile document to open, or a grammar as .gbnf, .json or .regex"
+    )
     parser.add_argument(
         "--screenshot",
         type=Path,
@@ -60,9 +82,18 @@ def _parser() -> argparse.ArgumentParser:
         help="play the first steps without a display, draw the window to PATH, and end",
     )
     parser.add_argument("--theme", choices=("system", "light", "dark"), help="use this theme, this time")
-    parser.add_argument("--size", default="1600x1000", help="the window's size for --screenshot, as WIDTHxHEIGHT")
+    parser.add_argument(
+        "--size", type=_size, default=(1600, 1000), metavar="SIZE", help="for --screenshot, as WIDTHxHEIGHT (1600x1000)"
+    )
     parser.add_argument("--exit-after-paint", action="store_true", help=argparse.SUPPRESS)  # for the start benchmark
     return parser
+
+
+def _size(text: str) -> tuple[int, int]:
+    width, _, height = text.partition("x")
+    if not (width.isdecimal() and height.isdecimal() and int(width) > 0 and int(height) > 0):
+        raise argparse.ArgumentTypeError(f"{text!r} is not WIDTHxHEIGHT")
+    return int(width), int(height)
 
 
 def _run(options: argparse.Namespace, stack: ExitStack) -> int:
@@ -71,9 +102,8 @@ def _run(options: argparse.Namespace, stack: ExitStack) -> int:
     if options.screenshot is not None:
         from app.window.offscreen import play
 
-        width, _, height = options.size.partition("x")
-        window.resize(int(width), int(height))
-        return play(app, window, options.document, options.screenshot, _say)
+        window.resize(*options.size)
+        return play(app, window, options.document, options.screenshot, _say, _complain)
     window.show()
     if options.exit_after_paint:
         window.painted.connect(lambda: _say("painted"))
@@ -125,6 +155,11 @@ def _window(app: QApplication, options: argparse.Namespace, stack: ExitStack) ->
     window = MainWindow(Session(document, Groups(app), app), settings)
     stack.callback(tell_uncaught(window.show_alarm))
     return window
+
+
+def _complain(text: str) -> None:
+    if sys.stderr is not None:
+        print(f"turnstile: {text}", file=sys.stderr, flush=True)  # noqa: T201
 
 
 def _say(text: str) -> None:

@@ -20,9 +20,23 @@ _PATIENCE_MS = 120_000  # a first start compiles kernels
 
 
 def play(
-    app: QApplication, window: MainWindow, document: Path | None, picture: Path, say: Callable[[str], None]
+    app: QApplication,
+    window: MainWindow,
+    document: Path | None,
+    picture: Path,
+    say: Callable[[str], None],
+    complain: Callable[[str], None],
 ) -> int:
-    """Take the first steps, print them, draw the window. Returns the exit code."""
+    """Take the first steps, print them, draw the window; return the exit code.
+
+    Args:
+        app: the application, whose event loop runs until the picture is drawn.
+        window: what is drawn.
+        document: what is opened; None for the first example.
+        picture: the file of the picture.
+        say: prints a line of the result.
+        complain: prints a failure.
+    """
     window.show()
     window.begin(document)
     session = window.session
@@ -42,7 +56,7 @@ def play(
         for line in _lines(session.decoding.view.trace):
             say(line)
         if not window.grab().save(str(picture)):
-            say(f"The window cannot be drawn to {picture}.")
+            complain(f"The window cannot be drawn to {picture}.")
             code = 1
         else:
             say(f"Wrote {picture}.")
@@ -50,7 +64,7 @@ def play(
         app.exit(code)
 
     def give_up() -> None:
-        say(f"The session did not take its steps: {session.step_refusal or 'the worker is silent'}.")
+        complain(f"The session did not take its steps: {session.step_refusal or 'the worker is silent'}.")
         finish(1)
 
     poll.timeout.connect(look)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from engine.automata.distance import Completion
-from engine.cli.output import CommandError, place_of
+from engine.cli.output import CommandError, IllegalTextError, place_of
 from engine.compile import CompiledGrammar
 from engine.diagnosis import byte_prose, distance_prose, explain, explain_stacks, stands_at
 from engine.masking import Matcher
@@ -32,7 +32,8 @@ class Analysis:
     """A grammar after a text.
 
     Raises:
-        CommandError: no match begins with the text, or the grammar names tokens and there is no vocabulary.
+        IllegalTextError: no match begins with the text.
+        CommandError: the grammar names tokens and there is no vocabulary.
     """
 
     def __init__(self, grammar: CompiledGrammar, vocabulary: Vocabulary | None, text: str) -> None:
@@ -43,9 +44,12 @@ class Analysis:
             raise CommandError("this grammar names tokens: say whose with --model or --tokenizer")
         self._matcher = Matcher(grammar, vocabulary or every_byte())
         data = text.encode()
-        if grammar.is_empty or not self._matcher.accept_bytes(data):
-            why = explain(self._matcher.explain(data), grammar.source) if data else "No text matches this grammar."
-            raise CommandError(f"no match begins with this text. {why}")
+        if grammar.is_empty:
+            raise IllegalTextError("no match begins with this text. No text matches this grammar.", 0, ())
+        if not self._matcher.accept_bytes(data):
+            found = self._matcher.explain(data)
+            message = f"no match begins with this text. {explain(found, grammar.source)}"
+            raise IllegalTextError(message, found.offset or 0, found.expected, _places(found.spans, grammar.source))
 
     # ------------------------------------------------------------------ why
 
@@ -117,7 +121,7 @@ class Analysis:
         words = self._matcher.bitmask().astype("<i4", copy=False).view(np.uint8)
         ids = np.flatnonzero(np.unpackbits(words, bitorder="little", count=self._vocabulary.size)).tolist()
         if as_json:
-            return {"allowed": len(ids), "of": self._vocabulary.size, "ids": ids}
+            return {"legal": True, "allowed": len(ids), "of": self._vocabulary.size, "ids": ids}
         lines = [f"{len(ids):,} of {self._vocabulary.size:,} allowed"]
         lines += [f"{token_id:>8} {self._name(token_id)}" for token_id in ids[:MOST_SHOWN]]
         return [*lines, *([f"and {len(ids) - MOST_SHOWN:,} more"] if len(ids) > MOST_SHOWN else [])]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.automata.dfa import ByteDfa
 from engine.cli.forced_automata import as_dot, merged_as_data, print_index
-from engine.cli.output import CommandError, ProgressLine, complain, print_json
+from engine.cli.output import CommandError, IllegalTextError, ProgressLine, complain, place_of, print_json
 from engine.cli.reading import compile_options, read_grammar
 from engine.compile import CompiledGrammar, compile_grammar
 from engine.source import CancelToken, LimitExceededError
@@ -208,7 +208,10 @@ class Report:
         matcher = Matcher(self._grammar, self._vocabulary)
         data = text.encode()
         if not matcher.accept_bytes(data):
-            raise CommandError(f"no match begins with `{visible(data)}`")
+            found = matcher.explain(data)
+            message = f"no match begins with `{visible(data)}`"
+            spans = [place_of(span, self._grammar.source) for span in found.spans]
+            raise IllegalTextError(message, found.offset or 0, found.expected, spans)
         run = matcher.forced_bytes()
         where = f"behind `{visible(data)}`" if data else "at the beginning"
         if not run:

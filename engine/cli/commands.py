@@ -9,6 +9,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from engine.cli.exit_codes import ExitCode
 from engine.cli.output import CommandError, ProgressLine, complain, print_json
 from engine.cli.reading import compile_options, read_grammar
 from engine.compile import CompiledGrammar, compile_grammar
@@ -163,11 +164,18 @@ def generate(arguments: argparse.Namespace) -> int:
         if pipeline != PipelineSettings():
             raise CommandError(f"nothing can follow{written} with {arguments.model}: {made.problem}")
         raise CommandError(f"the grammar wants more{written}, but no token of {arguments.model} can follow")
-    if arguments.json:
-        print_json({"text": made.text, "finish": made.finish, "steps": [_step(step) for step in made.steps]})
-    else:
-        _print_text(made, is_complete=pipeline.budget, context=model.context_length)
-    return 0
+    why_not = _why_incomplete(made, model.context_length)
+    if not why_not or not arguments.require_complete:
+        if arguments.json:
+            document = {"text": made.text, "finish": made.finish, "complete": made.matches}
+            print_json(document | {"steps": [_step(step) for step in made.steps]})
+        else:
+            _print_text(made)
+    if not why_not:
+        return ExitCode.SUCCESS
+    if arguments.require_complete or not arguments.json:
+        complain(why_not)
+    return ExitCode.INCOMPLETE
 
 
 def export(arguments: argparse.Namespace) -> int:
@@ -248,11 +256,17 @@ def _step(step: Step) -> dict[str, object]:
     }
 
 
-def _print_text(made: Generation, *, is_complete: bool, context: int | None) -> None:
+def _print_text(made: Generation) -> None:
     """The text and nothing else, unless a terminal would put its prompt behind it."""
     ended = made.text.endswith("\n") or not sys.stdout.isatty()
     print(made.text, end="" if ended else "\n", flush=True)
+
+
+def _why_incomplete(made: Generation, context: int | None) -> str:
+    """Why a generation ended before its text was complete; empty if it is."""
+    if made.matches:
+        return ""
+    stopped = f"stopped after {len(made.steps)} tokens"
     if made.finish is Finish.CONTEXT:
-        complain(f"stopped after {len(made.steps)} tokens: the model's context of {context:,} tokens is full")
-    elif made.finish is Finish.LENGTH and not is_complete:
-        complain(f"stopped after {len(made.steps)} tokens, before the end of the grammar; see --max-tokens")
+        return f"{stopped}: the model's context of {context:,} tokens is full"
+    return f"{stopped}, before the end of the grammar; see --max-tokens"

@@ -1,8 +1,6 @@
 """The entry point: which command runs, and how every failure ends.
 
-Exit codes: 0 done, 1 a grammar, a model or a file is at fault (one line on stderr
-says which), 2 the command line is, with a `--grammar-file` that cannot be read as
-text. Nothing heavy is imported before it is known
+The exit codes are in `engine.cli.exit_codes`. Nothing heavy is imported before it is known
 that it will be used: `turnstile` alone goes straight to the window, and
 `turnstile check` loads neither torch nor numba nor Qt.
 """
@@ -11,61 +9,80 @@ from __future__ import annotations
 
 import importlib
 import os
+import signal
 import sys
 from collections.abc import Sequence
+from pathlib import PurePath
+from typing import NoReturn
 
-from engine.cli.output import MisuseError, complain, have_streams, use_utf8
+from engine.cli.exit_codes import ExitCode
+from engine.cli.output import IllegalTextError, MisuseError, complain, have_streams, print_json, use_utf8
 from engine.source import CancelledError, EngineError, GrammarError
 from engine.source.processes import protect_imports
 
-DOCUMENT = ".turnstile"
-OWN_OPTIONS = ("-h", "--help", "--version")
-FAILED = 1
-MISUSED = 2
-INTERRUPTED = 130
+OPENED = (".turnstile", ".gbnf", ".json", ".regex", ".re", ".txt")
+"""The names of files that the window opens end so."""
+OWN_OPTIONS = ("-h", "--help", "-V", "--version", "--print-completion")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code; `arguments` are those of the process by default."""
-    if arguments is None:
+    is_process = arguments is None
+    if is_process:
         protect_imports()
     given = list(sys.argv[1:] if arguments is None else arguments)
     if _is_for_the_window(given):
         return _open_window(given)
     have_streams()
     use_utf8()
+    if is_process:
+        signal.signal(signal.SIGTERM, _terminate)
     try:
         code = _run(given)
         sys.stdout.flush()
     except BrokenPipeError:
         # Whoever read the output has enough. Python flushes once more on exit: let that find no pipe.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FAILED
+        return ExitCode.NEGATIVE
     except (KeyboardInterrupt, CancelledError):
         complain("cancelled")
-        return INTERRUPTED
+        return ExitCode.CANCELLED
     return code
 
 
+def _terminate(_number: int, _frame: object) -> NoReturn:
+    """Leave by an exception, so that what a command has begun to write is removed."""
+    complain("terminated")
+    raise SystemExit(int(ExitCode.TERMINATED))
+
+
 def _is_for_the_window(given: Sequence[str]) -> bool:
-    """Nothing, a document, or an option of the window's own: those of the commands come after a command."""
-    if not given or given[0].endswith(DOCUMENT):
+    """Nothing, a file, or an option of the window's own: those of the commands come after a command."""
+    if not given or PurePath(given[0]).suffix.lower() in OPENED:
         return True
-    return given[0].startswith("-") and given[0] not in OWN_OPTIONS
+    return given[0].startswith("-") and given[0].partition("=")[0] not in OWN_OPTIONS
 
 
 def _run(given: Sequence[str]) -> int:
     from engine.cli.parser import build_parser
 
+    as_json = False
     try:
         arguments = build_parser().parse_args(given)
+        as_json = getattr(arguments, "json", False)
         code: int = arguments.run(arguments)
     except GrammarError as error:
         print(error, file=sys.stderr)
-        return FAILED
+        return ExitCode.NEGATIVE
+    except IllegalTextError as error:
+        if as_json:
+            print_json(error.document)
+        else:
+            complain(str(error))
+        return ExitCode.NEGATIVE
     except EngineError as error:
         complain(str(error))
-        return MISUSED if isinstance(error, MisuseError) else FAILED
+        return ExitCode.MISUSE if isinstance(error, MisuseError) else ExitCode.NEGATIVE
     return code
 
 
@@ -76,4 +93,4 @@ def _open_window(given: Sequence[str]) -> int:
         return int(importlib.import_module("app.main").main(given) or 0)
     except ImportError as error:
         complain(f"the window cannot open: {error}; `turnstile --help` lists the commands that need no window")
-        return FAILED
+        return ExitCode.NEGATIVE

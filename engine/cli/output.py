@@ -6,6 +6,7 @@ import io
 import json
 import sys
 import time
+from collections.abc import Sequence
 from typing import BinaryIO
 
 from engine.source import CancelToken, EngineError, SourceText, Span
@@ -16,6 +17,24 @@ _NOWHERE = "there is nowhere to print to: the standard output is closed"
 
 class CommandError(EngineError):
     """A command cannot do what it was asked: one sentence that says what and why."""
+
+
+class IllegalTextError(CommandError):
+    """No match begins with the text that a command was given.
+
+    Attributes:
+        document: the verdict, for `--json`.
+    """
+
+    def __init__(self, message: str, offset: int, expected: Sequence[tuple[int, int]], spans: object = ()) -> None:
+        super().__init__(message)
+        self.document: dict[str, object] = {
+            "legal": False,
+            "offset": offset,
+            "expected": [list(pair) for pair in expected],
+            "spans": spans,
+            "message": message,
+        }
 
 
 class MisuseError(CommandError):

@@ -1,4 +1,4 @@
-"""What the command line takes. Each command names the function that runs it."""
+"""The options of the command line. Each command names the function that runs it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ import re
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 
+from engine.cli.arguments import ArgumentParser
 from engine.cli.bench import bench
 from engine.cli.coalescing import add_coalesce
 from engine.cli.commands import check, explain, export, generate, mask, replay, share, step
+from engine.cli.completion import SHELLS, completion
+from engine.cli.exit_codes import help_text
 from engine.cli.stages import add_stages
 from engine.compile import NOTATIONS
 from engine.decoding import SamplerSettings, StopRule
@@ -23,23 +26,44 @@ DESCRIPTION = (
 DEFAULTS = SamplerSettings()
 
 
+class _PrintCompletion(argparse.Action):
+    """Print the script and leave, as `--version` does: no command is needed."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, _namespace: object, values: object, _option: object = None
+    ) -> None:
+        print(completion(parser, str(values)), end="")
+        parser.exit()
+
+
 def build_parser() -> argparse.ArgumentParser:
     """The parser of the whole command line."""
-    parser = argparse.ArgumentParser(prog="turnstile", description=DESCRIPTION, allow_abbrev=False)
-    parser.add_argument("--version", action="version", version=f"turnstile {_version()}")
+    parser = ArgumentParser(prog="turnstile", description=DESCRIPTION, epilog=help_text())
+    parser.add_argument("-V", "--version", action="version", version=f"turnstile {_version()}")
+    parser.add_argument("--print-completion", action=_PrintCompletion, choices=SHELLS, help="print a completion script")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    _add_generate(commands.add_parser("generate", help="write a text that matches a grammar", allow_abbrev=False))
-    _add_check(commands.add_parser("check", help="say what is wrong with a grammar", allow_abbrev=False))
-    _add_step(commands.add_parser("step", help="say where a match stands after a text", allow_abbrev=False))
-    _add_explain(commands.add_parser("explain", help="say why something may not come next", allow_abbrev=False))
-    _add_replay(commands.add_parser("replay", help="say what is wrong with an output", allow_abbrev=False))
-    _add_mask(commands.add_parser("mask", help="list the tokens that may come next", allow_abbrev=False))
-    _add_export(commands.add_parser("export", help="write what a grammar compiles to", allow_abbrev=False))
-    _add_share(commands.add_parser("share", help="write a trace as a web page that replays it", allow_abbrev=False))
-    coalesce = commands.add_parser("coalesce", help="show what is forced, and what it saves", allow_abbrev=False)
+    _add_generate(
+        commands.add_parser("generate", help="write a text that matches a grammar", epilog=help_text("generate"))
+    )
+    _add_check(commands.add_parser("check", help="say what is wrong with a grammar", epilog=help_text("check")))
+    _add_step(commands.add_parser("step", help="say where a match stands after a text", epilog=help_text("step")))
+    _add_explain(
+        commands.add_parser("explain", help="say why something may not come next", epilog=help_text("explain"))
+    )
+    _add_replay(commands.add_parser("replay", help="say what is wrong with an output", epilog=help_text("replay")))
+    _add_mask(commands.add_parser("mask", help="list the tokens that may come next", epilog=help_text("mask")))
+    _add_export(commands.add_parser("export", help="write what a grammar compiles to", epilog=help_text("export")))
+    _add_share(
+        commands.add_parser("share", help="write a trace as a web page that replays it", epilog=help_text("share"))
+    )
+    coalesce = commands.add_parser(
+        "coalesce", help="show what is forced, and what it saves", epilog=help_text("coalesce")
+    )
     _add_grammar(coalesce)
     add_coalesce(coalesce, _text, _count, _natural)
-    _add_bench(commands.add_parser("bench", help="compare speed and verdicts with other engines", allow_abbrev=False))
+    _add_bench(
+        commands.add_parser("bench", help="compare speed and verdicts with other engines", epilog=help_text("bench"))
+    )
     return parser
 
 
@@ -60,6 +84,11 @@ def _add_generate(parser: argparse.ArgumentParser) -> None:
         choices=[rule.value for rule in StopRule],
         default=StopRule.MAXIMAL.value,
         help="where a model without an end token stops: where nothing may follow, or at the first match (maximal)",
+    )
+    parser.add_argument(
+        "--require-complete",
+        action="store_true",
+        help="print nothing if the text stopped before completion; the exit code is 3 then with or without this option",
     )
     parser.add_argument("--json", action="store_true", help="print the steps too, as JSON")
     sampler = parser.add_argument_group("sampler")
@@ -91,7 +120,7 @@ def _add_check(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_step(parser: argparse.ArgumentParser) -> None:
-    parser.set_defaults(run=step)
+    parser.set_defaults(run=step, parser=parser)
     _add_grammar(parser)
     parser.add_argument("--text", type=_text, default="", help="what was written so far (nothing)")
     parser.add_argument("--stacks", action="store_true", help="list the stacks of rules that the match stands on")
@@ -114,10 +143,7 @@ def _add_explain(parser: argparse.ArgumentParser) -> None:
 
 def _add_replay(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=replay, parser=parser)
-    parser.description = (
-        "Holds an output against a grammar, without a model, and says in a sentence what went wrong first. The exit "
-        "code is 0 where the output is complete, else 1."
-    )
+    parser.description = "Checks an output against a grammar, without a model, and says what went wrong first."
     _add_grammar(parser)
     output = parser.add_mutually_exclusive_group(required=True)
     output.add_argument("--text", type=_text, help="the output itself")
@@ -131,7 +157,7 @@ def _add_replay(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_mask(parser: argparse.ArgumentParser) -> None:
-    parser.set_defaults(run=mask)
+    parser.set_defaults(run=mask, parser=parser)
     _add_grammar(parser)
     parser.add_argument("--text", type=_text, default="", help="what was written so far (nothing)")
     _add_vocabulary(parser, required=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine.automata.lazy import LazyAutomaton
 from engine.automata.live_stacks import LiveStack, LiveStacks, StackFrame
 from engine.automata.runtime import DEAD
-from engine.cli.output import CommandError, place_of
+from engine.cli.output import CommandError, IllegalTextError, place_of
 from engine.compile import CompiledGrammar
 from engine.diagnosis import byte_prose
 from engine.source import SourceText
@@ -15,11 +15,13 @@ def standing(grammar: CompiledGrammar, text: str, most_stacks: int) -> dict[str,
     """Where a match stands after a text, as a document; stacks are listed where `most_stacks` is not 0.
 
     Raises:
-        CommandError: no match begins with the text, or stacks are wanted of what has none.
+        IllegalTextError: no match begins with the text.
+        CommandError: stacks are wanted of what has none.
     """
     configuration = _after(grammar, text.encode())
     automaton, source = grammar.automaton, grammar.source
     document: dict[str, object] = {
+        "legal": True,
         "accepting": automaton.accepts(configuration),
         "expected": [list(pair) for pair in automaton.expected(configuration)],
         "next": [place_of(span, source) for span in automaton.spans(configuration)],
@@ -59,10 +61,13 @@ def _after(grammar: CompiledGrammar, data: bytes) -> int:
         if following == DEAD:
             read = data[:length].decode(errors="backslashreplace")
             after = f"behind `{read}`" if read else "at the beginning"
-            raise CommandError(f"{after} the grammar wants {byte_prose(automaton.expected(configuration))}")
+            expected = automaton.expected(configuration)
+            spans = [place_of(span, grammar.source) for span in automaton.spans(configuration)]
+            message = f"{after} the grammar wants {byte_prose(expected)}"
+            raise IllegalTextError(message, length, expected, spans)
         configuration = following
     if configuration == DEAD:
-        raise CommandError("no text matches this grammar, so none begins a match")
+        raise IllegalTextError("no text matches this grammar, so none begins a match", 0, ())
     return configuration
 
 

@@ -79,7 +79,8 @@ def generation_of(session: DecodeSession) -> Generation:
     finish = session.finish
     assert finish is not None
     problem = str(session.dead_end()) if finish is Finish.DEAD_END else ""
-    return Generation(session.text, session.output, finish, session.steps, problem)
+    matches = finish is not Finish.DEAD_END and _matches(session)
+    return Generation(session.text, session.output, finish, session.steps, problem, matches)
 
 
 def sample_many(  # noqa: PLR0913 - those of `generate`, and the seeds

@@ -431,6 +431,7 @@ class Generation:
         finish: how it ended.
         steps: the decisions, an EOS included.
         problem: at a dead end, which stage leaves nothing and what it expects.
+        matches: whether the output is complete: the whole of it matches.
     """
 
     text: str
@@ -438,6 +439,7 @@ class Generation:
     finish: Finish
     steps: tuple[Step, ...]
     problem: str = ""
+    matches: bool = True
 
 
 @dataclass(frozen=True, slots=True)

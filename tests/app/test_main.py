@@ -81,6 +81,32 @@ def test_without_a_display_the_session_is_played_and_drawn_as_sharp_as_it_is_ask
     assert (picture.width(), picture.height()) == (3200, 2000)
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("missing.turnstile", None),
+        ("missing.gbnf", None),
+        ("broken.turnstile", "{"),
+        ("damaged.turnstile", '{"format": "turnstile", "version": 1, "grammar": 3}'),
+        ("a.png", ""),
+    ],
+)
+def test_without_a_display_a_file_that_cannot_be_opened_is_misuse(tmp_path, name, content):
+    """Else the session of an example would be played in its place, and end well."""
+    file = tmp_path / name
+    if content is not None:
+        file.write_text(content)
+    environment = {"PYTHONPATH": str(ROOT)}
+    found = python("-m", "app.main", str(file), QT_QPA_PLATFORM="", **environment)
+    assert (found.returncode, found.stdout) == (2, "")
+    assert found.stderr.startswith(f"turnstile: {name} ")
+    assert found.stderr.count("\n") == 1
+    drawn = tmp_path / "picture.png"
+    found = python("-m", "app.main", str(file), "--screenshot", str(drawn), QT_QPA_PLATFORM="offscreen", **environment)
+    assert found.returncode == 2
+    assert not drawn.exists()
+
+
 def test_work_survives_kill_9_and_the_workers_do_not(tmp_path):
     state = {"XDG_STATE_HOME": str(tmp_path), "QT_QPA_PLATFORM": "offscreen"}
     process = subprocess.Popen(

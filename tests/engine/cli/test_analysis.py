@@ -104,7 +104,7 @@ def test_the_tokens_that_may_come_next(capsys):
     _, out, _ = run(capsys, "mask", "--model", "any", "--text", "tr")
     assert out.splitlines() == ["2 of 38 allowed", "       0 a", "      20 u"]
     _, out, _ = run(capsys, "mask", "--model", "any", "--text", "tra", "--json")
-    assert json.loads(out) == {"allowed": 1, "of": 38, "ids": [37]}
+    assert json.loads(out) == {"legal": True, "allowed": 1, "of": 38, "ids": [37]}
     _, out, _ = run(capsys, "mask", "--model", "any", "--text", "tra")
     assert out.splitlines()[1] == "      37 <end>"
 

@@ -96,7 +96,7 @@ def test_the_dialect_matters(capsys):
 )
 def test_misuse(arguments, capsys):
     assert run("check", *arguments) == 2
-    assert capsys.readouterr().err.startswith("usage: turnstile check")
+    assert capsys.readouterr().err.startswith("turnstile check: error: ")
     assert run("check", *REGEX, "a", "more") == 2
 
 
@@ -165,7 +165,7 @@ def test_the_text_and_nothing_else_goes_to_stdout(capsys, model):
 def test_the_steps_as_json(capsys, model):
     assert run("generate", *REGEX, "A[bc]", "--model", "any", "--json", "--greedy") == 0
     document = json.loads(capsys.readouterr().out)
-    assert list(document) == ["text", "finish", "steps"]
+    assert list(document) == ["text", "finish", "complete", "steps"]
     assert document["finish"] == "stop"
     assert "".join(step["token"] for step in document["steps"]) == document["text"]
     assert list(document["steps"][0]) == ["id", "token", "p", "p_masked", "z", "allowed", "forced", "chosen_by"]
@@ -185,9 +185,9 @@ def test_tokens_that_are_no_text_stay_apart_in_json(capsys, monkeypatch):
 
 
 def test_a_text_cut_short_says_so_on_stderr(capsys, model):
-    assert run("generate", *REGEX, LINE, "--model", "any", "--max-tokens", "1", "--json") == 0
+    assert run("generate", *REGEX, LINE, "--model", "any", "--max-tokens", "1", "--json") == 3
     assert json.loads(capsys.readouterr().out)["finish"] == "length"
-    assert run("generate", *REGEX, LINE, "--model", "any", "--max-tokens", "1") == 0
+    assert run("generate", *REGEX, LINE, "--model", "any", "--max-tokens", "1") == 3
     out, err = capsys.readouterr()
     assert len(out) == 1
     assert err.startswith("turnstile: stopped after 1 token")
@@ -195,10 +195,10 @@ def test_a_text_cut_short_says_so_on_stderr(capsys, model):
 
 def test_a_full_context_is_told_as_such(capsys, monkeypatch, tmp_path):
     monkeypatch.setattr(engine.models, "load_model", lambda spec, *, cancel=None: RandomModel(context_length=5))
-    assert run("generate", *REGEX, "[a-z]{99}", "--model", "any", "--json") == 0
+    assert run("generate", *REGEX, "[a-z]{99}", "--model", "any", "--json") == 3
     printed = capsys.readouterr().out
     assert json.loads(printed)["finish"] == "context"
-    assert run("generate", *REGEX, "[a-z]{99}", "--model", "any") == 0
+    assert run("generate", *REGEX, "[a-z]{99}", "--model", "any") == 3
     assert "the model's context of 5 tokens is full" in capsys.readouterr().err
     saved = tmp_path / "generated.json"
     saved.write_text(printed)
@@ -352,7 +352,8 @@ def test_without_a_command_the_window_opens(monkeypatch):
     assert run() == 0
     assert run("some.turnstile") == 0
     assert run("--theme", "dark", "some.turnstile") == 0
-    assert opened == [[], ["some.turnstile"], ["--theme", "dark", "some.turnstile"]]
+    assert run("rules.gbnf") == 0
+    assert opened == [[], ["some.turnstile"], ["--theme", "dark", "some.turnstile"], ["rules.gbnf"]]
 
 
 def test_a_window_that_cannot_open_says_why(monkeypatch, capsys):

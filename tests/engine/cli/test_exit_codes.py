@@ -1,0 +1,194 @@
+"""The exit code of every command, for every way in which it can end."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from random_model import RandomModel
+
+import engine.cli.parser
+import engine.models
+from engine.cli.exit_codes import COMMANDS, ExitCode, help_text, markdown
+from engine.cli.main import main
+
+ROOT = Path(__file__).parents[3]
+REGEX = ("--notation", "regex", "--grammar")
+MODEL = ("--model", "any")
+
+SUCCESS = {
+    "generate": (*REGEX, "ab", *MODEL),
+    "check": (*REGEX, "ab"),
+    "step": (*REGEX, "ab", "--text", "a"),
+    "explain": (*REGEX, "ab", "--text", "a"),
+    "replay": (*REGEX, "ab", "--text", "ab"),
+    "mask": (*REGEX, "ab", *MODEL),
+    "export": ("--to", "gbnf", *REGEX, "ab", "--output", "-"),
+    "share": ("{document}", "--output", "-"),
+    "coalesce": (*REGEX, "ab", *MODEL),
+    "bench": (*REGEX, "ab", "--text", "ab", *MODEL, "--engines", "turnstile"),
+}
+NEGATIVE = {
+    "generate": (*REGEX, "aé", *MODEL),
+    "check": (*REGEX, "(ab"),
+    "step": (*REGEX, "ab", "--text", "b"),
+    "explain": (*REGEX, "ab", "--text", "b"),
+    "replay": (*REGEX, "ab", "--text", "a"),
+    "mask": (*REGEX, "ab", "--text", "b", *MODEL),
+    "export": ("--to", "gbnf", *REGEX, r"[^\s\S]", "--output", "-"),
+    "share": ("{broken}", "--output", "-"),
+    "coalesce": (*REGEX, "ab", "--text", "b", *MODEL),
+    "bench": (*REGEX, "(ab", "--text", "ab", *MODEL),
+}
+MISUSE = dict.fromkeys(COMMANDS, ("--nonsense",)) | {"share": ("{missing}", "--output", "-")}
+
+
+@pytest.fixture(autouse=True)
+def model(monkeypatch):
+    monkeypatch.setattr(engine.models, "load_model", lambda spec, *, cancel=None: RandomModel())
+
+
+@pytest.fixture
+def files(tmp_path):
+    document = tmp_path / "work.turnstile"
+    document.write_text('{"format": "turnstile", "version": 1, "grammar": {"notation": "regex", "text": "ab"}}')
+    broken = tmp_path / "broken.turnstile"
+    broken.write_text("{")
+    return {"document": document, "broken": broken, "missing": tmp_path / "missing.turnstile"}
+
+
+def run(*arguments: object) -> int:
+    try:
+        return main([str(argument) for argument in arguments])
+    except SystemExit as leave:  # argparse
+        return int(leave.code or 0)
+
+
+def filled(arguments: tuple[str, ...], files: dict[str, Path]) -> list[object]:
+    return [files.get(argument.strip("{}"), argument) for argument in arguments]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    ("cases", "code"), [(SUCCESS, ExitCode.SUCCESS), (NEGATIVE, ExitCode.NEGATIVE), (MISUSE, ExitCode.MISUSE)]
+)
+def test_each_command_ends_with_the_code_of_the_table(command, cases, code, files, capsys):
+    assert run(command, *filled(cases[command], files)) == code
+    err = capsys.readouterr().err
+    if code == ExitCode.MISUSE:
+        assert err.count("\n") <= 2, "one line, and a pointer to the help"
+        assert command == "share" or err.endswith(f"See `turnstile {command} --help`.\n")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_an_interrupt_ends_each_command_with_130(command, files, monkeypatch, capsys):
+    def interrupt(_arguments: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(engine.cli.parser, command, interrupt, raising=False)
+    if command == "coalesce":
+        monkeypatch.setattr("engine.cli.coalescing.coalesce", interrupt)
+    assert run(command, *filled(SUCCESS[command], files)) == ExitCode.CANCELLED
+    assert capsys.readouterr() == ("", "turnstile: cancelled\n")
+
+
+def test_a_generation_that_stopped_too_early(capsys):
+    cut = ("generate", *REGEX, "[a-z]{9}", *MODEL, "--max-tokens", "2")
+    assert run(*cut) == ExitCode.INCOMPLETE
+    out, err = capsys.readouterr()
+    assert len(out) == 2
+    assert "before the end of the grammar; see --max-tokens" in err
+    assert run(*cut, "--json") == ExitCode.INCOMPLETE
+    assert json.loads(capsys.readouterr().out)["complete"] is False
+    for more in ((), ("--json",)):
+        assert run(*cut, "--require-complete", *more) == ExitCode.INCOMPLETE
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert "stopped after 2 tokens" in err
+
+
+def test_a_text_that_matches_is_complete_wherever_it_stopped(capsys):
+    assert run("generate", *REGEX, "[a-z]+", *MODEL, "--max-tokens", "2", "--require-complete") == ExitCode.SUCCESS
+    out, err = capsys.readouterr()
+    assert len(out) == 2
+    assert err == ""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends POSIX signals")
+@pytest.mark.parametrize(
+    ("sent", "code", "told"),
+    [
+        (signal.SIGINT, ExitCode.CANCELLED, b"turnstile: cancelled\n"),
+        (signal.SIGTERM, ExitCode.TERMINATED, b"turnstile: terminated\n"),
+    ],
+)
+def test_a_signal_ends_the_process_with_its_code(sent, code, told):
+    command = [sys.executable, "-c", BUSY, "check", *REGEX, "a"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline() == b"busy\n"
+        process.send_signal(sent)
+        assert process.wait() == code
+        assert process.stderr.read() == told
+
+
+BUSY = """
+import signal, sys
+import engine.cli.parser
+from engine.cli.main import main
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background is started without it
+
+def work(arguments):
+    print("busy", flush=True)
+    while True:
+        pass
+
+engine.cli.parser.check = work
+sys.exit(main())
+"""
+
+
+def test_the_readme_has_the_table():
+    assert markdown() in (ROOT / "README.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_every_help_has_the_table(command, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    assert run(*([command] if command else []), "--help") == 0
+    assert help_text(command) in capsys.readouterr().out
+
+
+def test_misuse_points_to_the_help(capsys):
+    for arguments in ((), ("--grammar", "a"), ("--notation", "nonsense", "--grammar", "a")):
+        assert run("check", *arguments) == ExitCode.MISUSE
+        first, second = capsys.readouterr().err.splitlines()
+        assert first.startswith("turnstile check: error: ")
+        assert second == "See `turnstile check --help`."
+
+
+def test_an_illegal_prefix_is_a_verdict_in_json(capsys):
+    for command in (("step",), ("explain",), ("mask", *MODEL), ("coalesce", *MODEL)):
+        assert run(*command, *REGEX, "ab[0-9]", "--text", "abx", "--json") == ExitCode.NEGATIVE
+        out, err = capsys.readouterr()
+        assert err == ""
+        found = json.loads(out)
+        assert found["legal"] is False
+        assert found["offset"] == 2
+        assert found["expected"] == [[48, 57]]
+        assert "0-9" in found["message"] or command[0] == "coalesce"
+        assert found["spans"][0]["text"] == "[0-9]"
+        assert run(*command, *REGEX, r"[^\s\S]", "--json") == ExitCode.NEGATIVE
+        assert command[0] == "coalesce" or json.loads(capsys.readouterr().out)["legal"] is False
+
+
+@pytest.mark.parametrize("option", ["-V", "--version"])
+def test_the_version(option, capsys):
+    assert run(option) == 0
+    assert capsys.readouterr().out.startswith("turnstile ")
