@@ -44,7 +44,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         options.screenshot = Path(DEFAULT_SCREENSHOT)
     if options.screenshot is not None:
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl+C ends the window; the autosave keeps the work
     with ExitStack() as stack:
         return _run(options, stack)
 
@@ -102,8 +101,13 @@ def _run(options: argparse.Namespace, stack: ExitStack) -> int:
     if options.screenshot is not None:
         from app.window.offscreen import play
 
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl+C ends it at once: there is no work to keep
         window.resize(*options.size)
         return play(app, window, options.document, options.screenshot, _say, _complain)
+    from app.window.process_end import ProcessEnd
+
+    ending = ProcessEnd(app, window.end, window.prepare_for_session_end)
+    stack.callback(ending.stop)
     window.show()
     if options.exit_after_paint:
         window.painted.connect(lambda: _say("painted"))

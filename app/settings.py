@@ -1,8 +1,8 @@
 """What the window remembers from one start to the next: typed preferences in one JSON file.
 
 A preferences file is a convenience and is treated as one: a missing, damaged or
-newer file gives the defaults, and a home that cannot be written costs one line
-in the log, and one in the window.
+newer file gives the defaults (a damaged one is set aside), and a home that cannot
+be written costs one line in the log, and one in the window.
 
 Rejected: `QSettings`. It is untyped, goes to the registry on Windows, and cannot
 say whether it wrote anything.
@@ -10,10 +10,7 @@ say whether it wrote anything.
 
 from __future__ import annotations
 
-import contextlib
 import logging
-import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
@@ -21,10 +18,13 @@ from typing import Any, Literal
 import msgspec
 import platformdirs
 
+from app.storage import UNREADABLE, read_limited, set_aside, write_atomically
+
 _log = logging.getLogger(__name__)
 
 APPLICATION = "turnstile"
 RECENT_FILES = 10
+_SIZE_LIMIT = 1024 * 1024  # bytes
 
 ThemeChoice = Literal["system", "light", "dark"]
 
@@ -59,11 +59,13 @@ class Settings:
 
     Attributes:
         on_failure: is called with the reason when writing begins to fail.
+        damaged: the name of the file if it was damaged, so that the defaults hold; else empty.
     """
 
     def __init__(self, path: Path | None = None) -> None:
         self.on_failure: Callable[[str], object] | None = None
         self._has_failed = False
+        self.damaged = ""
         self._path = path or platformdirs.user_config_path(APPLICATION) / "preferences.json"
         self.preferences = self._read()
 
@@ -91,11 +93,14 @@ class Settings:
 
     def _read(self) -> Preferences:
         try:
-            return msgspec.json.decode(self._path.read_bytes(), type=Preferences)
+            return msgspec.json.decode(read_limited(self._path, _SIZE_LIMIT), type=Preferences)
         except FileNotFoundError:
             return Preferences()
-        except (OSError, msgspec.MsgspecError) as error:
+        except UNREADABLE as error:
             _log.warning("preferences at %s are not readable, so the defaults hold: %s", self._path, error)
+            if not isinstance(error, OSError):
+                set_aside(self._path)
+                self.damaged = self._path.name
             return Preferences()
 
     def _write(self) -> None:
@@ -110,38 +115,3 @@ class Settings:
                     self.on_failure(error.strerror or str(error))
         else:
             self._has_failed = False
-
-
-def write_atomically(path: Path, data: bytes, *, is_shared: bool = False) -> None:
-    """Replace a file's content so that a crash leaves either the old one or the new one.
-
-    Args:
-        path: the file.
-        data: all of its new content.
-        is_shared: whether others may read it, as far as the user lets them: it keeps the rights that it had, or gets
-            those of any new file. Otherwise it is the user's alone.
-
-    Raises:
-        OSError: the file is as it was.
-    """
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            if is_shared:
-                Path(name).chmod(_rights(path))
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-
-
-def _rights(path: Path) -> int:
-    """The permissions of a file, or those that a new one gets."""
-    with contextlib.suppress(OSError):
-        return path.stat().st_mode & 0o777
-    umask = os.umask(0o077)  # there is no other way to ask for it
-    os.umask(umask)
-    return 0o666 & ~umask

@@ -1,6 +1,6 @@
 """The open document, its file, its autosave and the gallery of examples."""
 
-from app.document.autosave import Autosave, Saved
+from app.document.autosave import Autosave, Leftover, Saved
 from app.document.document import Document
 from app.document.file import SUFFIX, AutomatonPart, DocumentError, DocumentFile, GrammarPart, ModelPart
 
@@ -12,6 +12,7 @@ __all__ = [
     "DocumentError",
     "DocumentFile",
     "GrammarPart",
+    "Leftover",
     "ModelPart",
     "Saved",
 ]

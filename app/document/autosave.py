@@ -4,41 +4,64 @@ Every window writes to a file of its own in the user's state folder, beside a lo
 that names its process. A clean end removes both. A file whose lock belongs to
 nobody alive is work that a crash left behind: the next start takes it over.
 
-Writing happens in a thread, because a disk may take longer than a frame. The encoder holds the interpreter all the
-while, so it is spared the candidates that steps keep: after a crash, the model is asked for them again.
+Writing happens in a thread, because a disk may take longer than a frame. The encoder holds the interpreter while it
+works, so it is given the steps a few at a time and keeps what it made of them: measured, 10,000 steps (9 MB) of which
+the last is new take 14 ms in several pieces, instead of 33 ms at once. It is spared the candidates that steps keep,
+too: after a crash, the model is asked for them again.
 """
 
 from __future__ import annotations
 
 import contextlib
 import logging
+import operator
+import threading
 import time
 import uuid
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 import msgspec
 import platformdirs
 from PySide6.QtCore import QLockFile
 
-from app.document.file import DocumentError, DocumentFile, decode
-from app.settings import APPLICATION, write_atomically
-from engine.decoding.values import Step, TraceNode
-from engine.source import InvariantError
+from app.document.file import SIZE_LIMIT, DocumentError, DocumentFile, decode
+from app.document.last import LATEST
+from app.settings import APPLICATION
+from app.storage import UNREADABLE, read_limited, set_aside, write_atomically
+from engine.decoding.values import FormerBranch, Step, TraceNode
 
 _log = logging.getLogger(__name__)
 
-_SUFFIX = ".autosave"
+_SUFFIX: Final = ".autosave"
+_CHUNK: Final = 256  # steps
 
 
 class Saved(msgspec.Struct, frozen=True):
-    """An autosaved document and where it belongs."""
+    """An autosaved document and where it belongs.
+
+    Attributes:
+        path: of its file; empty where it has none.
+        saved_at: seconds since the epoch.
+        document: the content.
+        ended_by: what ended the window that saved it, where it could note that: a signal's name, or "session".
+    """
 
     path: str
-    saved_at: float  # seconds since the epoch
+    saved_at: float
     document: DocumentFile
+    ended_by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Leftover:
+    """Work that a window left behind which did not end cleanly, still in its own file."""
+
+    file: Path
+    saved: Saved
 
 
 class Autosave:
@@ -46,10 +69,12 @@ class Autosave:
 
     Attributes:
         on_failure: is called with the reason when writing begins to fail; in the writer's thread.
+        damaged: how many damaged autosaves of other windows were set aside.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
         self.on_failure: Callable[[str], object] | None = None
+        self.damaged = 0
         self._has_failed = False
         self._folder = folder or platformdirs.user_state_path(APPLICATION) / "autosave"
         self._name = uuid.uuid4().hex
@@ -58,66 +83,105 @@ class Autosave:
         self._lock = self._lock_of(self._folder / f"{self._name}{_SUFFIX}")
         self._is_locked = False
         self._is_closed = False
+        self._encoder = _Encoder()
+        self._next: Saved | None = None
+        self._guard = threading.Lock()  # of what is to be written next
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="autosave")
 
-    def save(self, document: DocumentFile, path: Path | None) -> None:
-        """Write the document in the background; a newer call wins."""
-        self._writer.submit(self._write, Saved(str(path or ""), time.time(), document))
+    def save(self, document: DocumentFile, path: Path | None, *, ended_by: str = "") -> None:
+        """Write the document in the background. While the disk is busy, only the latest one waits for it."""
+        if self._is_closed:
+            return
+        with self._guard:
+            is_waiting = self._next is not None
+            self._next = Saved(str(path or ""), time.time(), document, ended_by)
+        if not is_waiting:
+            self._writer.submit(self._write)
+
+    def flush(self) -> None:
+        """Wait until all that was asked for is done."""
+        if not self._is_closed:
+            self._writer.submit(self._rest).result()
 
     def discard(self) -> None:
         """Forget what was saved: the document is in its own file, or was thrown away."""
+        if self._is_closed:
+            return
+        with self._guard:
+            self._next = None
         self._writer.submit(self._remove)
 
-    def close(self) -> None:
-        """End cleanly: nothing is left to recover."""
+    def close(self, *, keeps: bool = False) -> None:
+        """End; nothing is left to recover, unless what was saved last is to be kept for the next start."""
         if not self._is_closed:
             self._is_closed = True
-            self._writer.submit(self._remove)
+            if keeps:
+                self._writer.submit(self._unlock)
+            else:
+                self._writer.submit(self._remove)
             self._writer.shutdown(wait=True)
 
-    def recover(self) -> Saved | None:
-        """The latest work that a crash left behind, if any. It becomes this window's own; older work waits its turn."""
-        found: list[tuple[Saved, Path]] = []
+    def find(self) -> Leftover | None:
+        """Return the latest work that a window left behind which did not end cleanly."""
+        found: list[Leftover] = []
         with contextlib.suppress(OSError):
-            orphans = [(self._read_orphan(file), file) for file in self._folder.glob(f"*{_SUFFIX}")]
-            found = [(saved, file) for saved, file in orphans if saved is not None]
-        if not found:
-            return None
-        saved, file = max(found, key=lambda pair: pair[0].saved_at)
-        is_safe = self._writer.submit(self._write, saved).result()  # nothing is lost if this start crashes too
-        if is_safe:
-            with contextlib.suppress(OSError):
-                file.unlink()
-        return saved
+            leftovers = [self._read_leftover(file) for file in self._folder.glob(f"*{_SUFFIX}")]
+            found = [one for one in leftovers if one is not None]
+        return max(found, key=lambda one: one.saved.saved_at, default=None)
 
-    def _read_orphan(self, file: Path) -> Saved | None:
+    def take(self, leftover: Leftover) -> None:
+        """Make such work this window's own; it stays where it was if it cannot be written anew."""
+        self.save(leftover.saved.document, Path(leftover.saved.path) if leftover.saved.path else None)
+        self.flush()  # nothing is lost if this start crashes, too
+        if not self._has_failed:
+            self.drop(leftover)
+
+    def drop(self, leftover: Leftover) -> None:
+        """Remove such work."""
+        with contextlib.suppress(OSError):
+            leftover.file.unlink()
+
+    def put_back(self, leftover: Leftover) -> None:
+        """Write such work to its file again, after `drop`."""
+        with contextlib.suppress(OSError):
+            write_atomically(leftover.file, msgspec.json.encode(leftover.saved))
+
+    def _read_leftover(self, file: Path) -> Leftover | None:
         lock = self._lock_of(file)
         if not lock.tryLock(0):
             return None  # a window that is alive
         try:
-            saved = msgspec.json.decode(file.read_bytes(), type=Saved)
+            saved = msgspec.json.decode(read_limited(file, SIZE_LIMIT), type=Saved)
             decode(msgspec.json.encode(saved.document), file.name)
-        except (OSError, msgspec.MsgspecError, DocumentError, InvariantError, ValueError) as error:
+            if not 0 <= saved.saved_at <= LATEST:
+                raise ValueError("its time is not one")
+        except FileNotFoundError:  # another window was quicker
+            return None
+        except (*UNREADABLE, DocumentError) as error:
             _log.warning("an autosave at %s cannot be recovered: %s", file, error)
-            with contextlib.suppress(OSError):
-                file.rename(file.with_suffix(".damaged"))
+            if not isinstance(error, OSError) and set_aside(file, _SUFFIX):
+                self.damaged += 1
             return None
         finally:
             lock.unlock()
-        return saved
+        return Leftover(file, saved)
 
     def _lock_of(self, file: Path) -> QLockFile:
         lock = QLockFile(str(file.with_suffix(".lock")))
         lock.setStaleLockTime(0)  # only a dead process makes a lock stale, however long a window stays open
         return lock
 
-    def _write(self, saved: Saved) -> bool:
+    def _write(self) -> None:
+        with self._guard:
+            saved, self._next = self._next, None
+        if saved is None:
+            return
         file = self._folder / f"{self._name}{_SUFFIX}"
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             if not self._is_locked:
                 self._is_locked = self._lock.tryLock(0)
-            write_atomically(file, msgspec.json.encode(msgspec.structs.replace(saved, document=_light(saved.document))))
+            write_atomically(file, self._encoder.encode(saved))
         except OSError as error:
             if not self._has_failed:
                 _log.warning("autosave cannot write to %s: %s", self._folder, error)
@@ -126,21 +190,61 @@ class Autosave:
             self._has_failed = True
         else:
             self._has_failed = False
-        return not self._has_failed
 
     def _remove(self) -> None:
         with contextlib.suppress(OSError):
             (self._folder / f"{self._name}{_SUFFIX}").unlink(missing_ok=True)
+        self._unlock()
+
+    def _rest(self) -> None:
+        """Do nothing: who waits for this waits for all that was asked for before."""
+
+    def _unlock(self) -> None:
         if self._is_locked:
             self._lock.unlock()
             self._is_locked = False
 
 
-def _light(document: DocumentFile) -> DocumentFile:
-    """A document whose steps keep no candidates but the favourites that they show."""
-    trace = replace(document.trace, nodes=tuple(map(_light_node, document.trace.nodes)))
-    former = tuple(replace(branch, steps=tuple(map(_light_step, branch.steps))) for branch in document.former)
-    return msgspec.structs.replace(document, trace=trace, former=former)
+class _Encoder:
+    """Encodes autosaves, and keeps what it made of steps: most of them are in the next one, too."""
+
+    def __init__(self) -> None:
+        self._chunks: list[tuple[tuple[TraceNode, ...], bytes]] = []
+        self._branches: list[tuple[FormerBranch, msgspec.Raw]] = []
+
+    def encode(self, saved: Saved) -> bytes:
+        """Return the JSON of an autosave, as `Saved` is decoded from."""
+        document, trace = saved.document, saved.document.trace
+        fields = {name: getattr(document, name) for name in document.__struct_fields__}
+        fields["trace"] = {
+            "nodes": msgspec.Raw(b"[" + b",".join(self._encoded_chunks(trace.nodes)) + b"]"),
+            "path": trace.path,
+            "current": trace.current,
+            "illegal": trace.illegal,
+        }
+        fields["former"] = self._encoded_branches(document.former)
+        whole = {name: getattr(saved, name) for name in saved.__struct_fields__}
+        return msgspec.json.encode({**whole, "document": fields})
+
+    def _encoded_chunks(self, nodes: tuple[TraceNode, ...]) -> list[bytes]:
+        before, self._chunks = self._chunks, []
+        for number, first in enumerate(range(0, len(nodes), _CHUNK)):
+            chunk = nodes[first : first + _CHUNK]
+            known = before[number] if number < len(before) else None
+            if known is None or len(known[0]) != len(chunk) or not all(map(operator.is_, known[0], chunk)):
+                known = chunk, msgspec.json.encode([_light_node(node) for node in chunk])[1:-1]
+            self._chunks.append(known)
+        return [encoded for _, encoded in self._chunks]
+
+    def _encoded_branches(self, branches: tuple[FormerBranch, ...]) -> list[msgspec.Raw]:
+        before, self._branches = self._branches, []
+        for branch in branches:
+            known = next((known for known in before if known[0] is branch), None)
+            if known is None:
+                light = replace(branch, steps=tuple(map(_light_step, branch.steps)))
+                known = branch, msgspec.Raw(msgspec.json.encode(light))
+            self._branches.append(known)
+        return [encoded for _, encoded in self._branches]
 
 
 def _light_node(node: TraceNode) -> TraceNode:
@@ -148,4 +252,5 @@ def _light_node(node: TraceNode) -> TraceNode:
 
 
 def _light_step(step: Step) -> Step:
+    """Return a step that keeps no candidates but the favourites that it shows."""
     return step if step.kept is None else replace(step, kept=None)

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.document import file
-from app.document.autosave import Autosave, Saved
+from app.document.autosave import Autosave, Leftover
 from app.document.belongings import Belongings, belongings_of
 from app.document.file import AutomatonPart, DocumentFile, GrammarPart, ModelPart
 from engine.decoding.debugging.breakpoints import Breakpoint
@@ -22,7 +23,7 @@ from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import Chat, FormerBranch, SamplerSettings, Trace
 from engine.diagnosis.testing import ExpectedText
 
-_AUTOSAVE_DELAY_MS = 800
+_AUTOSAVE_AFTER_MS = 500  # the first change that is not saved yet, whatever follows; at most a second may be lost
 _FORMER_BRANCHES = 8
 
 
@@ -56,7 +57,8 @@ class Document(QObject):
         self._modified = False
         self._grammar_before = self._content.grammar  # the last edit
         self._belongings: Belongings | None = None
-        self._timer = QTimer(self, singleShot=True, interval=_AUTOSAVE_DELAY_MS)
+        self._drafts: dict[str, object] = {}
+        self._timer = QTimer(self, singleShot=True, interval=_AUTOSAVE_AFTER_MS)
         self._timer.timeout.connect(self._autosave_now)
 
     @property
@@ -116,8 +118,28 @@ class Document(QObject):
         self._keep_belongings(replace(found, are_away=True))
         return bool(found.expected_texts)
 
+    def draft(self, *, prompt: str | Chat | None = None, pipeline: PipelineSettings | None = None) -> None:
+        """Note what the user entered and what is not in force yet: it is autosaved, in place of what is in force."""
+        for name, value in (("prompt", prompt), ("pipeline", pipeline)):
+            if value is not None and value != getattr(self._content, name):
+                self._drafts[name] = value
+            elif value is not None:
+                self._drafts.pop(name, None)
+        self._autosave_soon()
+
+    @property
+    def has_drafts(self) -> bool:
+        """Whether something was entered that is not in force yet."""
+        return bool(self._drafts)
+
+    def drop_draft(self, name: Literal["prompt", "pipeline"]) -> None:
+        """Forget what was entered: it was refused, or is in force."""
+        if self._drafts.pop(name, None) is not None:
+            self._autosave_soon()
+
     def set_prompt(self, prompt: str | Chat) -> None:
         """Take over an edit of the prompt."""
+        self.drop_draft("prompt")
         if prompt != self._content.prompt:
             self._change(prompt=prompt)
             self._set_modified(modified=True)
@@ -136,6 +158,8 @@ class Document(QObject):
 
     def set_pipeline(self, pipeline: PipelineSettings) -> None:
         """Take over a change of the stages between the model and the draw."""
+        if self._drafts.get("pipeline") == pipeline:
+            self.drop_draft("pipeline")
         if pipeline != self._content.pipeline:
             self._change(pipeline=pipeline)
             self._set_modified(modified=True)
@@ -176,12 +200,13 @@ class Document(QObject):
     def replace(self, content: DocumentFile, path: Path | None = None, *, modified: bool = False) -> None:
         """Show another document."""
         self._timer.stop()
+        self._drafts.clear()
         self._content, self._path, self._stamp = content, path, _stamp_of(path)
         self._belongings = None
         self._revision += 1
         self._modified = modified
         if modified:
-            self._timer.start()
+            self._autosave_soon()
         else:
             self._autosave.discard()
         self.replaced.emit()
@@ -206,25 +231,45 @@ class Document(QObject):
         self._path, self._stamp = path, _stamp_of(path)
         self._timer.stop()
         self._autosave.discard()
+        if self._drafts:
+            self._autosave_soon()
         self._modified = False
         self.title_changed.emit()
 
-    def recover(self) -> Saved | None:
-        """Show what a crash left behind, if it left anything."""
-        saved = self._autosave.recover()
-        if saved is not None:
-            self.replace(saved.document, Path(saved.path) if saved.path else None, modified=True)
-        return saved
+    @property
+    def autosave(self) -> Autosave:
+        """The autosave, which also finds what other windows left behind."""
+        return self._autosave
 
-    def close(self) -> None:
-        """End cleanly: nothing is to be recovered."""
+    def recover(self, leftover: Leftover) -> None:
+        """Show work that a window left behind which did not end cleanly."""
+        self._autosave.take(leftover)
+        saved = leftover.saved
+        self.replace(saved.document, Path(saved.path) if saved.path else None, modified=True)
+
+    def save_for_next_start(self, ended_by: str) -> None:
+        """Autosave now, and wait for it: the process is about to be ended.
+
+        Args:
+            ended_by: what ends it, for the next start.
+        """
+        self._autosave_now(ended_by)
+        self._autosave.flush()
+
+    def close(self, *, keeps_autosave: bool = False) -> None:
+        """End; nothing is to be recovered, unless the autosave is kept."""
         self._timer.stop()
-        self._autosave.close()
+        self._autosave.close(keeps=keeps_autosave)
 
     def _change(self, **changes: object) -> None:
         fields = {name: getattr(self._content, name) for name in DocumentFile.__struct_fields__}
         self._content = DocumentFile(**{**fields, **changes})
-        self._timer.start()
+        self._autosave_soon()
+
+    def _autosave_soon(self) -> None:
+        """Start the clock of the first change that is not saved yet; later ones do not set it back."""
+        if not self._timer.isActive():
+            self._timer.start()
 
     def _keep_belongings(self, belongings: Belongings) -> None:
         """Let them go or come where that changed."""
@@ -232,7 +277,7 @@ class Document(QObject):
         if before is not None and before.are_away != belongings.are_away:
             move = belongings.taken_from if belongings.are_away else belongings.given_to
             self._content = move(self._content)
-            self._timer.start()
+            self._autosave_soon()
             self.test_strings_changed.emit()
             self.title_changed.emit()
 
@@ -246,8 +291,9 @@ class Document(QObject):
             self._modified = modified
             self.title_changed.emit()
 
-    def _autosave_now(self) -> None:
-        self._autosave.save(self._content, self._path)
+    def _autosave_now(self, ended_by: str = "") -> None:
+        self._timer.stop()
+        self._autosave.save(msgspec.structs.replace(self._content, **self._drafts), self._path, ended_by=ended_by)
 
 
 def _stamp_of(path: Path | None) -> tuple[int, int] | None:

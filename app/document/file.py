@@ -12,19 +12,20 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from app.settings import write_atomically
+from app.storage import UNREADABLE, TooLargeError, read_limited, write_atomically
 from engine.compile import CompileOptions
 from engine.decoding.debugging.breakpoints import Breakpoint
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import DEFAULT_MAX_TOKENS, Chat, FormerBranch, SamplerSettings, Trace
 from engine.diagnosis.testing import ExpectedText
-from engine.source import InvariantError
 
 FORMAT = "turnstile"
 VERSION = 1
 SUFFIX = ".turnstile"
 SIZE_LIMIT = 128 * 1024 * 1024  # bytes; a trace of 10,000 steps takes a third of it
 
+
+MOST_TOKENS = 2**31 - 1  # what a field for numbers takes
 
 Whitespace = Literal["compact", "one-space", "flexible", "any"]
 Escapes = Literal["shortest", "any"]
@@ -81,7 +82,7 @@ class DocumentFile(msgspec.Struct, frozen=True):
     model: ModelPart = ModelPart()
     prompt: str | Chat = ""
     sampler: SamplerSettings = SamplerSettings()
-    max_tokens: Annotated[int, msgspec.Meta(ge=1)] = DEFAULT_MAX_TOKENS
+    max_tokens: Annotated[int, msgspec.Meta(ge=1, le=MOST_TOKENS)] = DEFAULT_MAX_TOKENS
     pipeline: PipelineSettings = PipelineSettings()
     trace: Trace = Trace()
     former: tuple[FormerBranch, ...] = ()  # of other prompts and models, the latest first
@@ -117,7 +118,7 @@ def decode(data: bytes, name: str) -> DocumentFile:
     """
     try:
         head = msgspec.json.decode(data, type=_Head)
-    except msgspec.MsgspecError as error:
+    except UNREADABLE as error:
         raise DocumentError(f"{name} is not a Turnstile document: {error}. Choose a {SUFFIX} file.") from None
     if head.format != FORMAT:
         raise DocumentError(f"{name} is JSON, but not a Turnstile document. Choose a {SUFFIX} file.")
@@ -129,7 +130,7 @@ def decode(data: bytes, name: str) -> DocumentFile:
     try:
         document = msgspec.json.decode(data, type=DocumentFile)
         document.trace.check()
-    except (msgspec.MsgspecError, InvariantError, ValueError) as error:
+    except UNREADABLE as error:
         raise DocumentError(f"{name} is damaged: {error}. Nothing was changed; restore a copy of it.") from None
     return document
 
@@ -140,16 +141,21 @@ def read(path: Path) -> DocumentFile:
     Raises:
         DocumentError: in every case in which there is no document to show.
     """
+    return decode(read_bytes(path, SIZE_LIMIT), path.name)
+
+
+def read_bytes(path: Path, limit: int) -> bytes:
+    """Read a file that the user chose.
+
+    Raises:
+        DocumentError: it cannot be read, or is larger than `limit` bytes.
+    """
     try:
-        size = path.stat().st_size
-        if size > SIZE_LIMIT:
-            raise DocumentError(
-                f"{path.name} is too large ({size:,} bytes; the limit is {SIZE_LIMIT:,}). It is not opened."
-            )
-        data = path.read_bytes()
-    except OSError as error:
-        raise DocumentError(f"{path.name} cannot be read: {error.strerror or error}.") from None
-    return decode(data, path.name)
+        return read_limited(path, limit)
+    except TooLargeError as error:
+        raise DocumentError(f"{path.name} is too large ({error}). It is not opened.") from None
+    except (OSError, ValueError) as error:
+        raise DocumentError(f"{path.name} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
 
 
 def write(path: Path, document: DocumentFile) -> None:

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from app.document.file import FORMAT, SUFFIX, DocumentError, DocumentFile, GrammarPart
+from app.document.file import FORMAT, SUFFIX, DocumentError, DocumentFile, GrammarPart, read_bytes
+from app.storage import read_start
 
 NOTATIONS: Final[Mapping[str, str]] = {
     ".gbnf": "gbnf",
@@ -31,13 +32,9 @@ def read(path: Path) -> DocumentFile:
     if notation is None:
         known = ", ".join((SUFFIX, *NOTATIONS))
         raise DocumentError(f"{path.name} is neither a document nor a grammar: Turnstile opens {known}.")
+    data = read_bytes(path, SIZE_LIMIT)
     try:
-        size = path.stat().st_size
-        if size > SIZE_LIMIT:
-            raise DocumentError(f"{path.name} is too large ({size:,} bytes; the limit is {SIZE_LIMIT:,}).")
-        text = path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
-    except OSError as error:
-        raise DocumentError(f"{path.name} cannot be read: {error.strerror or error}.") from None
+        text = data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         raise DocumentError(f"{path.name} is not UTF-8 text (byte {error.start:,}). Save it as UTF-8.") from None
     if notation == "regex":
@@ -52,8 +49,7 @@ def is_document(path: Path) -> bool:
     if path.suffix.lower() != ".json":
         return False
     try:
-        with path.open("rb") as file:
-            head = file.read(4096)
-    except OSError:
+        head = read_start(path, 4096)
+    except (OSError, ValueError):
         return False
     return head.lstrip().startswith(b"{") and f'"format": "{FORMAT}"'.encode() in head[:200]

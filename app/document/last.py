@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 
-from app.document.file import VERSION, DocumentFile
-from app.settings import write_atomically
-from engine.source import InvariantError
+from app.document.file import SIZE_LIMIT, VERSION, DocumentFile
+from app.storage import UNREADABLE, read_limited, set_aside, write_atomically
 
 _log = logging.getLogger(__name__)
+
+LATEST = 253_402_214_400.0  # seconds since the epoch: the last day that a calendar of four digits has
 
 
 class Last(msgspec.Struct, frozen=True):
@@ -34,25 +36,38 @@ class Last(msgspec.Struct, frozen=True):
     document: DocumentFile | None = None
 
 
-def keep(place: Path, path: Path | None, document: DocumentFile | None) -> None:
-    """Write what is open; a folder that cannot be written costs a line in the log."""
+def keep(place: Path, path: Path | None, document: DocumentFile | None) -> bool:
+    """Write what is open, and return whether that worked; a folder that cannot be written costs a line in the log."""
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(place, msgspec.json.encode(Last(str(path or ""), time.time(), document)))
     except OSError as error:
         _log.warning("what is open cannot be kept at %s: %s", place, error)
+        return False
+    return True
 
 
-def read(place: Path) -> Last | None:
-    """What was open; None where there is nothing, or nothing that can be read."""
+def read(place: Path, on_damage: Callable[[str], object] | None = None) -> Last | None:
+    """Return what was open; None where there is nothing, or nothing that can be read.
+
+    Args:
+        place: the file.
+        on_damage: is called with its name where it is damaged; it has been set aside by then.
+    """
     try:
-        last = msgspec.json.decode(place.read_bytes(), type=Last)
+        last = msgspec.json.decode(read_limited(place, SIZE_LIMIT), type=Last)
         if last.document is not None:
             last.document.trace.check()
+        if not 0 <= last.saved_at <= LATEST:
+            raise ValueError("its time is not one")
     except FileNotFoundError:
         return None
-    except (OSError, msgspec.MsgspecError, InvariantError, ValueError) as error:
+    except UNREADABLE as error:
         _log.warning("what was open last, at %s, cannot be read: %s", place, error)
+        if not isinstance(error, OSError):
+            set_aside(place)
+            if on_damage is not None:
+                on_damage(place.name)
         return None
     is_later = last.document is not None and last.document.version > VERSION
     return None if is_later else last

@@ -12,7 +12,7 @@ from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRect, QRectF, QSize,
 from PySide6.QtGui import QImage, QPainter
 
 from app.graph.scene import AutomatonScene
-from app.settings import write_atomically
+from app.storage import write_atomically
 
 SUFFIXES = (".svg", ".png", ".dot")
 _SCALE = 2.0  # of a PNG, so that it is sharp where pixels are small

@@ -20,6 +20,7 @@ class Alarm:
         details: in a pane, why it happened; over the window, a traceback or the like, folded away. Empty for none.
         button: what the one button says; empty for none.
         action: what it does.
+        other_button, other_action: of a second button, beside it.
         severity: how the banner looks.
     """
 
@@ -29,6 +30,8 @@ class Alarm:
     button: str = ""
     action: Callable[[], object] | None = None
     severity: Literal["error", "warning", "hint"] = "error"
+    other_button: str = ""
+    other_action: Callable[[], object] | None = None
 
 
 def post_mortem(process: str, cause: str, lost: Sequence[object]) -> str:

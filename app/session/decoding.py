@@ -183,6 +183,7 @@ class Decoding(Questions):
         """Put other stages between the model and the draw; the document takes them over once the worker has."""
         self.stop_for(SetPipeline)
         self._end_assessment()
+        self._document.draft(pipeline=settings)
         self._group.submit(SetPipeline(settings))
 
     def ask(self, request: Any) -> None:
@@ -335,6 +336,7 @@ class Decoding(Questions):
             case DecodeView():
                 self._show(request, answer)
             case PipelineRefused():
+                self._document.drop_draft("pipeline")
                 self.pipeline_refused.emit(answer)
             case _:
                 self._tell(answer)
@@ -349,6 +351,8 @@ class Decoding(Questions):
                 self._put_aside()  # the user chose a model that the waiting trace is not of
         if isinstance(request, SetPipeline) and not self._another_document_waits:
             self._document.set_pipeline(view.pipeline)
+            if not self._waits_for(SetPipeline):
+                self._document.drop_draft("pipeline")  # some of its stages may be refused
         if isinstance(request, SetPipeline) and view.refused:
             self.pipeline_refused.emit(PipelineRefused(request.settings, "", view.refused, view.pipeline))
         if not self._restore_if_ready():
@@ -452,6 +456,8 @@ class Decoding(Questions):
             self._spec = self._view.model.spec if self._view.model else ""
         if isinstance(request, SampleMany):
             self.sampling_stopped.emit("Stopped")
+        if isinstance(request, SetPipeline):
+            self._document.drop_draft("pipeline")
         self.failed.emit(failed)
 
     def _on_cancelled(self, request: Any) -> None:

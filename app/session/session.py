@@ -59,6 +59,7 @@ class Session(QObject):
         step_allowed_changed(reason): why no step is possible now; empty where one is.
         activity_changed(text, done, total): what the background does; an empty text for nothing.
         alarmed(Alarm): something went wrong.
+        alarm_withdrawn(Alarm): that no longer holds.
     """
 
     drawn = Signal(object)
@@ -66,6 +67,7 @@ class Session(QObject):
     step_allowed_changed = Signal(str)
     activity_changed = Signal(str, object, object)
     alarmed = Signal(object)
+    alarm_withdrawn = Signal(object)
 
     def __init__(self, document: Document, groups: Groups, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -125,10 +127,10 @@ class Session(QObject):
         """Start the worker processes."""
         self.groups.start()
 
-    def close(self) -> None:
-        """End cleanly: processes gone, nothing to recover."""
+    def close(self, *, keeps_autosave: bool = False) -> None:
+        """End cleanly: processes gone, and nothing to recover, unless the autosave is kept for the next start."""
         self.groups.close()
-        self.document.close()
+        self.document.close(keeps_autosave=keeps_autosave)
 
     def cancel_background(self) -> None:
         """Stop whatever the user waits for, and a run."""

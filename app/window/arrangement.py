@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QSplitter, QTabWidget, QVBoxLayout, QWidget
 
 from app.models.late_pages import Built, Late, LateTabs
 from app.models.passing_on import passes_keys_on
+from app.storage import is_small_number
 
 NARROW_BELOW = 1400
 _WIDE_SHARES = (28, 36, 36)
@@ -124,7 +125,7 @@ class Arrangement(QWidget):
         self._places = places
         self._restore_across()
         numbers = places.get(_BOTTOM, b"").decode(errors="replace").split()
-        if len(numbers) != len(("index", "is open", "height")) or not all(map(str.isdecimal, numbers)):
+        if len(numbers) != len(("index", "is open", "height")) or not all(map(is_small_number, numbers)):
             return
         index, is_open, height = map(int, numbers)
         self._bottom_height = height or None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
@@ -53,8 +55,13 @@ class AlarmBanner(QFrame):
         self.button = push_button(alarm.button)
         if not alarm.button:
             self.button.hide()
-        self.button.clicked.connect(self._act)
+        self.button.clicked.connect(lambda: self._act(self.alarm.action))
+        self.other_button = push_button(alarm.other_button)
+        if not alarm.other_button:
+            self.other_button.hide()
+        self.other_button.clicked.connect(lambda: self._act(self.alarm.other_action))
         row.addWidget(self.button)
+        row.addWidget(self.other_button)
         self.close_button = close_button("Dismiss")
         self.close_button.clicked.connect(self.dismiss)
         row.addWidget(self.close_button)
@@ -65,10 +72,10 @@ class AlarmBanner(QFrame):
         self.dismissed.emit(self)
         self.deleteLater()
 
-    def _act(self) -> None:
+    def _act(self, action: Callable[[], object] | None) -> None:
         self.dismiss()
-        if self.alarm.action is not None:
-            self.alarm.action()
+        if action is not None:
+            action()
 
     def _add_details(self, row: QHBoxLayout) -> QWidget:
         details = QPlainTextEdit(self.alarm.details)
@@ -104,6 +111,12 @@ class BannerStack(QWidget):
     def banners(self) -> list[AlarmBanner]:
         """What is shown, oldest first."""
         return list(self._banners)
+
+    def withdraw(self, alarm: Alarm) -> None:
+        """Close the banner of an alarm that no longer holds, if it is open."""
+        for banner in self.banners:
+            if banner.alarm is alarm:
+                banner.dismiss()
 
     def show_alarm(self, alarm: Alarm) -> AlarmBanner:
         """Add an alarm; one of the same text is replaced."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,9 @@ from app.document import SUFFIX, DocumentError, DocumentFile, ModelPart, grammar
 from app.document.gallery import Example, examples
 from app.session import Alarm, Session
 from app.settings import Settings
+from app.storage import exists
 from app.theme.plain_text import plain_text
+from app.window.recovery import Recovery
 
 if TYPE_CHECKING:
     from app.window.gallery_dialog import GalleryDialog
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 _FILTER = f"Turnstile documents (*{SUFFIX})"
 _OPENED = f"Documents and grammars ({' '.join(f'*{suffix}' for suffix in (SUFFIX, *grammar_file.NOTATIONS))});;All (*)"
 _OPENING_STEPS = 3
+_DAMAGED = "Damaged files were found and renamed to “….damaged-<date>”: {}. The defaults are used instead."
 
 
 class Files(QObject):
@@ -33,20 +35,21 @@ class Files(QObject):
         self._document = session.document
         self._settings = settings
         self._window = window
+        self.recovery = Recovery(session, self)
 
     def begin(self, path: Path | None) -> None:
         """Show the first document.
 
-        It is what a crash left behind, or the file that was asked for, or what was open last, or the first example.
+        It is the file that was asked for, or what a crash left behind, or what was open last, or the first example.
+        Where a crash left other work than the file that was asked for, that work is offered beside it.
         """
-        saved = self._document.recover()
-        if saved is not None:
-            clock = datetime.fromtimestamp(saved.saved_at).astimezone().strftime("%H:%M")
-            text = f"Turnstile did not end cleanly. This is your work as of {clock}; save it to keep it."
-            self._session.alarmed.emit(Alarm("window", text, severity="warning"))
-        elif not (self.open(path) if path is not None else self._resume()):
-            self._document.replace(examples()[0].document())
-            self._session.decoding.step_when_ready(_OPENING_STEPS)
+        damaged = [self._settings.damaged] if self._settings.damaged else []
+        if not self.recovery.begin(path) and not (self._resume(damaged) if path is None else self.open(path)):
+            self._show_first_example()
+        if count := self._document.autosave.damaged:
+            damaged.append("1 autosave" if count == 1 else f"{count} autosaves")
+        if damaged:
+            self._session.alarmed.emit(Alarm("window", _DAMAGED.format(", ".join(damaged)), severity="warning"))
 
     def new(self) -> None:
         """Start an empty document with the present model."""
@@ -72,7 +75,7 @@ class Files(QObject):
                 self._document.replace(msgspec.structs.replace(document, model=model))
         except DocumentError as error:
             self._session.alarmed.emit(Alarm("window", str(error)))
-            if not path.exists():
+            if not exists(path):
                 self._settings.forget_file(path)
             return False
         self._settings.remember_file(path)
@@ -83,19 +86,42 @@ class Files(QObject):
         if self.may_leave():
             self.open(path)
 
-    def keep_for_next_time(self) -> None:
-        """Keep what is open, but for changes that were thrown away."""
+    def keep_for_next_time(self) -> bool:
+        """Keep what is open, but for changes that were thrown away; return whether that worked."""
         document = self._document
-        if document.revision:  # else the window was closed before it showed anything
-            last.keep(self._settings.session_path, document.path, None if document.is_modified else document.content)
+        if not document.revision:  # the window was closed before it showed anything
+            return True
+        content = None if document.is_modified else document.content
+        return last.keep(self._settings.session_path, document.path, content)
 
-    def _resume(self) -> bool:
-        """Show what was open last; whether there was something."""
-        found = last.read(self._settings.session_path)
+    def keep_work(self, ended_by: str) -> bool:
+        """Keep all work for the next start, unsaved or not; return whether the autosave holds part of it.
+
+        Args:
+            ended_by: what is about to end the process.
+        """
+        is_kept = self.keep_for_next_time()
+        if is_kept and not self._document.is_modified and not self._document.has_drafts:
+            return False
+        self._document.save_for_next_start(ended_by)
+        return True
+
+    def show_last(self) -> None:
+        """Show what was open last, or the first example."""
+        if not self._resume([]):
+            self._show_first_example()
+
+    def _show_first_example(self) -> None:
+        self._document.replace(examples()[0].document())
+        self._session.decoding.step_when_ready(_OPENING_STEPS)
+
+    def _resume(self, damaged: list[str]) -> bool:
+        """Show what was open last; return whether there was something. A damaged file's name is added to `damaged`."""
+        found = last.read(self._settings.session_path, damaged.append)
         if found is None:
             return False
         path = Path(found.path) if found.path else None
-        if path is not None and not path.exists():
+        if path is not None and not exists(path):
             text = f"{path.name} is not where it was. This is how you left it; save it to keep it."
             if found.document is not None:
                 self._session.alarmed.emit(Alarm("window", text, severity="warning"))

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QMessageBox, QPl
 
 from app import theme
 from app.actions import Actions
+from app.document import DocumentFile
 from app.session import Alarm, Session
 from app.settings import Settings
 from app.theme.plain_text import plain_text
@@ -32,6 +33,7 @@ from app.window.notation_menu import NotationMenu
 from app.window.panes import Panes
 from app.window.placement import Placement
 from app.window.processor_commands import ProcessorCommands
+from app.window.recovery import SESSION
 from app.window.sharing import Sharing
 from app.window.status import StatusLine
 from app.window.toolbar import Toolbar
@@ -63,6 +65,7 @@ class MainWindow(QMainWindow):
         self._live: frozenset[int] = frozenset()
         self._is_painted = False
         self._asks_to_save = True
+        self._kept: DocumentFile | None = None  # the content when the desktop session was about to end
         self._greets = False
         self._has_lent_keys = False  # the step button, to a neighbour, while it is disabled
         self._has_unfolded = False  # whether the bottom tabs are open for a problem, not for the user
@@ -109,7 +112,7 @@ class MainWindow(QMainWindow):
         self.session.start()
         self.files.begin(path)
         self.panes.editor.edit.setFocus()
-        if not self._settings.preferences.welcomed:
+        if not self._settings.preferences.welcomed and not self.session.document.is_modified:  # which was recovered
             line = Alarm("window", WELCOME, severity="hint", button="Take the tour", action=self._begin_tour)
             banner = self.banners.show_alarm(line)
             banner.close_button.clicked.connect(lambda: self._settings.change(welcomed=True))
@@ -130,9 +133,38 @@ class MainWindow(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Ask about unsaved work, then remember the layout and end the workers."""
+        if self._kept is self.session.document.content:
+            self.end(SESSION)
+            event.accept()
+            return
         if self._asks_to_save and not self.files.may_leave():
             event.ignore()
             return
+        self._remember_layout()
+        self.files.keep_for_next_time()
+        self.session.close()
+        event.accept()
+
+    def end(self, ended_by: str) -> None:
+        """End without a question, because the process is about to be ended; the next start finds all work again.
+
+        Args:
+            ended_by: the name of the signal.
+        """
+        self._asks_to_save = False
+        keeps_autosave = self.files.keep_work(ended_by)  # first, since nobody knows how long there is
+        self._remember_layout()
+        self.session.close(keeps_autosave=keeps_autosave)
+
+    def prepare_for_session_end(self) -> None:
+        """Keep all work, since the desktop session may be about to end; the window stays open until it does.
+
+        Qt closes it then. Nobody is asked about work that is kept, unless it changes meanwhile.
+        """
+        self.files.keep_work(SESSION)
+        self._kept = self.session.document.content
+
+    def _remember_layout(self) -> None:
         self.placement.save()
         self._settings.change(
             splitters={
@@ -141,9 +173,6 @@ class MainWindow(QMainWindow):
                 **self.panes.save(),
             },
         )
-        self.files.keep_for_next_time()
-        self.session.close()
-        event.accept()
 
     # --- building ----------------------------------------------------------------------------------------------------
 
@@ -183,6 +212,7 @@ class MainWindow(QMainWindow):
         session.alarmed.connect(self.show_alarm)
         for source in (self.coalescence_commands, self.exporting):
             source.closing_wanted.connect(lambda: self.notation_menu.choose_additional("closed"))
+        session.alarm_withdrawn.connect(self.banners.withdraw)
         self._settings.on_failure = self._tell_unkept
         self.panes.editor.text_edited.connect(self._end_greeting)
         self.status_line.cancel_clicked.connect(session.cancel_background)

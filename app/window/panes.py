@@ -250,6 +250,7 @@ class Panes(QObject):
         pane.node_clicked.connect(lambda node_id: decoding.ask(GoTo(node_id)))
         pane.span_wanted.connect(self.editor.go_to)
         pane.prompt_edited.connect(decoding.set_prompt)
+        pane.prompt_drafted.connect(lambda prompt: session.document.draft(prompt=prompt))
         pane.sampler_edited.connect(decoding.set_sampler)
         pane.budget_edited.connect(decoding.set_max_tokens)
         pane.many_wanted.connect(decoding.sample_many)
@@ -284,7 +285,7 @@ class Panes(QObject):
         self.editor.pages.restore(saved)
         self.automaton.restore(saved)
         beside = saved.get(_GENERATION, b"")
-        if beside.isdigit() and int(beside) < self.generation.pages.count():
+        if beside in (str(index).encode() for index in range(self.generation.pages.count())):
             self.generation.pages.setCurrentIndex(int(beside))
 
     def step(self) -> None:

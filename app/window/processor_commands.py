@@ -33,6 +33,7 @@ class ProcessorCommands(QObject):
         processors.edited.connect(decoding.set_pipeline)
         processors.problems_changed.connect(lambda: self._show_view(decoding.view))
         session.document.replaced.connect(processors.forget)
+        processors.drafted.connect(lambda settings: session.document.draft(pipeline=settings))
         decoding.pipeline_refused.connect(processors.show_refusal)
         decoding.viewed.connect(self._show_view)
 

@@ -121,7 +121,7 @@ def test_work_survives_kill_9_and_the_workers_do_not(tmp_path):
     _, alive = psutil.wait_procs(workers, timeout=10)
     assert alive == []
     recovered = python("-c", RECOVER, **state)
-    assert recovered.stdout.strip().splitlines() == ["precious+", "did not end cleanly"], recovered.stderr
+    assert recovered.stdout.strip().splitlines() == ["precious+", "closed unexpectedly"], recovered.stderr
 
 
 START = """
@@ -157,7 +157,7 @@ RECOVER = (
     START
     + """
 print(window.panes.editor.text())
-print(*("did not end cleanly" for banner in window.banners.banners if "did not end cleanly" in banner.alarm.text))
+print(*("closed unexpectedly" for banner in window.banners.banners if "closed unexpectedly" in banner.alarm.text))
 window.close_without_asking()
 """
 )

@@ -2,7 +2,8 @@ import logging
 
 import pytest
 
-from app.settings import Preferences, Settings, write_atomically
+from app.settings import Preferences, Settings
+from app.storage import write_atomically
 
 
 @pytest.fixture
@@ -68,7 +69,7 @@ def test_recent_files_are_unique_and_few(path, tmp_path):
 def test_a_failed_write_leaves_the_old_file_and_no_litter(tmp_path, monkeypatch):
     target = tmp_path / "a"
     target.write_bytes(b"old")
-    monkeypatch.setattr("app.settings.os.fsync", lambda _fd: (_ for _ in ()).throw(OSError("disk full")))
+    monkeypatch.setattr("app.storage.os.fsync", lambda _fd: (_ for _ in ()).throw(OSError("disk full")))
     with pytest.raises(OSError, match="disk full"):
         write_atomically(target, b"new")
     assert target.read_bytes() == b"old"

@@ -15,6 +15,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSplitter, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
 
 from app.models.late_pages import Late
+from app.storage import is_small_number
 
 _SHARE = 0.45  # of the height, for a page that opens
 _LEAST = 120  # of a page, so that a few rows of it can be read
@@ -109,7 +110,7 @@ class Pages(QSplitter):
     def restore(self, saved: Mapping[str, bytes]) -> None:
         """Open the page that was open, if there is one of that title."""
         title, _, height = saved.get(_SAVED, b"").decode(errors="replace").partition("\n")
-        self._height = int(height) if height.isdecimal() and int(height) else None
+        self._height = int(height) if is_small_number(height) and int(height) else None
         for page, place in self._places.items():
             index = self.tabs.indexOf(place)
             if title and self.tabs.tabText(index) == title and self.tabs.isTabVisible(index):

@@ -49,6 +49,7 @@ class GenerationPane(QFrame):
         why_wanted(token id): explain this token.
         node_clicked(step id): stand right after this step.
         lookup_wanted(text): find tokens among the whole vocabulary.
+        prompt_drafted(prompt): it was typed, and is not in force yet.
         prompt_edited(prompt), sampler_edited(SamplerSettings): start anew; draw differently.
         budget_edited(max tokens): end sooner or later.
         many_wanted(count), many_cancelled: many seeds in one go.
@@ -70,6 +71,7 @@ class GenerationPane(QFrame):
     node_clicked = Signal(int)
     lookup_wanted = Signal(str)
     prompt_edited = Signal(object)
+    prompt_drafted = Signal(object)
     sampler_edited = Signal(object)
     budget_edited = Signal(int)
     many_wanted = Signal(int)
@@ -367,6 +369,7 @@ class GenerationPane(QFrame):
         self.processors.sampler_wanted.connect(self.controls.sampler.click)
         self.processors.refused.connect(self.show_stop)
         self.prompt.edited.connect(self.prompt_edited)
+        self.prompt.drafted.connect(self.prompt_drafted)
         self.output.node_clicked.connect(self.node_clicked)
         self.candidates.token_taken.connect(self.token_taken)
         self.candidates.why_wanted.connect(self.why_wanted)

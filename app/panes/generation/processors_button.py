@@ -25,6 +25,7 @@ class Processors(QObject):
 
     Signals:
         edited(PipelineSettings): put these stages in place.
+        drafted(PipelineSettings): the user entered these; `edited` follows a moment later.
         sampler_wanted: open the sampler.
         refused(why): stages that were asked for elsewhere are not in place.
         problems_changed: other stages than before are not in force as they were typed.
@@ -36,6 +37,7 @@ class Processors(QObject):
     """
 
     edited = Signal(object)
+    drafted = Signal(object)
     sampler_wanted = Signal()
     refused = Signal(str)
     problems_changed = Signal()
@@ -125,6 +127,7 @@ class Processors(QObject):
         if self._dialog is None:
             self._dialog = ProcessorsDialog(self._window)
             self._dialog.edited.connect(self.edited)
+            self._dialog.drafted.connect(self.drafted)
             self._dialog.sampler_wanted.connect(self.sampler_wanted)
             self._dialog.problems_changed.connect(self._show_problems)
             self._dialog.problems_changed.connect(self.problems_changed)

@@ -54,12 +54,14 @@ class ProcessorsDialog(QDialog):
 
     Signals:
         edited(PipelineSettings): put these stages in place.
+        drafted(PipelineSettings): the user entered these; `edited` follows a moment later.
         sampler_wanted: open the sampler.
         problems_changed: other stages than before are not in force as they were typed, or for other reasons.
         hidden: the dialog was closed.
     """
 
     edited = Signal(object)
+    drafted = Signal(object)
     sampler_wanted = Signal()
     problems_changed = Signal()
     hidden = Signal()
@@ -351,8 +353,10 @@ class ProcessorsDialog(QDialog):
         """Say at once what cannot be read; send the rest a moment later."""
         self._remark = ""
         self._find_problems()
-        self._say_stages(self._read()[0])
+        settings, _ = self._read()
+        self._say_stages(settings)
         self._pause.start()
+        self.drafted.emit(settings)
 
     def _send(self) -> None:
         self._pause.stop()

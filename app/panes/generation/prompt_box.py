@@ -40,9 +40,11 @@ class PromptBox(QWidget):
 
     Signals:
         edited(prompt): the user changed it; a `str` or a `Chat`.
+        drafted(prompt): the user typed; `edited` follows a moment after the last key.
     """
 
     edited = Signal(object)
+    drafted = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -151,10 +153,14 @@ class PromptBox(QWidget):
         self.modes.idToggled.connect(self._on_mode)
         self.sees.toggled.connect(self._unfold_tokens)
         for field in (self.text, self.system, self.user):
-            field.textChanged.connect(self._delay.start)
+            field.textChanged.connect(self._on_typed)
             field.installEventFilter(self)
-        self.assistant.textChanged.connect(lambda _text: self._delay.start())
+        self.assistant.textChanged.connect(lambda _text: self._on_typed())
         self.assistant.editingFinished.connect(self.commit)
+
+    def _on_typed(self) -> None:
+        self._delay.start()
+        self.drafted.emit(self.prompt())
 
     def _fold(self, *, is_open: bool) -> None:
         self._body.setVisible(is_open)

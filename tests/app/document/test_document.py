@@ -1,10 +1,17 @@
 import subprocess
 import sys
+import threading
+from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
+from decode_views import trace
+from PySide6.QtCore import QTimer
 
-from app.document import Autosave, Document, DocumentError, DocumentFile, GrammarPart
+from app.document import Autosave, Document, DocumentError, DocumentFile, GrammarPart, Saved
+from app.document.autosave import _Encoder
+from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import FormerBranch, SamplerSettings, Trace
 
 
@@ -101,7 +108,7 @@ def test_the_work_of_a_window_that_is_alive_is_not_taken(document, qtbot, tmp_pa
     document.set_text("a+")
     qtbot.waitUntil(lambda: len(saved_files(tmp_path)) == 1)
     other = Autosave(tmp_path / "autosave")
-    assert other.recover() is None
+    assert other.find() is None
     other.close()
 
 
@@ -111,7 +118,7 @@ from pathlib import Path
 from app.document import Autosave, DocumentFile, GrammarPart
 autosave = Autosave(Path(sys.argv[1]))
 autosave.save(DocumentFile(grammar=GrammarPart(text="precious work")), Path("/some/where.turnstile"))
-autosave._writer.submit(lambda: None).result()
+autosave.flush()
 os.kill(os.getpid(), signal.SIGKILL)
 """
 
@@ -124,8 +131,7 @@ def crash(tmp_path):
 
 def test_work_is_recovered_after_kill_9(document, qtbot, tmp_path):
     crash(tmp_path)
-    saved = document.recover()
-    assert saved is not None
+    document.recover(document.autosave.find())
     assert document.content.grammar.text == "precious work"
     assert document.is_modified
     assert document.title == "where"
@@ -136,17 +142,19 @@ def test_work_is_recovered_after_kill_9(document, qtbot, tmp_path):
 def test_two_crashes_are_recovered_one_after_the_other(autosave, tmp_path):
     crash(tmp_path)
     crash(tmp_path)
-    assert autosave.recover() is not None
-    assert autosave.recover() is not None
-    assert autosave.recover() is None
+    for _ in range(2):
+        autosave.take(autosave.find())
+    assert autosave.find() is None
 
 
 def test_a_damaged_autosave_is_put_aside(autosave, tmp_path):
     folder = tmp_path / "autosave"
     folder.mkdir()
     (folder / "x.autosave").write_bytes(b"{")
-    assert autosave.recover() is None
-    assert (folder / "x.damaged").exists()
+    assert autosave.find() is None
+    assert autosave.damaged == 1
+    (aside,) = folder.glob("x.autosave.damaged-*")
+    assert aside.read_bytes() == b"{"
 
 
 def test_an_autosave_folder_that_cannot_be_made_costs_a_line_in_the_log(tmp_path, caplog):
@@ -178,5 +186,71 @@ def test_what_cannot_be_copied_stays_where_the_crash_left_it(document, tmp_path,
     crash(tmp_path)
     before = saved_files(tmp_path)
     monkeypatch.setattr("app.document.autosave.write_atomically", full)
-    assert document.recover() is not None
+    document.recover(document.autosave.find())
+    assert document.content.grammar.text == "precious work"
     assert saved_files(tmp_path) == before
+
+
+def test_a_change_that_follows_another_does_not_put_its_autosave_off(document, qtbot, tmp_path):
+    texts = iter(range(10**6))
+    typing = QTimer(interval=20)
+    typing.timeout.connect(lambda: document.set_text("a" * next(texts)))
+    typing.start()
+    qtbot.waitUntil(lambda: len(saved_files(tmp_path)) == 1)
+    first = saved_files(tmp_path)[0].read_bytes()
+    qtbot.waitUntil(lambda: saved_files(tmp_path)[0].read_bytes() != first)
+    typing.stop()
+
+
+def test_while_the_disk_is_busy_only_the_latest_state_waits(autosave, tmp_path, monkeypatch):
+    begun, may_go_on, written = threading.Event(), threading.Event(), []
+
+    def slow(path, data, **_options):
+        begun.set()
+        may_go_on.wait()
+        written.append(msgspec.json.decode(data)["document"]["grammar"]["text"])
+
+    monkeypatch.setattr("app.document.autosave.write_atomically", slow)
+    autosave.save(DocumentFile(grammar=GrammarPart(text="0")), None)
+    begun.wait()
+    for number in range(1, 10):
+        autosave.save(DocumentFile(grammar=GrammarPart(text=str(number))), None)
+    may_go_on.set()
+    autosave.flush()
+    assert written == ["0", "9"]
+
+
+def test_what_was_entered_is_autosaved_until_it_is_in_force_or_refused(document, tmp_path):
+    def recovered():
+        document.save_for_next_start("test")
+        (file,) = saved_files(tmp_path)
+        return msgspec.json.decode(file.read_bytes(), type=Saved).document
+
+    stages = PipelineSettings(suppress=("c",))
+    document.draft(prompt="typed", pipeline=stages)
+    assert (recovered().prompt, recovered().pipeline) == ("typed", stages)
+    assert document.content == DocumentFile()
+    document.drop_draft("pipeline")
+    document.set_prompt("typed, and more")
+    assert (recovered().prompt, recovered().pipeline) == ("typed, and more", PipelineSettings())
+    document.draft(prompt="other")
+    document.draft(prompt="typed, and more")
+    assert not document.has_drafts
+    document.draft(prompt="of this document")
+    document.replace(DocumentFile())
+    assert not document.has_drafts
+
+
+def test_steps_are_encoded_once_and_read_back_the_same(autosave, tmp_path):
+    steps = tuple(trace(tuple(b"ab" for _ in range(700))).nodes)
+    encoder = _Encoder()
+    for length in (0, 1, 255, 256, 257, 512, 700, 300, 0):
+        nodes = steps[:length]
+        former = (FormerBranch("model", "prompt", tuple(node.step for node in nodes)),)
+        path = tuple(range(length))
+        content = DocumentFile(trace=Trace(nodes, path, path[-1] if path else None, frozenset(path[:2])), former=former)
+        saved = Saved("/a/ü", 12.5, content, "SIGTERM")
+        assert msgspec.json.decode(encoder.encode(saved), type=Saved) == saved
+    changed = (steps[0], *(replace(node) for node in steps[1:300]))
+    content = DocumentFile(trace=Trace(changed, (), None, frozenset()))
+    assert msgspec.json.decode(encoder.encode(Saved("", 0.0, content)), type=Saved).document == content

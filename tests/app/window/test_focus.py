@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
@@ -123,13 +124,10 @@ def test_another_notation(stepping, way, tmp_path):
     assert_text_has_focus(stepping)
 
 
-def test_recovered_work(desk, monkeypatch):
-    def recover():
-        desk.document.replace(content, modified=True)
-        return Saved("", 0.0, content)
-
+def test_recovered_work(desk, tmp_path):
     content = DocumentFile(grammar=GrammarPart("regex", "ab*"), model=ModelPart("letters"))
-    monkeypatch.setattr(desk.document, "recover", recover)
+    (tmp_path / "autosave").mkdir(exist_ok=True)
+    (tmp_path / "autosave" / "left.autosave").write_bytes(msgspec.json.encode(Saved("", 0.0, content)))
     desk.window.begin()
     desk.window.activateWindow()
     assert_typing_is_taken(desk)
