@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from engine.decoding.values import Candidate, Chat, Finish, Position
-from engine.diagnosis.byte_prose import Ranges, byte_prose
+from engine.masking.byte_prose import Ranges, byte_prose
 from engine.source.number_format import duration, percent, percent_brief, percent_column
 from engine.vocabulary.visible import visible
 

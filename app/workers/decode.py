@@ -218,7 +218,7 @@ class DecodeHandler:
         """Answer what changes nothing."""
         match request:
             case Why(token_id):
-                return why(session, self._grammar, token_id)
+                return why(session, token_id)
             case Lookup(text):
                 found = session.lookup(text)
                 verdicts = tuple(verdict_on(session, one.token_id) for one in found[:MOST_VERDICTS])
@@ -374,7 +374,7 @@ class DecodeHandler:
         try:
             session.take(request.token_id)
         except (NotAllowedError, RemovedError):
-            return why(session, self._grammar, request.token_id)
+            return why(session, request.token_id)
         return self._view()
 
     def _export(self, session: DecodeSession, request: ExportRequest, cancel: CancelToken) -> ExportAnswer:

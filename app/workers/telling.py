@@ -6,26 +6,22 @@ from typing import TYPE_CHECKING
 
 from app.workers.decode_messages import ManyAnswer, ModelSummary, WhyAnswer
 from app.workers.messages import Progress
-from engine.source import CancelToken, SourceText
+from engine.source import CancelToken
 
 if TYPE_CHECKING:
     from app.workers.loop import Emit
-    from engine.compile import CompiledGrammar
     from engine.decoding.session import DecodeSession
     from engine.models import LogitSource
 
 PROMPT_TOKENS = 512  # more are summed up by the window, not shown
 
 
-def why(session: DecodeSession, grammar: CompiledGrammar | None, token_id: int) -> WhyAnswer:
-    """Why a token is or is not allowed where a session stands."""
-    from engine.diagnosis import explain
-
+def why(session: DecodeSession, token_id: int) -> WhyAnswer:
+    """Explain why the next token of a session may or may not be a given one."""
     explanation = session.explain(token_id)
-    source = grammar.source if grammar is not None else SourceText("")
-    prose = explain(explanation, source, session.model.vocabulary, token_id=token_id)
     removed_by = session.removed_by(token_id)
-    return WhyAnswer(token_id, explanation, "" if removed_by else prose, removed_by, len(session.steps))
+    sentence = "" if removed_by else explanation.sentence
+    return WhyAnswer(token_id, explanation, sentence, removed_by, len(session.steps))
 
 
 def many_of(session: DecodeSession, seeds: range, cancel: CancelToken, emit: Emit) -> ManyAnswer:

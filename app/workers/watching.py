@@ -108,7 +108,7 @@ def verdict_on(session: DecodeSession, token_id: int) -> str:
 
 def short_verdict(explanation: Explanation) -> str:
     """Why a token may or may not come next, in a few words."""
-    from engine.diagnosis.byte_prose import byte_name, byte_prose
+    from engine.masking.byte_prose import byte_name, byte_prose
 
     match explanation.reason:
         case Reason.ALLOWED:

@@ -11,7 +11,7 @@ import numpy as np
 from engine.automata.distance import Completion
 from engine.cli.output import CommandError, IllegalTextError, place_of
 from engine.compile import CompiledGrammar
-from engine.diagnosis import byte_prose, distance_prose, explain, explain_stacks, stands_at
+from engine.diagnosis import byte_prose, distance_prose, explain_stacks, stands_at
 from engine.masking import Matcher
 from engine.masking.dead_ends import DeadEnd, dead_ends
 from engine.masking.explanation import Explanation, StackVerdict
@@ -48,7 +48,7 @@ class Analysis:
             raise IllegalTextError("no match begins with this text. No text matches this grammar.", 0, ())
         if not self._matcher.accept_bytes(data):
             found = self._matcher.explain(data)
-            message = f"no match begins with this text. {explain(found, grammar.source)}"
+            message = f"no match begins with this text. {found.sentence}"
             raise IllegalTextError(message, found.offset or 0, found.expected, _places(found.spans, grammar.source))
 
     # ------------------------------------------------------------------ why
@@ -56,11 +56,12 @@ class Analysis:
     def verdict(self, token: int | bytes, *, as_json: bool) -> dict[str, object] | list[str]:
         """What happens to a token, or to a text, if it comes next."""
         found = self._matcher.explain(token)
-        token_id = None if isinstance(token, bytes) else token
-        prose = explain(found, self._source, self._vocabulary, token_id=token_id)
         if as_json:
-            return {**_explanation(found, self._source), "prose": prose}
-        return [prose, *(f"- {line}" for line in explain_stacks(found.stacks, self._source, found.token or b""))]
+            return {**_explanation(found, self._source), "prose": found.sentence}
+        return [
+            found.sentence,
+            *(f"- {line}" for line in explain_stacks(found.stacks, self._source, found.token or b"")),
+        ]
 
     def position(self, cancel: CancelToken, *, as_json: bool) -> dict[str, object] | list[str]:
         """What may come next by which stack, and how far the end is."""

@@ -13,6 +13,7 @@ from engine.automata.runtime import DEAD, Runtime
 from engine.compile.options import CompileOptions
 from engine.grammar import Grammar
 from engine.source import CancelToken, Diagnostic, EngineError, SourceText
+from engine.source.arguments import require, require_count
 
 DRAWABLE_STATES = 20_000
 """How many configurations `materialise` explores unless told otherwise."""
@@ -75,6 +76,7 @@ class CompiledGrammar:
 
     def fullmatch(self, data: bytes | str) -> bool:
         """Whether the whole of `data` matches; a `str` is taken as UTF-8, and a lone surrogate matches nothing."""
+        require("data", data, (bytes, str), "bytes or a string")
         if isinstance(data, str):
             data = data.encode("utf-8", "surrogatepass")
         return self.automaton.accepts(self.automaton.run(self.automaton.start, data))
@@ -87,6 +89,7 @@ class CompiledGrammar:
             LimitExceededError: more than `limit` configurations can be reached.
             CancelledError: `cancel` was used.
         """
+        require_count("limit", limit)
         if not self.is_regular:
             raise NoFiniteAutomatonError(self.notation)
         return minimal_dfa(self.automaton, limit, cancel)

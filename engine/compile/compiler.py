@@ -6,6 +6,7 @@ import gc
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from types import NoneType
 from typing import Final
 
 from engine.automata.lazy import LazyAutomaton
@@ -20,6 +21,7 @@ from engine.grammar.simplify import simplify_grammar
 from engine.notations.gbnf import parse as parse_gbnf
 from engine.notations.regex import parse as parse_regex
 from engine.source import CancelToken, Diagnostic, GrammarError, LimitExceededError, Severity, SourceText, Span
+from engine.source.arguments import require
 
 # A group takes three nodes and a node takes a frame or two; see `Limits.nesting`.
 _FRAMES_PER_NESTING = 12
@@ -51,7 +53,12 @@ def compile_grammar(
         GrammarError: the text is malformed, asks for what no automaton can do, or outgrows a limit.
         CancelledError: `cancel` was used.
         ValueError: there is no such notation.
+        TypeError: an argument has another type.
     """
+    require("source", source, (str, SourceText), "a string or a SourceText")
+    require("options", options, (CompileOptions, NoneType), "a CompileOptions or None")
+    require("cancel", cancel, (CancelToken, NoneType), "a CancelToken or None")
+    require("notation", notation, str, "a string")
     if notation not in NOTATIONS:
         raise ValueError(f"there is no notation {notation!r}; there is {', '.join(NOTATIONS)}")
     options = options or _DEFAULTS

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal, get_args, get_origin, get_type_hints
 
 from engine.source import Limits
+from engine.source.arguments import require, require_choice
 
 NOTATIONS = ("regex", "gbnf", "json_schema")
 """The notations that compile, by the names that the command line and documents use."""
@@ -37,3 +38,14 @@ class CompileOptions:
     unenforced: Literal["error", "warn"] = "error"
     draft: Literal[4, 6, 7, 2019, 2020] = 2020
     limits: Limits = field(default_factory=Limits)
+
+    def __post_init__(self) -> None:
+        for name, choices in _CHOICES.items():
+            require_choice(name, getattr(self, name), choices)
+        require("limits", self.limits, Limits, "a Limits")
+
+
+_CHOICES: Final[dict[str, tuple[object, ...]]] = {
+    name: get_args(kind) for name, kind in get_type_hints(CompileOptions).items() if get_origin(kind) is Literal
+}
+"""The values of each option that has a fixed list of them."""

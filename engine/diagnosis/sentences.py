@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from engine.diagnosis.around import front_kind, tail_kind
-from engine.diagnosis.explain import MOST_PROPERTIES, culprit, listed, quoted, stands_at
 from engine.diagnosis.verdict import (
     CONTEXT,
     LENGTH,
@@ -17,6 +16,7 @@ from engine.diagnosis.verdict import (
     Verdict,
     place_in,
 )
+from engine.masking.explanation_text import MOST_PROPERTIES, culprit, listed, quoted, stands_at
 from engine.source import Severity, SourceText
 from engine.vocabulary.visible import visible
 

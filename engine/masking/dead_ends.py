@@ -18,6 +18,7 @@ from engine.automata.runtime import DEAD
 from engine.compile import CompiledGrammar
 from engine.masking.token_steps import TokenSteps
 from engine.source import CancelToken, LimitExceededError, Span
+from engine.source.arguments import require
 from engine.vocabulary import Vocabulary
 
 MOST_PLACES = 20_000
@@ -75,8 +76,11 @@ def dead_ends(
         cancel: asked at every place.
 
     Raises:
+        TypeError: `grammar` or `vocabulary` has another type.
         CancelledError: `cancel` was used.
     """
+    require("grammar", grammar, CompiledGrammar, "a CompiledGrammar")
+    require("vocabulary", vocabulary, Vocabulary, "a Vocabulary")
     steps = TokenSteps(grammar.automaton, vocabulary)
     if grammar.is_empty or (steps.by_bytes and steps.alphabet is None):
         return DeadEnds((), 0, is_complete=True)

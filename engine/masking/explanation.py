@@ -1,8 +1,8 @@
-"""Why a token is or is not allowed, as data. `engine.diagnosis` turns it into prose."""
+"""The verdict on a token, as data; `engine.masking.explanation_text` writes its sentence."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from engine.source import Span
@@ -58,6 +58,7 @@ class Explanation:
         accepting: whether the text could have ended where it died.
         tokens: the token elements of the grammar that could stand there instead, as they are written.
         stacks: the same for each stack by itself, those that went farthest first; empty where it is allowed.
+        sentence: the whole verdict in plain English, one or more full sentences.
     """
 
     reason: Reason
@@ -68,6 +69,7 @@ class Explanation:
     accepting: bool = False
     tokens: tuple[str, ...] = ()
     stacks: tuple[StackVerdict, ...] = ()
+    sentence: str = field(default="", compare=False)  # it says nothing that the other fields do not
 
     @property
     def allowed(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from numbers import Integral
 from operator import index
 from typing import NamedTuple
 
@@ -14,10 +15,12 @@ from engine.automata.distance import Completion
 from engine.automata.runtime import DEAD
 from engine.compile import CompiledGrammar
 from engine.masking.explanation import Explanation, Reason, StackVerdict
+from engine.masking.explanation_text import with_sentence
 from engine.masking.stack_verdicts import elements, verdicts
 from engine.masking.token_automaton import TokenState, token_automaton
 from engine.masking.token_distance import TokenCompletion, fewest_tokens
 from engine.source import CancelToken
+from engine.source.arguments import require
 from engine.vocabulary import Vocabulary
 
 _FORCED_BYTES_LOOKED_FOR = 4096
@@ -58,6 +61,8 @@ class Matcher:
     __slots__ = ("_automaton", "_before", "_grammar", "_history", "_shared", "_state", "_vocabulary")
 
     def __init__(self, grammar: CompiledGrammar, vocabulary: Vocabulary) -> None:
+        require("grammar", grammar, CompiledGrammar, "a CompiledGrammar, as compile_grammar returns it")
+        require("vocabulary", vocabulary, Vocabulary, "a Vocabulary")
         self._grammar, self._vocabulary = grammar, vocabulary
         self._automaton = grammar.automaton
         self._shared = token_automaton(grammar.automaton, vocabulary)
@@ -92,7 +97,7 @@ class Matcher:
         """Whether one token may come next; computes no mask."""
         if token_id in self._state.following:
             return True
-        return self._shared.peek(self._state, index(token_id)) is not None
+        return self._shared.peek(self._state, _id_of(token_id)) is not None
 
     def forced_bytes(self, limit: int = _FORCED_BYTES_LOOKED_FOR) -> bytes:
         """The bytes that every continuation begins with, at most `limit` of them.
@@ -150,7 +155,7 @@ class Matcher:
         """
         following = self._state.following.get(token_id)
         if following is None:
-            following = self._shared.advance(self._state, index(token_id))
+            following = self._shared.advance(self._state, _id_of(token_id))
             if following is None:
                 return False
         self._history.append(self._state)
@@ -159,6 +164,7 @@ class Matcher:
 
     def accept_bytes(self, data: bytes) -> bool:
         """Take text that is no token, as one step that `rollback` undoes. Text that cannot stand changes nothing."""
+        require("data", data, bytes, "bytes")
         following = self._shared.run(self._state, data)
         if following is None:
             return False
@@ -171,7 +177,9 @@ class Matcher:
 
         Raises:
             ValueError: there were not so many.
+            TypeError: `n_accepts` is no integer.
         """
+        require("n_accepts", n_accepts, Integral, "an integer")
         taken = len(self._history)
         if 0 < n_accepts <= taken:
             self._state = self._history[taken - n_accepts]
@@ -254,12 +262,25 @@ class Matcher:
         return () if self._state.finished else verdicts(self._grammar, self._state.configuration)
 
     def explain(self, token: int | bytes) -> Explanation:
-        """What happens to a token, or to any bytes, if it comes next."""
+        """Explain what happens to a token, or to any bytes, if it comes next.
+
+        Args:
+            token: an id, which may be outside the vocabulary, or bytes.
+
+        Returns:
+            The verdict as data; its `sentence` says it in plain English.
+
+        Raises:
+            TypeError: `token` is neither an integer nor bytes.
+        """
+        token = token if isinstance(token, bytes) else _id_of(token, "token", "an id or bytes")
+        return with_sentence(self._explained(token), token, self._grammar.source, self._vocabulary)
+
+    def _explained(self, token: int | bytes) -> Explanation:
         state = self._state
         if isinstance(token, bytes):
             data: bytes | None = token
         else:
-            token = index(token)
             if not 0 <= token < self._vocabulary.size:
                 return Explanation(Reason.UNKNOWN_ID, None)
             data = self._vocabulary.tokens[token]
@@ -330,6 +351,18 @@ class Matcher:
         if self._state.finished:
             return TokenCompletion(0, 0, ())
         return fewest_tokens(self._automaton, self._vocabulary, self._state.configuration, effort, cancel)
+
+
+def _id_of(token: object, name: str = "token_id", wanted: str = "an integer") -> int:
+    """Return a token's id as an integer.
+
+    Raises:
+        TypeError: it is no integer.
+    """
+    try:
+        return index(token)  # type: ignore[arg-type]
+    except TypeError:
+        raise TypeError(f"{name} must be {wanted}, not {type(token).__name__}") from None
 
 
 def _misfit(out: object, words: int) -> str:

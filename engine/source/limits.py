@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
+from engine.source.arguments import require_count
 from engine.source.errors import LimitExceededError
 
 
@@ -28,6 +29,10 @@ class Limits:
     configurations: int = 200_000
     search: int = 50_000
     threads: int = 20_000
+
+    def __post_init__(self) -> None:
+        for one in fields(self):
+            require_count(one.name, getattr(self, one.name), 1)
 
     def check(self, what: str, given: int, limit: int) -> None:
         """Raise `LimitExceededError` where `given` exceeds `limit`."""

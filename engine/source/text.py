@@ -10,6 +10,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from functools import lru_cache
 
+from engine.source.arguments import require
 from engine.source.errors import InvariantError
 
 
@@ -21,7 +22,11 @@ class Span:
     end: int
 
     def __post_init__(self) -> None:
-        if not 0 <= self.start <= self.end:
+        try:
+            is_range = 0 <= self.start <= self.end
+        except TypeError:
+            raise TypeError("start and end of a span must be integers") from None
+        if not is_range:
             raise InvariantError(f"a span cannot run from {self.start} to {self.end}")
 
     def __contains__(self, offset: int) -> bool:
@@ -38,6 +43,10 @@ class SourceText:
 
     text: str
     name: str = "<grammar>"
+
+    def __post_init__(self) -> None:
+        require("text", self.text, str, "a string")
+        require("name", self.name, str, "a string")
 
     def line_column(self, offset: int) -> tuple[int, int]:
         """The line and column of a code point, both counted from 1."""

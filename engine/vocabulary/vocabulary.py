@@ -11,8 +11,10 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from numbers import Integral
 from types import MappingProxyType
 
+from engine.source.arguments import require
 from engine.vocabulary.errors import VocabularyError
 from engine.vocabulary.trie import Trie
 from engine.vocabulary.trie_cache import cached_trie
@@ -46,7 +48,16 @@ class Vocabulary:
         Raises:
             VocabularyError: there are no tokens, one is no bytes, or an id is outside the table.
         """
+        require("special", special, Mapping, "a mapping of ids to names")
+        require("eos_ids", eos_ids, Iterable, "an iterable of ids")
+        given: object = tokens  # a string is a sequence too, though of no bytes
+        if not isinstance(given, Iterable) or isinstance(given, str | bytes | bytearray):
+            raise TypeError(f"tokens must be a sequence of bytes, one for each id, not {type(given).__name__}")
         names, ends = dict(special), frozenset(eos_ids)
+        for index in (*ends, *names):
+            require("an id in eos_ids or special", index, Integral, "an integer")
+        for name in names.values():
+            require("a name in special", name, str, "a string")
         table = [_token(index, token) for index, token in enumerate(tokens)]
         if not table:
             raise VocabularyError("a vocabulary needs at least one token; this one is empty")

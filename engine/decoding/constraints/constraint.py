@@ -16,6 +16,7 @@ from engine.automata.runtime import DEAD
 from engine.compile import CompiledGrammar
 from engine.masking import Matcher
 from engine.masking.explanation import Explanation, Reason
+from engine.masking.explanation_text import with_sentence
 from engine.vocabulary import Vocabulary
 
 
@@ -118,7 +119,8 @@ class GrammarConstraint:
     def explain(self, token: int | bytes) -> Explanation:
         """Why a token is or is not allowed here."""
         if self._beyond.taken:
-            return replace(self._beyond.explain(token), accepting=False)
+            found = replace(self._beyond.explain(token), accepting=False)
+            return with_sentence(found, token, None, self._vocabulary)
         return self._matcher.explain(token)
 
     def matcher(self) -> Matcher | None:
@@ -172,6 +174,9 @@ class Unconstrained:
 
     def explain(self, token: int | bytes) -> Explanation:
         """Allowed, but for ids that are not there and what comes after the end."""
+        return with_sentence(self._explained(token), token, None, self._vocabulary)
+
+    def _explained(self, token: int | bytes) -> Explanation:
         if self.is_finished:
             return Explanation(Reason.FINISHED, None)
         if isinstance(token, bytes):

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from engine.diagnosis.explain import quoted
 from engine.grammar import CharSet
 from engine.grammar.charset import EVERY_SCALAR, LAST_CODE_POINT
+from engine.masking.explanation_text import quoted
 from engine.vocabulary.visible import visible
 
 MOST_RANGES: Final = 12

@@ -7,9 +7,9 @@ from functools import partial
 
 from engine.diagnosis.described.nodes import Telling
 from engine.diagnosis.described.phrases import Entry
-from engine.diagnosis.explain import quoted
 from engine.grammar import Chars, Grammar, Node, Rule
 from engine.grammar.charset import ANY
+from engine.masking.explanation_text import quoted
 from engine.notations.gbnf import parse
 from engine.source import Limits, SourceText, Span
 

@@ -14,7 +14,6 @@ from typing import Final
 
 from engine.diagnosis.described.characters import characters, text_words
 from engine.diagnosis.described.phrases import Entry, nothing
-from engine.diagnosis.explain import LONGEST_EXCERPT, quoted
 from engine.grammar import (
     Chars,
     CharSet,
@@ -27,6 +26,7 @@ from engine.grammar import (
     Sequence,
     TokenSet,
 )
+from engine.masking.explanation_text import LONGEST_EXCERPT, quoted
 from engine.notations.regex.case import Fold, close
 from engine.source import Span
 

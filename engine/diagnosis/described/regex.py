@@ -15,8 +15,8 @@ from typing import Final
 
 from engine.diagnosis.described.nodes import Around, Telling
 from engine.diagnosis.described.phrases import Entry
-from engine.diagnosis.explain import quoted
 from engine.grammar import Chars, CharSet, Node
+from engine.masking.explanation_text import quoted
 from engine.notations.regex import Dialect, Written, parse_written
 from engine.notations.regex.anchors import Anchor, anchor_node
 from engine.notations.regex.case import Fold

@@ -28,7 +28,7 @@ from engine.diagnosis.described.schema_words import (
     Note,
     type_words,
 )
-from engine.diagnosis.explain import quoted
+from engine.masking.explanation_text import quoted
 from engine.notations.json_schema import parse
 from engine.notations.json_schema.dialects import SINCE, Draft, draft_name
 from engine.notations.json_schema.findings import Findings

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Final, TypeAlias
 
 from engine.diagnosis.described.characters import joined
-from engine.diagnosis.explain import LONGEST_EXCERPT, quoted
+from engine.masking.explanation_text import LONGEST_EXCERPT, quoted
 from engine.notations.json_schema.dialects import Draft, draft_name, draft_of
 from engine.notations.json_schema.formats import NAMES
 from engine.notations.json_schema.text import Json

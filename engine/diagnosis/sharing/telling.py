@@ -1,7 +1,7 @@
 """A generation as data for a page: its steps, its branches, and why what was refused was refused.
 
 Numbers stay numbers and the page words them; what the grammar has to say, it says
-here, in the sentences of `engine.diagnosis.explain`: along the tree of steps a
+here, in the sentences of `engine.masking.explanation_text`: along the tree of steps a
 matcher goes down and comes back, and at each place it is asked about the model's
 favourites that it forbids. A sentence that many steps share is written once.
 
@@ -20,12 +20,11 @@ from engine.automata.runtime import DEAD
 from engine.compile import CompiledGrammar
 from engine.decoding.constraints.constraint import Constraint, GrammarConstraint
 from engine.decoding.values import COALESCED, FORCE, REPLAYED, FormerBranch, Step, Trace
-from engine.diagnosis.explain import explain
 from engine.diagnosis.replay import Whose, replay_ids, replay_text
 from engine.diagnosis.sharing.wording import facts, generator, prompt_parts, rounded, short, shown
 from engine.diagnosis.sharing.work import Work
 from engine.masking.explanation import Reason
-from engine.source import CancelToken, LimitExceededError, SourceText
+from engine.source import CancelToken, LimitExceededError
 from engine.vocabulary import Vocabulary
 
 FORMAT: Final = "turnstile-shared-trace"
@@ -92,8 +91,6 @@ class _Teller:
         self._vocabulary = vocabulary
         if vocabulary is None and language is not None and not language.automaton.token_elements:
             self._vocabulary = _vocabulary_of(work.trace)
-        # Zones may be ruled by grammars of their own, whose places are not in this text.
-        self._source = SourceText(work.grammar.text) if work.pipeline.zones is None else None
         self.reasons: dict[str, int] = {}
         self.steps: list[dict[str, Any]] = []
         self._number = {node.id: number for number, node in enumerate(self._trace.nodes)}
@@ -198,10 +195,8 @@ class _Teller:
         if not token and not (is_known and self._is_told(token_id)):
             return None
         found = here.explain(token_id if is_known or not token else token)
-        if found.reason is Reason.ALLOWED:
-            sentence = _REMOVED.format(shown(token, "", token_id))
-        else:
-            sentence = explain(found, self._source, self._vocabulary, token_id=token_id)
+        is_removed = found.reason is Reason.ALLOWED
+        sentence = _REMOVED.format(shown(token, "", token_id)) if is_removed else found.sentence
         return self.reasons.setdefault(sentence, len(self.reasons))
 
     def _is_told(self, token_id: int) -> bool:

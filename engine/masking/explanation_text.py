@@ -1,16 +1,18 @@
-"""Why a token is or is not allowed, in sentences.
+"""Explanations of tokens, in plain sentences.
 
-The engine says it as data (`engine.masking.explanation`); here it becomes what a
-person reads: which token, where it died, what could have stood there, and the
-place in the source that wanted it.
+`Matcher.explain` gives the verdict as data (`engine.masking.explanation`) with the
+sentence that is written here: which token, at which byte it fails, what is expected
+there, and the place in the source that says so. The command line, the window and
+shared pages show that sentence.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from engine.diagnosis.byte_prose import Ranges, byte_name, byte_prose
+from engine.masking.byte_prose import Ranges, byte_name, byte_prose
 from engine.masking.explanation import Explanation, Reason, StackVerdict
 from engine.source import SourceText, Span
 from engine.vocabulary.visible import visible
@@ -54,6 +56,14 @@ def explain(
             sentences = [f"{token} is not in the vocabulary."]
     place = "" if source is None else stands_at(explanation.spans, source)
     return " ".join(filter(None, [*sentences, f"The match stands at {place}." if place else ""]))
+
+
+def with_sentence(
+    explanation: Explanation, token: int | bytes, source: SourceText | None, vocabulary: Vocabulary
+) -> Explanation:
+    """Return an explanation of a token with its sentence filled in."""
+    token_id = None if isinstance(token, bytes) else token
+    return replace(explanation, sentence=explain(explanation, source, vocabulary, token_id=token_id))
 
 
 def stands_at(spans: Sequence[Span], source: SourceText) -> str:
