@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import logging
 import multiprocessing
 import os
 import signal
@@ -18,6 +19,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from app import diagnostic_log
 from engine.cli.arguments import ArgumentParser
 from engine.cli.exit_codes import ExitCode, help_text
 from engine.source.processes import protect_imports
@@ -26,6 +28,10 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
 
     from app.window.main_window import MainWindow
+
+_log = logging.getLogger(__name__)
+
+_QT_MESSAGE = 300  # characters
 
 DEFAULT_SCREENSHOT = "turnstile.png"
 
@@ -97,6 +103,7 @@ def _size(text: str) -> tuple[int, int]:
 
 def _run(options: argparse.Namespace, stack: ExitStack) -> int:
     app = _application()
+    stack.callback(_forget_qt)  # Qt may have something to say while Python goes
     window = _window(app, options, stack)
     if options.screenshot is not None:
         from app.window.offscreen import play
@@ -122,7 +129,7 @@ def _run(options: argparse.Namespace, stack: ExitStack) -> int:
 
 
 def _application() -> QApplication:
-    from PySide6.QtCore import QLoggingCategory
+    from PySide6.QtCore import QLoggingCategory, qInstallMessageHandler
     from PySide6.QtGui import QIcon
     from PySide6.QtWidgets import QApplication
 
@@ -131,6 +138,7 @@ def _application() -> QApplication:
 
     # Tokens are written in forty scripts; that a system has no font for some of them is no news to its user.
     QLoggingCategory.setFilterRules("qt.text.font.db.warning=false")
+    qInstallMessageHandler(_log_qt)
     app = QApplication(sys.argv[:1])
     app.setApplicationName("turnstile")
     app.setApplicationDisplayName("Turnstile")
@@ -143,11 +151,13 @@ def _application() -> QApplication:
 def _window(app: QApplication, options: argparse.Namespace, stack: ExitStack) -> MainWindow:
     from app import theme
     from app.document import Autosave, Document
-    from app.session import Groups, Session
+    from app.session import Alarm, Groups, Session
     from app.settings import Settings
     from app.window.main_window import MainWindow
+    from app.window.stall_watch import StallWatch
     from app.window.trouble import tell_uncaught
 
+    why_no_log = "" if options.screenshot is not None else diagnostic_log.begin()
     scratch: Path | None = None
     if options.screenshot is not None:  # a picture is of a first start, whatever this home remembers
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="turnstile-")))
@@ -158,12 +168,28 @@ def _window(app: QApplication, options: argparse.Namespace, stack: ExitStack) ->
     document = Document(Autosave(scratch / "autosave" if scratch else None), app)
     window = MainWindow(Session(document, Groups(app), app), settings)
     stack.callback(tell_uncaught(window.show_alarm))
+    StallWatch(window)
+    if why_no_log:
+        text = f"No diagnostic log is written ({why_no_log}): a crash would leave no trace."
+        window.painted.connect(lambda: window.show_alarm(Alarm("window", text, severity="hint")))
     return window
 
 
 def _complain(text: str) -> None:
     if sys.stderr is not None:
         print(f"turnstile: {text}", file=sys.stderr, flush=True)  # noqa: T201
+
+
+def _log_qt(kind: object, _context: object, message: str) -> None:
+    """Log a message of Qt."""
+    level = {"QtDebugMsg": logging.DEBUG, "QtInfoMsg": logging.INFO, "QtWarningMsg": logging.WARNING}
+    _log.log(level.get(getattr(kind, "name", ""), logging.ERROR), "Qt: %s", message[:_QT_MESSAGE])
+
+
+def _forget_qt() -> None:
+    from PySide6.QtCore import qInstallMessageHandler
+
+    qInstallMessageHandler(None)
 
 
 def _say(text: str) -> None:

@@ -18,11 +18,10 @@ from typing import Any, Literal
 import msgspec
 import platformdirs
 
-from app.storage import UNREADABLE, read_limited, set_aside, write_atomically
+from app.storage import APPLICATION, UNREADABLE, read_limited, set_aside, write_atomically
 
 _log = logging.getLogger(__name__)
 
-APPLICATION = "turnstile"
 RECENT_FILES = 10
 _SIZE_LIMIT = 1024 * 1024  # bytes
 

@@ -23,6 +23,9 @@ from engine.source import InvariantError
 
 _log = logging.getLogger(__name__)
 
+APPLICATION: Final = "turnstile"
+"""The name of the application's folders."""
+
 _MARK: Final = ".damaged-"
 _DIGITS: Final = 6
 _KEPT: Final = 5  # damaged files for each name

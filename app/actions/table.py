@@ -522,5 +522,14 @@ COMMANDS: tuple[Command, ...] = (
         "ph.compass",
     ),
     Command("help.keys", "Help", "Keyboard shortcuts", "List every command and its keys", ("Ctrl+/",), "ph.keyboard"),
+    Command(
+        "help.details",
+        "Help",
+        "Copy details",
+        "Copy versions and the last lines of the log, for a report; they contain no text of yours",
+        ("Ctrl+Shift+F1",),
+        "ph.clipboard-text",
+    ),
+    Command("help.log", "Help", "Show log folder", "Open the folder of the diagnostic logs", ("Ctrl+Shift+F2",)),
     Command("help.about", "Help", "About Turnstile", "Version and licence", ("Ctrl+F1",), "ph.info"),
 )

@@ -30,8 +30,7 @@ from PySide6.QtCore import QLockFile
 
 from app.document.file import SIZE_LIMIT, DocumentError, DocumentFile, decode
 from app.document.last import LATEST
-from app.settings import APPLICATION
-from app.storage import UNREADABLE, read_limited, set_aside, write_atomically
+from app.storage import APPLICATION, UNREADABLE, read_limited, set_aside, write_atomically
 from engine.decoding.values import FormerBranch, Step, TraceNode
 
 _log = logging.getLogger(__name__)

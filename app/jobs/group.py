@@ -13,6 +13,7 @@ group waits for `restart`, and the window offers a button.
 from __future__ import annotations
 
 import itertools
+import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,6 +26,8 @@ from app.workers.loop import Handler
 from app.workers.messages import Cancelled, Failed
 from app.workers.protocol import Began, Cancel, Reply, Submit
 from engine.source.number_format import duration
+
+_log = logging.getLogger(__name__)
 
 _CRASH_LOOP_SECONDS = 20.0
 
@@ -117,6 +120,7 @@ class JobGroup(QObject):
 
     def restart(self) -> None:
         """Start the process anew; unfinished jobs are sent again."""
+        _log.info("process %s is restarted", self.name)
         self._link.restart()
         self._resend()
 
@@ -172,6 +176,7 @@ class JobGroup(QObject):
         if job.cancelled:
             self.cancelled.emit(job.request)
         elif isinstance(value, Failed):
+            _log.error("%s failed in process %s", type(job.request).__name__, self.name)
             self.failed.emit(job.request, value)
         elif not isinstance(value, Cancelled):
             self.answered.emit(job.request, value)
@@ -194,6 +199,8 @@ class JobGroup(QObject):
         now = time.monotonic()
         restarts = now - self._last_death > _CRASH_LOOP_SECONDS
         self._last_death = now
+        kinds = ", ".join(type(request).__name__ for request in lost) or "nothing"
+        _log.error("process %s died with exit code %s; under way: %s", self.name, exit_code, kinds)
         if restarts:
             self._link.start()
         self.died.emit(exit_code, lost, restarts)

@@ -27,6 +27,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
+from app.diagnostic_log import log_of
 from app.workers.loop import Handler, serve
 from app.workers.protocol import Submit
 from engine.source.processes import spawn_context, start_process
@@ -48,7 +49,8 @@ class _Incarnation:
     ) -> None:
         self._ours, self._theirs = _CONTEXT.Pipe(duplex=True)
         self._deliver = deliver
-        self._process = _CONTEXT.Process(target=serve, args=(self._theirs, make_handler), name=name, daemon=True)
+        arguments = self._theirs, make_handler, log_of(name)
+        self._process = _CONTEXT.Process(target=serve, args=arguments, name=name, daemon=True)
         self._lock = threading.Lock()  # the reader's thread starts and buries the process, any thread kills it
         self._running = False
         self._ended = threading.Event()
@@ -105,6 +107,7 @@ class _Incarnation:
                 return 0
             start_process(self._process)
             self._running, self.pid = True, self._process.pid
+            _log.info("process %s started as %s", self._process.name, self.pid)
         if self._ended.is_set():
             self._process.kill()
         self._theirs.close()  # else our own copy would keep the pipe open after the process's death

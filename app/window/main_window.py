@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, Qt, QTimer, Signal
-from PySide6.QtGui import QCloseEvent
+from PySide6.QtCore import QEvent, Qt, QTimer, QUrl, Signal
+from PySide6.QtGui import QCloseEvent, QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QMessageBox, QPlainTextEdit, QVBoxLayout, QWidget
 
-from app import theme
+from app import diagnostic_log, theme
 from app.actions import Actions
 from app.document import DocumentFile
 from app.session import Alarm, Session
@@ -276,6 +276,8 @@ class MainWindow(QMainWindow):
                 "tests.near": lambda: self._in_tests(lambda tests: tests.suggest(SuggestionKind.NEAR_MISS)),
                 "help.tour": self.tour.start,
                 "help.keys": self._show_keys,
+                "help.details": self._copy_details,
+                "help.log": self._show_log_folder,
                 "help.about": self._show_about,
             }
         )
@@ -434,6 +436,18 @@ class MainWindow(QMainWindow):
         dialog = KeysDialog(self.commands, self)
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
+
+    def _copy_details(self) -> None:
+        QGuiApplication.clipboard().setText(diagnostic_log.details())
+        text = "Versions and the last lines of the log were copied. They contain no grammar, prompt or output."
+        self.banners.show_alarm(Alarm("window", text, severity="hint"))
+
+    def _show_log_folder(self) -> None:
+        folder = diagnostic_log.folder()
+        if folder is None:
+            self.banners.show_alarm(Alarm("window", "This window writes no log.", severity="hint"))
+        elif not QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder))):
+            self.banners.show_alarm(Alarm("window", f"The folder cannot be opened here: {folder}", severity="hint"))
 
     def _show_about(self) -> None:
         from importlib.metadata import PackageNotFoundError, version

@@ -37,7 +37,7 @@ def tell_uncaught(show: Callable[[Alarm], None]) -> Callable[[], None]:
             before(kind, error, trace)
             return
         details = "".join(traceback.format_exception(kind, error, trace))
-        _log.error("uncaught in the window:\n%s", details)
+        _log.error("uncaught in the window", exc_info=(kind, error, trace))
         text = f"Turnstile met a bug of its own and went on: {kind.__name__}: {error}"
         relay.raised.emit(Alarm("window", text, details))
 

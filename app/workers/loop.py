@@ -10,6 +10,7 @@ the old one serves) get a thread of their own.
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import queue
 import signal
@@ -20,9 +21,12 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any, Protocol
 
+from app.diagnostic_log import LogFile
 from app.workers.messages import Cancelled, Failed, Progress
 from app.workers.protocol import Began, Cancel, Message, Reply, Sealed
 from engine.source import CancelledError, CancelToken
+
+_log = logging.getLogger(__name__)
 
 Emit = Callable[[Any], None]
 
@@ -70,6 +74,7 @@ class _Loop:
             try:
                 request = job.open()
             except Exception as error:  # noqa: BLE001 - told to the window, like a failure of the job itself
+                _log.exception("a request cannot be read")
                 self._tokens.pop(job.job_id, None)
                 self._send(Reply(job.job_id, _failure(error), True))
                 continue
@@ -89,6 +94,7 @@ class _Loop:
         except CancelledError:
             answer = Cancelled()
         except Exception as error:  # noqa: BLE001 - a bug in one job is told to the window and costs no other job
+            _log.exception("job %d failed", job_id)
             answer = _failure(error)
         finally:
             self._tokens.pop(job_id, None)
@@ -109,14 +115,18 @@ def _failure(error: Exception) -> Failed:
     return Failed(f"{type(error).__name__}: {error}", "".join(traceback.format_exception(error)))
 
 
-def serve(connection: Connection, make_handler: Callable[[], Handler]) -> None:
+def serve(connection: Connection, make_handler: Callable[[], Handler], log: LogFile | None = None) -> None:
     """Be a worker process: the target that `app.jobs` spawns.
 
     Args:
         connection: the pipe to the window.
         make_handler: runs before there is a second thread, so its module imports the packages that jobs and `warm`
             would otherwise import at once (see `Sealed`).
+        log: of this process.
     """
+    if log is not None:
+        with contextlib.suppress(OSError):
+            log.open()
     with contextlib.suppress(ValueError, OSError):
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C in the terminal ends the window, and so the workers
     if sys.platform != "win32":
