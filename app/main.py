@@ -90,6 +90,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--size", type=_size, default=(1600, 1000), metavar="SIZE", help="for --screenshot, as WIDTHxHEIGHT (1600x1000)"
     )
+    parser.add_argument("-session", help=argparse.SUPPRESS)  # what Qt has an X11 session manager restart it with
     parser.add_argument("--exit-after-paint", action="store_true", help=argparse.SUPPRESS)  # for the start benchmark
     return parser
 

@@ -530,6 +530,13 @@ COMMANDS: tuple[Command, ...] = (
         ("Ctrl+Shift+F1",),
         "ph.clipboard-text",
     ),
-    Command("help.log", "Help", "Show log folder", "Open the folder of the diagnostic logs", ("Ctrl+Shift+F2",)),
+    Command(
+        "help.log",
+        "Help",
+        "Show log folder",
+        "Open the folder of the diagnostic logs",
+        ("Ctrl+Shift+F2",),
+        "ph.folder-open",
+    ),
     Command("help.about", "Help", "About Turnstile", "Version and licence", ("Ctrl+F1",), "ph.info"),
 )

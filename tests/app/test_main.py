@@ -169,3 +169,8 @@ def test_closing_the_window_ends_at_once():
     assert ended.returncode == 0
     assert ended.stdout.strip() == "painted"
     assert time.monotonic() - begun < 60
+
+
+def test_a_session_manager_can_restart_the_window():
+    ended = python("-m", "app.main", "-session", "1021_1", "--exit-after-paint", QT_QPA_PLATFORM="offscreen")
+    assert (ended.returncode, ended.stdout.strip()) == (0, "painted"), ended.stderr
