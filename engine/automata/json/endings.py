@@ -13,7 +13,15 @@ from typing import NamedTuple
 from engine.automata.distance import Alphabet
 from engine.automata.json.bounded import BoundedReader
 from engine.automata.json.host_names import HostNameReader
-from engine.automata.json.reading import Blanks, LanguagesReader, ReadingTable, StringReader, symbol_of
+from engine.automata.json.reading import (
+    BEHIND_NUMBER,
+    Blanks,
+    LanguagesReader,
+    NumberReader,
+    ReadingTable,
+    StringReader,
+    symbol_of,
+)
 from engine.automata.json.strings.language import TextLanguage
 from engine.automata.runtime import DEAD
 
@@ -85,6 +93,11 @@ class Endings:
             for byte in self._legible:
                 if row[byte] != DEAD:
                     chosen.setdefault(row[byte], bytes((byte,)))
+            if isinstance(self.reading.owners[state][0], NumberReader):
+                # The byte behind a number ends it and is read again, or is missing at the end of the text.
+                for byte in BEHIND_NUMBER:
+                    if row[byte] < DEAD:
+                        chosen.setdefault(row[byte], bytes((byte,)))
             ends = [exit_ for exit_ in chosen.items() if exit_[0] < DEAD]
             blank = isinstance(self.reading.owners[state][0], Blanks)
             exits = self._exits[state] = ends if blank and ends else list(chosen.items())

@@ -341,7 +341,7 @@ class StringReader(LanguagesReader):
         table.rows[number] = entries
 
 
-_BEHIND_NUMBER: Final = np.array(list(b" \t\n\r,]}"))
+BEHIND_NUMBER: Final = np.array(list(b" \t\n\r,]}"))
 
 
 class NumberReader(LanguagesReader):
@@ -352,7 +352,7 @@ class NumberReader(LanguagesReader):
         entries = np.full(256, DEAD, np.int32)
         accepting = self.accepting(state)
         if accepting:
-            entries[_BEHIND_NUMBER] = self.ending(accepting)
+            entries[BEHIND_NUMBER] = self.ending(accepting)
         nothing = (None,) * len(NUMERIC)
         rows = (nothing if at is None else each.row(at) for each, at in zip(self.languages, state, strict=True))
         for one, following in zip(NUMERIC, zip(*rows, strict=True), strict=True):

@@ -13,6 +13,7 @@ from engine.masking.token_steps import TokenSteps
 from engine.source import CancelledError, CancelToken
 
 WORDS = Vocabulary([b"a", b"b", b"ab", b"c", b"abc", b"bb", None, None], eos_ids=[6], special={7: "<t>"})
+DIGITS_OPEN = Vocabulary([b"[", b"1", None], eos_ids=[2])
 GRAMMARS = [
     ("regex", "abd|aba"),
     ("regex", "(a|b)*d|c{3}"),
@@ -185,3 +186,27 @@ def test_a_search_can_be_cancelled_within_one_wide_place():
 
     assert matcher.fewest_tokens(cancel=Impatient()).at_least is not None
     assert looks > 2
+
+
+@pytest.mark.parametrize("schema", ['{"enum": [1, 12, 345]}', '{"type": "integer"}', '{"type": "number"}'])
+def test_a_number_that_is_the_whole_text_needs_no_byte_behind_it(schema):
+    """No token holds what stands behind a number elsewhere: a blank, a comma or a bracket."""
+    digits = Vocabulary([b"1", b"2", b"3", b"45", None], eos_ids=[4])
+    for taken in ((), (0,), (2,)):
+        matcher = Matcher(compile_grammar("json_schema", schema), digits)
+        assert all(map(matcher.accept, taken))
+        truth = by_walking(matcher)
+        found = matcher.fewest_tokens()
+        assert (found.at_least, found.at_most) == (truth, truth)
+        automaton = matcher.grammar.automaton
+        completion = automaton.shortest_completion(matcher.configuration, 2_000, None, frozenset(b"12345"))
+        assert completion.at_least == completion.at_most
+        assert matcher.accept_bytes(completion.text)
+        assert matcher.is_accepting
+
+
+def test_a_number_within_an_array_needs_the_bytes_behind_it():
+    matcher = Matcher(compile_grammar("json_schema", '{"type": "array", "items": {"type": "integer"}}'), DIGITS_OPEN)
+    assert matcher.accept(0)
+    assert matcher.accept(1)
+    assert matcher.fewest_tokens().is_dead_end
