@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from statistics import median_low
 from typing import TypeAlias
 
@@ -66,6 +66,8 @@ class LayoutRequest:
         groups: the parts that stand in boxes of their own; all nodes belong to one, or there are no groups.
         method: the layout that the reader chose, one of `METHODS`; empty for the best one that the size allows.
         downwards: whether the drawing runs from top to bottom instead of from left to right.
+        texts: the width and height of what is written of each label, which has more room in `edges`; where one is
+            missing, it takes all of that.
     """
 
     revision: int
@@ -75,6 +77,7 @@ class LayoutRequest:
     groups: tuple[LayoutGroup, ...] = ()
     method: str = ""
     downwards: bool = False
+    texts: Mapping[EdgeKey, tuple[float, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         ids = {node for node, _, _ in self.nodes}
@@ -103,10 +106,11 @@ class LayoutAnswer:
         revision: the request's.
         positions: the centre of each node.
         curves: for each edge, a cubic Bezier chain from border to border: `1 + 3n` points.
-        label_positions: the centre of each label.
+        label_positions: the centre of each label that can be read as its own edge's.
         method: `dot`, `sugiyama` or `layered`; `boxes` where each group has its own.
         elapsed_ms: what the layout took.
         boxes: of each group its left, top, width and height.
+        marks: the centre of a mark for each label that there is no room for.
     """
 
     revision: int
@@ -116,6 +120,7 @@ class LayoutAnswer:
     method: str
     elapsed_ms: float
     boxes: tuple[Rect, ...] = ()
+    marks: dict[EdgeKey, Point] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +131,7 @@ class Placement:
     curves: dict[EdgeKey, tuple[Point, ...]]
     label_positions: dict[EdgeKey, Point]
     boxes: tuple[Rect, ...] = ()
+    marks: dict[EdgeKey, Point] = field(default_factory=dict)
 
 
 def steadied(answer: LayoutAnswer, before: Mapping[int, Point], *, downwards: bool = False) -> LayoutAnswer:
@@ -161,6 +167,7 @@ def _transformed(answer: LayoutAnswer, way: tuple[float, float], by: Point) -> L
         positions={node: (sx * x + dx, sy * y + dy) for node, (x, y) in answer.positions.items()},
         curves={key: tuple((sx * x + dx, sy * y + dy) for x, y in chain) for key, chain in answer.curves.items()},
         label_positions={key: (sx * x + dx, sy * y + dy) for key, (x, y) in answer.label_positions.items()},
+        marks={key: (sx * x + dx, sy * y + dy) for key, (x, y) in answer.marks.items()},
         boxes=tuple((left + dx, top + dy, width, height) for left, top, width, height in answer.boxes),
     )
 
@@ -175,7 +182,7 @@ def lay_out(request: LayoutRequest, *, plainly: bool = False) -> LayoutAnswer:
 
     def place_part(part: LayoutRequest) -> Placement:
         part = replace(part, method=request.method, downwards=request.downwards)
-        return _placed(part, _method_for(part, plainly=plainly)[1])
+        return _labelled(part, _placed(part, _method_for(part, plainly=plainly)[1]))
 
     if request.groups:
         from app.graph.packing import place_in_boxes
@@ -183,7 +190,7 @@ def lay_out(request: LayoutRequest, *, plainly: bool = False) -> LayoutAnswer:
         method, placement = "boxes", place_in_boxes(request, place_part)
     elif request.nodes:
         method, place = _method_for(request, plainly=plainly)
-        placement = _placed(request, place)
+        placement = _labelled(request, _placed(request, place))
     return LayoutAnswer(
         revision=request.revision,
         positions=placement.positions,
@@ -192,7 +199,14 @@ def lay_out(request: LayoutRequest, *, plainly: bool = False) -> LayoutAnswer:
         method=method,
         elapsed_ms=(time.perf_counter() - started) * 1000,
         boxes=placement.boxes,
+        marks=placement.marks,
     )
+
+
+def _labelled(request: LayoutRequest, placed: Placement) -> Placement:
+    from app.graph.labelling import place_labels
+
+    return place_labels(request, placed)
 
 
 def _placed(request: LayoutRequest, place: Place) -> Placement:

@@ -39,6 +39,7 @@ def place_in_boxes(request: LayoutRequest, place: Place) -> Placement:
     positions: dict[int, Point] = {}
     curves: dict[EdgeKey, tuple[Point, ...]] = {}
     labels: dict[EdgeKey, Point] = {}
+    marks: dict[EdgeKey, Point] = {}
     boxes: list[Rect] = []
     for group, part, bounds, size, (left, top) in zip(request.groups, parts, inner, sizes, corners, strict=True):
         dx = left + _PADDING + _ENTRY_ROOM - bounds[0]
@@ -46,8 +47,9 @@ def place_in_boxes(request: LayoutRequest, place: Place) -> Placement:
         positions |= {node: (x + dx, y + dy) for node, (x, y) in part.positions.items()}
         curves |= {key: tuple((x + dx, y + dy) for x, y in chain) for key, chain in part.curves.items()}
         labels |= {key: (x + dx, y + dy) for key, (x, y) in part.label_positions.items()}
+        marks |= {key: (x + dx, y + dy) for key, (x, y) in part.marks.items()}
         boxes.append((left, top, size[0], tallest[top]))
-    return Placement(positions, curves, labels, tuple(boxes))
+    return Placement(positions, curves, labels, tuple(boxes), marks)
 
 
 def _part(request: LayoutRequest, group: LayoutGroup) -> LayoutRequest:
@@ -57,6 +59,7 @@ def _part(request: LayoutRequest, group: LayoutGroup) -> LayoutRequest:
         tuple(node for node in request.nodes if node[0] in members),
         tuple(edge for edge in request.edges if edge[0] in members),
         group.start,
+        texts={key: size for key, size in request.texts.items() if key[0] in members},
     )
 
 

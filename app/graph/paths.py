@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 from functools import cache
 
-from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainterPath, QPolygonF
 
 from app.graph.layout import Point
@@ -61,8 +61,9 @@ def polylines(chains: Iterable[Sequence[Point]]) -> QPainterPath:
 
 
 def heads(chains: Iterable[Sequence[Point]], scale: float = 1.0) -> QPainterPath:
-    """The arrowheads of Bezier chains."""
+    """The arrowheads of Bezier chains; where some overlap, they are one shape, not holes in each other."""
     path = QPainterPath()
+    path.setFillRule(Qt.FillRule.WindingFill)
     for chain in chains:
         _add_head(path, chain[-1], _direction(chain), scale)
     return path

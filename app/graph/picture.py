@@ -147,7 +147,8 @@ def request_of(picture: Picture, revision: int) -> LayoutRequest:
     edges += [(state, stub, 0.0, 0.0) for stub, (state, _) in stubs.items()]
     drawn = picture.excerpt.states
     start = picture.start if picture.start is not None and picture.start in drawn else min(drawn, default=0)
-    return LayoutRequest(revision, tuple(nodes), tuple(edges), start, tuple(_groups(picture)))
+    texts = {key: _text_size(label_metrics, text) for key, text in picture.labels.items() if text}
+    return LayoutRequest(revision, tuple(nodes), tuple(edges), start, tuple(_groups(picture)), texts=texts)
 
 
 def _groups(picture: Picture) -> Iterator[LayoutGroup]:
@@ -164,6 +165,12 @@ def _label_size(metrics: QFontMetricsF, text: str) -> tuple[float, float]:
     lines = text.split("\n")
     width = max(_BADGE_ROOM, max(map(metrics.horizontalAdvance, lines)) + _LABEL_MARGIN)
     return width, len(lines) * metrics.height() + _LABEL_LIFT
+
+
+def _text_size(metrics: QFontMetricsF, text: str) -> tuple[float, float]:
+    """The size of what is written, with the ground under it."""
+    lines = text.split("\n")
+    return max(map(metrics.horizontalAdvance, lines)) + 4, len(lines) * metrics.height()
 
 
 def _pill(metrics: QFontMetricsF, text: str) -> tuple[float, float]:

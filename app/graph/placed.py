@@ -63,6 +63,7 @@ class Placed:
     def dots(self, states: Iterable[int], radius: float) -> QPainterPath:
         """A dot at the upper left of each of some states, on its outline."""
         path = QPainterPath()
+        path.setFillRule(Qt.FillRule.WindingFill)
         for state in states:
             box = self.boxes[state]
             inset = 0 if state in self.picture.folded else _ROUND * box.height() / 2

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import QGraphicsScene
 from app import theme
 from app.graph.captions import Caption, Captions, Ink
 from app.graph.curves import point_at
+from app.graph.labelling import MARK, Rects, around
 from app.graph.layout import EdgeKey, LayoutAnswer, LayoutRequest
 from app.graph.lights import Lights, Lit
 from app.graph.picture import Picture, badge_font, label_font, node_font, title_font
@@ -60,7 +61,10 @@ class AutomatonScene(QGraphicsScene):
         self._badges: Captions[EdgeKey] = Captions(self, 21, badge_font, self._badge_ink)
         self._numbers: Captions[int] = Captions(self, 40, node_font, self._number_ink)
         self._titles: Captions[int] = Captions(self, 3, title_font, self._title_ink)
+        self._hovered_label: Captions[EdgeKey] = Captions(self, 60, label_font, self._label_ink)
         self._places: dict[EdgeKey, Caption] = {}
+        self._marks: dict[EdgeKey, Caption] = {}
+        self._taken = Rects()  # by labels, marks and nodes
 
     def show_picture(
         self, picture: Picture, request: LayoutRequest, answer: LayoutAnswer, seen: QRectF | None = None
@@ -130,6 +134,7 @@ class AutomatonScene(QGraphicsScene):
     def set_highlighted(self, states: Collection[int], edges: Collection[EdgeKey] = ()) -> None:
         """Light the states and edges that belong to what is pointed at."""
         self._light(highlighted=self._drawn_states(states), edges=self._drawn_edges(edges))
+        self._show_marked()
 
     def set_covered(self, states: Collection[int] | None, edges: Collection[EdgeKey] = ()) -> None:
         """Tell the states and edges that the tests use from those that they do not; None for neither."""
@@ -155,9 +160,20 @@ class AutomatonScene(QGraphicsScene):
         self._light(selected=state if state in self._placed.boxes else None)
 
     def set_badges(self, texts: Mapping[EdgeKey, str]) -> None:
-        """Write something small under the labels of edges, in place of what was written there."""
-        metrics = QFontMetricsF(badge_font())
-        self._badges.replace({key: self._badge(key, text, metrics) for key, text in self._drawn(texts) if text})
+        """Write something small under the labels of edges, or above them, in place of what was written there.
+
+        Where it would cover a node, another label or another badge, it is left out: the table has it, too.
+        """
+        metrics, taken = QFontMetricsF(badge_font()), Rects()
+        found: dict[EdgeKey, Caption] = {}
+        for key, text in self._drawn(texts):
+            for badge in self._badge_places(key, text, metrics) if text and key not in self._marks else ():
+                rect = around((badge.x, badge.y), (badge.width, badge.height))
+                if self._taken.is_free(rect) and taken.is_free(rect):
+                    taken.add(rect)
+                    found[key] = badge
+                    break
+        self._badges.replace(found)
 
     def set_stale(self, stale: bool) -> None:
         """Grey everything: the drawing is not of the text as it stands."""
@@ -219,8 +235,19 @@ class AutomatonScene(QGraphicsScene):
         self.setBackgroundBrush(theme.colour(Role.PANEL))
         self.resting.recolour(is_stale=self._stale)
         self.lights.recolour(is_stale=self._stale)
-        for captions in (self._labels, self._badges, self._numbers, self._titles):
+        for captions in (self._labels, self._badges, self._numbers, self._titles, self._hovered_label):
             captions.repaint()
+
+    def _show_marked(self) -> None:
+        """Write the label of the one edge that is lit and has only a mark, over whatever is there."""
+        marked = [key for key in self._lit.edges if key in self._marks]
+        if len(marked) != 1:
+            self._hovered_label.replace({})
+            return
+        (key,) = marked
+        mark, text = self._marks[key], self._placed.picture.labels[key]
+        self._hovered_label.replace({key: mark._replace(text=text)})
+        self._hovered_label.reveal(mark.rect)
 
     # --- parts -------------------------------------------------------------------------------------------------------
 
@@ -246,13 +273,15 @@ class AutomatonScene(QGraphicsScene):
     def _node_at(self, point: QPointF) -> int | None:
         return next((node for node, box in self._placed.boxes.items() if box.contains(point)), None)
 
-    def _badge(self, key: EdgeKey, text: str, metrics: QFontMetricsF) -> Caption:
+    def _badge_places(self, key: EdgeKey, text: str, metrics: QFontMetricsF) -> Iterator[Caption]:
         width, height = metrics.horizontalAdvance(text) + 4, metrics.height()
         label = self._places.get(key)
         if label is None:
-            return Caption(text, *point_at(self._placed.curves[key], 0.5), width, height)
-        side = -1 if key[0] == key[1] else 1  # under the label of a loop comes the loop
-        return Caption(text, label.x, label.y + side * (label.height / 2 + height / 2 + _UNDER), width, height)
+            yield Caption(text, *point_at(self._placed.curves[key], 0.5), width, height)
+            return
+        first = -1 if key[0] == key[1] else 1  # under the label of a loop comes the loop
+        for side in (first, -first):
+            yield Caption(text, label.x, label.y + side * (label.height / 2 + height / 2 + _UNDER), width, height)
 
     def _write(self, picture: Picture, request: LayoutRequest, answer: LayoutAnswer) -> None:
         self._places = {
@@ -262,8 +291,16 @@ class AutomatonScene(QGraphicsScene):
             for source, target, width, height in request.edges
             if (source, target) in answer.label_positions
         }
-        self._labels.replace(self._places)
+        self._marks = {key: Caption("…", *place, *MARK) for key, place in answer.marks.items()}
+        self._labels.replace({**self._places, **self._marks})
+        self._hovered_label.replace({})
         self._badges.replace({})
+        self._taken = Rects()
+        for key, caption in (*self._places.items(), *self._marks.items()):
+            size = MARK if key in self._marks else request.texts.get(key, (caption.width, caption.height))
+            self._taken.add(around((caption.x, caption.y), size))
+        for box in self._placed.boxes.values():
+            self._taken.add((box.left(), box.top(), box.right(), box.bottom()))
         texts = {**picture.names, **{node: text for node, (_, text) in picture.stubs().items()}}
         self._numbers.replace(
             {

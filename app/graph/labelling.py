@@ -1,0 +1,223 @@
+"""Where the labels of edges go, so that none of them can be read as that of another edge.
+
+A layout puts each label where its own edge is, and knows nothing of the others. Here a label is moved along its edge,
+or beside it, until it covers no node and no other label, no other edge runs through it, and its own is the nearest.
+Where there is no such place, a small mark stands for it (`Placement.marks`). A label in the wrong place would state
+something false, and a missing one does not.
+
+This is point-feature label placement by candidate positions, greedy as in Christensen, Marks and Shieber, "An empirical
+study of algorithms for point-feature label placement" (1995). Curves are looked up as straight pieces in a grid, so the
+work grows with what is drawn, not with its square, and it is bounded. Rejected: moving nodes apart, which is up to the
+layout.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from app.graph.curves import point_at
+from app.graph.layout import EdgeKey, LayoutRequest, Placement, Point, Rect
+
+MARK = (14.0, 14.0)
+"""The size of a mark."""
+
+_Piece: TypeAlias = tuple[Point, Point]
+
+_CELL = 48.0
+_FLATNESS = 1.0  # how far straight pieces may be from their curve
+_CLEARANCE = 4.0  # how much nearer the own edge is than any other
+_AIR = 1.5  # around a label
+_MOST_LOOKS = 500_000  # at pieces of curves; what is left then is marked
+_SHARES = (0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18, 0.82, 0.1, 0.9)
+
+
+def place_labels(request: LayoutRequest, placed: Placement) -> Placement:
+    """Move labels to where they can be read as those of their own edges; those that fit nowhere become marks."""
+    return _Labelling(request, placed).place()
+
+
+class _Labelling:
+    """One graph's labels."""
+
+    def __init__(self, request: LayoutRequest, placed: Placement) -> None:
+        self._placed = placed
+        self._sizes = {
+            (source, target): request.texts.get((source, target), (width, height))
+            for source, target, width, height in request.edges
+            if (source, target) in placed.label_positions
+        }
+        self._curves = _Curves(placed.curves)
+        self._taken = Rects()
+        for node, width, height in request.nodes:
+            self._taken.add(around(placed.positions[node], (width, height)))
+
+    def place(self) -> Placement:
+        given = self._placed.label_positions
+        labels: dict[EdgeKey, Point] = {}
+        for key in sorted(self._sizes):
+            if self._fits(key, given[key], self._curves.distance(key, given[key]), self._sizes[key]):
+                self._take(labels, key, given[key])
+        # Short edges have the fewest places for their labels.
+        others = sorted(self._sizes.keys() - labels.keys(), key=lambda key: (self._curves.length(key), key))
+        marks: dict[EdgeKey, Point] = {}
+        for key in others:
+            size = self._sizes[key]
+            fitting = (at for at, own in self._candidates(key, size) if self._fits(key, at, own, size))
+            if (place := next(fitting, None)) is not None:
+                self._take(labels, key, place)
+        for key in others:
+            if key not in labels:
+                free = (at for at, _ in self._candidates(key, MARK) if self._taken.is_free(around(at, MARK)))
+                if (place := next(free, None)) is not None:
+                    self._taken.add(around(place, MARK))
+                    marks[key] = place
+        return replace(self._placed, label_positions=labels, marks=marks)
+
+    def _take(self, labels: dict[EdgeKey, Point], key: EdgeKey, place: Point) -> None:
+        labels[key] = place
+        self._taken.add(around(place, self._sizes[key]))
+
+    def _fits(self, key: EdgeKey, place: Point, own: float, size: Point) -> bool:
+        box = around(place, size)
+        return self._taken.is_free(box) and self._curves.is_nearest(key, place, own, box)
+
+    def _candidates(self, key: EdgeKey, size: Point) -> Iterator[tuple[Point, float]]:
+        """Yield places on the curve, from its middle outwards, then beside it, each with its distance at most."""
+        chain = self._placed.curves[key]
+        for share in _SHARES:
+            yield point_at(chain, share), 0.0
+        for share in _SHARES:
+            x, y = point_at(chain, share)
+            dx, dy = _direction(chain, share)
+            # So far that the line just passes the box, whichever way it runs.
+            reach = abs(dy) * size[0] / 2 + abs(dx) * size[1] / 2 + _AIR
+            yield (x - dy * reach, y + dx * reach), reach
+            yield (x + dy * reach, y - dx * reach), reach
+
+
+class Rects:
+    """Rectangles that are taken."""
+
+    def __init__(self) -> None:
+        self._cells: defaultdict[tuple[int, int], list[Rect]] = defaultdict(list)
+
+    def add(self, rect: Rect) -> None:
+        """Take a rectangle."""
+        for cell in _cells(rect):
+            self._cells[cell].append(rect)
+
+    def is_free(self, rect: Rect) -> bool:
+        """Return whether a rectangle overlaps none that is taken."""
+        left, top, right, bottom = rect
+        for cell in _cells(rect):
+            for other in self._cells.get(cell, ()):
+                if left < other[2] and other[0] < right and top < other[3] and other[1] < bottom:
+                    return False
+        return True
+
+
+class _Curves:
+    """All curves as short straight pieces, by where they are."""
+
+    def __init__(self, curves: Mapping[EdgeKey, Sequence[Point]]) -> None:
+        self._cells: defaultdict[tuple[int, int], list[tuple[_Piece, EdgeKey]]] = defaultdict(list)
+        self._own: dict[EdgeKey, list[_Piece]] = {}
+        self._looks_left = _MOST_LOOKS
+        for key, chain in curves.items():
+            self._own[key] = pieces = list(_pieces(chain))
+            for piece in pieces:
+                (x0, y0), (x1, y1) = piece
+                for cell in _cells((min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1))):
+                    self._cells[cell].append((piece, key))
+
+    def length(self, key: EdgeKey) -> float:
+        """Return how long a curve is."""
+        return sum(math.dist(*piece) for piece in self._own[key])
+
+    def distance(self, key: EdgeKey, place: Point) -> float:
+        """Return how far a place is from its own curve."""
+        return min(_distance(place, piece) for piece in self._own[key])
+
+    def is_nearest(self, key: EdgeKey, place: Point, own: float, box: Rect) -> bool:
+        """Return whether no other curve runs through a box, and none is as near to its middle as its own.
+
+        What would take more looking than there is left is not.
+        """
+        x, y = place
+        reach = own + _CLEARANCE
+        left, top, right, bottom = box
+        reached = min(left, x - reach), min(top, y - reach), max(right, x + reach), max(bottom, y + reach)
+        for cell in _cells(reached):
+            pieces = self._cells.get(cell, ())
+            self._looks_left -= len(pieces)
+            if self._looks_left <= 0:
+                return False
+            for piece, other in pieces:
+                if other != key and (_crosses(piece, box) or _distance(place, piece) < reach):
+                    return False
+        return True
+
+
+def _pieces(chain: Sequence[Point]) -> Iterator[_Piece]:
+    """Take a Bezier chain apart, so far that no piece is more than `_FLATNESS` off the curve."""
+    x, y = chain[0]
+    for index in range(0, len(chain) - 3, 3):
+        (x0, y0), (x1, y1), (x2, y2), (x3, y3) = chain[index : index + 4]
+        bend = max(math.hypot(x0 - 2 * x1 + x2, y0 - 2 * y1 + y2), math.hypot(x1 - 2 * x2 + x3, y1 - 2 * y2 + y3))
+        count = max(1, math.ceil(math.sqrt(6 * bend / (8 * _FLATNESS))))
+        for step in range(1, count + 1):
+            u = step / count
+            v = 1 - u
+            a, b, c, d = v * v * v, 3 * v * v * u, 3 * v * u * u, u * u * u
+            after = a * x0 + b * x1 + c * x2 + d * x3, a * y0 + b * y1 + c * y2 + d * y3
+            yield (x, y), after
+            x, y = after
+
+
+def _distance(place: Point, piece: _Piece) -> float:
+    (x, y), ((x0, y0), (x1, y1)) = place, piece
+    dx, dy = x1 - x0, y1 - y0
+    square = dx * dx + dy * dy
+    share = 0.0 if square == 0 else min(1.0, max(0.0, ((x - x0) * dx + (y - y0) * dy) / square))
+    return math.hypot(x0 + share * dx - x, y0 + share * dy - y)
+
+
+def _crosses(piece: _Piece, box: Rect) -> bool:
+    """Return whether a piece has a point in a box: Liang and Barsky's clipping (1984)."""
+    (x0, y0), (x1, y1) = piece
+    left, top, right, bottom = box
+    if max(x0, x1) < left or min(x0, x1) > right or max(y0, y1) < top or min(y0, y1) > bottom:
+        return False
+    dx, dy = x1 - x0, y1 - y0
+    first, last = 0.0, 1.0
+    for step, room in ((-dx, x0 - left), (dx, right - x0), (-dy, y0 - top), (dy, bottom - y0)):
+        if step == 0:
+            if room < 0:
+                return False
+        elif step < 0:
+            first = max(first, room / step)
+        else:
+            last = min(last, room / step)
+    return first <= last
+
+
+def _direction(chain: Sequence[Point], share: float) -> Point:
+    (x0, y0), (x1, y1) = point_at(chain, share - 0.01), point_at(chain, share + 0.01)
+    length = math.hypot(x1 - x0, y1 - y0)
+    return ((x1 - x0) / length, (y1 - y0) / length) if length > 0 else (1.0, 0.0)
+
+
+def around(place: Point, size: Point) -> Rect:
+    """Return left, top, right and bottom of a box with some air around it."""
+    (x, y), (width, height) = place, size
+    return x - width / 2 - _AIR, y - height / 2 - _AIR, x + width / 2 + _AIR, y + height / 2 + _AIR
+
+
+def _cells(rect: Rect) -> Iterator[tuple[int, int]]:
+    columns = range(math.floor(rect[0] / _CELL), math.floor(rect[2] / _CELL) + 1)
+    rows = range(math.floor(rect[1] / _CELL), math.floor(rect[3] / _CELL) + 1)
+    return ((column, row) for column in columns for row in rows)

@@ -1,0 +1,196 @@
+"""Labels are read as those of their own edges: measured on what the scene draws, not on what the layout means."""
+
+from __future__ import annotations
+
+import math
+import random
+import string
+from itertools import combinations, pairwise
+
+import pytest
+from PySide6.QtCore import QPointF, QRectF
+
+from app.graph.chart import Chart
+from app.graph.folding import fold
+from app.graph.labelling import MARK, place_labels
+from app.graph.layout import METHODS, LayoutAnswer, LayoutRequest, Placement, lay_out
+from app.graph.paths import heads
+from app.graph.scene import AutomatonScene
+from app.panes.automaton.drawing import Automaton, Drawing
+from app.panes.automaton.views import View
+from engine.compile import compile_grammar
+
+NUMBER = r"-?([0-9]|[1-9][0-9]{0,15})(\.[0-9]+)?([eE][-+]?[0-9][1-9]{0,15})?"  # as in llama.cpp's json.gbnf
+FINE = 24  # pieces of a Bezier segment, for measuring
+
+
+def shared_prefixes(count: int, seed: int) -> str:
+    """Words with few beginnings and few ends, which meet again: their automaton has edges that cross."""
+    choose = random.Random(seed)
+    stems, ends = ("con", "pre", "inter", "re", "un", "dis"), ("tain", "vert", "fer", "form", "duct", "ply", "act")
+    words: set[str] = set()
+    while len(words) < count:
+        words.add(choose.choice(stems) + choose.choice(ends) + choose.choice(("", "s", "ed", "ing", "er")))
+    return "|".join(sorted(words))
+
+
+PATTERNS = {
+    "45 states": shared_prefixes(12, 5),
+    "many words": shared_prefixes(60, 7),
+    "fan-out": "|".join(
+        f"{letter}{string.ascii_lowercase[7 * n % 26]}x" for n, letter in enumerate(string.ascii_lowercase)
+    ),
+    "fan-in": "|".join(f"x{letter}y" for letter in "abcdefghij") + "|" + "|".join(f"z{c}{c}y" for c in "abcdefghij"),
+    "number": NUMBER,
+    "loops": "((a|b)*c[d-g]*)*(hello|help|held)+",
+}
+
+
+def drawing(pattern: str, view: View) -> Drawing:
+    grammar = compile_grammar("regex", pattern)
+    dfa = grammar.materialise()
+    return Automaton(Chart(dfa, fold(dfa)), 1, None, grammar.source).draw(frozenset(), view)
+
+
+def fine(chain: tuple[tuple[float, float], ...]) -> list[tuple[float, float]]:
+    """Points of a curve, close together."""
+    points = []
+    for index in range(0, len(chain) - 3, 3):
+        p0, p1, p2, p3 = chain[index : index + 4]
+        for step in range(FINE + 1):
+            u = step / FINE
+            v = 1 - u
+            weights = v**3, 3 * v * v * u, 3 * v * u * u, u**3
+            points.append(
+                tuple(sum(w * p[axis] for w, p in zip(weights, (p0, p1, p2, p3), strict=True)) for axis in (0, 1))
+            )
+    return points
+
+
+def distance(place: QPointF, points: list[tuple[float, float]]) -> float:
+    """The distance of a place from the line through points."""
+    found = math.inf
+    for (x0, y0), (x1, y1) in pairwise(points):
+        dx, dy = x1 - x0, y1 - y0
+        square = dx * dx + dy * dy
+        share = 0.0 if square == 0 else min(1.0, max(0.0, ((place.x() - x0) * dx + (place.y() - y0) * dy) / square))
+        found = min(found, math.hypot(x0 + share * dx - place.x(), y0 + share * dy - place.y()))
+    return found
+
+
+def drawn_labels(scene: AutomatonScene) -> dict[tuple[int, int], QRectF]:
+    """The rectangles that labels cover, with their ground, as they are drawn."""
+    scene.reveal(scene.home_rect(), 1.0)
+    return {key: ground.rect() for key, (ground, _) in scene._labels._items.items()}
+
+
+@pytest.mark.parametrize("method", ["", *METHODS])
+@pytest.mark.parametrize("downwards", [False, True], ids=["right", "down"])
+@pytest.mark.parametrize("name", PATTERNS)
+def test_a_label_is_read_as_that_of_its_own_edge(qapp, name, downwards, method):
+    shown = drawing(PATTERNS[name], View(draws_all=True, downwards=downwards, method=method))
+    answer = lay_out(shown.request)
+    scene = AutomatonScene()
+    scene.show_picture(shown.picture, shown.request, answer)
+    labels = drawn_labels(scene)
+    marks = answer.marks.keys()
+    assert labels.keys() == answer.label_positions.keys() | marks
+    assert not answer.label_positions.keys() & marks
+    for (one, first), (other, second) in combinations(labels.items(), 2):
+        assert not first.intersects(second), f"{one} and {other} overlap"
+    curves = {key: fine(chain) for key, chain in answer.curves.items()}
+    for key, rect in labels.items():
+        for node, box in scene.placed.boxes.items():
+            assert not rect.intersects(box), f"the label of {key} lies on {node}"
+        if key in marks:
+            continue  # it says nothing that could be false
+        own = distance(rect.center(), curves[key])
+        for other, points in curves.items():
+            assert other == key or own < distance(rect.center(), points), f"the label of {key} is read as {other}'s"
+            assert other == key or not any(rect.contains(QPointF(*point)) for point in points), (key, other)
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_nearly_all_labels_are_written(qapp, name):
+    """A layout that leaves room for labels is not spoiled by marks."""
+    answer = lay_out(drawing(PATTERNS[name], View(draws_all=True)).request)
+    assert len(answer.marks) <= 0.1 * len(answer.label_positions)
+
+
+def test_what_the_layout_got_right_stays_where_it_is(qapp):
+    shown = drawing(r"[A-Z]+: [a-z]+\n", View(draws_all=True))
+    placed = Placement({}, {}, {})
+    answer = lay_out(shown.request)
+    placed = Placement(answer.positions, answer.curves, answer.label_positions)
+    again = place_labels(shown.request, placed)
+    assert again.label_positions == answer.label_positions
+    assert not again.marks
+
+
+def test_two_edges_on_one_line_share_no_label():
+    """Nothing can tell whose label lies on a line that two edges share; what is drawn there is a mark."""
+    line = ((0.0, 0.0), (30.0, 0.0), (60.0, 0.0), (90.0, 0.0))
+    request = LayoutRequest(
+        1, ((0, 9.0, 9.0), (1, 9.0, 9.0), (2, 9.0, 9.0)), ((0, 1, 20.0, 12.0), (0, 2, 20.0, 12.0)), 0
+    )
+    positions = {0: (-9.0, 0.0), 1: (99.0, 0.0), 2: (99.0, 20.0)}
+    placed = Placement(positions, {(0, 1): line, (0, 2): line}, {(0, 1): (45.0, 0.0), (0, 2): (45.0, 0.0)})
+    found = place_labels(request, placed)
+    assert not found.label_positions
+    assert found.marks.keys() == {(0, 1), (0, 2)}
+    (x0, y0), (x1, y1) = found.marks.values()
+    assert abs(x0 - x1) >= MARK[0] or abs(y0 - y1) >= MARK[1]
+
+
+def test_a_layout_of_many_labels_is_bounded():
+    """A dense graph that nobody can read takes no longer than the marks that are drawn of it."""
+    count = 700
+    edges = tuple((source, (source * step + step) % count, 20.0, 12.0) for source in range(count) for step in (2, 3, 5))
+    pairs = {(source, target): (source, target, width, height) for source, target, width, height in edges}
+    request = LayoutRequest(1, tuple((node, 32.0, 32.0) for node in range(count)), tuple(pairs.values()), 0)
+    answer: LayoutAnswer = lay_out(request, plainly=True)
+    assert answer.label_positions.keys() | answer.marks.keys() <= pairs.keys()
+    assert lay_out(request, plainly=True).marks == answer.marks, "the same at every time"
+
+
+def test_a_mark_shows_its_label_when_it_is_pointed_at(qapp):
+    shown = drawing(PATTERNS["number"], View(draws_all=True, method="layered"))
+    answer = lay_out(shown.request)
+    assert answer.marks
+    key = min(answer.marks)
+    scene = AutomatonScene()
+    scene.show_picture(shown.picture, shown.request, answer)
+    scene.reveal(scene.home_rect(), 1.0)
+    place = QPointF(*answer.marks[key])
+    assert scene.edge_at(place) == key
+    scene.set_highlighted((), (key,))
+    assert [line.text() for _, lines in scene._hovered_label._items.values() for line in lines] == [
+        *shown.picture.labels[key].split("\n")
+    ]
+    scene.set_highlighted(())
+    assert not scene._hovered_label._items
+    assert shown.label(key)  # what the tool tip says
+
+
+def test_badges_cover_nothing(qapp):
+    shown = drawing(PATTERNS["fan-out"], View(draws_all=True))
+    answer = lay_out(shown.request)
+    scene = AutomatonScene()
+    scene.show_picture(shown.picture, shown.request, answer)
+    scene.set_badges(dict.fromkeys(answer.label_positions, "131,072 · >99.9%"))
+    labels = drawn_labels(scene)
+    badges = {key: ground.rect() for key, (ground, _) in scene._badges._items.items()}
+    assert badges
+    for (one, first), (other, second) in combinations(badges.items(), 2):
+        assert not first.intersects(second), f"{one} and {other} overlap"
+    for key, rect in badges.items():
+        assert not [other for other, label in labels.items() if rect.intersects(label)], key
+        assert not [node for node, box in scene.placed.boxes.items() if rect.intersects(box)], key
+
+
+def test_merging_arrowheads_have_no_holes():
+    """Two heads that arrive at one place from nearly one side overlap; the overlap is filled, too."""
+    path = heads(
+        [((0.0, 0.0), (30.0, 0.0), (60.0, 0.0), (90.0, 0.0)), ((0.0, 2.0), (30.0, 1.0), (60.0, 0.5), (90.0, 0.0))]
+    )
+    assert path.contains(QPointF(85.0, 0.2))
