@@ -254,6 +254,9 @@ class ExportDialog(QDialog):
         elif answer.error:
             self.preview.say(answer.error)
             self.write_button.setEnabled(False)
+        elif answer.estimate:
+            self.preview.say(f"There is no preview of a file this large.\n{_sentence(answer.estimate)}")
+            self.note.setText(_sentence(answer.estimate))
         elif answer.path:
             self._say("allowed", f"Wrote {Path(answer.path).name}, {_size(answer)}. {answer.checked}")
         else:
@@ -320,6 +323,10 @@ def _label(role: str) -> QLabel:
     label.setProperty("role", role)
     label.setWordWrap(True)
     return label
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def _size(answer: ExportAnswer) -> str:

@@ -94,6 +94,7 @@ class ExportAnswer:
         picture: a PNG that shows it, of a bounded size; empty where it is no picture.
         notes: what it leaves out or asks of the reader.
         checked: how what was written was held against the engine, a sentence; empty for a preview.
+        estimate: how large a file without a preview will be, a sentence without full stop; empty where there is one.
     """
 
     target: str
@@ -104,6 +105,7 @@ class ExportAnswer:
     notes: tuple[str, ...] = ()
     checked: str = ""
     error: str = ""
+    estimate: str = ""
 
     @property
     def size(self) -> int:

@@ -7,6 +7,7 @@ pixels the real one has is nobody's business but its file's.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,7 @@ from engine.source import CancelledError, CancelToken, EngineError, GrammarError
 
 if TYPE_CHECKING:
     from engine.compile import CompiledGrammar
-    from engine.export.target import Artifact, ExportJob
+    from engine.export.target import Artifact, ExportJob, Forecast
     from engine.vocabulary import Vocabulary
 
 PREVIEW_LENGTH = 12_000  # characters of a file
@@ -100,13 +101,26 @@ def _job(compiled: CompiledGrammar, vocabulary: Vocabulary | None, told: ExportT
     return ExportJob(compiled, vocabulary, options, cancel)
 
 
+class _TooLargeToPreviewError(Exception):
+    """An export would take long to make and is only looked at; the text says how large it will be."""
+
+
 def _previewed(request: ExportRequest, job: ExportJob) -> ExportAnswer:
     from engine.export.writing import make, preview_picture
+
+    def stop_if_large(forecast: Forecast) -> None:
+        if forecast.is_large or forecast.count > forecast.limit:
+            raise _TooLargeToPreviewError(forecast.sentence)
+
+    job = replace(job, on_forecast=stop_if_large)
 
     if request.target in _PICTURES:
         picture, notes = preview_picture(request.target, job)
         return ExportAnswer(request.target, "", request.number, picture=picture, notes=notes)
-    artifact = make(request.target, job)
+    try:
+        artifact = make(request.target, job)
+    except _TooLargeToPreviewError as large:
+        return ExportAnswer(request.target, "", request.number, estimate=str(large))
     return ExportAnswer(request.target, "", request.number, _files(artifact), notes=artifact.notes)
 
 

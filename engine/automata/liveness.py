@@ -72,7 +72,9 @@ class SearchedTable(LazyTable[Key]):
                     return True
                 if verdict is None and following not in reached_from:
                     reached_from[following] = current
-                    self._limits.check("configurations searched for a match", len(reached_from), self._limits.search)
+                    self._limits.check(
+                        "configurations searched for a match", len(reached_from), self._limits.search, "search"
+                    )
                     heapq.heappush(frontier, (self._urgency(following, len(reached_from)), following))
         for number in reached_from:
             self._live[number] = False

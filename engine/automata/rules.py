@@ -106,18 +106,28 @@ def rule_automata(program: Program, limit: int, cancel: CancelToken | None = Non
     start = program.instructions[program.start]
     if not isinstance(start, Call):
         raise InvariantError("a program without rules has no automaton for each of them")
-    built: dict[int, RuleAutomaton] = {}
+    # All states are counted before any automaton is minimised, which takes as long again: a limit is met sooner.
+    explored: dict[int, _Subsets] = {}
     within, left, todo = Within(program), limit, [start.rule]
+    while todo:
+        number = todo.pop()
+        if number in explored:
+            continue
+        if cancel is not None:
+            cancel.report("states of rules", len(explored))
+        explored[number] = _Subsets(program, within, number, limit, left, cancel)
+        left -= len(explored[number].states)
+        todo += explored[number].called
+    built: dict[int, RuleAutomaton] = {}
     numbers = {rule.name: number for number, rule in enumerate(program.rules)}
+    todo = [start.rule]
     while todo:
         number = todo.pop()
         if number in built:
             continue
         if cancel is not None:
-            cancel.report("rules", len(built))
-        subsets = _Subsets(program, within, number, limit, left, cancel)
-        left -= len(subsets.states)
-        built[number] = subsets.minimal()
+            cancel.report("rules", len(built), len(explored))
+        built[number] = explored.pop(number).minimal()
         todo += (numbers[call.rule] for call in built[number].calls)
     others = sorted(built.keys() - {start.rule})
     return RuleAutomata(tuple(built[number] for number in (start.rule, *others)))
@@ -141,6 +151,12 @@ class _Subsets:
         self.states: list[_Places] = [self._reached(self._rule.start, ())]
         self.rows: list[list[int]] = []
         self._explore(limit, left)
+
+    @property
+    def called(self) -> list[int]:
+        """The rules that some state calls."""
+        first = len(self._classes)
+        return [rule for at, rule in enumerate(self._calls, first) if any(row[at] >= 0 for row in self.rows)]
 
     def minimal(self) -> RuleAutomaton:
         """The minimal automaton."""

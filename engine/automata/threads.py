@@ -405,7 +405,7 @@ class ThreadMachine:
             number = self.intern(Thread(pc, 0, counters, obligations | asked, self._push(pushed, stacks)))
             if self._may_match(number):
                 into.add(number)
-            self._limits.check("alternatives of one configuration", len(into), self._limits.threads)
+            self._limits.check("alternatives of one configuration", len(into), self._limits.threads, "threads")
 
     def _push(self, frames: tuple[Frame, ...], stacks: StackSet) -> StackSet:
         for frame in frames:
@@ -488,7 +488,7 @@ class ThreadMachine:
                 numbers = set()
                 for group in groups.values():
                     numbers |= self._uncovered(self._united(group)) if len(group) > 1 else set(group)
-            self._limits.check("alternatives of one configuration", len(numbers), self._limits.threads)
+            self._limits.check("alternatives of one configuration", len(numbers), self._limits.threads, "threads")
         return frozenset(numbers)
 
     def _united(self, group: list[ThreadId]) -> set[ThreadId]:

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.cli.output import MisuseError, ProgressLine, print_json
-from engine.cli.reading import read_grammar
-from engine.compile import compile_grammar
+from engine.cli.reading import limits_of, read_grammar
+from engine.compile import CompiledGrammar, CompileOptions, compile_grammar
 from engine.source import CancelToken
 from engine.vocabulary import Vocabulary
 
@@ -39,7 +39,15 @@ def bench(arguments: argparse.Namespace) -> int:
     with ProgressLine() as cancel:
         cases, where = _cases(arguments, cancel)
         vocabulary, whose = _vocabulary(arguments, cancel)
-        measured = run_bench(peers, vocabulary, cases, walks=arguments.walks, limit_s=arguments.limit, cancel=cancel)
+        measured = run_bench(
+            peers,
+            vocabulary,
+            cases,
+            walks=arguments.walks,
+            limit_s=arguments.time_limit,
+            limits=limits_of(arguments),
+            cancel=cancel,
+        )
     found = compare(measured, cases)
     if arguments.json:
         print_json(
@@ -80,10 +88,11 @@ def _cases(arguments: argparse.Namespace, cancel: CancelToken) -> tuple[list[Ben
         return list(_examples()), "the examples that come with Turnstile"
     source = read_grammar(arguments)
     texts = _given_texts(arguments)
+    options = CompileOptions(limits=limits_of(arguments))
     if not texts:
-        texts = _written(_model(arguments, cancel), arguments.notation, source.text, cancel)
+        texts = _written(_model(arguments, cancel), compile_grammar(arguments.notation, source, options), cancel)
     else:
-        compile_grammar(arguments.notation, source)  # what is wrong with it is told as anywhere else
+        compile_grammar(arguments.notation, source, options)  # what is wrong with it is told as anywhere else
     return [BenchCase(source.name, arguments.notation, source.text, texts)], source.name
 
 
@@ -118,13 +127,13 @@ def _examples() -> Iterator[BenchCase]:
         yield BenchCase(example["title"], example["notation"], example["source"], tuple(texts))
 
 
-def _written(model: LogitSource, notation: str, source: str, cancel: CancelToken) -> tuple[LabelledText, ...]:
+def _written(model: LogitSource, grammar: CompiledGrammar, cancel: CancelToken) -> tuple[LabelledText, ...]:
     """Texts that a model writes under a grammar, whole or cut off where they are long."""
     from engine.decoding.generate import sample_many
     from engine.peers import LabelledText
 
     outcomes = sample_many(
-        compile_grammar(notation, source),
+        grammar,
         model,
         seeds=range(WRITTEN_TEXTS),
         max_tokens=_MAX_TOKENS,

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from engine.cli.output import complain
+from engine.cli.reading import STDIN
 from engine.compile import CompiledGrammar
 from engine.export import Spelling
-from engine.export.target import Artifact, ExportJob, ExportOptions, OptionName, Target
+from engine.export.target import Artifact, ExportJob, ExportOptions, Forecast, OptionName, Target
 from engine.export.targets import TARGETS, target
 from engine.export.text.conversion import ALREADY
 from engine.export.writing import check, export, fits, make, refusal
-from engine.source import CancelToken
+from engine.source import CancelledError, CancelToken
 from engine.vocabulary import Vocabulary
 
 _STDOUT = "-"
@@ -71,7 +72,24 @@ def export_job(
     else:
         has_vocabulary = bool(arguments.model or arguments.tokenizer)
     options = ExportOptions(**{name: value for name, value in given.items() if value is not None})
-    return ExportJob(grammar, vocabulary() if has_vocabulary else None, options, cancel)
+    found = vocabulary() if has_vocabulary else None
+    return ExportJob(grammar, found, options, cancel, on_forecast=lambda forecast: _warn_or_ask(arguments, forecast))
+
+
+def _warn_or_ask(arguments: argparse.Namespace, forecast: Forecast) -> None:
+    """Say that a file will be large before it is made; on a terminal, ask whether to go on.
+
+    Raises:
+        CancelledError: the answer is no.
+    """
+    if not forecast.is_large and forecast.count <= forecast.limit:
+        return
+    complain(f"note: {forecast.sentence}")
+    if arguments.yes or arguments.grammar_file == STDIN or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return
+    print("Go on? [y/N] ", end="", file=sys.stderr, flush=True)
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise CancelledError
 
 
 def write(arguments: argparse.Namespace, job: ExportJob) -> None:

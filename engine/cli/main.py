@@ -17,7 +17,7 @@ from typing import NoReturn
 
 from engine.cli.exit_codes import ExitCode
 from engine.cli.output import IllegalTextError, MisuseError, complain, have_streams, print_json, use_utf8
-from engine.source import CancelledError, EngineError, GrammarError
+from engine.source import CancelledError, EngineError, GrammarError, LimitExceededError
 from engine.source.processes import protect_imports
 
 OPENED = (".turnstile", ".gbnf", ".json", ".regex", ".re", ".txt")
@@ -74,6 +74,8 @@ def _run(given: Sequence[str]) -> int:
     except GrammarError as error:
         print(error, file=sys.stderr)
         return ExitCode.NEGATIVE
+    except CancelledError:
+        raise  # it is an EngineError too, with a code of its own
     except IllegalTextError as error:
         if as_json:
             print_json(error.document)
@@ -81,7 +83,8 @@ def _run(given: Sequence[str]) -> int:
             complain(str(error))
         return ExitCode.NEGATIVE
     except EngineError as error:
-        complain(str(error))
+        remedy = error.remedy if isinstance(error, LimitExceededError) else ""
+        complain(f"{error}{remedy and f'; {remedy}'}")
         return ExitCode.MISUSE if isinstance(error, MisuseError) else ExitCode.NEGATIVE
     return code
 

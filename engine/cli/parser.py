@@ -6,6 +6,7 @@ import argparse
 import math
 import re
 from collections.abc import Callable
+from dataclasses import fields
 from importlib.metadata import PackageNotFoundError, version
 
 from engine.cli.arguments import ArgumentParser
@@ -19,11 +20,13 @@ from engine.compile import NOTATIONS
 from engine.decoding import SamplerSettings, StopRule
 from engine.diagnosis.written_ids import ids_of
 from engine.export import TARGETS, Spelling
+from engine.source import Limits
 
 DESCRIPTION = (
     "A debugger for grammar-constrained decoding. Without a command, or with a .turnstile file, it opens a window."
 )
 DEFAULTS = SamplerSettings()
+_LIMITS = tuple(one.name for one in fields(Limits))
 
 
 class _PrintCompletion(argparse.Action):
@@ -193,6 +196,9 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
     )
     vocabulary.add_argument("--tokenizer", metavar="PATH", help="a tokenizer's file or folder, instead of a model")
     parser.add_argument("--output", metavar="PATH", help="the file or folder to write; - is the terminal")
+    parser.add_argument(
+        "--yes", action="store_true", help="write large files without a question, which only a terminal is asked"
+    )
     parser.add_argument("--json", action="store_true", help="print the list as JSON")
 
 
@@ -203,6 +209,7 @@ def _add_share(parser: argparse.ArgumentParser) -> None:
         "with its branches, what the model wanted, and why the grammar refused it. No model is asked."
     )
     parser.add_argument("document", metavar="DOCUMENT", help="a .turnstile file")
+    _add_limits(parser)
     parser.add_argument("--output", required=True, metavar="PATH", help="the HTML file to write; - is the terminal")
     _add_vocabulary(parser, required=False)
 
@@ -225,8 +232,9 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
     vocabulary.add_argument("--tokenizer", metavar="PATH", help="a tokenizer's file or folder, instead of a model")
     parser.add_argument("--engines", nargs="+", metavar="NAME", help="only these, and this one (all)")
     parser.add_argument("--walks", type=_count, default=1, metavar="N", help="follow each text N times (1)")
-    limit = _number(0, math.inf, open_below=True)
-    parser.add_argument("--limit", type=limit, default=10.0, metavar="S", help="seconds for one grammar (10)")
+    seconds = _number(0, math.inf, open_below=True)
+    parser.add_argument("--time-limit", type=seconds, default=10.0, metavar="S", help="seconds for one grammar (10)")
+    _add_limits(parser)
     parser.add_argument("--json", action="store_true", help="print all measurements, as JSON")
 
 
@@ -254,11 +262,30 @@ def _add_grammar(parser: argparse.ArgumentParser, *, required: bool = True) -> N
         default="open",
         help="whether a JSON Schema's objects may have further properties where it does not say so (open)",
     )
+    _add_limits(parser)
     grammar = parser.add_mutually_exclusive_group(required=required)
     grammar.add_argument("--grammar", type=_text, metavar="TEXT", help="the grammar itself")
     grammar.add_argument(
         "--grammar-file", metavar="FILE", help="a file with the grammar, - is stdin; its last line end does not count"
     )
+
+
+def _add_limits(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--limit",
+        type=_limit,
+        action="append",
+        default=[],
+        metavar="NAME=N",
+        help=f"raise or lower a limit; may come again. Names: {', '.join(_LIMITS)}",
+    )
+
+
+def _limit(text: str) -> tuple[str, int]:
+    name, _, value = text.partition("=")
+    if name not in _LIMITS:
+        raise argparse.ArgumentTypeError(f"there is no limit {name!r}; there are {', '.join(_LIMITS)}")
+    return name, _whole(value.replace("_", "").replace(",", ""), 1)
 
 
 def _text(argument: str) -> str:

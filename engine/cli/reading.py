@@ -8,7 +8,7 @@ from pathlib import Path
 
 from engine.cli.output import MisuseError
 from engine.compile import CompileOptions
-from engine.source import SourceText
+from engine.source import Limits, SourceText
 
 STDIN = "-"
 
@@ -32,6 +32,11 @@ def read_grammar(arguments: argparse.Namespace) -> SourceText:
     return SourceText(_without_last_line_end(text), "<stdin>" if name == STDIN else name)
 
 
+def limits_of(arguments: argparse.Namespace) -> Limits:
+    """Return the limits that the command line gives, with the defaults of all others."""
+    return Limits(**dict(arguments.limit))
+
+
 def compile_options(arguments: argparse.Namespace) -> CompileOptions:
     """Return the options of a compile that the command line gives."""
     return CompileOptions(
@@ -39,6 +44,7 @@ def compile_options(arguments: argparse.Namespace) -> CompileOptions:
         whitespace=arguments.whitespace,
         escapes=arguments.escapes,
         additional=arguments.additional,
+        limits=limits_of(arguments),
     )
 
 

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from engine.cli.output import CommandError, MisuseError, ProgressLine, complain
+from engine.cli.reading import limits_of
 from engine.compile import CompiledGrammar, CompileOptions, compile_grammar
 from engine.diagnosis.sharing.page import page, write_page
 from engine.diagnosis.sharing.telling import told
 from engine.diagnosis.sharing.work import Work, read_work
-from engine.source import CancelToken, GrammarError, SourceText
+from engine.source import CancelToken, GrammarError, Limits, SourceText
 from engine.vocabulary import Vocabulary
 
 _STDOUT = "-"
@@ -30,7 +31,9 @@ def share(arguments: argparse.Namespace, vocabulary_of: Callable[[argparse.Names
         vocabulary = vocabulary_of(arguments, cancel) if arguments.model or arguments.tokenizer else None
         if vocabulary is not None:
             _check_vocabulary(work, vocabulary)
-        document = told(_titled(work, path), _language(work, vocabulary, cancel), vocabulary, cancel)
+        document = told(
+            _titled(work, path), _language(work, vocabulary, limits_of(arguments), cancel), vocabulary, cancel
+        )
     text = page(document)
     if arguments.output == _STDOUT:
         print(text, end="", flush=True)
@@ -57,7 +60,7 @@ def _check_vocabulary(work: Work, vocabulary: Vocabulary) -> None:
             raise CommandError(f"token #{step.token_id} of the trace is another one in this vocabulary{whose}")
 
 
-def _language(work: Work, vocabulary: Vocabulary | None, cancel: CancelToken) -> CompiledGrammar | None:
+def _language(work: Work, vocabulary: Vocabulary | None, limits: Limits, cancel: CancelToken) -> CompiledGrammar | None:
     """What the output must match; None, and why is told, where that cannot be known here."""
     grammar = work.grammar
     options = CompileOptions(
@@ -65,6 +68,7 @@ def _language(work: Work, vocabulary: Vocabulary | None, cancel: CancelToken) ->
         whitespace=grammar.whitespace,
         escapes=grammar.escapes,
         additional=grammar.additional,
+        limits=limits,
     )
     try:
         compiled = compile_grammar(grammar.notation, SourceText(grammar.text), options, cancel=cancel)

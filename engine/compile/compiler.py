@@ -132,7 +132,7 @@ def _too_large(error: LimitExceededError, text: SourceText) -> Diagnostic:
         Severity.ERROR,
         Span(0, len(text.text)),
         f"the grammar is too large: {error}",
-        "Use smaller counts, or fewer alternatives and conditions",
+        f"Use smaller counts, or fewer alternatives and conditions{error.remedy and f', or {error.remedy}'}",
     )
 
 

@@ -12,6 +12,7 @@ what they refuse) is a small base in `targets.common`; the rest are functions.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, Literal, Protocol
@@ -95,6 +96,40 @@ class Artifact:
         raise MismatchError(f"the export has no file {path}")
 
 
+LARGE: Final = 10_000_000
+"""A file of more bytes is worth a question before it is made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """How large an export will be, estimated before it is made.
+
+    Attributes:
+        count: transitions of a token index.
+        limit: how many there may be.
+        size: bytes of the file.
+    """
+
+    count: int
+    limit: int
+    size: int
+
+    @property
+    def is_large(self) -> bool:
+        """Whether the file is worth a question."""
+        return self.size > LARGE
+
+    @property
+    def sentence(self) -> str:
+        """What a user is told, a sentence without full stop."""
+        found = f"about {self.size / 1e6:,.0f} MB are expected ({self.count:,} transitions)"
+        if self.count <= self.limit:
+            return found
+        return (
+            f"{found}, more than the limit of {self.limit:,}: raise it with --limit table_transitions={2 * self.count}"
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class ExportOptions:
     """What an export can be told; a target's `takes` names those that it heeds.
@@ -121,12 +156,14 @@ class ExportJob:
         vocabulary: whose tokens; None where none was given.
         options: what the target may be told.
         cancel: long work asks it now and then.
+        on_forecast: called with the expected size before a large table is made; it may raise to stop the export.
     """
 
     compiled: CompiledGrammar
     vocabulary: Vocabulary | None = None
     options: ExportOptions = field(default_factory=ExportOptions)
     cancel: CancelToken = field(default_factory=CancelToken)
+    on_forecast: Callable[[Forecast], None] | None = None
 
     def need_vocabulary(self) -> Vocabulary:
         """The vocabulary, for a target that has `needs_vocabulary`.

@@ -18,7 +18,7 @@ from engine.peers.cases import BenchCase
 from engine.peers.child import Answer, Ready, Unready, serve
 from engine.peers.known import Peer
 from engine.peers.measured import CaseMeasured, Ending, EngineMeasured
-from engine.source import CancelToken
+from engine.source import CancelToken, Limits
 from engine.source.processes import spawn_context, start_process
 from engine.vocabulary import Vocabulary
 
@@ -35,6 +35,7 @@ def run_bench(
     *,
     walks: int = 1,
     limit_s: float = 10.0,
+    limits: Limits = Limits(),  # noqa: B008 - frozen
     cancel: CancelToken | None = None,
 ) -> list[EngineMeasured]:
     """Measure engines on cases.
@@ -45,6 +46,7 @@ def run_bench(
         cases: the grammars and texts.
         walks: how often each text is followed; the first time everything is cold.
         limit_s: seconds that an engine has for a case.
+        limits: of this engine's compiles; the others have none that are alike.
         cancel: asked many times a second, and told how far the work is.
 
     Raises:
@@ -53,7 +55,7 @@ def run_bench(
     cancel = cancel or CancelToken()
     if not vocabulary.eos_ids:
         vocabulary = Vocabulary([*vocabulary.tokens, None], [vocabulary.size], vocabulary.special)
-    return [_Run(peer, vocabulary, cases, walks, limit_s, cancel).measured() for peer in peers]
+    return [_Run(peer, vocabulary, cases, walks, limit_s, limits, cancel).measured() for peer in peers]
 
 
 class _Run:
@@ -66,10 +68,11 @@ class _Run:
         cases: Sequence[BenchCase],
         walks: int,
         limit_s: float,
+        limits: Limits,
         cancel: CancelToken,
     ) -> None:
         self._peer, self._vocabulary, self._cases, self._walks = peer, vocabulary, cases, walks
-        self._limit_s, self._cancel = limit_s, cancel
+        self._limit_s, self._limits, self._cancel = limit_s, limits, cancel
         self._done: list[CaseMeasured] = []
         self._prepare_ms: float | None = None
 
@@ -89,7 +92,7 @@ class _Run:
         context = spawn_context()
         pipe, other = context.Pipe(duplex=False)
         rest = self._cases[len(self._done) :]
-        arguments = other, self._peer, self._vocabulary, rest, self._walks
+        arguments = other, self._peer, self._vocabulary, rest, self._walks, self._limits
         process = context.Process(target=serve, args=arguments, daemon=True)
         start_process(process)
         other.close()

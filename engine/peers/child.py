@@ -13,7 +13,9 @@ from engine.peers.adapter import Adapter, PeerMatcher
 from engine.peers.cases import BenchCase
 from engine.peers.known import Peer
 from engine.peers.measured import CaseMeasured, Ending
+from engine.peers.own import OwnAdapter
 from engine.peers.spelling import Speller
+from engine.source import Limits
 from engine.vocabulary import Vocabulary
 
 _COMPILES = 3
@@ -37,7 +39,14 @@ class Unready:
 Answer = Ready | Unready | CaseMeasured
 
 
-def serve(pipe: Connection, peer: Peer, vocabulary: Vocabulary, cases: Sequence[BenchCase], walks: int) -> None:
+def serve(
+    pipe: Connection,
+    peer: Peer,
+    vocabulary: Vocabulary,
+    cases: Sequence[BenchCase],
+    walks: int,
+    limits: Limits = Limits(),  # noqa: B008 - frozen
+) -> None:
     """Prepare, then measure case after case; one answer for each.
 
     Args:
@@ -46,12 +55,15 @@ def serve(pipe: Connection, peer: Peer, vocabulary: Vocabulary, cases: Sequence[
         vocabulary: with an EOS id.
         cases: what to measure.
         walks: how often each text is followed.
+        limits: of this engine's compiles.
     """
     _take_one_core()
     _be_silent()
     began = time.perf_counter_ns()
     try:
         adapter = peer.adapter()(vocabulary)
+        if isinstance(adapter, OwnAdapter):
+            adapter.limits = limits
     except Exception as error:  # noqa: BLE001 - whatever a peer does is told, never the bench's end
         pipe.send(Unready(_said(error)))
         return

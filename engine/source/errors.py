@@ -30,18 +30,30 @@ class CancelledError(EngineError):
 
 
 class LimitExceededError(EngineError):
-    """A compile or a step outgrew a configured limit."""
+    """A compile or a step outgrew a configured limit.
 
-    def __init__(self, what: str, *, given: int, limit: int) -> None:
+    Attributes:
+        what: what there is too much of.
+        given: how much there is, or as much as was counted until the work stopped.
+        limit: how much there may be.
+        name: the field of `Limits` that raises it; empty if none does.
+    """
+
+    def __init__(self, what: str, *, given: int, limit: int, name: str = "") -> None:
         super().__init__(f"{what}: {given:,} exceeds the limit of {limit:,}")
-        self.what, self.given, self.limit = what, given, limit
+        self.what, self.given, self.limit, self.name = what, given, limit, name
+
+    @property
+    def remedy(self) -> str:
+        """How to raise the limit on the command line; empty if it cannot be raised."""
+        return f"raise it with --limit {self.name}={max(self.given, 2 * self.limit)}" if self.name else ""
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _limit_exceeded, (self.what, self.given, self.limit)
+        return _limit_exceeded, (self.what, self.given, self.limit, self.name)
 
 
-def _limit_exceeded(what: str, given: int, limit: int) -> LimitExceededError:
-    return LimitExceededError(what, given=given, limit=limit)
+def _limit_exceeded(what: str, given: int, limit: int, name: str) -> LimitExceededError:
+    return LimitExceededError(what, given=given, limit=limit, name=name)
 
 
 class GrammarError(EngineError):

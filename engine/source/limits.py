@@ -20,6 +20,8 @@ class Limits:
         configurations: interned configurations, all steps and look-aheads together.
         search: configurations looked through to find out whether one can be completed.
         threads: alternatives that one configuration may hold.
+        table_states: states of the automata that an export writes as tables.
+        table_transitions: transitions of a token index that an export writes.
     """
 
     source_length: int = 1_000_000
@@ -29,12 +31,14 @@ class Limits:
     configurations: int = 200_000
     search: int = 50_000
     threads: int = 20_000
+    table_states: int = 20_000
+    table_transitions: int = 20_000_000
 
     def __post_init__(self) -> None:
         for one in fields(self):
             require_count(one.name, getattr(self, one.name), 1)
 
-    def check(self, what: str, given: int, limit: int) -> None:
-        """Raise `LimitExceededError` where `given` exceeds `limit`."""
+    def check(self, what: str, given: int, limit: int, name: str = "") -> None:
+        """Raise `LimitExceededError` if `given` exceeds `limit`; `name` is the field that the limit is."""
         if given > limit:
-            raise LimitExceededError(what, given=given, limit=limit)
+            raise LimitExceededError(what, given=given, limit=limit, name=name)

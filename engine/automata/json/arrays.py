@@ -283,7 +283,7 @@ class ArrayCase:
                 if self.can_close(move.place) or goals.arrays.live.get(move.place):
                     return True
                 seen.add(move.place)
-                goals.limits.check("places of an array", len(seen), goals.limits.search)
+                goals.limits.check("places of an array", len(seen), goals.limits.search, "search")
                 todo.append(move.place)
         return False
 

@@ -112,7 +112,7 @@ class Levels:
         number = self._ids.get((phase, items))
         if number is None:
             number = len(self.frames)
-            self._limits.check("places of a document", number, self._limits.configurations)
+            self._limits.check("places of a document", number, self._limits.configurations, "configurations")
             reader = self._reader(phase, items)
             self._ids[phase, items] = number
             self.frames.append(Frame(phase, items))
@@ -311,7 +311,7 @@ class Levels:
         value, behind = first + 1, first + 2
         known = self._ids.get((Phase.AFTER_MEMBER, then))  # behind another key
         phases = OF_MEMBER[:2] if known is not None else OF_MEMBER if goes_on else OF_MEMBER[:3]
-        self._limits.check("places of a document", first + len(phases), self._limits.configurations)
+        self._limits.check("places of a document", first + len(phases), self._limits.configurations, "configurations")
         for number, phase in enumerate(phases, first):
             frame = Frame(phase, items if number <= value else then)
             self._ids[frame] = number

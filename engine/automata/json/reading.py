@@ -159,7 +159,7 @@ class ReadingTable:
 
     def _reserve(self, size: int) -> None:
         """Make room for so many states."""
-        self._limits.check("reading states", size - 1, self._limits.configurations)
+        self._limits.check("reading states", size - 1, self._limits.configurations, "configurations")
         if size > len(self.rows):
             self._grow(size)
         elif 2 * size > len(self.rows):

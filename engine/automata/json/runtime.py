@@ -143,7 +143,7 @@ class JsonAutomaton:
         number = self._ids.get(spot)
         if number is None:
             number = self._ids[spot] = len(self._spots)
-            self._limits.check("configurations", number, self._limits.configurations)
+            self._limits.check("configurations", number, self._limits.configurations, "configurations")
             self._spots.append(spot)
             self.accepting.append(self._is_accepting(spot))
         return number

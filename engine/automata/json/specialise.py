@@ -265,7 +265,7 @@ class Specialiser:
                 # All of them stay as they are, conditions on the whole object.
                 found = [(*one, *((place[kept], (kept,)) for kept in conditions)) for one in few]
                 break
-            self._limits.check("alternatives of a schema", len(found), self._limits.threads)
+            self._limits.check("alternatives of a schema", len(found), self._limits.threads, "threads")
         return _without_covered([_flat(one) for one in found])
 
     def _is_about_members(self, formula: Formula) -> bool:

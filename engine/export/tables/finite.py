@@ -16,7 +16,8 @@ from engine.automata.program import Program, assemble
 from engine.automata.recursion import nests_without_bound
 from engine.compile import CompiledGrammar
 from engine.export.schema.settings import Spelling
-from engine.export.tables.token_index import TokenIndex, index_of
+from engine.export.tables.named_limit import named_limit
+from engine.export.tables.token_index import RowSize, TokenIndex, forecast_of, index_of
 from engine.export.tables.whole_tokens import whole_token_index
 from engine.export.target import NO_VOCABULARY, ExportJob, ExportOptions, NotExportableError
 from engine.export.text.conversion import CLOSE_OBJECTS, needs_closing
@@ -65,8 +66,12 @@ def _program(compiled: CompiledGrammar, spelling: Spelling, cancel: CancelToken)
     return known[spelling]
 
 
-def token_index(job: ExportJob, most_states: int) -> tuple[TokenIndex, tuple[str, ...]]:
+def token_index(job: ExportJob, row_size: RowSize) -> tuple[TokenIndex, tuple[str, ...]]:
     """The token index of a job, and which texts of a schema it does not hold.
+
+    Args:
+        job: what is exported; it is told how large the index will be before that is made.
+        row_size: how many bytes the target needs for a row.
 
     Raises:
         NotExportableError: the grammar needs a stack, or a token that the vocabulary lacks.
@@ -74,11 +79,19 @@ def token_index(job: ExportJob, most_states: int) -> tuple[TokenIndex, tuple[str
         LimitExceededError: it is too large.
         CancelledError: the job was cancelled.
     """
-    vocabulary = job.need_vocabulary()
+    vocabulary, limits = job.need_vocabulary(), job.compiled.options.limits
+    most_states, most_transitions = limits.table_states, limits.table_transitions
     if job.compiled.is_regular and job.compiled.automaton.token_elements:
-        return whole_token_index(job.compiled, vocabulary, most_states, cancel=job.cancel), ()
-    dfa, notes = finite_automaton(job, most_states)
-    return index_of(dfa, vocabulary, cancel=job.cancel), notes
+        with named_limit("table_states", most_states):
+            index = whole_token_index(
+                job.compiled, vocabulary, most_states, most_transitions=most_transitions, cancel=job.cancel
+            )
+        return index, ()
+    with named_limit("table_states", most_states):
+        dfa, notes = finite_automaton(job, most_states)
+    if job.on_forecast is not None:
+        job.on_forecast(forecast_of(dfa, vocabulary, most_transitions, row_size))
+    return index_of(dfa, vocabulary, most_transitions=most_transitions, cancel=job.cancel), notes
 
 
 def finite_automaton(job: ExportJob, most_states: int) -> tuple[ByteDfa, tuple[str, ...]]:

@@ -33,9 +33,9 @@ from weakref import WeakKeyDictionary
 
 from engine.automata.rules import RuleAutomata, RuleAutomaton
 from engine.compile import CompiledGrammar
-from engine.compile.compiled import DRAWABLE_STATES
 from engine.export.provenance import provenance
 from engine.export.schema.settings import Spelling
+from engine.export.tables.named_limit import named_limit
 from engine.export.tables.rule_automata import automata_of_rules
 from engine.export.tables.schema_automata import schema_automata
 from engine.export.target import ExportJob, NotExportableError
@@ -81,26 +81,31 @@ def tables_of(compiled: CompiledGrammar, spelling: Spelling | None = None, cance
     """
     if spelling is None and compiled in _exact:
         return _exact[compiled]
-    if compiled.notation == "json_schema":
-        found = _of_schema(compiled, spelling, cancel)
-    elif compiled.notation == "gbnf":
-        found = _of_gbnf(compiled, cancel)
-    else:
-        dfa = compiled.materialise(DRAWABLE_STATES, cancel=cancel)
-        whole = RuleAutomaton("root", Span(0, 0), compiled.fullmatch(b""), dfa)
-        found = Tables(RuleAutomata(() if dfa.start is None else (whole,)))
+    with named_limit("table_states", compiled.options.limits.table_states):
+        found = _tables(compiled, spelling, cancel)
     if spelling is None:
         _exact[compiled] = found
     return found
 
 
+def _tables(compiled: CompiledGrammar, spelling: Spelling | None, cancel: CancelToken | None) -> Tables:
+    if compiled.notation == "json_schema":
+        return _of_schema(compiled, spelling, cancel)
+    if compiled.notation == "gbnf":
+        return _of_gbnf(compiled, cancel)
+    dfa = compiled.materialise(compiled.options.limits.table_states, cancel=cancel)
+    whole = RuleAutomaton("root", Span(0, 0), compiled.fullmatch(b""), dfa)
+    return Tables(RuleAutomata(() if dfa.start is None else (whole,)))
+
+
 def _of_schema(compiled: CompiledGrammar, spelling: Spelling | None, cancel: CancelToken | None) -> Tables:
+    most_states = compiled.options.limits.table_states
     try:
-        found = schema_automata(compiled, DRAWABLE_STATES, spelling or Spelling.ANY, cancel=cancel)
+        found = schema_automata(compiled, most_states, spelling or Spelling.ANY, cancel=cancel)
     except GrammarError as error:
         if spelling is not None or error.diagnostics[0].code != TOO_LARGE:
             raise
-        found = schema_automata(compiled, DRAWABLE_STATES, Spelling.PLAIN, cancel=cancel)
+        found = schema_automata(compiled, most_states, Spelling.PLAIN, cancel=cancel)
     return Tables(found.automata, found.notes)
 
 
@@ -108,7 +113,9 @@ def _of_gbnf(compiled: CompiledGrammar, cancel: CancelToken | None) -> Tables:
     assert compiled.grammar is not None
     if compiled.is_empty:
         return Tables(RuleAutomata(()))
-    return Tables(automata_of_rules(compiled.grammar, DRAWABLE_STATES, compiled.options.limits, cancel))
+    return Tables(
+        automata_of_rules(compiled.grammar, compiled.options.limits.table_states, compiled.options.limits, cancel)
+    )
 
 
 def tables_document(job: ExportJob, tables: Tables, *options: str) -> dict[str, Any]:

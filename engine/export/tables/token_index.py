@@ -27,7 +27,7 @@ configuration; the accepting states are a fact of the grammar.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,14 +37,19 @@ from numpy.typing import NDArray
 from engine.automata.dfa import ByteDfa
 from engine.compile import CompiledGrammar
 from engine.export.provenance import provenance
-from engine.export.target import ExportJob
-from engine.source import CancelToken, LimitExceededError
+from engine.export.target import ExportJob, Forecast
+from engine.source import CancelToken, LimitExceededError, Limits
 from engine.vocabulary import Vocabulary
 
 FORMAT = "turnstile-token-index"
 VERSION = 2
-MOST_STATES = 20_000
-MOST_TRANSITIONS = 20_000_000
+MOST_STATES = Limits().table_states
+MOST_TRANSITIONS = Limits().table_transitions
+_SAMPLED = 48
+"""So many states are looked at for a forecast: a fraction of a second, whatever the vocabulary."""
+
+RowSize = Callable[[NDArray[np.int32], NDArray[np.int32]], int]
+"""The bytes that a state's row takes in a file: of its token ids and of the states that they lead to."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,17 +111,48 @@ def index_of(
         CancelledError: it was cancelled.
     """
     table, spelling = _table(dfa), SpelledTokens(vocabulary)
-    tokens, targets, total = [], [], 0
-    for state in range(len(dfa.states)):
+    nothing = np.zeros(0, np.int32)
+    tokens, targets, total = [nothing] * len(dfa.states), [nothing] * len(dfa.states), 0
+    # The states with the most tokens first: where there are too many, that is found out soon.
+    for done, state in enumerate(_heaviest_first(table, spelling).tolist()):
         if cancel is not None:
-            cancel.report("token index", state, len(dfa.states))
+            cancel.report("token index", done, len(dfa.states))
         ids, reached = spelling.run(table, state)
         total += ids.shape[0]
         if total > most_transitions:
-            raise LimitExceededError("transitions of the token index", given=total, limit=most_transitions)
-        tokens.append(ids)
-        targets.append(reached)
+            raise too_many(total, most_transitions)
+        tokens[state], targets[state] = ids, reached
     return TokenIndex(dfa, tuple(tokens), tuple(targets))
+
+
+def too_many(transitions: int, limit: int) -> LimitExceededError:
+    """Return the error of an index that is too large."""
+    return LimitExceededError(
+        "transitions of the token index", given=transitions, limit=limit, name="table_transitions"
+    )
+
+
+def forecast_of(dfa: ByteDfa, vocabulary: Vocabulary, limit: int, row_size: RowSize) -> Forecast:
+    """Estimate how many transitions an index will have, and how many bytes they take in a file.
+
+    States are ordered by how many tokens may begin there, which is cheap to know, and every n-th is run in full. The
+    order is fixed, so the same grammar and vocabulary have the same forecast.
+    """
+    table, spelling = _table(dfa), SpelledTokens(vocabulary)
+    order = _heaviest_first(table, spelling)
+    chosen = order[:: max(1, len(order) // _SAMPLED)]
+    transitions = size = 0
+    for state in chosen:
+        ids, reached = spelling.run(table, int(state))
+        transitions += ids.shape[0]
+        size += row_size(ids, reached)
+    scale = len(order) / max(1, len(chosen))
+    return Forecast(round(transitions * scale), limit, round(size * scale))
+
+
+def _heaviest_first(table: NDArray[np.int32], spelling: SpelledTokens) -> NDArray[np.int64]:
+    """The states by how many tokens begin with a byte that they read, the most first."""
+    return np.argsort(-((table >= 0) @ spelling.by_first_byte), kind="stable")
 
 
 def index_document(
@@ -166,6 +202,7 @@ class SpelledTokens:
         self._lengths = _lengths([token for _, token in spelled])
         self._starts = np.cumsum(self._lengths) - self._lengths
         self._bytes = np.frombuffer(b"".join(token for _, token in spelled), dtype=np.uint8)
+        self.by_first_byte = np.bincount(self._bytes[self._starts], minlength=256).astype(np.int64)
 
     def run(self, table: NDArray[np.int32], state: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """The ids that survive from a state, ascending, and where they end."""

@@ -16,7 +16,7 @@ from engine.automata.dfa import ByteDfa, DfaEdge, DfaState
 from engine.automata.lazy import LazyAutomaton
 from engine.automata.runtime import DEAD
 from engine.compile import CompiledGrammar
-from engine.export.tables.token_index import MOST_TRANSITIONS, SpelledTokens, TokenIndex
+from engine.export.tables.token_index import MOST_TRANSITIONS, SpelledTokens, TokenIndex, too_many
 from engine.export.target import NotExportableError
 from engine.masking.token_sets import TokenSets
 from engine.source import CancelToken, LimitExceededError
@@ -60,7 +60,7 @@ def whole_token_index(
         targets.append(row[tokens[-1]])
         total += tokens[-1].shape[0]
         if total > most_transitions:
-            raise LimitExceededError("transitions of the token index", given=total, limit=most_transitions)
+            raise too_many(total, most_transitions)
     return TokenIndex(found.dfa(), tuple(tokens), tuple(targets))
 
 

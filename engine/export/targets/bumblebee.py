@@ -19,12 +19,13 @@ from collections.abc import Iterator
 from typing import Final, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.compile import CompiledGrammar
 from engine.export.checks.token_walks import walk_tokens
 from engine.export.provenance import comment, provenance_lines
 from engine.export.tables.finite import index_refusal, token_index
-from engine.export.tables.token_index import MOST_STATES, TokenIndex
+from engine.export.tables.token_index import TokenIndex
 from engine.export.target import (
     Artifact,
     Check,
@@ -118,7 +119,7 @@ class BumblebeeTarget:
     def make(self, job: ExportJob) -> Artifact:
         """As `Target`."""
         vocabulary = job.need_vocabulary()
-        index, notes = token_index(job, MOST_STATES)
+        index, notes = token_index(job, _row_size)
         rows, dead_ends = _rows(index, vocabulary)
         if len(rows) * vocabulary.size > _MOST_CELLS:
             raise NotExportableError(
@@ -143,6 +144,14 @@ class BumblebeeTarget:
         fewer = job.compiled.notation == "json_schema" and bool(artifact.notes)
         compared = "the masks of the transition list and of the engine, over the whole vocabulary,"
         return Check(compared, *walk_tokens(job, side, holds_fewer=fewer), _SCOPE)
+
+
+def _row_size(ids: NDArray[np.int32], targets: NDArray[np.int32]) -> int:
+    """The bytes of a state's lines: one for each state that it leads to."""
+    lines: dict[int, list[int]] = {}
+    for token, target in zip(ids.tolist(), targets.tolist(), strict=True):
+        lines.setdefault(target, []).append(token)
+    return sum(len(f"    {{0000, {target}, [{', '.join(_ids(row))}]}},\n") for target, row in lines.items())
 
 
 def _rows(index: TokenIndex, vocabulary: Vocabulary) -> tuple[_Rows, int]:

@@ -13,6 +13,7 @@ import json
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.automata.byte_classes import ByteRanges, join_ranges
 from engine.compile import CompiledGrammar
@@ -23,7 +24,7 @@ from engine.export.runtimes.guide import Guide
 from engine.export.runtimes.guide.pushdown import DEAD, Pushdown
 from engine.export.tables.finite import index_refusal, token_index
 from engine.export.tables.rule_tables import as_text, tables_document, tables_of
-from engine.export.tables.token_index import FORMAT, MOST_STATES, index_document
+from engine.export.tables.token_index import FORMAT, index_document
 from engine.export.target import (
     Artifact,
     Check,
@@ -37,6 +38,11 @@ from engine.export.target import (
 from engine.export.text.plain_grammar import spelled
 from engine.source import LimitExceededError
 from engine.vocabulary import Vocabulary
+
+
+def _row_size(ids: NDArray[np.int32], targets: NDArray[np.int32]) -> int:
+    """The bytes of a row: each transition is `"id":target,`."""
+    return sum(len(f'"{token}":{target},') for token, target in zip(ids.tolist(), targets.tolist(), strict=True))
 
 
 class JsonTarget:
@@ -72,7 +78,7 @@ class JsonTarget:
         return Artifact((("grammar.json", as_text(tables_document(job, tables, *heeded))),), tables.notes)
 
     def _index(self, job: ExportJob) -> Artifact:
-        index, notes = token_index(job, MOST_STATES)
+        index, notes = token_index(job, _row_size)
         document = index_document(index, job, notes, self.takes(job.compiled))
         return Artifact((("grammar.json", as_text(document)),), notes)
 

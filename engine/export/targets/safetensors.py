@@ -23,7 +23,7 @@ from engine.export.checks.index_side import IndexSide
 from engine.export.checks.token_walks import walk_tokens
 from engine.export.provenance import provenance
 from engine.export.tables.finite import index_refusal, token_index
-from engine.export.tables.token_index import FORMAT, MOST_STATES, VERSION
+from engine.export.tables.token_index import FORMAT, VERSION
 from engine.export.target import Artifact, Check, ExportJob, ExportOptions, Group, MismatchError, OptionName
 from engine.export.text.plain_grammar import spelled
 from engine.vocabulary import Vocabulary
@@ -54,7 +54,7 @@ class SafetensorsTarget:
         """As `Target`."""
         from safetensors.numpy import save
 
-        index, notes = token_index(job, MOST_STATES)
+        index, notes = token_index(job, lambda ids, targets: ids.nbytes + targets.nbytes)
         nothing = np.zeros(0, np.int32)
         tensors = {
             "indptr": index.indptr,

@@ -35,7 +35,7 @@ def print_regex(node: Node, dialect: Dialect = "python", limits: Limits | None =
         LimitExceededError: its groups are nested deeper than a regular expression may be.
     """
     limits = limits or Limits()
-    limits.check("groups nested in one another", depth(node) + 1, limits.nesting)
+    limits.check("groups nested in one another", depth(node) + 1, limits.nesting, "nesting")
     return _Printer(dialect).text(node, 0)
 
 

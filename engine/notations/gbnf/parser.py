@@ -45,7 +45,7 @@ def parse(source: SourceText, limits: Limits) -> tuple[Grammar, tuple[Diagnostic
         GrammarError: the text is malformed, or a rule is missing; with all findings that could be made.
         LimitExceededError: the text is too long.
     """
-    limits.check("characters of the grammar", len(source.text), limits.source_length)
+    limits.check("characters of the grammar", len(source.text), limits.source_length, "source_length")
     parser = _Parser(source, limits)
     parser.run()
     grammar, findings = check(parser.rules, source, parser.reader.findings)
@@ -203,7 +203,7 @@ class _Parser:
     def _check_depth(self, depth: int, span: Span) -> None:
         if depth > self._limits.nesting:
             message = f"groups are nested deeper than the limit `nesting` of {self._limits.nesting:,}"
-            hint = "Give inner groups a rule of their own"
+            hint = "Give inner groups a rule of their own, or raise it with --limit nesting=N"
             raise error("nesting-limit", span, message, hint)
 
     def _close(self) -> None:
@@ -269,7 +269,7 @@ class _Parser:
                 f"`{quantifier}` makes {weight:,} repetitions, counting those inside it, "
                 f"where the limit `repetition` is {self._limits.repetition:,}"
             )
-            raise error("repetition-limit", span, message, "Use `*` or `+`, or smaller counts")
+            raise error("repetition-limit", span, message, "Use `*` or `+`, smaller counts, or --limit repetition=N")
         depth = item.depth + item.repeated
         self._check_depth(depth, span)
         trouble = self._symbols.repeat(item, minimum, maximum)

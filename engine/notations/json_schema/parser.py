@@ -49,7 +49,7 @@ def parse(
         GrammarError: it is no JSON, or no schema that can be enforced; with all findings that could be made.
         LimitExceededError: it is too long.
     """
-    limits.check("characters of the schema", len(source.text), limits.source_length)
+    limits.check("characters of the schema", len(source.text), limits.source_length, "source_length")
     findings = Findings(lenient=unenforced == "warn")
     try:
         root = read_json(source.text, limits.nesting)

@@ -159,12 +159,12 @@ WORDINGS: Final[Mapping[str, Wording]] = MappingProxyType(
         # Limits
         "regex-nesting-limit": Wording(
             "groups are nested deeper than the limit `nesting` of %(limit)s",
-            "Remove groups that are not needed, or write nested alternatives side by side",
+            "Remove groups that are not needed, write nested alternatives side by side, or use --limit nesting=N",
         ),
         "regex-repetition-limit": Wording(
             "`%(quantifier)s` makes %(given)s repetitions, counting those inside it, where the limit `repetition` is "
             "%(limit)s",
-            "Use `*` or `+`, or smaller counts",
+            "Use `*` or `+`, smaller counts, or --limit repetition=N",
         ),
     }
 )

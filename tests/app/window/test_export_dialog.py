@@ -10,8 +10,20 @@ from PySide6.QtWidgets import QFileDialog
 
 from app.document import DocumentFile, GrammarPart, ModelPart
 from app.window.export_dialog import ExportDialog
-from app.workers.export_values import ExportAnswer, ExportEntry, ExportList, ExportTold, PreviewFile
+from app.workers.compile_messages import CompileRequest
+from app.workers.export_values import (
+    ExportAnswer,
+    ExportEntry,
+    ExportList,
+    ExportRequest,
+    ExportTold,
+    PreviewFile,
+)
+from app.workers.exporting import export
 from app.workers.messages import Failed
+from engine.compile import CompileOptions, compile_grammar
+from engine.source import CancelToken
+from engine.vocabulary import Vocabulary
 
 NESTED = 'root ::= "(" root ")" | "a"'
 
@@ -294,3 +306,26 @@ def test_a_file_that_is_no_text_says_so(alone):
     alone.show_list(ExportList((ENTRY,)))
     alone.show_answer(ExportAnswer("gbnf", "", asked[0][3], files=(PreviewFile("a", 9, ""),)))
     assert alone.preview.text.toPlainText() == "This file is not text."
+
+
+def test_a_file_that_would_be_large_shows_its_size_in_the_place_of_a_preview(alone):
+    asked = []
+    alone.wanted.connect(lambda *given: asked.append(given))
+    alone.show_list(ExportList((ENTRY,)))
+    estimate = "about 56 MB are expected (10,000,000 transitions)"
+    alone.show_answer(ExportAnswer("gbnf", "", asked[0][3], estimate=estimate))
+    assert "About 56 MB are expected" in alone.preview.message.text()
+    assert "About 56 MB are expected" in alone.note.text()
+    assert not alone.is_waiting
+    assert alone.write_button.isEnabled()
+
+
+def test_a_large_export_is_not_made_for_its_preview(monkeypatch):
+    monkeypatch.setattr("engine.export.target.LARGE", 100)
+    compiled = compile_grammar("regex", "[a-z]{9}")
+    vocabulary = Vocabulary([bytes([byte]) for byte in range(256)], [])
+    request = CompileRequest(1, "regex", "[a-z]{9}", CompileOptions())
+    for target in ("json", "safetensors"):
+        answer = export(ExportRequest(request, target), compiled, vocabulary, CancelToken())
+        assert answer.estimate == "about 0 MB are expected (234 transitions)"
+        assert (answer.files, answer.error) == ((), "")

@@ -12,9 +12,10 @@ from language import ALPHABET
 from engine.automata.lazy import LazyAutomaton
 from engine.automata.program import assemble
 from engine.automata.runtime import DEAD
+from engine.compile import compile_grammar
 from engine.grammar import Chars, CharSet, Choice, Grammar, Node, Reference, Repeat, Rule, Sequence
 from engine.grammar.simplify import simplify_grammar
-from engine.source import Limits
+from engine.source import LimitExceededError, Limits
 
 TEXTS = ["".join(chars) for length in range(5) for chars in product(ALPHABET, repeat=length)]
 
@@ -88,3 +89,17 @@ def test_left_and_tail_recursion_need_no_more_configurations_for_longer_texts() 
         size = automaton.size
         assert accepts(automaton, "n" + "+n" * 5000)
         assert automaton.size == size
+
+
+def test_states_are_counted_before_any_automaton_is_minimised(monkeypatch):
+    """Minimising takes as long again as counting, and a grammar that is too large is refused without it."""
+    rules = "\n".join(f'r{number} ::= "{"abcdefgh" * 4}{number}" r{number + 1}?' for number in range(40))
+    grammar = compile_grammar("gbnf", f'root ::= r0\n{rules}\nr40 ::= "(" root ")"')
+    assert sum(len(rule.dfa.states) for rule in grammar.rule_automata().rules) > 1_000
+
+    def minimise(*_: object, **__: object) -> None:
+        pytest.fail("minimised")
+
+    monkeypatch.setattr("engine.automata.rules.merge_equivalent", minimise)
+    with pytest.raises(LimitExceededError, match="states of the rules' automata: 501 exceeds the limit of 500"):
+        grammar.rule_automata(500)

@@ -81,7 +81,7 @@ def test_a_broken_grammar_is_told_as_anywhere(capsys):
         (("--text", "a"), "belong to --grammar"),
         ((*GRAMMAR, "--text", "a", "--engines", "llama"), "there is no engine llama"),
         (("--schemas", "no/such/file"), "cannot read no/such/file"),
-        ((*GRAMMAR, "--limit", "0"), "is not above 0"),
+        ((*GRAMMAR, "--time-limit", "0"), "is not above 0"),
     ],
 )
 def test_misuse(capsys, arguments, told):

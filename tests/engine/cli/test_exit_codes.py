@@ -15,6 +15,7 @@ import engine.cli.parser
 import engine.models
 from engine.cli.exit_codes import COMMANDS, ExitCode, help_text, markdown
 from engine.cli.main import main
+from engine.source import CancelledError
 
 ROOT = Path(__file__).parents[3]
 REGEX = ("--notation", "regex", "--grammar")
@@ -93,6 +94,15 @@ def test_an_interrupt_ends_each_command_with_130(command, files, monkeypatch, ca
     if command == "coalesce":
         monkeypatch.setattr("engine.cli.coalescing.coalesce", interrupt)
     assert run(command, *filled(SUCCESS[command], files)) == ExitCode.CANCELLED
+    assert capsys.readouterr() == ("", "turnstile: cancelled\n")
+
+
+def test_work_that_is_cancelled_ends_with_130(monkeypatch, capsys):
+    def cancel(_arguments: object) -> int:
+        raise CancelledError
+
+    monkeypatch.setattr(engine.cli.parser, "check", cancel)
+    assert run("check", *REGEX, "a") == ExitCode.CANCELLED
     assert capsys.readouterr() == ("", "turnstile: cancelled\n")
 
 

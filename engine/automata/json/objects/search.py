@@ -20,7 +20,7 @@ def completes(case: ObjectCase, start: ObjectPlace) -> bool:
             if case.can_close(move.place) or case.known_live(move.place):
                 return True
             reached.add(move.place)
-            goals.limits.check("places of an object", len(reached), goals.limits.search)
+            goals.limits.check("places of an object", len(reached), goals.limits.search, "search")
             todo.append(move.place)
     return False
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from engine.compile import CompiledGrammar, compile_grammar
 from engine.export.provenance import generator
-from engine.export.tables.token_index import TokenIndex, build_token_index, index_document
+from engine.export.tables.token_index import TokenIndex, build_token_index, forecast_of, index_document, index_of
 from engine.export.target import ExportJob
 from engine.masking import Matcher
 from engine.source import CancelledError, CancelToken, LimitExceededError
@@ -139,3 +139,33 @@ def test_it_can_be_cancelled():
     cancel.cancel()
     with pytest.raises(CancelledError):
         build_token_index(compile_grammar("regex", "a"), TOKENS, cancel=cancel)
+
+
+def test_a_forecast_is_exact_where_every_state_is_looked_at_and_near_elsewhere():
+    vocabulary = Vocabulary([bytes([byte]) for byte in range(256)] + [b"ab", b"abc", b"zz"], [])
+
+    def size(ids, targets):
+        return ids.nbytes + targets.nbytes
+
+    for pattern in ("[a-z]{5}", "(?:[a-z]{1,9}-){20}x", '"[^"]{200}"'):
+        dfa = compile_grammar("regex", pattern).materialise()
+        index = index_of(dfa, vocabulary)
+        actual = sum(row.shape[0] for row in index.tokens)
+        forecast = forecast_of(dfa, vocabulary, 10, size)
+        assert forecast == forecast_of(dfa, vocabulary, 10, size)
+        assert forecast.size == pytest.approx(8 * forecast.count, abs=8 * len(dfa.states))
+        if len(dfa.states) <= 48:
+            assert forecast.count == actual
+        else:
+            assert forecast.count == pytest.approx(actual, rel=0.1)
+
+
+def test_the_heaviest_states_are_run_first_and_the_index_is_the_same():
+    vocabulary = Vocabulary([bytes([byte]) for byte in range(256)], [])
+    dfa = compile_grammar("regex", "ab[^x]{3}c").materialise()
+    index = index_of(dfa, vocabulary)
+    assert [row.tolist() for row in index.tokens][dfa.start] == [ord("a")]
+    with pytest.raises(LimitExceededError) as caught:
+        index_of(dfa, vocabulary, most_transitions=100)
+    assert caught.value.given > 100  # the first state that was run was a heavy one
+    assert caught.value.name == "table_transitions"
