@@ -24,7 +24,7 @@ from engine.export.target import Artifact, ExportJob, ExportOptions, MismatchErr
 from engine.export.targets import target
 from engine.export.targets.json import index_side
 from engine.export.writing import check, export, fits, make, refusal
-from engine.source import GrammarError, LimitExceededError
+from engine.source import GrammarError, LimitExceededError, Limits
 from engine.vocabulary import Vocabulary
 
 VOCABULARY = vocabulary()
@@ -80,15 +80,29 @@ def test_json_of_rules_needs_no_vocabulary():
     assert refusal(target("json"), job("json_schema", FLAT, None)) == ""
 
 
-def test_json_of_a_schema_whose_index_is_too_large_is_its_rules(monkeypatch):
-    of = job("json_schema", FLAT, VOCABULARY, whitespace="compact")
-    monkeypatch.setattr("engine.export.targets.json.MOST_STATES", 3)
+def limited(of, **limits):
+    """The same job within other limits."""
+    options = replace(of.compiled.options, limits=Limits(**limits))
+    compiled = compile_grammar(of.compiled.notation, of.compiled.source, options)
+    return replace(of, compiled=compiled)
+
+
+def test_json_of_a_schema_whose_index_is_too_large_is_its_rules():
+    of = limited(job("json_schema", FLAT, VOCABULARY, whitespace="compact"), table_transitions=3)
     made = make("json", of)
     assert json.loads(made.content)["format"] == "turnstile-rule-automata"
     assert "masks of the tables" in check("json", made, of).sentence
-    monkeypatch.setattr("engine.export.targets.safetensors.MOST_STATES", 3)
-    with pytest.raises(LimitExceededError, match="exceeds the limit of 3"):
+    with pytest.raises(LimitExceededError, match="exceeds the limit of 3") as caught:
         make("safetensors", of)
+    assert caught.value.name == "table_transitions"
+
+
+def test_the_states_of_an_index_have_a_limit_that_can_be_raised():
+    of = job("json_schema", FLAT, VOCABULARY, whitespace="compact")
+    with pytest.raises(LimitExceededError, match="exceeds the limit of 3") as caught:
+        make("safetensors", limited(of, table_states=3))
+    assert caught.value.name == "table_states"
+    assert make("safetensors", limited(of, table_states=1000)).size
 
 
 @pytest.mark.parametrize(
@@ -144,11 +158,11 @@ def test_any_regular_grammar_has_an_index_that_agrees(source):
         assert compiled.options == SMALL
 
 
-def test_an_index_of_whole_tokens_knows_limits(monkeypatch):
+def test_an_index_of_whole_tokens_knows_limits():
     of = job(*CASES["whole or spelled"], VOCABULARY)
-    monkeypatch.setattr("engine.export.targets.safetensors.MOST_STATES", 2)
-    with pytest.raises(LimitExceededError, match="exceeds the limit of 2"):
-        make("safetensors", of)
+    with pytest.raises(LimitExceededError, match="exceeds the limit of 2") as caught:
+        make("safetensors", limited(of, table_states=2))
+    assert caught.value.name == "table_states"
     with pytest.raises(LimitExceededError, match="transitions of the token index"):
         whole_token_index(of.compiled, VOCABULARY, 100, most_transitions=20, cancel=of.cancel)
 
