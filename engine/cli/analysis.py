@@ -13,7 +13,7 @@ from engine.cli.output import CommandError, IllegalTextError, place_of
 from engine.compile import CompiledGrammar
 from engine.diagnosis import byte_prose, distance_prose, explain_stacks, stands_at
 from engine.masking import Matcher
-from engine.masking.dead_ends import DeadEnd, dead_ends
+from engine.masking.dead_end_search import DeadEnd, dead_ends
 from engine.masking.explanation import Explanation, StackVerdict
 from engine.masking.token_distance import TokenCompletion
 from engine.source import CancelToken, SourceText, Span

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from engine.masking.explanation import Explanation, Reason
 
 if TYPE_CHECKING:
-    from engine.masking.dead_ends import dead_ends
+    from engine.masking.dead_end_search import dead_ends
     from engine.masking.matcher import Matcher
     from engine.masking.runtime import warm
     from engine.masking.token_automaton import clear_caches
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _HOME_OF = {
     "Matcher": "engine.masking.matcher",
     "clear_caches": "engine.masking.token_automaton",
-    "dead_ends": "engine.masking.dead_ends",
+    "dead_ends": "engine.masking.dead_end_search",
     "warm": "engine.masking.runtime",
 }
 

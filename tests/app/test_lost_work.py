@@ -62,7 +62,8 @@ def test_a_signal_saves_everything_and_ends_cleanly(tmp_path, what, name):
     states = [state, *kill(window, signal.Signals[name])]
     assert window.returncode == 128 + signal.Signals[name]
     after = recovered(tmp_path)
-    assert after[LARGEST[what]] == states[-1][LARGEST[what]]
+    saved, reported = after[LARGEST[what]], states[-1][LARGEST[what]]
+    assert saved >= reported if what == "run" else saved == reported  # a run may step once more behind its last report
     assert any(banner.startswith(f"Turnstile was closed by the signal {name}.") for banner in after["banners"]) or (
         what == "run"  # steps are no edit: they come back with what was open last, and there is nothing to say
     )

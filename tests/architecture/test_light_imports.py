@@ -1,5 +1,7 @@
 """What must start fast loads nothing heavy: torch alone takes longer than the first window may."""
 
+import importlib
+import pkgutil
 import subprocess
 import sys
 
@@ -35,3 +37,13 @@ def test_an_import_stays_light(module, unwanted):
     code = f"import sys, {module}; print(*(name for name in {unwanted!r} if name in sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout.split()) == (0, []), done.stderr
+
+
+@pytest.mark.parametrize(
+    "package", ["engine", "engine.compile", "engine.decoding", "engine.masking", "engine.vocabulary"]
+)
+def test_no_name_of_a_lazy_package_is_a_module_of_it(package):
+    """Importing such a module would put it in the place of the function of its name."""
+    loaded = importlib.import_module(package)
+    modules = {module.name for module in pkgutil.iter_modules(loaded.__path__)}
+    assert set(loaded.__all__) & modules == set()

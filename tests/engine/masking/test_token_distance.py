@@ -8,7 +8,7 @@ import random
 import pytest
 
 from engine import Matcher, Vocabulary, compile_grammar
-from engine.masking.dead_ends import dead_ends
+from engine.masking.dead_end_search import dead_ends
 from engine.masking.token_steps import TokenSteps
 from engine.source import CancelledError, CancelToken
 
