@@ -18,7 +18,35 @@ APART = {
 ADDRESS = {"$id": "https://example.com/s.json"}
 NAMES = {"properties": {"a": {"type": "string"}, "b": {"type": "integer"}}, "required": ["b"]}
 
+# From the official suite: `then` and `else` reach one dynamic reference over two paths.
+PATHS = {
+    "$id": "https://example.com/paths",
+    "if": {"properties": {"kind": {"const": "numbers"}}, "required": ["kind"]},
+    "then": {"$ref": "numbers"},
+    "else": {"$ref": "strings"},
+    "$defs": {
+        "any": {
+            "$id": "any",
+            "properties": {"list": {"items": {"$dynamicRef": "#item"}}},
+            "$defs": {"default": {"$dynamicAnchor": "item"}},
+        },
+        "numbers": {"$id": "numbers", "$ref": "any", "$defs": {"i": {"$dynamicAnchor": "item", "type": "number"}}},
+        "strings": {"$id": "strings", "$ref": "any", "$defs": {"i": {"$dynamicAnchor": "item", "type": "string"}}},
+    },
+}
+
 CASES = [
+    # What a condition declares comes first in `else` as it does in `then`.
+    (
+        PATHS,
+        ['{"kind":"numbers","list":[1.1]}', '{"kind":"strings","list":["a"]}', '{"list":["a"]}', '{"kind":1}'],
+        ['{"kind":"numbers","list":["a"]}', '{"kind":"strings","list":[1.1]}', '{"list":["a"],"kind":"strings"}'],
+    ),
+    (
+        {"not": {"properties": {"a": {"const": 1}}}, "properties": {"b": {"type": "null"}}},
+        ['{"a":2,"b":null}', '{"a":2,"c":1}'],
+        ['{"a":1}', '{"b":null,"a":2}', '{"b":null}'],
+    ),
     (True, ["{}", '[1, 2.5e3, "a\\n", null, true, {"a": [ ]}]', '"\\ud83d\\ude00"'], ['{"a" 1}', '"', "[1,]", "01"]),
     (NAMES, ['{"a":"x","b":1}', '{"b": 1}', '{"b":1,"c":[]}', '{\n  "\\u0062":1}'], ['{"b":1,"a":"x"}', '{"b":1.0}']),
     (NAMES, ["[]"], ['{"b":1,"b":2}', '{"b":1,"\\u0062":2}', '{"a":"x"}']),
