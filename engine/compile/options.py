@@ -23,6 +23,9 @@ class CompileOptions:
         escapes: of a JSON Schema: which escapes may stand in strings. `shortest`: those that JSON requires, in their
             shortest form and with lower-case digits, so that a string has one spelling; string values that no keyword
             constrains may also have `\\uXXXX` for characters above U+007F, and `\\/`. `any`: all that JSON has.
+        numbers: of a JSON Schema: how numbers are written that a schema lists or calls integers. `plain`: in digits,
+            without an exponent and without zeros at the end of a fraction, so that each has one spelling. `any`: in
+            every form that JSON has, as the standard allows; verdicts on outputs from elsewhere use it.
         property_order: of a JSON Schema: whether declared properties come in their order.
         additional: of a JSON Schema: whether objects are open where `additionalProperties` is absent.
         unenforced: of a JSON Schema: what a keyword is that cannot be enforced.
@@ -33,6 +36,7 @@ class CompileOptions:
     dialect: Literal["python", "ecma"] = "python"
     whitespace: Literal["compact", "one-space", "flexible", "any"] = "flexible"
     escapes: Literal["shortest", "any"] = "shortest"
+    numbers: Literal["plain", "any"] = "plain"
     property_order: Literal["declared", "any"] = "declared"
     additional: Literal["open", "closed"] = "open"
     unenforced: Literal["error", "warn"] = "error"

@@ -30,7 +30,12 @@ def schema_automaton(
     """
     cancel.begin("parsing")
     model, findings = json_schema.parse(
-        text, options.limits, draft=options.draft, additional=options.additional, unenforced=options.unenforced
+        text,
+        options.limits,
+        draft=options.draft,
+        additional=options.additional,
+        unenforced=options.unenforced,
+        any_numbers=options.numbers == "any",
     )
     cancel.begin("looking for a match")
     any_order = options.property_order == "any"

@@ -18,9 +18,9 @@ from dataclasses import dataclass, replace
 from engine.compile import CompiledGrammar
 from engine.diagnosis.around import beginning
 from engine.diagnosis.endings import ending_of
-from engine.diagnosis.freer import needless_escape, relaxed_for_verdict, what_would_help
+from engine.diagnosis.freer import relaxed_for_verdict, unusual_spellings, what_would_help
 from engine.diagnosis.saved_traces import SavedTrace
-from engine.diagnosis.sentences import needlessly_escaped, notes_on, sentence_on
+from engine.diagnosis.sentences import notes_on, on_unusual_spelling, sentence_on
 from engine.diagnosis.tokens_of import Tokens, divergence, given_ids, given_pieces, own_spelling, spelled_text
 from engine.diagnosis.verdict import STOP, Failure, Outcome, ReplayedToken, TokenState, Verdict, place_in
 from engine.diagnosis.walk import Walk, circles, walk
@@ -64,8 +64,9 @@ def replay_text(
         whose: the vocabulary that it is told in tokens of; None for bytes alone.
         budget: how many tokens there were.
         finish: why the generation ended, as the server said: one of `FINISHES`; empty where it is not known.
-        advise: whether the output is from elsewhere: it is then judged with any escapes, whatever the options of the
-            compile, and options are looked for under which it would be legal. Both compile anew.
+        advise: whether the output is from elsewhere: it is then judged with any escapes and any forms of numbers,
+            whatever the options of the compile, and options are looked for under which it would be legal. Both compile
+            anew.
         cancel: asked now and then.
 
     Raises:
@@ -164,14 +165,22 @@ class _Replay:
         found = self._judge()
         if not self._advises or found.is_prefix or self._automaton.token_elements:
             return found
-        relaxed = relaxed_for_verdict(self._grammar, self._data, self._cancel)
-        if relaxed is None:
-            return found
-        other = _Replay(relaxed, *given).verdict()
-        if not other.is_prefix and other.legal <= found.legal:
-            return found
-        escape = needless_escape(self._grammar, self._data, other.skipped[0] if other.skipped else 0)
-        return replace(other, notes=(needlessly_escaped(self._data, escape), *other.notes))
+        for numbers in (True, False):
+            relaxed = relaxed_for_verdict(self._grammar, self._data, self._cancel, numbers=numbers)
+            if relaxed is None:
+                continue
+            other = _Replay(relaxed, *given).verdict()
+            if not other.is_prefix and other.legal <= found.legal:
+                continue
+            front = other.skipped[0] if other.skipped else 0
+            unusual = unusual_spellings(self._grammar, self._data, front, self._cancel)
+            unusual = tuple(each for each in unusual if numbers or not each.is_number)
+            # A number that is refused in every form is better explained by the form that would be written.
+            if not other.is_prefix and any(each.is_number and each.end >= other.legal for each in unusual):
+                continue
+            notes = tuple(on_unusual_spelling(self._data, each) for each in unusual)
+            return replace(other, notes=(*notes, *other.notes))
+        return found
 
     def _judge(self) -> Verdict:
         blank = Verdict(Outcome.EMPTY_LANGUAGE, "", data=self._data, diagnostics=self._grammar.diagnostics)

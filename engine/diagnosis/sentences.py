@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from engine.diagnosis.around import front_kind, tail_kind
+from engine.diagnosis.freer import UnusualSpelling
 from engine.diagnosis.verdict import (
     CONTEXT,
     LENGTH,
@@ -61,15 +62,21 @@ def notes_on(found: Verdict, source: SourceText, finish: str = "", *, is_schema:
     return tuple(note for note in notes if note)
 
 
-def needlessly_escaped(data: bytes, byte: int) -> str:
-    """Say that an output is legal only since outputs from elsewhere may have any escapes."""
-    place = place_in(data, byte)
-    escape = data[byte : byte + (6 if data[byte + 1 : byte + 2] == b"u" else 2)].decode("utf-8", "replace")
-    return (
-        f"Turnstile never writes it this way: {quoted(escape)} at line {place.line:,}, column {place.column:,} "
-        f"(byte {byte:,}) is not the shortest spelling of its character, and the grammar is compiled with escapes "
-        "`shortest`. Outputs from elsewhere are judged with escapes `any`."
+def on_unusual_spelling(data: bytes, found: UnusualSpelling) -> str:
+    """Say that an output is legal only since outputs from elsewhere may spell strings and numbers as they like."""
+    place = place_in(data, found.start)
+    written = data[found.start : found.end].decode("utf-8", "replace")
+    said = (
+        "This spelling is valid by the standard; Turnstile never writes it this way: "
+        f"{quoted(written)} at line {place.line:,}, column {place.column:,} (byte {found.start:,})"
     )
+    if not found.is_number:
+        return (
+            f"{said} is not the shortest spelling of its character, and the grammar is compiled with escapes "
+            "`shortest`. Outputs from elsewhere are judged with escapes `any`."
+        )
+    plain = f", here as {quoted(found.plain)}" if found.plain and found.plain != written else ""
+    return f"{said}. It writes integers and the numbers of enum and const without an exponent or extra zeros{plain}."
 
 
 # ---------------------------------------------------------------------------------------------------------- sentences

@@ -53,6 +53,7 @@ class Arena:
     Attributes:
         definitions: what `Sub` refers to, by number; None while it is being written.
         places: where each of them stands in the source.
+        any_numbers: whether integers and listed numbers may be written in every form that JSON has.
         uses_distinct: whether some array may not have two equal items.
         has_choices: whether a formula was made that values may satisfy in more than one way.
         is_written: whether all definitions are; until then, places of assertions that were made before are kept.
@@ -62,6 +63,7 @@ class Arena:
     false: Constant = field(default_factory=lambda: Constant(False))
     definitions: list[Formula | None] = field(default_factory=list)
     places: list[Place] = field(default_factory=list)
+    any_numbers: bool = False
     uses_distinct: bool = False
     has_choices: bool = False
     is_written: bool = False
@@ -131,7 +133,9 @@ class Arena:
         )
 
     def written_whole(self, place: Place) -> Formula:
-        """Numbers are written without fraction or exponent, as `integer` says."""
+        """Numbers are whole, as `integer` says, and without fraction and exponent unless any form is allowed."""
+        if self.any_numbers:
+            return self.multiple_of(Fraction(1), place)
         return self.intern(("multiple", 1, 1, True), lambda: MultipleOf(Fraction(1), True, place), place)
 
     def length(self, least: int, most: int | None, place: Place) -> Formula:

@@ -355,7 +355,9 @@ class Goals:
                     values = given if values is None else [value for value in values if value in item.members]
                 else:
                     bounds.add(item)
-            pieces += [NumberPiece(language, conjunction) for language in _languages(bounds, values)]
+            plain = not self.arena.any_numbers
+            languages = _ranges(bounds) if values is None else _listed(bounds, values, plain=plain)
+            pieces += [NumberPiece(language, conjunction) for language in languages]
         return pieces
 
 
@@ -397,16 +399,20 @@ class NumberPiece:
         return sorted_spans(self._conjunction)
 
 
-def _languages(bounds: NumberRange, values: list[Fraction | HugeNumber] | None) -> list[AnyNumberLanguage]:
-    if values is not None:
-        fitting = [value for value in dict.fromkeys(values) if bounds.holds(value)]
-        listed = frozenset(value for value in fitting if isinstance(value, HugeNumber))
-        found: list[AnyNumberLanguage] = [
-            number_language(minimum=value, maximum=value, integer=value.denominator == 1)
-            for value in fitting
-            if isinstance(value, Fraction)
-        ]
-        return [*found, language_of(listed, written=bounds.written)] if listed else found
+def _listed(bounds: NumberRange, values: list[Fraction | HugeNumber], *, plain: bool) -> list[AnyNumberLanguage]:
+    """Return a language for each listed number within a range; `plain` as in `NumberLanguage`."""
+    fitting = [value for value in dict.fromkeys(values) if bounds.holds(value)]
+    huge = frozenset(value for value in fitting if isinstance(value, HugeNumber))
+    found: list[AnyNumberLanguage] = [
+        number_language(minimum=value, maximum=value, integer=plain and value.denominator == 1, plain=plain)
+        for value in fitting
+        if isinstance(value, Fraction)
+    ]
+    return [*found, language_of(huge, written=bounds.written)] if huge else found
+
+
+def _ranges(bounds: NumberRange) -> list[AnyNumberLanguage]:
+    """Return the languages of the ranges that are left between the excluded numbers."""
     edges = sorted(value for value in bounds.excluded if bounds.within(value))
     huge = frozenset(bounds.excluded_huge)
     languages: list[AnyNumberLanguage] = []

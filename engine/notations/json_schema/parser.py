@@ -35,6 +35,7 @@ def parse(
     draft: int = 2020,
     additional: Literal["open", "closed"] = "open",
     unenforced: Literal["error", "warn"] = "error",
+    any_numbers: bool = False,
 ) -> tuple[SchemaModel, Findings]:
     """Read a schema.
 
@@ -44,6 +45,7 @@ def parse(
         draft: the draft where `$schema` names none: 4, 6, 7, 2019 or 2020.
         additional: whether objects are open where `additionalProperties` is absent.
         unenforced: what a keyword is that cannot be enforced.
+        any_numbers: whether integers and listed numbers may be written in every form that JSON has.
 
     Raises:
         GrammarError: it is no JSON, or no schema that can be enforced; with all findings that could be made.
@@ -57,7 +59,7 @@ def parse(
         code = "schema-too-deep" if isinstance(error, TooDeepError) else "schema-no-json"
         findings.add(code, error.span, what=error.message)
         raise GrammarError(findings.in_source_order(), source) from None
-    arena = Arena()
+    arena = Arena(any_numbers=any_numbers)
     resources = Resources(root, Draft(draft), findings)
     lowering = Lowering(arena, resources, findings, limits, closed=additional == "closed")
     goal = lowering.run(root)

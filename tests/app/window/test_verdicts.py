@@ -56,6 +56,16 @@ def test_a_failing_grammar_and_its_output_get_one_sentence(desk):
     desk.wait(lambda: dialog._question.finish == "length" and dialog._verdict is not None)
 
 
+def test_a_valid_spelling_that_turnstile_never_writes_is_named(desk):
+    desk.open(SCHEMA, notation="json_schema")
+    dialog = open_dialog(desk)
+    paste(desk, dialog, '{"name": "Ada", "age": 30.0}')
+    assert dialog.sentence.startswith("Complete")
+    assert dialog.notes.isVisible()
+    assert "30.0" in dialog.notes.text()
+    assert "valid by the standard" in dialog.notes.text()
+
+
 def awaits(dialog):
     """Whether nothing of an older verdict can be taken for one on what is shown."""
     buttons = (dialog.open_button, dialog.test_button, dialog.copy_button, dialog.place_button)

@@ -364,7 +364,7 @@ def test_an_output_from_elsewhere_may_have_any_escapes_and_that_is_said(output, 
     grammar = compile_grammar("json_schema", ESCAPED)
     found = judge(grammar, output)
     assert found.outcome is outcome
-    assert found.notes[0].startswith(f"Turnstile never writes it this way: {escape} at line 1, column {byte + 1}")
+    assert f"Turnstile never writes it this way: {escape} at line 1, column {byte + 1}" in found.notes[0]
     every = judge(compile_grammar("json_schema", ESCAPED, CompileOptions(escapes="any")), output)
     assert found.sentence == every.sentence
     assert found.notes[1:] == every.notes
@@ -379,3 +379,57 @@ def test_what_is_judged_alike_with_any_escapes_is_not_remarked(output):
 def test_a_test_string_is_judged_by_the_grammar_as_it_was_compiled():
     found = replay_text(compile_grammar("json_schema", ESCAPED), rb'{"d\u0065sc": "x"}', advise=False)
     assert found.outcome is Outcome.ILLEGAL
+
+
+# ---------------------------------------------------------------------- numbers that Turnstile does not write
+
+NUMBERS = json.dumps(
+    {"properties": {"a": {"type": "integer"}, "b": {"const": 10}, "c": {"enum": [0.5, 0]}, "d": {"maxLength": 9}}}
+)
+
+
+@pytest.mark.parametrize(
+    ("output", "outcome", "written", "byte"),
+    [
+        ('{"a":1.0}', Outcome.COMPLETE, "`1.0`", 5),
+        ('{"a":1e2,"b":10.0}', Outcome.COMPLETE, "`1e2`", 5),
+        ('{"a":1,"b":100e-1}', Outcome.COMPLETE, "`100e-1`", 11),
+        ('{"c":0.50}', Outcome.COMPLETE, "`0.50`", 5),
+        ('{"c":-0}', Outcome.COMPLETE, "`-0`", 5),
+        ('{"a":[],"b":1}', Outcome.ILLEGAL, None, 5),
+        ('{"a":1.', Outcome.CUT_OFF, "`1.`", 5),
+        ('Sure: {"b":1e1}', Outcome.TEXT_BEFORE, "`1e1`", 11),
+        ('{"a":1.0,"b":11}', Outcome.ILLEGAL, "`1.0`", 5),
+    ],
+)
+def test_an_output_from_elsewhere_may_have_any_numbers_and_that_is_said(output, outcome, written, byte):
+    found = judge(compile_grammar("json_schema", NUMBERS), output)
+    assert found.outcome is outcome
+    said = [note for note in found.notes if "valid by the standard; Turnstile never writes it this way" in note]
+    assert len(said) == (written is not None)
+    if written is not None:
+        assert f"{written} at line 1, column {byte + 1}" in said[0]
+
+
+@pytest.mark.parametrize(
+    "output", ['{"a":1.5}', '{"b":10.1}', '{"c":0.51,"a":1}', '{"a":1,"b":10,"c":0.5}', '{"d":1.0,"e":2.50}']
+)
+def test_numbers_that_are_judged_alike_in_every_form_are_not_remarked(output):
+    strict = judge(compile_grammar("json_schema", NUMBERS), output)
+    assert not any("never writes" in note for note in strict.notes)
+    assert (
+        strict.sentence == replay_text(compile_grammar("json_schema", NUMBERS), output.encode(), advise=False).sentence
+    )
+
+
+def test_a_number_and_an_escape_are_both_remarked():
+    found = judge(compile_grammar("json_schema", NUMBERS), r'{"b":10.00,"d":"\u0041"}')
+    assert found.is_complete
+    assert ["`10.00`" in found.notes[0], r"`\u0041`" in found.notes[1]] == [True, True]
+    assert "here as `10`" in found.notes[0]
+
+
+def test_only_a_valid_output_is_called_valid():
+    """The relaxed grammar accepts what the standard accepts, and nothing else."""
+    found = judge(compile_grammar("json_schema", '{"type":"integer","not":{"const":2}}'), "2.0")
+    assert not found.is_complete

@@ -96,6 +96,8 @@ class NumberLanguage:
         multiple_of: a multiple of each of these.
         not_multiple_of: of none of these, as the negation of `multiple_of` needs it.
         integer: whether it is a whole number, written with digits alone.
+        plain: whether a number has one spelling: without an exponent, without zeros at the end of a fraction, and
+            without a sign where it is zero. Only for a single number, which is an integer if `integer` says so.
     """
 
     minimum: Number | None = None
@@ -105,6 +107,7 @@ class NumberLanguage:
     multiple_of: tuple[Number, ...] = ()
     not_multiple_of: tuple[Number, ...] = ()
     integer: bool = False
+    plain: bool = False
     _reader: DigitReader = field(init=False, repr=False)
     _rows: dict[State, tuple[State | None, ...]] = field(init=False, repr=False, default_factory=dict)
 
@@ -117,7 +120,8 @@ class NumberLanguage:
             if divisors and not divisors[0]:
                 raise ValueError("zero divides nothing")
             object.__setattr__(self, name, divisors)
-        object.__setattr__(self, "_reader", DigitReader(self._side(1), self._side(-1), whole=self.integer))
+        reader = DigitReader(self._side(1), self._side(-1), whole=self.integer, plain=self.plain)
+        object.__setattr__(self, "_reader", reader)
 
     def _side(self, sign: int) -> Side:
         lower = _tightest(max, self.minimum, self.exclusive_minimum)
@@ -192,6 +196,9 @@ def number_language(
     multiple_of: tuple[Number, ...] = (),
     not_multiple_of: tuple[Number, ...] = (),
     integer: bool = False,
+    plain: bool = False,
 ) -> NumberLanguage:
     """A language of numbers, as its class says: schemas ask for the same few again and again."""
-    return NumberLanguage(minimum, exclusive_minimum, maximum, exclusive_maximum, multiple_of, not_multiple_of, integer)
+    return NumberLanguage(
+        minimum, exclusive_minimum, maximum, exclusive_maximum, multiple_of, not_multiple_of, integer, plain
+    )

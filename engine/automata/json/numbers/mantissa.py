@@ -95,11 +95,15 @@ class DigitReader:
     Attributes:
         sides: the positive and the negative side.
         whole: whether a number is written with digits alone.
+        plain: whether a number is written in one way, as `NumberLanguage` says.
     """
 
-    def __init__(self, positive: Side, negative: Side, *, whole: bool, reach: int | None = None) -> None:
+    def __init__(
+        self, positive: Side, negative: Side, *, whole: bool, plain: bool = False, reach: int | None = None
+    ) -> None:
         self.sides = (positive, negative)
         self.whole = whole
+        self.plain = plain
         self._reach = [side.reach if reach is None else reach for side in self.sides]
         self._live: dict[Mantissa, bool] = {}
 
@@ -108,8 +112,10 @@ class DigitReader:
         if isinstance(state, Exponent):
             return exponent.step(state, byte)
         if byte in (0x45, 0x65):
-            interval = None if self.whole else self._exponents(state)
+            interval = None if self.whole or self.plain else self._exponents(state)
             return None if interval is None else exponent.after_mark(interval)
+        if self.plain and self._is_needless(state, byte):
+            return None
         following = self._follow(state, byte)
         return following if following is not None and self.is_live(following) else None
 
@@ -129,6 +135,15 @@ class DigitReader:
         if known is None:
             known = self._live[state] = self._is_live(state)
         return known
+
+    def _is_needless(self, state: Mantissa, byte: int) -> bool:
+        """Return whether a byte only adds another spelling of the number: the sign of zero, or a zero at the end."""
+        if byte == 0x2D:
+            return self.sides[True].magnitudes is None
+        magnitudes, prefix = self.sides[state.negative].magnitudes, state.prefix
+        if byte != 0x30 or state.place is not Place.FRACTION or magnitudes is None or magnitudes.lower is None:
+            return False
+        return prefix.to_lower == 0 and prefix.length >= len(magnitudes.lower.digits)
 
     # ------------------------------------------------------------------ reading
 
@@ -210,7 +225,9 @@ class DigitReader:
     def _is_live(self, state: Mantissa) -> bool:
         if state.place in (Place.START, Place.MINUS):
             return any(self.step(state, byte) is not None for byte in b"-0123456789")
-        if self.accepts(state) or (not self.whole and self._exponents(state) is not None):
+        if self.accepts(state):
+            return True
+        if not self.whole and not self.plain and self._exponents(state) is not None:
             return True
         if state.prefix.length:
             return self._meets(state)
@@ -233,7 +250,7 @@ class DigitReader:
         assert magnitudes is not None
         reach = self._reach[state.negative]
         least, most = magnitudes.points(state.prefix)
-        if self.whole or abs(state.point) > reach:
+        if self.whole or self.plain or abs(state.point) > reach:
             if leading:
                 most = min(most, state.point)
                 least = min(least, most)
