@@ -45,13 +45,18 @@ class Grammar:
         return "\n".join(self.lines)
 
 
-def make_grammar(rng: random.Random) -> Grammar:
-    """Make a grammar of one to four rules that refer to one another at random."""
+def make_grammar(rng: random.Random, depth: int = 2) -> Grammar:
+    """Make a grammar of one to four rules that refer to one another at random.
+
+    Args:
+        rng: the random numbers.
+        depth: how deep groups are nested; without groups there are at most two rules.
+    """
     grammar = Grammar(rng.sample(CHARACTERS, rng.randint(2, 4)))
-    names = ["root", "a", "b", "c-d"][: rng.choice((1, 2, 2, 3, 3, 4))]
+    names = ["root", "a", "b", "c-d"][: rng.choice((1, 2, 2, 3, 3, 4) if depth else (1, 2))]
     maker = _Maker(rng, grammar, names)
     for name in names:
-        text, ways = maker.alternatives(2)
+        text, ways = maker.alternatives(depth)
         grammar.lines.append(f"{name} ::= {text}")
         grammar.productions[name] = ways
     return grammar

@@ -10,7 +10,9 @@ import random
 from collections.abc import Callable
 
 from tests.exactness.soundness import (
+    completions,
     gbnf_texts,
+    matcher_steps,
     regex_texts,
     schema_arrays,
     schema_keywords,
@@ -31,5 +33,7 @@ GENERATORS: dict[str, Check] = {
     "regex-python": regex_texts.check_python,
     "regex-ecma": regex_texts.check_ecma,
     "gbnf": gbnf_texts.check,
+    "completions": completions.check,
+    "matcher": matcher_steps.check,
 }
 """The generators by the name that the command line and the reports use."""
