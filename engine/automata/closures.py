@@ -173,8 +173,8 @@ class _Reaching:
         entered: dict[Entered, None] = {}
         returns = False
         while todo:
-            turn()
             place = todo.pop()
+            turn(2 + 2 * len(place.pushed) + len(place.looks))
             instruction = self._code[place.pc]
             if isinstance(instruction, Atom | TokenAtom | Accept | Anything):
                 reached[Reached(place.pc, place.counters, place.pushed, place.looks)] = None

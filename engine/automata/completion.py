@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from engine.automata.byte_classes import ByteClasses
 from engine.automata.distance import Alphabet, Completion, Remaining
-from engine.source import CancelToken, LimitExceededError
+from engine.source import CancelToken, LimitExceededError, turn
 
 MOST_KEPT = 100_000
 """An automaton that holds so many configurations is searched no more: matching needs the rest of its limit."""
@@ -124,6 +124,7 @@ class _Search:
 
     def _expand(self, place: Any, read: int, trust: int) -> None:
         automaton, came = self._automaton, self._came
+        turn(4 + 2 * len(self._bytes))
         for byte in self._bytes:
             following = automaton.follow(place, byte)
             if following is None or (following in came and came[following][0] <= read):

@@ -22,7 +22,7 @@ from engine.automata.single_stacks import SingleStacks
 from engine.automata.thread_values import NOTHING, Past, Threads
 from engine.automata.threads import ThreadMachine
 from engine.grammar import TokenSet
-from engine.source import CancelToken, Limits, Span
+from engine.source import CancelToken, Limits, Span, is_work_limited, limited_work
 
 _MANY_CLASSES = 16
 """From so many byte classes on, a program with conditions steps groups of them instead of one after the other."""
@@ -187,6 +187,13 @@ class LazyAutomaton(SearchedTable[_Key]):
             return
         if not (self.rows[state] == MISS).any():
             return
+        if is_work_limited():
+            self._complete(state, threads)
+            return
+        with limited_work("work of one step", self._limits.work):
+            self._complete(state, threads)
+
+    def _complete(self, state: int, threads: Threads) -> None:
         if self._is_grouped:
             for group in self._groups(state):
                 self.step(state, group[0])

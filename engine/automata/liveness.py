@@ -13,7 +13,7 @@ from typing import Any
 
 from engine.automata.runtime import DEAD
 from engine.automata.table import Key, LazyTable
-from engine.source import CancelToken, turn
+from engine.source import CancelToken, is_work_limited, limited_work, turn
 
 
 class SearchedTable(LazyTable[Key]):
@@ -29,6 +29,12 @@ class SearchedTable(LazyTable[Key]):
         return number
 
     def _follow(self, configuration: int, byte_class: int) -> int:
+        if is_work_limited():  # as in a mask, which asks often
+            return self._live_step(configuration, byte_class)
+        with limited_work("work of one step", self._limits.work):
+            return self._live_step(configuration, byte_class)
+
+    def _live_step(self, configuration: int, byte_class: int) -> int:
         following = self._step(configuration, byte_class)
         return following if self._is_live(following) else DEAD
 

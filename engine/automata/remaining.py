@@ -37,6 +37,7 @@ from engine.automata.stacks import BOTTOM, Frame, StackSet
 from engine.automata.thread_values import Obligation, Obligations, Thread, Threads
 from engine.automata.threads import ThreadMachine
 from engine.automata.utf8 import FINAL, Utf8Automaton
+from engine.source import turn
 
 Length: TypeAlias = int | None
 """A number of bytes; None where no bytes at all lead there."""
@@ -93,6 +94,7 @@ class ProgramLengths:
         todo = [stacks]
         while todo:
             tops = list(self._machine.stacks.whole_tops(todo[-1]))
+            turn(1 + len(tops))
             missing = [below for _, below in tops if below not in self._stacks]
             if missing:
                 todo += missing

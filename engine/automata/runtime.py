@@ -12,7 +12,7 @@ from engine.automata.actions import MISS, ActionTable
 from engine.automata.byte_classes import ByteClasses, ByteRanges
 from engine.automata.distance import Alphabet, Completion, Properties, Remaining
 from engine.grammar import TokenSet
-from engine.source import CancelToken, Span
+from engine.source import CancelToken, Limits, Span
 
 __all__ = ["DEAD", "MISS", "Loop", "Runtime"]
 
@@ -59,8 +59,10 @@ class Runtime(Protocol):
         token_elements: the sets of tokens that the grammar names, which bytes alone cannot match; mostly none.
         string_loops: the loops of JSON strings, which all schemas share: that of names, which is marked and counted,
             and that of values without conditions, where it is another; none where there are no strings.
+        limits: how far steps and searches may go.
     """
 
+    limits: Limits
     classes: ByteClasses
     class_of_byte: npt.NDArray[np.uint8]
     n_classes: int

@@ -19,6 +19,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
+from engine.source import turn
+
 _MOST_COMPARED: Final = 64
 """Of more rules that were called, none is left out for another: that would be asked for each pair of them."""
 
@@ -153,6 +155,7 @@ class Stacks:
         while pending:
             a, b = pending[-1]
             tops = dict(self._sets[a])
+            turn(2 + (len(tops) + len(self._sets[b])) // 2)
             missing = []
             for frame, below in self._sets[b].items():
                 mine = tops.get(frame)
@@ -202,6 +205,7 @@ class Stacks:
         key = (ends, frozenset(tops.items()))
         number = self._ids.get(key)
         if number is None:
+            turn(1 + len(tops))
             number = self._ids[key] = len(self._sets)
             self._sets.append(tops)
             self._ends.append(ends)

@@ -42,7 +42,7 @@ class LazyTable(ABC, Generic[Key]):
         self.rows[DEAD] = DEAD
         self.accepting: npt.NDArray[np.uint8] = np.zeros(16, dtype=np.uint8)
         self.actions = ActionTable()
-        self._limits = limits
+        self._limits = self.limits = limits
         self._keys: list[Key] = [dead]
         self._ids: dict[Key, int] = {dead: DEAD}
 

@@ -507,7 +507,7 @@ class ThreadMachine:
         minima = self.program.minima[next(iter(threads.values())).pc]
         covered: set[ThreadId] = set()
         for number, thread in threads.items():
-            turn(16)  # each is compared with all
+            turn(2 + len(group) // 2)  # each is compared with all
             if number not in covered:
                 covered |= {
                     other

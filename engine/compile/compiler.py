@@ -15,12 +15,21 @@ from engine.automata.recursion import nests_without_bound
 from engine.automata.runtime import DEAD
 from engine.compile.compiled import CompiledGrammar
 from engine.compile.options import NOTATIONS, CompileOptions
-from engine.compile.schema import schema_automaton
+from engine.compile.schema import READING, READING_SHARE, SEARCHING, schema_automaton
 from engine.grammar import Grammar, Rule
 from engine.grammar.simplify import simplify_grammar
 from engine.notations.gbnf import parse as parse_gbnf
 from engine.notations.regex import parse as parse_regex
-from engine.source import CancelToken, Diagnostic, GrammarError, LimitExceededError, Severity, SourceText, Span
+from engine.source import (
+    CancelToken,
+    Diagnostic,
+    GrammarError,
+    LimitExceededError,
+    Severity,
+    SourceText,
+    Span,
+    limited_work,
+)
 from engine.source.arguments import require
 
 # A group takes three nodes and a node takes a frame or two; see `Limits.nesting`.
@@ -29,6 +38,8 @@ _DEFAULTS: Final = CompileOptions()
 _NEVER: Final = CancelToken()
 """For a compile that nobody asks to stop."""
 # Where it is there, it says of the first rule why no text matches.
+_SMALLER: Final = "Use smaller counts, or fewer alternatives and conditions"
+_SMALLER_THERE: Final = "Use smaller counts there, or fewer alternatives and conditions"
 _TELLS_OF_EMPTINESS = "gbnf-unproductive-rule"
 
 
@@ -79,17 +90,19 @@ def _run(notation: str, text: SourceText, options: CompileOptions, cancel: Cance
             return _with_emptiness(findings(), schema.start == DEAD, text)
 
         return CompiledGrammar(notation, text, options, schema_diagnostics, schema, is_regular=False)
-    cancel.begin("parsing")
-    if notation == "gbnf":
-        grammar, diagnostics = parse_gbnf(text, options.limits)
-    else:
-        node, diagnostics = parse_regex(text, options.dialect, options.limits)
-        grammar = Grammar((Rule("root", node, node.span),), "root")
-    cancel.begin("assembling")
-    program = assemble(simplify_grammar(grammar), options.limits)
-    is_regular = program is None or not nests_without_bound(program)
-    cancel.begin("looking for a match")
-    automaton = LazyAutomaton(program, options.limits, cancel)
+    with limited_work(READING, READING_SHARE * options.limits.work):
+        cancel.begin("parsing")
+        if notation == "gbnf":
+            grammar, diagnostics = parse_gbnf(text, options.limits)
+        else:
+            node, diagnostics = parse_regex(text, options.dialect, options.limits)
+            grammar = Grammar((Rule("root", node, node.span),), "root")
+        cancel.begin("assembling")
+        program = assemble(simplify_grammar(grammar), options.limits)
+    with limited_work(SEARCHING, options.limits.work):
+        is_regular = program is None or not nests_without_bound(program)
+        cancel.begin("looking for a match")
+        automaton = LazyAutomaton(program, options.limits, cancel)
     diagnostics = _with_emptiness(diagnostics, automaton.start == DEAD, text)
     return CompiledGrammar(
         notation, text, options, diagnostics, automaton, is_regular=is_regular, grammar=grammar, program=program
@@ -130,9 +143,9 @@ def _too_large(error: LimitExceededError, text: SourceText) -> Diagnostic:
     return Diagnostic(
         "limit-exceeded",
         Severity.ERROR,
-        Span(0, len(text.text)),
+        error.span or Span(0, len(text.text)),
         f"the grammar is too large: {error}",
-        f"Use smaller counts, or fewer alternatives and conditions{error.remedy and f', or {error.remedy}'}",
+        (_SMALLER_THERE if error.span else _SMALLER) + (f", or {error.remedy}" if error.remedy else ""),
     )
 
 

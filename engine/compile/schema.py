@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from typing import Final
 
 from engine.automata.json.arrays import UndecidedError
 from engine.automata.json.explore import explore
@@ -15,7 +16,12 @@ from engine.automata.json.whitespace import Whitespace
 from engine.compile.options import CompileOptions
 from engine.notations import json_schema
 from engine.notations.json_schema.text import pointer_to
-from engine.source import CancelToken, Diagnostic, GrammarError, Severity, SourceText, Span
+from engine.source import CancelToken, Diagnostic, GrammarError, Severity, SourceText, Span, limited_work
+
+READING: Final = "work of reading the grammar"
+SEARCHING: Final = "work of the search for a match"
+READING_SHARE: Final = 4
+"""So many times the limit of work goes into reading a text, whose passes are many, short and linear."""
 
 
 def schema_automaton(
@@ -29,22 +35,24 @@ def schema_automaton(
         CancelledError: `cancel` was used.
     """
     cancel.begin("parsing")
-    model, findings = json_schema.parse(
-        text,
-        options.limits,
-        draft=options.draft,
-        additional=options.additional,
-        unenforced=options.unenforced,
-        any_numbers=options.numbers == "any",
-    )
+    with limited_work(READING, READING_SHARE * options.limits.work):
+        model, findings = json_schema.parse(
+            text,
+            options.limits,
+            draft=options.draft,
+            additional=options.additional,
+            unenforced=options.unenforced,
+            any_numbers=options.numbers == "any",
+        )
     cancel.begin("looking for a match")
     any_order = options.property_order == "any"
     goals = Goals(model.arena, options.limits, Escapes(options.escapes), any_order=any_order)
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, DEEPEST))
     try:
-        automaton = JsonAutomaton(goals, model.goal, options.limits, Whitespace(options.whitespace))
-        explore(goals, model.goal, cancel)
+        with limited_work(SEARCHING, options.limits.work):
+            automaton = JsonAutomaton(goals, model.goal, options.limits, Whitespace(options.whitespace))
+            explore(goals, model.goal, cancel)
     except UndecidedError as error:
         found = Diagnostic(
             "schema-undecided",

@@ -19,7 +19,7 @@ from engine.masking.explanation_text import with_sentence
 from engine.masking.stack_verdicts import elements, verdicts
 from engine.masking.token_automaton import TokenState, token_automaton
 from engine.masking.token_distance import TokenCompletion, fewest_tokens
-from engine.source import CancelToken
+from engine.source import CancelToken, LimitExceededError, limited_work
 from engine.source.arguments import require
 from engine.vocabulary import Vocabulary
 
@@ -274,7 +274,8 @@ class Matcher:
             TypeError: `token` is neither an integer nor bytes.
         """
         token = token if isinstance(token, bytes) else _id_of(token, "token", "an id or bytes")
-        return with_sentence(self._explained(token), token, self._grammar.source, self._vocabulary)
+        with self._limited("work of one explanation"):
+            return with_sentence(self._explained(token), token, self._grammar.source, self._vocabulary)
 
     def _explained(self, token: int | bytes) -> Explanation:
         state = self._state
@@ -339,7 +340,11 @@ class Matcher:
         """
         if self._state.finished:
             return Completion(0, 0, b"")
-        return self._automaton.shortest_completion(self._state.configuration, effort, cancel)
+        try:
+            with self._limited("work of one completion"):
+                return self._automaton.shortest_completion(self._state.configuration, effort, cancel)
+        except LimitExceededError:
+            return Completion(0 if self._state.accepting else 1)
 
     def fewest_tokens(self, effort: int = _NODES, cancel: CancelToken | None = None) -> TokenCompletion:
         """The fewest tokens that complete the text, and which; an end's own token is not counted.
@@ -350,7 +355,14 @@ class Matcher:
         """
         if self._state.finished:
             return TokenCompletion(0, 0, ())
-        return fewest_tokens(self._automaton, self._vocabulary, self._state.configuration, effort, cancel)
+        try:
+            with self._limited("work of one completion"):
+                return fewest_tokens(self._automaton, self._vocabulary, self._state.configuration, effort, cancel)
+        except LimitExceededError:
+            return TokenCompletion(0 if self._state.accepting else 1)
+
+    def _limited(self, what: str) -> limited_work:
+        return limited_work(what, self._automaton.limits.work)
 
 
 def _id_of(token: object, name: str = "token_id", wanted: str = "an integer") -> int:

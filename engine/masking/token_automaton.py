@@ -18,7 +18,8 @@ from engine.masking.regions import LONG, LoopFinder, LoopTable, Region, Regions,
 from engine.masking.runtime import Kernels, ready
 from engine.masking.store import Mask, store
 from engine.masking.token_sets import TokenSets
-from engine.masking.walk import NOTHING, Walk
+from engine.masking.walk import NOTHING, WORK, Walk
+from engine.source import limited_work
 from engine.vocabulary import Vocabulary
 
 _MOST_STEPS = 1_000_000  # remembered steps of one grammar and vocabulary, about 100 bytes each
@@ -159,7 +160,9 @@ class TokenAutomaton:
             return store.share(np.zeros(self.words, np.uint32))
         automaton, kernels = self._living(), ready()
         if kernels is None:
-            return store.share(self._with_whole(state, plain_mask(self._trie, automaton, state.configuration)))
+            with limited_work(WORK, automaton.limits.work):
+                plain = plain_mask(self._trie, automaton, state.configuration)
+            return store.share(self._with_whole(state, plain))
         loops = automaton.string_loops
         if loops and loops not in self._regions.prepared:
             self._regions.prepared.add(loops)

@@ -10,6 +10,7 @@ entry. There the tokens are read one after the other, as the plain twin does.
 from __future__ import annotations
 
 from array import array
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -49,8 +50,11 @@ from engine.masking.kernels import (
 from engine.masking.plain import add_below
 from engine.masking.regions import Region
 from engine.masking.runtime import Kernels
+from engine.source import limited_work
 from engine.vocabulary import Trie
 
+WORK: Final = "work of one mask"
+"""What the limit of a walk is called in messages."""
 NOTHING: npt.NDArray[np.uint8] = np.zeros(256, np.uint8)
 NOTHING.setflags(write=False)
 _WITHOUT_BOUND = 1 << 30
@@ -137,9 +141,13 @@ class Walk:
             self._apart, arguments[APART] = apart, address_of(apart, np.uint8)
         walk, given = kernels.walk, self._given
         self._read(automaton)
-        while (lacking := walk(given)) != DONE:
-            self._supply(automaton, lacking, trie or self._trie)
-            self._read(automaton)
+        lacking = walk(given)
+        if lacking != DONE:  # only what is not known yet can take long
+            with limited_work(WORK, automaton.limits.work):
+                while lacking != DONE:
+                    self._supply(automaton, lacking, trie or self._trie)
+                    self._read(automaton)
+                    lacking = walk(given)
         arguments[FRESH] = 0
         self.looked = max(self.looked, arguments[PROGRESS + 4])
 

@@ -1,6 +1,6 @@
 """What every other room speaks of: text, places in it, findings about it, limits and cancellation."""
 
-from engine.source.cancel import CancelToken, turn
+from engine.source.cancel import CancelToken, is_work_limited, limited_work, turn, work_turns
 from engine.source.diagnostic import Diagnostic, Severity
 from engine.source.errors import (
     CancelledError,
@@ -25,6 +25,9 @@ __all__ = [
     "Severity",
     "SourceText",
     "Span",
+    "is_work_limited",
+    "limited_work",
     "similar_words",
     "turn",
+    "work_turns",
 ]

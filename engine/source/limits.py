@@ -22,6 +22,7 @@ class Limits:
         threads: alternatives that one configuration may hold.
         table_states: states of the automata that an export writes as tables.
         table_transitions: transitions of a token index that an export writes.
+        work: turns of loops in one compile, mask, step or completion; each about a microsecond and some bytes.
     """
 
     source_length: int = 1_000_000
@@ -33,6 +34,7 @@ class Limits:
     threads: int = 20_000
     table_states: int = 20_000
     table_transitions: int = 20_000_000
+    work: int = 4_000_000
 
     def __post_init__(self) -> None:
         for one in fields(self):

@@ -7,6 +7,7 @@ as that constant, so whoever builds one need not look for such cases.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -42,6 +43,7 @@ from engine.automata.json.values import Kind, Value
 from engine.grammar import Node
 from engine.source import Span, turn
 
+_FEW: Final = 8  # so many formulas are joined in the time of a turn
 _NOWHERE: Final = Span(0, 0)
 """The place of what no text says."""
 
@@ -188,6 +190,7 @@ class Arena:
         these = tuple(dict.fromkeys(values))
         if not these:
             return self.false
+        turn(1 + len(these) // 4)
         name = "seen" if seen else "among"
         return self.intern((name, *these), lambda: Among(these, frozenset(these), place, seen), place)
 
@@ -284,6 +287,8 @@ class Arena:
                 joined[item] = None
         if len(joined) < 2:
             return next(iter(joined), neutral)
+        if len(joined) > _FEW:
+            turn(len(joined) // _FEW)
         these = tuple(joined)
         key = kind, these
         known = self._known.get(key)
@@ -302,8 +307,9 @@ class Arena:
             return self.false
         if self.true in these:
             return self.all_of(self.negate(item) for item in these if item is not self.true)
-        once = [item for item in these if these.count(item) == 1]
-        twice = {item: None for item in these if these.count(item) > 1}
+        counts = Counter(these)
+        once = [item for item in these if counts[item] == 1]
+        twice = {item: None for item in these if counts[item] > 1}
         never = [self.negate(item) for item in twice]
         if len(once) == 1:
             return self.all_of([*once, *never])
@@ -320,8 +326,10 @@ class Arena:
             case Not():
                 return self._inner.get(item.item, item.item)
             case All():
+                turn(1 + len(item.items))
                 return self.any_of(self.negate(part) for part in item.items)
             case Some():
+                turn(1 + len(item.items))
                 return self.all_of(self.negate(part) for part in item.items)
             case _:
                 return self._not(self._outer.get(item, item))

@@ -22,7 +22,7 @@ from engine.automata.json.formula import (
     sorted_spans,
 )
 from engine.automata.json.values import Value
-from engine.source import EngineError, Span
+from engine.source import EngineError, Span, turn
 
 if TYPE_CHECKING:
     from engine.automata.json.goals import Goals
@@ -193,6 +193,7 @@ class ArrayCase:
         """What the item at an index must satisfy, quotas apart."""
         goal = self._item_goals.get(index)
         if goal is None:
+            turn(1 + len(self._ranges) // 8)
             goal = self._goals.arena.all_of(
                 part.value for part in self._ranges if part.first <= index and (part.end is None or index < part.end)
             )
@@ -203,12 +204,14 @@ class ArrayCase:
         if self.most is not None and place.at >= self.most:
             return []
         arena, index = self._goals.arena, place.at
+        turn(4 + len(self._quotas) + len(place.seen))
         ways: list[tuple[Formula, tuple[int, ...]]] = [(self.item_goal(index), ())]
         if place.seen:
             assert self.distinct is not None
             used = arena.among(sorted(place.seen, key=repr), self.distinct.place, seen=True)
             ways = [(arena.all_of((ways[0][0], arena.negate(used))), ())]
         for quota, count in zip(self._quotas, place.counts, strict=True):
+            turn(4 * len(ways))
             ways = [
                 (goal, (*counts, n)) for goal, counts in ways for goal, n in self._choices(goal, quota, count, index)
             ]
@@ -323,11 +326,15 @@ class ArrayCase:
     def _can_differ(self, wanted: tuple[Formula, ...]) -> bool:
         """Whether there are different values for some goals: a matching of goals to values."""
         choices: list[list[Value]] = []
+        turn(4 * len(wanted))
+        known: dict[Formula, list[Value]] = {}  # most items must satisfy the same
         for goal in wanted:
-            values = self._values(goal, len(wanted))
-            if values is None:
-                return False
-            choices.append(values)
+            if goal not in known:
+                values = self._values(goal, len(wanted))
+                if values is None:
+                    return False
+                known[goal] = values
+            choices.append(known[goal])
         taken: dict[Value, int] = {}
         return all(_match(row, choices, taken, set()) for row in range(len(choices)))
 
@@ -381,6 +388,7 @@ class ArrayCase:
 
 def _match(row: int, choices: list[list[Value]], taken: dict[Value, int], seen: set[Value]) -> bool:
     """Kuhn's augmenting path: a value for a row, where others may move."""
+    turn(1 + len(choices[row]) // 4)
     for value in choices[row]:
         if value not in seen:
             seen.add(value)

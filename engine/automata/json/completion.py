@@ -23,7 +23,7 @@ from engine.automata.json.endings import Ending, Endings
 from engine.automata.json.frames import Phase
 from engine.automata.json.levels import Levels
 from engine.automata.runtime import DEAD, Runtime
-from engine.source import CancelToken, LimitExceededError
+from engine.source import CancelToken, LimitExceededError, turn
 
 LONGEST_TEXT: Final = 100_000
 """Bytes of a completion that is written out; members of members can need far more."""
@@ -95,6 +95,7 @@ class JsonCompletion:
             if self._cancel is not None and steps % _CHECK_EVERY == 0:
                 self._cancel.report("looking for the end", steps)
             steps += 1
+            turn(8)
             least, _, _, spot, number = heapq.heappop(self._queue)
             if number == _FIRST:
                 if spot in self._begun:
@@ -192,6 +193,7 @@ class JsonCompletion:
                 self._reach(self._begin(end.level - 1, following), cost, _Way(end, b"", None))
             return
         self._ends.setdefault(end.level, []).append(end)
+        turn(len(self._callers[end.level]))
         for caller in self._callers[end.level]:
             self._return(end, caller)
 

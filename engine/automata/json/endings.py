@@ -24,6 +24,7 @@ from engine.automata.json.reading import (
 )
 from engine.automata.json.strings.language import TextLanguage
 from engine.automata.runtime import DEAD
+from engine.source import turn
 
 
 class Ending(NamedTuple):
@@ -155,7 +156,9 @@ class _Search:
             return
         if read > self._came[state][0]:
             return
-        for following, byte in endings.exits(state):
+        exits = endings.exits(state)
+        turn(2 + 2 * len(exits))
+        for following, byte in exits:
             if following < DEAD:
                 if symbol_of(following) not in self._symbols:
                     self._push(read, read, state, following, byte)

@@ -11,11 +11,11 @@ from collections.abc import Iterable
 from math import prod
 
 from engine.automata.json.arrays import ArrayCase, ArrayPlace, UndecidedError
-from engine.automata.json.formula import All, ExactlyOne, Formula, Not, Place, Placed, Some, Sub
+from engine.automata.json.formula import All, ExactlyOne, Formula, Not, Placed, Some, Sub
 from engine.automata.json.goals import BudgetSpentError, Goals
 from engine.automata.json.objects.case import ObjectCase, ObjectPlace
 from engine.automata.json.values import Kind
-from engine.source import CancelToken, LimitExceededError, Span
+from engine.source import CancelToken, LimitExceededError
 
 _MOST_JUDGED = 1_000
 _MANY_WAYS = 200
@@ -52,7 +52,7 @@ def _explore(goals: Goals, seen: set[Formula], todo: list[Formula], cancel: Canc
                             seen.add(following)
                             todo.append(following)
         except LimitExceededError as error:
-            raise UndecidedError(f"it has too many alternatives ({error})", _place(goals, current)) from error
+            raise UndecidedError(f"it has too many alternatives ({error})", goals.place_of(current)) from error
 
 
 def _below(start: object) -> list[Formula]:
@@ -63,20 +63,6 @@ def _below(start: object) -> list[Formula]:
         owner: ObjectCase = start.case
         return owner.value_goals()
     return []
-
-
-def _place(goals: Goals, goal: Formula) -> Place:
-    """Where the first definition in a goal stands."""
-    todo = [goal]
-    while todo:
-        part = todo.pop()
-        if isinstance(part, Sub):
-            return goals.arena.places[part.number]
-        if isinstance(part, All | Some | ExactlyOne):
-            todo += reversed(part.items)
-        elif isinstance(part, Not):
-            todo.append(part.item)
-    return Span(0, 0)
 
 
 # ---------------------------------------------------------------------- how many alternatives there may be

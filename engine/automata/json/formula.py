@@ -24,7 +24,7 @@ from typing import ClassVar, Final, Protocol, TypeAlias, TypeVar, dataclass_tran
 
 from engine.automata.json.values import Kind, Value
 from engine.grammar import Node
-from engine.source import Span
+from engine.source import Span, turn
 
 
 class Located(Protocol):
@@ -297,6 +297,7 @@ def parts_of(formula: Formula, definitions: Sequence[Formula | None]) -> Iterato
     seen, todo = {formula}, [formula]
     while todo:
         part = todo.pop()
+        turn()
         yield part
         below: tuple[Formula | None, ...] = ()
         match part:

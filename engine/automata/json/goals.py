@@ -34,8 +34,10 @@ from engine.automata.json.formula import (
     Not,
     Place,
     Some,
+    Sub,
     Text,
     sorted_spans,
+    span_at,
 )
 from engine.automata.json.numbers.huge import AnyNumberLanguage, language_of, without
 from engine.automata.json.numbers.language import number_language
@@ -49,7 +51,7 @@ from engine.automata.json.strings.inhabited import is_plainly_inhabited
 from engine.automata.json.strings.language import EnumLanguage, StringLanguage, TextLanguage, any_string
 from engine.automata.json.strings.spelling import Escapes
 from engine.automata.json.values import WORDS, HugeNumber, Kind, Value, Word, number
-from engine.source import Limits, Span, turn
+from engine.source import LimitExceededError, Limits, Span, turn
 
 _Place = TypeVar("_Place")
 
@@ -114,6 +116,7 @@ class Goals:
         """Whether an array or an object can be completed from a place: what `judge` says, unless it is known."""
         verdict = known.get(place)
         if verdict is None:
+            turn(4)
             before = self._assumptions
             verdict = judge(place)
             if verdict or self._assumptions == before:
@@ -130,6 +133,7 @@ class Goals:
         if goal in self._in_progress:
             self._assumptions += 1
             return False
+        turn(4)
         before = self._assumptions
         if not self._in_progress:
             self._judged_before = self.judged
@@ -137,6 +141,9 @@ class Goals:
         try:
             kinds = self.specialiser.kinds(goal)
             verdict = any(self._is_satisfiable_by(goal, kind) for kind in _CHEAP_FIRST if kind in kinds)
+        except LimitExceededError as error:
+            self._locate(error, goal)
+            raise
         finally:
             self._in_progress.discard(goal)
         if not self._in_progress:
@@ -144,6 +151,25 @@ class Goals:
         if verdict or self._assumptions == before:
             self._satisfiable[goal] = verdict
         return verdict
+
+    def place_of(self, goal: Formula) -> Place:
+        """Return the place of the first definition in a goal."""
+        todo = [goal]
+        while todo:
+            part = todo.pop()
+            if isinstance(part, Sub):
+                return self.arena.places[part.number]
+            if isinstance(part, All | Some | ExactlyOne):
+                todo += reversed(part.items)
+            elif isinstance(part, Not):
+                todo.append(part.item)
+        return Span(0, 0)
+
+    def _locate(self, error: LimitExceededError, goal: Formula) -> None:
+        """Say in which schema a limit was met."""
+        place = self.place_of(goal)
+        if span_at(place).end:
+            error.locate(span_at(place), getattr(place, "pointer", "") or "the whole schema")
 
     def _is_satisfiable_by(self, goal: Formula, kind: Kind) -> bool:
         formula = self.specialiser.specialise(goal, kind)
@@ -165,7 +191,11 @@ class Goals:
             before = self._assumptions
             if not self._in_progress:
                 self._judged_before = self.judged
-            known = tuple(dict.fromkeys(self._compute_starts(goal, kind)))
+            try:
+                known = tuple(dict.fromkeys(self._compute_starts(goal, kind)))
+            except LimitExceededError as error:
+                self._locate(error, goal)
+                raise
             if self._assumptions == before:
                 self._starts[key] = known
         return known
@@ -214,6 +244,7 @@ class Goals:
         found: list[Value] = []
         arena = self.arena
         while len(found) < most:
+            turn(16)
             rest = arena.all_of((goal, arena.negate(arena.among(found, Span(0, 0))))) if found else goal
             if not self.is_satisfiable(rest):
                 return found
@@ -287,6 +318,7 @@ class Goals:
             case Among():
                 return text in formula.members
             case Text():
+                turn(1 + 4 * len(text))
                 return self.text(formula).holds(text)
             case ExactlyOne() | Not(item=ExactlyOne()):
                 return self.holds_string(self.without_exactly_one(formula), text)
@@ -304,6 +336,7 @@ class Goals:
         arena = self.arena
         match formula:
             case ExactlyOne():
+                turn(len(formula.items) ** 2)
                 items = [self.without_exactly_one(item) for item in formula.items]
                 return arena.any_of(
                     arena.all_of([item, *(arena.negate(other) for j, other in enumerate(items) if j != i)])
@@ -320,6 +353,7 @@ class Goals:
 
     def _strings(self, formula: Formula) -> list[StringLanguage]:
         formula = self.without_exactly_one(formula)
+        turn(4)
         alternatives = formula.items if isinstance(formula, Some) else (formula,)
         values: dict[str, None] = {}
         place: Place | None = None
@@ -331,6 +365,7 @@ class Goals:
                 rest.append(alternative)
                 continue
             place = place or listed.place
+            turn(len(listed.values) * len(items))
             for value in listed.values:
                 if isinstance(value, str) and all(self.holds_string(item, value) for item in items):
                     values[value] = None
@@ -349,6 +384,7 @@ class Goals:
         for conjunction in self.specialiser.alternatives(formula, lambda _: False):
             bounds = NumberRange()
             values: list[Fraction | HugeNumber] | None = None
+            turn(8 * (1 + len(conjunction)))
             for item in conjunction:
                 if isinstance(item, Among):
                     given = [value for value in item.values if isinstance(value, Fraction | HugeNumber)]
@@ -401,6 +437,7 @@ class NumberPiece:
 
 def _listed(bounds: NumberRange, values: list[Fraction | HugeNumber], *, plain: bool) -> list[AnyNumberLanguage]:
     """Return a language for each listed number within a range; `plain` as in `NumberLanguage`."""
+    turn(8 * len(values))
     fitting = [value for value in dict.fromkeys(values) if bounds.holds(value)]
     huge = frozenset(value for value in fitting if isinstance(value, HugeNumber))
     found: list[AnyNumberLanguage] = [
@@ -416,6 +453,7 @@ def _ranges(bounds: NumberRange) -> list[AnyNumberLanguage]:
     edges = sorted(value for value in bounds.excluded if bounds.within(value))
     huge = frozenset(bounds.excluded_huge)
     languages: list[AnyNumberLanguage] = []
+    turn(32 * (1 + len(edges)))
     lowest: tuple[Fraction | None, bool] = (bounds.least, bounds.least_strict)
     for edge in [*edges, None]:
         least, strict = lowest

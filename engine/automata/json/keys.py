@@ -18,6 +18,7 @@ import numpy as np
 
 from engine.automata.json.reading import QUOTE_BYTE, Reader, ReadingTable, Rows, StringReader, ending
 from engine.automata.json.strings.names import TrieState
+from engine.source import turn
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -173,6 +174,7 @@ class KeyReader(Reader):
     def fill(self, table: ReadingTable, number: int, state: _State, byte: int) -> None:
         """Fill the whole row: what the cells tell apart, and then the bytes along the names."""
         keys, within = state
+        turn(8 + len(keys))
         cells = tuple((i, number, at) for i, key in enumerate(keys) if key is not None for number, at in key[2])
         columns, row = self._off_names(table, cells, within)
         row = row.copy()
@@ -190,6 +192,7 @@ class KeyReader(Reader):
         found = known.get((cells, within))
         if found is None:
             places = len(self._starts)
+            turn(32 * (1 + len(cells)))
             rows = (self._shared.language(i, number).row(at) for i, number, at in cells)
             columns: list[_Column] = list(zip(*rows, table.rows[within].tolist(), strict=True))
             targets = {

@@ -56,7 +56,7 @@ from engine.automata.json.reading import (
 from engine.automata.json.values import Value
 from engine.automata.json.whitespace import Whitespace
 from engine.automata.runtime import DEAD, Loop
-from engine.source import Limits
+from engine.source import Limits, turn
 
 _ALONE: Final = 0
 """The number of the ending of a value that satisfies the first of those below, who may be the only one."""
@@ -113,6 +113,7 @@ class Levels:
         if number is None:
             number = len(self.frames)
             self._limits.check("places of a document", number, self._limits.configurations, "configurations")
+            turn(8 + len(items))
             reader = self._reader(phase, items)
             self._ids[phase, items] = number
             self.frames.append(Frame(phase, items))
@@ -233,6 +234,7 @@ class Levels:
     def _values(self, number: int) -> dict[int, int]:
         """What becomes of a frame where a value begins: what is asked of it decides what may be read."""
         phase, moves = self.frames[number]
+        turn(8 + len(moves))
         below = number  # the frame that the value stands on
         if phase not in (Phase.ROOT, Phase.VALUE):
             if any(UNKNOWN_VALUE in place.seen for place, _ in moves):
@@ -283,6 +285,7 @@ class Levels:
 
     def _key_ended(self, frame: Frame, reader: Reader, symbol: int, key: str) -> int:
         label = reader.labels[symbol]
+        turn(8 + len(frame.items))
         moves: list[tuple[ObjectMove, int]] = []
         if isinstance(reader, KeyReader) and not isinstance(label, str):
             if key == UNKNOWN_KEY and any(not place.case.forgets(place) for place, _ in frame.items):
@@ -333,6 +336,7 @@ class Levels:
 
     def _structure(self, frame: Frame, symbol: int) -> int:
         phase, items = frame
+        turn(4 + len(items))
         if symbol == QUOTE:
             if any(UNKNOWN_KEY in place.extras for place, _ in items):
                 return ASK
@@ -386,6 +390,7 @@ class Levels:
         if phase is Phase.ROOT:
             return self.frame(Phase.DONE, ((None, 1),))
         ended = self._endings[number]
+        turn(4 + len(moves))
         places: list[tuple[Place, int]] = []
         for i, (move, mask) in enumerate(moves):
             if not ended >> i & 1:

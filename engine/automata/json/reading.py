@@ -29,7 +29,7 @@ from engine.automata.json.values import WORDS, Kind
 from engine.automata.json.whitespace import Whitespace, is_complete
 from engine.automata.json.whitespace import step as blank_step
 from engine.automata.runtime import DEAD, MISS
-from engine.source import Limits
+from engine.source import Limits, turn
 
 Rows = npt.NDArray[np.int32]
 
@@ -170,16 +170,20 @@ class ReadingTable:
     def _copy_ahead(self, size: int) -> None:
         """Copy a portion of the rows to where they will be when all of this room is taken."""
         if self._ahead is None:
-            self._ahead = _room_for(_GROWTH * len(self.rows))
+            self._ahead = _room_for(self._room(_GROWTH * len(self.rows)))
         done = self._copied
         self._copied = min(done + _PORTION * (size + _AHEAD - len(self.owners)), len(self.owners))
         self._ahead[done : self._copied] = self.rows[done : self._copied]
 
     def _grow(self, size: int) -> None:
         ahead = self._ahead
-        rows = ahead if ahead is not None and size <= len(ahead) else _room_for(_GROWTH * size)
+        rows = ahead if ahead is not None and size <= len(ahead) else _room_for(self._room(_GROWTH * size))
         rows[: len(self.owners)] = self.rows[: len(self.owners)]
         self.rows, self._ahead, self._copied = rows, None, 0
+
+    def _room(self, size: int) -> int:
+        """Return a size of the table that leaves out what the limit would refuse."""
+        return max(min(size, self._limits.configurations + 1), len(self.rows) + 1)
 
     def entry(self, state: int, byte: int) -> int:
         """An entry, worked out where it is missing."""
@@ -193,6 +197,7 @@ class ReadingTable:
         """Work out an entry that is missing."""
         reader, name = self.owners[state]
         assert reader is not None
+        turn(16)
         reader.fill(self, state, name, byte)
 
     def complete(self, state: int) -> None:
@@ -328,6 +333,7 @@ class StringReader(LanguagesReader):
     def _fill_row(self, table: ReadingTable, number: int, state: tuple[Any, ...]) -> None:
         """Fill the row, byte by byte."""
         pairs = list(zip(self.languages, state, strict=True))
+        turn(16 * len(pairs))
         nothing: list[Any] = [None] * 256
         columns = list(zip(*(nothing if at is None else language.row(at) for language, at in pairs), strict=True))
         known = {(None,) * len(pairs): DEAD}

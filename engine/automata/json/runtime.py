@@ -35,7 +35,7 @@ from engine.automata.json.values import Value, from_text
 from engine.automata.json.whitespace import Whitespace
 from engine.automata.runtime import DEAD, MISS, Loop
 from engine.grammar import TokenSet
-from engine.source import CancelToken, LimitExceededError, Limits, Span
+from engine.source import CancelToken, LimitExceededError, Limits, Span, is_work_limited, limited_work
 
 DEEPEST: Final = 30_000
 """Frames that a question about nested goals may take; a level of required members takes about ten."""
@@ -62,7 +62,7 @@ class JsonAutomaton:
         self.class_of_byte = _CLASS_OF_BYTE
         self.n_classes = len(_BYTES)
         self.start = DEAD
-        self._limits = limits
+        self._limits = self.limits = limits
         self._levels = Levels(goals, limits, whitespace)
         self.string_loops: tuple[Loop, ...] = tuple(dict.fromkeys((self._levels.any_string, self._levels.free_string)))
         self.generation = 0
@@ -331,7 +331,10 @@ class JsonAutomaton:
         before = sys.getrecursionlimit()
         sys.setrecursionlimit(before + DEEPEST)
         try:
-            return ask(*question)
+            if is_work_limited():  # as in a mask, which asks often
+                return ask(*question)
+            with limited_work("work of one step", self._limits.work):
+                return ask(*question)
         except RecursionError as error:
             raise LimitExceededError("frames to look for a value", given=DEEPEST + 1, limit=DEEPEST) from error
         finally:

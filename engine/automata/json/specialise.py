@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from math import prod
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from engine.automata.json.arena import Arena
 from engine.automata.json.formula import (
@@ -31,6 +31,7 @@ from engine.automata.json.formula import (
 from engine.automata.json.values import EVERY_KIND, ArrayValue, Kind, ObjectValue, Value, kind_of
 from engine.source import Limits, turn
 
+_FEW: Final = 8
 Conjunction: TypeAlias = tuple[Formula, ...]
 """Assertions and negated ones, in the order of the source; over objects also conditions, see `objects.conditions`."""
 
@@ -123,6 +124,8 @@ class Specialiser:
 
     def _each(self, items: tuple[Formula, ...], kind: Kind, ending: Formula) -> tuple[Formula, ...]:
         """The items as they stand for a kind; that one alone, if there is one, which decides."""
+        if len(items) > _FEW:
+            turn(len(items))
         found: list[Formula] = []
         for item in items:
             special = self.specialise(item, kind)
@@ -260,6 +263,7 @@ class Specialiser:
             if len(parts) == 1:
                 found = [(*one, (place[item], parts[0])) for one in found]
             else:
+                turn(len(found) * (1 + len(parts)))
                 found = [way for one in found for way in self._choose(one, place[item], parts, judge)]
                 found = _uncovered(found)
             if len(found) > _MOST_WAYS and len(conditions) > 1 and item in conditions:
@@ -284,6 +288,7 @@ class Specialiser:
     ) -> list[tuple[tuple[int, Conjunction], ...]]:
         """A conjunction with each part of a choice; itself, where it implies one of them."""
         arena, whole = self._arena, _flat(one)
+        turn(2 * len(whole) + len(parts))
         known = set(whole)
         for part in parts:
             if all(
@@ -302,6 +307,7 @@ class Specialiser:
             overlap[j].append(i)
         found: list[Conjunction] = []
         for i, item in enumerate(items):
+            turn(1 + len(overlap[i]))
             others = [self._negated(items[j]) for j in overlap[i]]
             found += self._alternatives(arena.all_of([item, *others]), judge, known)
         return _without_covered(found)
@@ -309,6 +315,7 @@ class Specialiser:
     def _overlaps(self, items: tuple[Formula, ...], judge: Judge, known: Conjunction) -> list[tuple[int, int]]:
         """The pairs that something may satisfy together, where something is known of it already."""
         each = [self._alternatives(item, judge, known) for item in items]
+        turn(len(items) ** 2)
         return [
             (i, j)
             for i, mine in enumerate(each)
@@ -345,6 +352,7 @@ def _one_part(item: Formula) -> object:
 
 
 def _joined(*conjunctions: Conjunction) -> Conjunction:
+    turn(1 + sum(map(len, conjunctions)) // 4)
     return tuple(dict.fromkeys(literal for one in conjunctions for literal in one))
 
 
@@ -358,6 +366,7 @@ def _flat(parts: tuple[tuple[int, Conjunction], ...]) -> Conjunction:
 def _uncovered(
     found: list[tuple[tuple[int, Conjunction], ...]],
 ) -> list[tuple[tuple[int, Conjunction], ...]]:
+    turn(len(found) ** 2 // 4 if len(found) <= _MOST_COMPARED else len(found))
     by_content = {frozenset(_flat(one)): one for one in reversed(found)}
     if len(by_content) <= _MOST_COMPARED:
         sets = list(by_content)
@@ -375,6 +384,7 @@ def _without_covered(found: list[Conjunction]) -> list[Conjunction]:
     if len(found) < 2 or len(found) > _MOST_COMPARED:
         return list({frozenset(one): one for one in found}.values())
     sets = [frozenset(one) for one in found]
+    turn(len(found) ** 2 // 4)
     kept = []
     for i, mine in enumerate(sets):
         covered = any(other < mine or (other == mine and j < i) for j, other in enumerate(sets) if j != i)

@@ -10,6 +10,7 @@ from engine import Matcher, compile_grammar
 from engine.automata.actions import ActionTable
 from engine.masking.plain import plain_mask
 from engine.masking.token_automaton import TokenAutomaton
+from engine.source import Limits
 from engine.vocabulary import Vocabulary
 
 CASES = {
@@ -74,6 +75,7 @@ class TableAutomaton:
     generation = 0
     token_elements = frozenset()
     string_loops = ()
+    limits = Limits()
 
     def forget(self):
         pass

@@ -112,6 +112,7 @@ class Assertions:
         if known is None:
             name, (listed, others) = self.names[number], self._by_keys
             said = listed.get(name, [])
+            turn(1 + len(others))
             of_others = [(place, value) for place, keys, value in others if goals.holds_string(keys, name)]
             if of_others:
                 said = sorted([*said, *of_others], key=lambda pair: pair[0])
@@ -124,6 +125,7 @@ class Assertions:
         listed = dict.fromkeys(self.names, 0)
         others: list[tuple[int, Formula]] = []
         for w, (keys, _) in enumerate(self.watched):
+            turn(1 + len(self.names) // 16)
             if isinstance(keys, Among):
                 for name in listed.keys() & keys.members:
                     listed[name] |= 1 << w

@@ -25,6 +25,7 @@ from engine.automata.json.objects.assertions import Assertions
 from engine.automata.json.objects.cells import Cell, find_cells
 from engine.automata.json.objects.search import completes
 from engine.automata.json.strings.names import Trie
+from engine.source import turn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -314,6 +315,7 @@ class ObjectCase:
             goal, watched = self.cells[cell].goal, self.cells[cell].quests
             position, seen = self.ordered, place.seen
             if not self.forgets(place):
+                turn(1 + len(extras) // 4)  # they are copied
                 extras = extras | {key}
         if place.left is not arena.true:
             left = self._passed_over(place, position, name)
@@ -332,6 +334,7 @@ class ObjectCase:
     def _passed_over(self, place: ObjectPlace, position: int, name: int) -> Formula:
         """What is left of the conditions once the names that the order has passed over cannot come any more."""
         left = place.left
+        turn(1 + max(0, min(position, self.ordered) - place.position) // 4)
         for passed in range(place.position, min(position, self.ordered)):
             if passed != name:
                 left = self.conditions.assume(left, self.conditions.of_name(self.names[passed]), holds=True)
@@ -343,6 +346,7 @@ class ObjectCase:
         moves = []
         chosen = open_quests
         while True:  # all subsets of the quests that this member could fulfil, the largest first
+            turn(2 + len(self.quests))
             values = [value for q, (_, value) in enumerate(self.quests) if chosen >> q & 1]
             following = place._replace(done=place.done | chosen)
             if following.extras and self._is_settled(following, self.least):

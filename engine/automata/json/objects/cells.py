@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from engine.automata.json.formula import All, Among, Formula, Not, Some
 from engine.automata.json.strings.language import TextLanguage
 from engine.automata.runtime import DEAD
-from engine.source import Span
+from engine.source import Span, turn
 
 if TYPE_CHECKING:
     from engine.automata.json.arena import Arena
@@ -72,12 +72,14 @@ class Cell:
         """One key that is not used yet."""
         if self.keys is goals.arena.true:
             taken = {*self.names, *used}
+            turn(1 + len(taken) // 4)
             return next(key for key in (f"x{i}" for i in range(len(taken) + 1)) if key not in taken)
         if used not in self._witnesses:
             self._witnesses[used] = next(iter(some_strings(self.language(goals, used), 1)), None)
         return self._witnesses[used]
 
     def _without(self, goals: Goals, used: frozenset[str]) -> Formula:
+        turn(1 + len(self.names) + len(used))
         excluded = [name for name in sorted({*self.names, *used}) if goals.holds_string(self.keys, name)]
         if not excluded:
             return self.keys
@@ -97,6 +99,7 @@ def some_strings(language: TextLanguage, most: int) -> list[str]:
     queue = deque([language.start])
     while queue:
         state = queue.popleft()
+        turn(automaton.n_classes)
         if language.accepts(state):
             spelled = bytearray()
             while state != language.start or spelled == b"":
@@ -136,6 +139,7 @@ def find_cells(
         for _, bit in effects:
             mask |= bit
         split: list[tuple[tuple[Formula, ...], Formula, int]] = []
+        turn(16 * len(cells))
         for within, old, bits in cells:
             split.append(((*within, keys), arena.all_of((old, goal)), bits | mask))
             if keys is not arena.true:

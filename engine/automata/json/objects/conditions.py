@@ -49,6 +49,7 @@ class Conditions:
                 self._of_one_name[keys.values[0]] |= 1 << number
 
     def _collect(self, goals: Goals, formula: Formula) -> None:
+        turn()
         match formula:
             case All() | Some() | ExactlyOne():
                 for item in formula.items:
@@ -93,6 +94,7 @@ class Conditions:
         known = self._known.get(key)
         if known is None:
             arena = self._arena
+            turn(1 + len(getattr(left, "items", ())))
             match left:
                 case All():
                     known = arena.all_of([self.assume(item, atoms, holds) for item in left.items])
@@ -133,6 +135,7 @@ class Conditions:
             atoms ^= bit
             _, value = self.atoms[bit.bit_length() - 1]
             split: list[tuple[Formula, Formula]] = []
+            turn(4 * len(ways))
             for so_far, still in ways:
                 if not self.open(still) & bit:
                     split.append((so_far, still))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from engine.source import turn
+
 if TYPE_CHECKING:
     from engine.automata.json.objects.case import ObjectCase, ObjectMove, ObjectPlace
 
@@ -14,6 +16,7 @@ def completes(case: ObjectCase, start: ObjectPlace) -> bool:
     reached, todo = {start}, [start]
     while todo:
         place = todo.pop()
+        turn(8)
         for move in _witness_moves(case, place):
             if move.place in reached or not goals.is_satisfiable(move.goal):
                 continue
@@ -45,6 +48,7 @@ def _witness_moves(case: ObjectCase, place: ObjectPlace) -> list[ObjectMove]:
     for name in reversed(names):
         needed = missing >> name & 1 or place.size < case.least or case.watched_of_name[name] & wanted
         if name <= last and needed:
+            turn(4)
             moves += reversed([_as_if_ordered(case, move, name) for move in case.all_moves(place, name, -1, "")])
     return [
         move

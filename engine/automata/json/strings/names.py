@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Final, TypeAlias
 
 from engine.automata.json.strings.spelling import Escapes, spellings
+from engine.source import turn
 
 _ONE_BYTE: Final = frozenset(range(0x20, 0x7F)) - set(b'"\\')
 """The characters that may stand for themselves, in a byte."""
@@ -18,6 +19,7 @@ _ONE_BYTE: Final = frozenset(range(0x20, 0x7F)) - set(b'"\\')
 _ESCAPED: Final = {b"\\": b"u", b"\\u": b"0", b"\\u0": b"0"}
 """The byte behind each part of what their escapes begin with, which is the same for all of them."""
 
+_AT_ONCE: Final = 16  # so many names are added in about the time of a turn
 _SHIFT: Final = 32
 _NODE: Final = (1 << _SHIFT) - 1
 _NOTHING: Final = 0x01
@@ -81,6 +83,8 @@ class Trie:
         for number, name in enumerate(self.names):
             node, bit, shared = 0, 1 << number, 0
             codes = list(map(ord, name))
+            if not number % _AT_ONCE or len(codes) > _AT_ONCE:
+                turn(1 + len(codes) + _AT_ONCE * (number // 1_024))  # the bit set of a name is as long as its number
             for code in codes:
                 following = edges[node].get(code)
                 if following is None:

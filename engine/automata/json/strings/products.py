@@ -29,7 +29,7 @@ from engine.automata.json.strings.spelling import Escapes
 from engine.automata.liveness import SearchedTable
 from engine.automata.runtime import DEAD, MISS
 from engine.automata.table import LazyTable
-from engine.source import Limits, Span
+from engine.source import Limits, Span, turn
 
 Residual: TypeAlias = Any
 """What is left of a formula: a boolean, or `(LEAF, component, state)`, `(_NOT, it)`, `(_ALL or _SOME, them)`."""
@@ -188,6 +188,7 @@ class TextProduct(SearchedTable[tuple[int, Residual]]):
         place, residual = self._keys[state]
         rows = [(0, self._every.row(place))] if self._every is not None else []
         rows += [(number + 1, self._components[number].row(at)) for number, at in dict.fromkeys(_leaves(residual))]
+        turn(1 + len(self._classes_of) * len(rows) // 8)
         alike: dict[tuple[int, ...], list[int]] = {}
         for byte_class, classes in enumerate(self._classes_of):
             alike.setdefault(tuple([row[classes[at]] for at, row in rows]), []).append(byte_class)
@@ -195,6 +196,7 @@ class TextProduct(SearchedTable[tuple[int, Residual]]):
 
     def _step(self, configuration: int, byte_class: int) -> int:
         place, residual = self._keys[configuration]
+        turn(2 + 2 * _size(residual))
         classes = self._classes_of[byte_class]
         if self._every is not None:
             place = self._every.step(place, classes[0])
@@ -240,6 +242,7 @@ class TextProduct(SearchedTable[tuple[int, Residual]]):
         Most searches end at once; until then, how many conditions do not hold yet is told faster.
         """
         residual = self._keys[configuration][1]
+        turn(1 + _size(residual))
         if order > _SOON:
             return self._distance(residual), order
         conditions = residual[1] if residual is not True and residual[0] == _ALL else (residual,)
@@ -285,6 +288,11 @@ def _leaves(residual: Residual) -> Iterator[tuple[int, int]]:
     else:
         for each in (residual[1],) if residual[0] == _NOT else residual[1]:
             yield from _leaves(each)
+
+
+def _size(residual: Residual) -> int:
+    """About how many conditions are open."""
+    return 1 if isinstance(residual, bool) or residual[0] in (LEAF, _NOT) else len(residual[1])
 
 
 def _leaf(automaton: Component, number: int, state: int) -> Residual:
