@@ -37,7 +37,7 @@ def test_a_reported_grammar_stays_within_its_bounds(trials: Trials, case: str) -
     assert trials.run(*REPORTED[case]).failed == ""
 
 
-@pytest.mark.parametrize("seed", [6, 9, 10, 20, 39, 41, 140, 2018])
+@pytest.mark.parametrize("seed", [6, 9, 10, 39, 41, 140])
 def test_a_heavy_grammar_stays_within_its_bounds(trials: Trials, seed: int) -> None:
     _, notation, text = heavy_input(seed)
     assert trials.run(notation, text, seed).failed == ""
