@@ -381,7 +381,7 @@ def kill_a_worker(desk: OwnWindow, rng: random.Random) -> None:
     desk.wait(lambda: bool(deaths), f"the death of {group.name} is noticed")
     for banner in desk.window.banners.banners:
         if banner.alarm.button == "Restart":
-            banner._act()
+            banner.button.click()
 
 
 def restart_workers(desk: OwnWindow, rng: random.Random) -> None:
