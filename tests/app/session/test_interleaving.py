@@ -140,9 +140,18 @@ def test_a_question_does_not_keep_the_assessment_from_coming(ready, qtbot, kind)
         ready.decoding.step()
 
 
-def test_a_question_in_the_midst_of_an_assessment_only_delays_it(ready, qtbot):
+def test_a_question_in_the_midst_of_an_assessment_only_delays_it(ready, qtbot, monkeypatch):
     """The assessment is asked for, makes way for the question, and is asked for again."""
-    ready.decoding.step()
-    qtbot.waitUntil(lambda: any(isinstance(one, AssessOutput) for one in ready.groups.decode.pending))
+    submit, assessments = ready.groups.decode.submit, []
+
+    def submit_and_ask(request) -> None:
+        submit(request)
+        if isinstance(request, AssessOutput):
+            assessments.append(request)
+            if len(assessments) == 1:
+                ready.decoding.ask(Lookup("a"))
+
+    monkeypatch.setattr(ready.groups.decode, "submit", submit_and_ask)
     with qtbot.waitSignals([ready.decoding.found, ready.decoding.assessed]):
-        ready.decoding.ask(Lookup("a"))
+        ready.decoding.step()
+    assert len(assessments) == 2
