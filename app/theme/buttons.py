@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from PySide6.QtCore import QSize
-from PySide6.QtWidgets import QAbstractButton, QPushButton, QToolButton
+from PySide6.QtCore import QEvent, QSize, Qt, QTimer
+from PySide6.QtGui import QCursor
+from PySide6.QtWidgets import QAbstractButton, QApplication, QMenu, QPushButton, QToolButton
 
 from app.theme.icons import icon
 from app.theme.plain_text import plain_text
@@ -47,6 +48,22 @@ def close_button(name: str = "Close", tip: str = "") -> QToolButton:
     button.setProperty("role", "close")
     button.setFixedSize(_CLOSE, _CLOSE)
     return button
+
+
+def give_menu(button: QPushButton | QToolButton, menu: QMenu) -> None:
+    """Give a button a menu, and have it look at rest once that is closed.
+
+    While a menu is open, Qt does not tell the button that the pointer has left it.
+    """
+    button.setMenu(menu)
+    menu.aboutToHide.connect(lambda: QTimer.singleShot(0, button, lambda: _forget_pointer(button)))
+
+
+def _forget_pointer(button: QAbstractButton) -> None:
+    if not button.rect().contains(button.mapFromGlobal(QCursor.pos())):
+        QApplication.sendEvent(button, QEvent(QEvent.Type.Leave))
+        button.setAttribute(Qt.WidgetAttribute.WA_UnderMouse, False)
+        button.update()
 
 
 def _dressed(button: _Button, text: str, tip: str, role: str, *, checkable: bool) -> _Button:

@@ -116,6 +116,8 @@ class MainWindow(QMainWindow):
             line = Alarm("window", WELCOME, severity="hint", button="Take the tour", action=self._begin_tour)
             banner = self.banners.show_alarm(line)
             banner.close_button.clicked.connect(lambda: self._settings.change(welcomed=True))
+            for command_id in ("run.step", "run.run"):  # what it says was done
+                self.commands[command_id].triggered.connect(lambda: self._end_welcome(line))
         self._greets = not self.session.document.is_modified  # whoever gets work back goes on with it
 
     def close_without_asking(self) -> None:
@@ -342,6 +344,12 @@ class MainWindow(QMainWindow):
     def _on_running(self, is_running: bool) -> None:
         self.toolbar.show_running(is_running)
         self._on_step_allowed(self.session.step_refusal)
+
+    def _end_welcome(self, line: Alarm) -> None:
+        """Close the line of the first run: the user has stepped."""
+        self.banners.withdraw(line)
+        if not self._settings.preferences.welcomed:
+            self._settings.change(welcomed=True)
 
     def _focus_text(self) -> None:
         """Give the keyboard focus to a text that a command has replaced, or reads in another notation."""

@@ -180,7 +180,7 @@ class Panes(QObject):
         editor.offset_hovered.connect(self.automaton.highlight_offset)
         document.replaced.connect(self._show_document)
         session.compiling.diagnosed.connect(self._show_diagnostics)
-        self.problems.activated.connect(editor.go_to)
+        self.problems.activated.connect(editor.point_to)
         editor.explanation.when_built(self._wire_explanation)
         editor.reference.when_built(self._wire_reference)
         session.compiling.formatted.connect(editor.show_formatted)

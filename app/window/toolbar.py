@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QMenu, QSizePolicy, QToolBar, QToolButton, QWidget
 
 from app import theme
 from app.actions import Actions
-from app.theme.buttons import icon_button
+from app.theme.buttons import give_menu, icon_button
 from app.theme.icons import icon
 from app.theme.plain_text import plain_text
 
@@ -33,14 +33,14 @@ class Toolbar(QToolBar):
         document_menu = QMenu(self.document_button)
         for command_id in ("file.new", "file.open", "file.gallery", "file.save", "file.save_as", "file.share"):
             document_menu.addAction(actions[command_id])
-        self.document_button.setMenu(document_menu)
+        give_menu(self.document_button, document_menu)
         self.notation_button = _menu_button("Notation of the grammar", "ph.code")
         self.notation_menu = QMenu(self.notation_button)
-        self.notation_button.setMenu(self.notation_menu)
+        give_menu(self.notation_button, self.notation_menu)
         self.model_button = _menu_button("Model", "ph.cpu")
         self.model_menu = QMenu(self.model_button)
         self.model_menu.setToolTipsVisible(True)
-        self.model_button.setMenu(self.model_menu)
+        give_menu(self.model_button, self.model_menu)
         self.step_button = self._command_button("run.step", "primary")
         self.step_button.setIcon(icon("ph.play", theme.Role.ON_ACCENT))
         self.run_button = self._command_button("run.run", "outlined")

@@ -102,6 +102,19 @@ def _swap_counts(text: str, finding: Diagnostic) -> Iterator[Fix]:
         yield _replace(finding.span, f"{{{counts[2]},{counts[1]}}}{counts[3]}")
 
 
+def _repair_count(text: str, finding: Diagnostic) -> Iterator[Fix]:
+    """Close a count, with 0 for a least number that is missing; or swap its numbers."""
+    written = _of(text, finding.span)
+    found = re.match(r"\{\s*(\d*)\s*(,?)\s*(\d*)", written)
+    if found is None or "}" in written:
+        yield from _swap_counts(text, finding)
+        return
+    least, comma, most = found.groups()
+    if least or most:
+        whole = Span(finding.span.start, finding.span.start + len(found[0].rstrip()))
+        yield _replace(whole, f"{{{least or '0'}{comma}{most}}}")
+
+
 # --- GBNF ------------------------------------------------------------------------------------------------------------
 
 
@@ -241,7 +254,7 @@ _FIXERS: Final[Mapping[str, Fixer]] = {
     "gbnf-short-escape": _as_the_hint_says,
     "gbnf-empty-class": _empty_class,
     "gbnf-bad-range": _swap_range,
-    "gbnf-bad-repetition": _swap_counts,
+    "gbnf-bad-repetition": _repair_count,
     "gbnf-compat-name": _hyphens,
     "gbnf-line-inside": _line_end,
     "regex-unclosed-group": _at_the_end(")"),

@@ -1,12 +1,12 @@
 """Buttons: what a screen reader says of them, and what keys they take."""
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QAccessible
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QAccessible, QCursor
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QDialog, QLineEdit, QVBoxLayout
+from PySide6.QtWidgets import QDialog, QLineEdit, QMenu, QVBoxLayout
 
-from app.theme.buttons import close_button, icon_button, push_button, tool_button
+from app.theme.buttons import close_button, give_menu, icon_button, push_button, tool_button
 
 
 def said(button) -> str:
@@ -58,3 +58,33 @@ def test_return_in_a_field_presses_no_push_button_of_its_dialog(qtbot):
     button.setFocus()
     QTest.keyClick(button, Qt.Key.Key_Space)
     assert pressed == [True]
+
+
+def test_a_button_is_at_rest_once_its_menu_is_closed_elsewhere(qtbot):
+    """Qt leaves the hover fill on it: while the menu is open, nobody tells the button that the pointer has left."""
+    button, menu = tool_button("File"), QMenu()
+    menu.addAction("New")
+    give_menu(button, menu)
+    qtbot.addWidget(button)
+    qtbot.addWidget(menu)
+    button.show()
+    qtbot.waitExposed(button)
+    button.setAttribute(Qt.WidgetAttribute.WA_UnderMouse)
+    QCursor.setPos(button.mapToGlobal(button.rect().bottomRight()) + QPoint(90, 90))
+    menu.popup(button.mapToGlobal(button.rect().bottomLeft()))
+    qtbot.waitUntil(menu.isVisible)
+    menu.hide()
+    qtbot.waitUntil(lambda: not button.testAttribute(Qt.WidgetAttribute.WA_UnderMouse))
+
+
+def test_a_button_that_the_pointer_is_on_stays_lit(qtbot):
+    button, menu = tool_button("File"), QMenu()
+    give_menu(button, menu)
+    qtbot.addWidget(button)
+    button.show()
+    qtbot.waitExposed(button)
+    QCursor.setPos(button.mapToGlobal(button.rect().center()))
+    button.setAttribute(Qt.WidgetAttribute.WA_UnderMouse)
+    menu.aboutToHide.emit()
+    qtbot.turns()
+    assert button.testAttribute(Qt.WidgetAttribute.WA_UnderMouse)

@@ -22,7 +22,7 @@ from app.graph.view import GraphView
 from app.models.states import ACCEPTS, HERE, LEADS_TO, MARKS, READS, STATE
 from app.models.token_groups import EXAMPLES
 from app.panes.automaton.labels import ElidedLabel
-from app.theme.buttons import icon_button, tool_button
+from app.theme.buttons import give_menu, icon_button, tool_button
 from app.theme.labels import Label
 
 
@@ -130,7 +130,7 @@ class AutomatonHeader(QFrame):
 
     def set_menu(self, menu: QMenu) -> None:
         """Offer what has no button of its own."""
-        self.more_button.setMenu(menu)
+        give_menu(self.more_button, menu)
         self.more_button.show()
 
     def set_enabled(self, enabled: bool) -> None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
-from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
     QFocusEvent,
     QHelpEvent,
     QKeyEvent,
     QMouseEvent,
+    QPaintEvent,
     QResizeEvent,
+    QTextBlock,
     QTextCursor,
     QTextOption,
 )
@@ -22,6 +24,7 @@ from app.models.wording import unmarked
 from app.panes.editor import marks
 from app.panes.editor.grammar_text import GrammarText
 from app.panes.editor.highlighter import Highlighter
+from app.panes.editor.invisible import named_at, paint_invisible
 from app.panes.editor.margin import Margin
 from app.panes.editor.tokens import Tokeniser, partners, plain
 from app.theme.plain_text import plain_text
@@ -144,10 +147,11 @@ class CodeEdit(GrammarText):
         self._mark()
 
     def tip_at(self, offset: int) -> str:
-        """What the findings at a code point say."""
+        """Return what the findings at a code point say, and the name of what cannot be seen there."""
         document = self.document()
         found = [f for f in self.diagnostics if offset in marks.visible_span(f.span, document)]
-        return "\n\n".join(self._told(finding) for finding in found)
+        hidden = [f"Invisible character: {name}" for name in named_at(self._text, offset)]
+        return "\n\n".join((*(self._told(finding) for finding in found), *hidden))
 
     def _told(self, finding: Diagnostic) -> str:
         """A finding for a tooltip: what is wrong, what to do, and what a key would do."""
@@ -290,6 +294,21 @@ class CodeEdit(GrammarText):
             )
             return True
         return super().viewportEvent(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Mark what a font draws nothing for, over the text."""
+        super().paintEvent(event)
+        paint_invisible(self, self._lines_in(event.rect()))
+
+    def _lines_in(self, rect: QRect) -> Iterator[tuple[QTextBlock, QRectF]]:
+        block = self.firstVisibleBlock()
+        while block.isValid():
+            place = self.blockBoundingGeometry(block).translated(self.contentOffset())
+            if place.top() > rect.bottom():
+                return
+            if place.bottom() >= rect.top():
+                yield block, place
+            block = block.next()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the margin as high as the text."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLineEdit
 
 from app import theme
@@ -165,6 +167,19 @@ class FindBar(QFrame):
             buttons.addWidget(button)
         grid.addWidget(self.replacement, 1, 0)
         grid.addLayout(replaces, 1, 1, 1, 2)
+        order = (
+            self.field,
+            self.replacement,
+            self.replace_button,
+            self.all_button,
+            self.case_button,
+            self.words_button,
+            self.previous_button,
+            self.next_button,
+            self.close_button,
+        )
+        for before, after in pairwise(order):
+            self.setTabOrder(before, after)
         replaces.addWidget(self.replace_button)
         replaces.addWidget(self.all_button)
         replaces.addStretch(1)

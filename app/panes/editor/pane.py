@@ -24,7 +24,7 @@ from app.panes.editor.offsets import Offsets
 from app.panes.editor.pages import Pages
 from app.panes.editor.reading_strip import ReadingStrip
 from app.panes.editor.tokens import plain
-from app.theme.buttons import icon_button
+from app.theme.buttons import give_menu, icon_button
 from app.theme.labels import Label
 from app.workers.compile_messages import FormatAnswer
 from engine.notations.editing import Edit, moved, toggle_comment
@@ -141,7 +141,7 @@ class EditorPane(QWidget):
 
     def set_menu(self, menu: QMenu) -> None:
         """Offer a menu beside the place of the cursor, and what it holds at a right click."""
-        self.more_button.setMenu(menu)
+        give_menu(self.more_button, menu)
         self.more_button.show()
         self.edit.fill_menu = self._fill_menu
 
@@ -248,6 +248,15 @@ class EditorPane(QWidget):
     def show_hover(self, spans: tuple[Span, ...]) -> None:
         """Mark what is pointed at in another pane."""
         self.edit.show_hover(spans)
+
+    def point_to(self, span: Span) -> None:
+        """Put the cursor where a span begins, mark the span, and take the focus.
+
+        Nothing is selected: a key that is typed then would replace it.
+        """
+        self.edit.select(Span(span.start, span.start))
+        self.edit.show_hover((span,))
+        self.edit.setFocus()
 
     def go_to(self, span: Span) -> None:
         """Select a span, bring it into view, and take the focus."""

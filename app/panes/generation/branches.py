@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
 
 from app import theme
 from app.models.wording import count, prompt_text, token_text
-from app.theme.buttons import tool_button
+from app.theme.buttons import give_menu, tool_button
 from app.theme.labels import Label
 from engine.decoding.values import FormerBranch, Step, Trace, TraceNode
 
@@ -97,7 +97,7 @@ class BranchStrip(QWidget):
         self._more = tool_button("", "The other branches", role="chip")
         self._more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self._menu = QMenu(self._more)
-        self._more.setMenu(self._menu)
+        give_menu(self._more, self._menu)
         self._row = QHBoxLayout(self)
         self._row.setContentsMargins(0, 0, 0, 0)
         self._row.setSpacing(theme.SPACE_XS)

@@ -18,7 +18,7 @@ from app.panes.generation.chip import Known, chips_of, former_chips
 from app.panes.generation.chip_colours import SCALES, ChipColours, Legend
 from app.panes.generation.chip_view import ChipView
 from app.panes.generation.elided import ElidedLabel
-from app.theme.buttons import push_button, tool_button
+from app.theme.buttons import give_menu, push_button, tool_button
 from app.theme.labels import Label
 from app.theme.plain_text import plain_text
 from app.workers.decode_messages import DecodeView
@@ -141,7 +141,7 @@ class OutputBox(QWidget):
             action.setData(by.value)
             action.triggered.connect(lambda _checked=False, by=by: self.colours_chosen.emit(by.value))
             self._choices.addAction(action)
-        self.colours.setMenu(menu)
+        give_menu(self.colours, menu)
         self.set_colours(ChipColours.PROBABILITY)
 
     def _refresh(self) -> None:

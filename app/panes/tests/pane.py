@@ -33,7 +33,7 @@ from app.panes.tests.edits import Change, lines_of
 from app.panes.tests.model import Column, TextsModel
 from app.panes.tests.side import CoverageList, SuggestionList, coverage_text
 from app.panes.tests.table import TextsTable
-from app.theme.buttons import push_button, tool_button
+from app.theme.buttons import give_menu, push_button, tool_button
 from app.theme.labels import Label
 from app.theme.plain_text import plain_text
 from app.workers.judge_messages import JudgeAnswer, SuggestAnswer
@@ -232,7 +232,7 @@ class StringTestsPane(QWidget):
             set_tip(self.buttons[name], tip, f"tests.{name}")
         self.suggest_button = tool_button("Suggest ▾", "Find texts to test with", name="Suggest")
         self.suggest_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.suggest_button.setMenu(self._suggest_menu(self.suggest_button))
+        give_menu(self.suggest_button, self._suggest_menu(self.suggest_button))
         row = QHBoxLayout(bar)
         row.setContentsMargins(theme.SPACE_S, 0, theme.SPACE_S, 0)
         row.setSpacing(theme.SPACE_XS)
@@ -269,7 +269,7 @@ class StringTestsPane(QWidget):
         self.first_button = push_button("Add a test", "Add a test string")
         self.first_button.clicked.connect(self.add)
         self.first_suggest = push_button("Suggest some", "Find texts to test with")
-        self.first_suggest.setMenu(self._suggest_menu(self.first_suggest))
+        give_menu(self.first_suggest, self._suggest_menu(self.first_suggest))
         row = QHBoxLayout()
         layout = QVBoxLayout(page)
         layout.setSpacing(theme.SPACE_S)

@@ -73,3 +73,19 @@ def test_every_key_does_what_its_menu_says(desk) -> None:
 def test_what_has_a_key_has_a_menu(desk) -> None:
     own = {action.text() for action in desk.panes.editor.more_button.menu().actions() if action.text()}
     assert {"Complete", "Fix", "Go to definition", "References", "Rename…", "Comment", "Find…", "Replace…"} <= own
+
+
+def test_the_next_problem_is_come_to_without_selecting_it(desk):
+    """Whoever types at once what is missing does not lose what is there."""
+    desk.open("a+b")
+    edit = desk.panes.editor.edit
+    edit.setFocus()
+    edit.selectAll()
+    desk.qtbot.keyClicks(edit, "x[ab")
+    desk.wait(lambda: not desk.panes.problems.is_empty)
+    desk.wait(lambda: bool(edit.current_diagnostics))
+    desk.qtbot.keyClick(edit, Qt.Key.Key_F8)
+    assert edit.hasFocus()
+    assert edit.selection == Span(1, 1)
+    desk.qtbot.keyClicks(edit, "y")
+    assert edit.text() == "xy[ab"

@@ -214,6 +214,17 @@ def test_the_first_run_takes_three_steps_and_greets(desk):
     assert desk.settings.preferences.welcomed
 
 
+def test_the_line_of_the_first_run_goes_with_the_first_step_of_the_user(desk):
+    desk.window.begin()
+    desk.wait(lambda: len(desk.session.decoding.view.trace.path) == 3)
+    desk.wait(lambda: not desk.session.step_refusal)
+    assert len(desk.window.banners.banners) == 1
+    desk.qtbot.mouseClick(desk.window.toolbar.step_button, Qt.MouseButton.LeftButton)
+    desk.wait(lambda: len(desk.session.decoding.view.trace.path) == 4)
+    assert desk.window.banners.banners == []
+    assert desk.settings.preferences.welcomed
+
+
 def test_the_editor_has_the_focus_until_there_is_a_step_to_take(desk):
     desk.window.begin()
     assert desk.window.focusWidget() is desk.panes.editor.edit

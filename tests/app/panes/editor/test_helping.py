@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import marked_texts
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QMenu
+from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
 from app.panes.editor import EditorPane
@@ -205,3 +205,14 @@ def test_whole_words_know_a_rules_name() -> None:
     assert occurrences("a a-b ab A", "a", match_case=True, whole_words=True) == (Span(0, 1),)
     assert len(occurrences("a a-b ab A", "a", match_case=False, whole_words=False)) == 4
     assert occurrences("a", "", match_case=True, whole_words=False) == ()
+
+
+def test_tab_goes_from_the_text_to_find_to_its_replacement(pane: EditorPane, qtbot: QtBot) -> None:
+    pane.find_bar.open_bar(replaces=True)
+    for widget in (pane.find_bar.replacement, pane.find_bar.case_button):
+        qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
+        if widget is pane.find_bar.case_button:
+            for _ in range(2):  # past the two buttons that replace, where they are enabled
+                if QApplication.focusWidget() is not widget:
+                    qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
+        assert QApplication.focusWidget() is widget
