@@ -167,6 +167,9 @@ class FindBar(QFrame):
             buttons.addWidget(button)
         grid.addWidget(self.replacement, 1, 0)
         grid.addLayout(replaces, 1, 1, 1, 2)
+        replaces.addWidget(self.replace_button)
+        replaces.addWidget(self.all_button)
+        replaces.addStretch(1)
         order = (
             self.field,
             self.replacement,
@@ -180,9 +183,6 @@ class FindBar(QFrame):
         )
         for before, after in pairwise(order):
             self.setTabOrder(before, after)
-        replaces.addWidget(self.replace_button)
-        replaces.addWidget(self.all_button)
-        replaces.addStretch(1)
 
     def _field(self, placeholder: str, name: str) -> QLineEdit:
         field = QLineEdit()
