@@ -51,15 +51,15 @@ def close_button(name: str = "Close", tip: str = "") -> QToolButton:
 
 
 def give_menu(button: QPushButton | QToolButton, menu: QMenu) -> None:
-    """Give a button a menu, and have it look at rest once that is closed.
+    """Set the menu of a button, and clear the button's hover state when the menu closes.
 
-    While a menu is open, Qt does not tell the button that the pointer has left it.
+    Qt sends the button no leave event while its menu is open.
     """
     button.setMenu(menu)
-    menu.aboutToHide.connect(lambda: QTimer.singleShot(0, button, lambda: _forget_pointer(button)))
+    menu.aboutToHide.connect(lambda: QTimer.singleShot(0, button, lambda: _clear_hover(button)))
 
 
-def _forget_pointer(button: QAbstractButton) -> None:
+def _clear_hover(button: QAbstractButton) -> None:
     if not button.rect().contains(button.mapFromGlobal(QCursor.pos())):
         QApplication.sendEvent(button, QEvent(QEvent.Type.Leave))
         button.setAttribute(Qt.WidgetAttribute.WA_UnderMouse, False)

@@ -116,7 +116,7 @@ class MainWindow(QMainWindow):
             line = Alarm("window", WELCOME, severity="hint", button="Take the tour", action=self._begin_tour)
             banner = self.banners.show_alarm(line)
             banner.close_button.clicked.connect(lambda: self._settings.change(welcomed=True))
-            for command_id in ("run.step", "run.run"):  # what it says was done
+            for command_id in ("run.step", "run.run"):  # the line asks for a step
                 self.commands[command_id].triggered.connect(lambda: self._end_welcome(line))
         self._greets = not self.session.document.is_modified  # whoever gets work back goes on with it
 
@@ -346,7 +346,7 @@ class MainWindow(QMainWindow):
         self._on_step_allowed(self.session.step_refusal)
 
     def _end_welcome(self, line: Alarm) -> None:
-        """Close the line of the first run: the user has stepped."""
+        """Close the line of the first run once the user has stepped."""
         self.banners.withdraw(line)
         if not self._settings.preferences.welcomed:
             self._settings.change(welcomed=True)

@@ -103,7 +103,7 @@ def _swap_counts(text: str, finding: Diagnostic) -> Iterator[Fix]:
 
 
 def _repair_count(text: str, finding: Diagnostic) -> Iterator[Fix]:
-    """Close a count, with 0 for a least number that is missing; or swap its numbers."""
+    """Close a count that has no closing brace, with 0 for a missing minimum; or swap its bounds."""
     written = _of(text, finding.span)
     found = re.match(r"\{\s*(\d*)\s*(,?)\s*(\d*)", written)
     if found is None or "}" in written:

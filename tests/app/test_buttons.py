@@ -64,7 +64,7 @@ def test_return_in_a_field_presses_no_push_button_of_its_dialog(qtbot):
 
 @pytest.mark.parametrize("is_on_it", [False, True])
 def test_a_button_looks_at_rest_once_its_menu_is_closed_unless_the_pointer_is_on_it(qtbot, monkeypatch, is_on_it):
-    """Qt leaves the hover fill on it: while the menu is open, nobody tells the button that the pointer has left."""
+    """Qt sends the button no leave event while its menu is open."""
     button, menu = tool_button("File"), QMenu()
     menu.addAction("New")
     give_menu(button, menu)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
     QFocusEvent,
@@ -147,7 +147,7 @@ class CodeEdit(GrammarText):
         self._mark()
 
     def tip_at(self, offset: int) -> str:
-        """Return what the findings at a code point say, and the name of what cannot be seen there."""
+        """Return the findings at a code point, and the names of invisible characters there."""
         document = self.document()
         found = [f for f in self.diagnostics if offset in marks.visible_span(f.span, document)]
         hidden = [f"Invisible character: {name}" for name in named_at(self._text, offset)]
@@ -296,18 +296,18 @@ class CodeEdit(GrammarText):
         return super().viewportEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Mark what a font draws nothing for, over the text."""
+        """Paint the text, and marks over invisible characters."""
         super().paintEvent(event)
-        paint_invisible(self, self._lines_in(event.rect()))
+        paint_invisible(self, self._blocks_in(event.rect()))
 
-    def _lines_in(self, rect: QRect) -> Iterator[tuple[QTextBlock, QRectF]]:
+    def _blocks_in(self, rect: QRect) -> Iterator[QTextBlock]:
         block = self.firstVisibleBlock()
         while block.isValid():
-            place = self.blockBoundingGeometry(block).translated(self.contentOffset())
-            if place.top() > rect.bottom():
+            geometry = self.blockBoundingGeometry(block).translated(self.contentOffset())
+            if geometry.top() > rect.bottom():
                 return
-            if place.bottom() >= rect.top():
-                yield block, place
+            if geometry.bottom() >= rect.top():
+                yield block
             block = block.next()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -250,9 +250,9 @@ class EditorPane(QWidget):
         self.edit.show_hover(spans)
 
     def point_to(self, span: Span) -> None:
-        """Put the cursor where a span begins, mark the span, and take the focus.
+        """Move the cursor to the start of a span, highlight the span, and take the focus.
 
-        Nothing is selected: a key that is typed then would replace it.
+        Nothing is selected, since typing would replace a selection.
         """
         self.edit.select(Span(span.start, span.start))
         self.edit.show_hover((span,))

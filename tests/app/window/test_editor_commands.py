@@ -75,8 +75,8 @@ def test_what_has_a_key_has_a_menu(desk) -> None:
     assert {"Complete", "Fix", "Go to definition", "References", "Rename…", "Comment", "Find…", "Replace…"} <= own
 
 
-def test_the_next_problem_is_come_to_without_selecting_it(desk):
-    """Whoever types at once what is missing does not lose what is there."""
+def test_the_next_problem_takes_the_cursor_and_selects_nothing(desk):
+    """What is typed next is inserted and replaces nothing."""
     desk.open("a+b")
     edit = desk.panes.editor.edit
     edit.setFocus()

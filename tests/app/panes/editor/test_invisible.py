@@ -1,4 +1,4 @@
-"""Characters that a font draws nothing for are marked in the editor, and named."""
+"""Invisible characters are marked in the editor, and named in its tool tips."""
 
 from __future__ import annotations
 
@@ -26,6 +26,17 @@ def test_it_is_marked_and_named(pane: EditorPane, qtbot: QtBot, character: str, 
     assert warm, "nothing is drawn where the character is"
     assert f"U+{ord(character):04X}" in pane.edit.tip_at(1)
     assert f"U+{ord(character):04X}" in pane.edit.tip_at(0)
+
+
+def test_it_is_marked_in_a_long_line(pane: EditorPane, qtbot: QtBot) -> None:
+    pane.set_text("\u200b" + "é" * 20_000)
+    qtbot.turns()
+    marked = pane.edit.viewport().grab().toImage()
+    place = pane.edit.place_of(0)
+    assert any(
+        (colour := marked.pixelColor(place.x(), y)).red() > colour.blue() + 60
+        for y in range(place.y() - 4, place.y() + 4)
+    )
 
 
 def test_ordinary_text_has_no_mark_and_no_tip(pane: EditorPane, qtbot: QtBot) -> None:
