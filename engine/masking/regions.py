@@ -238,14 +238,12 @@ class Regions:
         Args:
             kernels: the kernels.
             trie: the vocabulary.
-            loops: the loops of any string, and bool[256] for each, the bytes that end it; the first one is marked and
-                counted, too.
+            loops: the loops of any string, and bool[256] for each, the bytes that end it; the first one is counted,
+                too. All may be marked: the second one is, where items must differ.
         """
-        for loop, _ in loops:
-            self.region(kernels, trie, loop)
-        loop, ends = loops[0]
-        self.leaving(self.region(kernels, trie, loop), ends, trie)
-        self._lengths_of(kernels, trie, loop)
+        for loop, ends in loops:
+            self.leaving(self.region(kernels, trie, loop), ends, trie)
+        self._lengths_of(kernels, trie, loops[0][0])
         self.longer(trie)
 
     def without(self, region: Region, odd: tuple[int, ...], trie: Trie) -> Region:

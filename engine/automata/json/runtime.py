@@ -27,6 +27,7 @@ from engine.automata.json.formula import Formula
 from engine.automata.json.frames import Phase, Root
 from engine.automata.json.goals import Goals
 from engine.automata.json.host_names import HostNameReader
+from engine.automata.json.item_text import NO_TEXT, ItemText
 from engine.automata.json.levels import Levels
 from engine.automata.json.places import SharedPlaces, spans_of
 from engine.automata.json.property_names import properties
@@ -44,7 +45,7 @@ _NODES_FOR_A_CONFIGURATION: Final = 10
 """A document may be nested deeper than there are configurations."""
 _BYTES: Final = ByteClasses(bytes(range(256)), tuple(range(256)), tuple(((byte, byte),) for byte in range(256)))
 _CLASS_OF_BYTE: Final = np.frombuffer(_BYTES.of_byte, dtype=np.uint8)
-_Spot = tuple[int, int, bytes]
+_Spot = tuple[int, int, ItemText]
 """A node, a reading state, and the text since the outermost open item that must differ from others."""
 
 
@@ -71,12 +72,12 @@ class JsonAutomaton:
         self._nodes: list[tuple[int, int, int]] = [(DEAD, -1, -1)]
         self._node_ids: dict[tuple[int, int, int], int] = {}
         self._follows_text = [False]
-        self._spots: list[_Spot] = [(DEAD, DEAD, b"")]
+        self._spots: list[_Spot] = [(DEAD, DEAD, NO_TEXT)]
         self._ids: dict[_Spot, int] = {self._spots[DEAD]: DEAD}
         self.accepting = bytearray(1)
         if goals.is_satisfiable(goal):
             root = self._levels.frame(Phase.ROOT, ((Root(goal), 1),))
-            self.start = self._intern((self._node(root, -1, -1), self.actions.start(root), b""))
+            self.start = self._intern((self._node(root, -1, -1), self.actions.start(root), NO_TEXT))
 
     # ------------------------------------------------------------------ configurations
 
@@ -167,7 +168,7 @@ class JsonAutomaton:
             return None
         return self._act(node, entry, text, byte)
 
-    def _act(self, node: int, entry: int, text: bytes, byte: int) -> _Spot | None:
+    def _act(self, node: int, entry: int, text: ItemText, byte: int) -> _Spot | None:
         """What the stack becomes where a byte ends the reading of its top frame."""
         read, levels = bytes((byte,)), self._levels
         actions = levels.actions
@@ -179,7 +180,7 @@ class JsonAutomaton:
                 if action == MISS:
                     action = self._deep(levels.act, frame, symbol)
             else:
-                action = self._act_on_text(frame, symbol, text[mark:] + read)
+                action = self._act_on_text(frame, symbol, text.since(mark) + read)
             if action in {DEAD, ASK}:
                 return self._through(node, symbol, text, byte) if action == ASK else None
             kind, top, under, again = decode(action)
@@ -194,11 +195,11 @@ class JsonAutomaton:
                 if mark < 0:
                     top = self.act_below(owner, top)
                 else:  # an item that must not come again
-                    top = self._deep(levels.after_value, owner, top, _value(behind[mark:]))
+                    top = self._deep(levels.after_value, owner, top, _value(behind.since(mark)))
                 if top == DEAD:
                     return None
                 node = self._node(top, lower, -1)
-            text = behind if self._follows_text[node] else b""
+            text = behind if self._follows_text[node] else NO_TEXT
             state = actions.start(top)
             if not again:
                 return node, state, text
@@ -214,31 +215,31 @@ class JsonAutomaton:
             return self.act(frame, symbol)
         return self._deep(self._levels.act_on_key, frame, symbol, json.loads(text))  # a key that must not come again
 
-    def _through(self, node: int, symbol: int, text: bytes, byte: int) -> _Spot | None:
+    def _through(self, node: int, symbol: int, text: ItemText, byte: int) -> _Spot | None:
         """What becomes of the stack at a gate of a host name, where the text decides."""
         frame, below, mark = self._nodes[node]
         reader, gate = self._levels.host_names(frame, symbol)
-        behind = text + bytes((byte,)) if self._follows_text[node] else b""
-        entry = reader.through(self._reading, gate, behind[mark:])
+        behind = text + bytes((byte,)) if self._follows_text[node] else NO_TEXT
+        entry = reader.through(self._reading, gate, behind.since(mark))
         if entry == DEAD:
             return None
         if entry < DEAD:
             return self._act(node, entry, text, byte)
         return self._named(frame, below, len(behind) if gate.begins else -1, entry, behind)
 
-    def _named(self, frame: int, below: int, mark: int, state: int, text: bytes) -> _Spot:
+    def _named(self, frame: int, below: int, mark: int, state: int, text: ItemText) -> _Spot:
         """Within a host name: the text is followed from the mark on, or as the levels below need it."""
         node = self._node(frame, below, mark)
-        return node, state, text if self._follows_text[node] else b""
+        return node, state, text if self._follows_text[node] else NO_TEXT
 
-    def _settled(self, node: int, state: int, text: bytes) -> _Spot:
+    def _settled(self, node: int, state: int, text: ItemText) -> _Spot:
         """A spot where the text is followed; within a host name it is told what the text decides."""
         frame, below, mark = self._nodes[node]
         reader, name = self._reading.owners[state]
         if mark < 0 or not isinstance(reader, HostNameReader):
             return node, state, text
         if reader.is_within(name):
-            return node, reader.settled(self._reading, name, text[mark:]), text
+            return node, reader.settled(self._reading, name, text.since(mark)), text
         return self._named(frame, below, -1, state, text)
 
     def _node(self, frame: int, below: int, mark: int) -> int:

@@ -6,6 +6,7 @@ from engine import Matcher, clear_caches, compile_grammar
 from engine.masking import regions
 from engine.masking.regions import LoopFinder, regions_of
 from engine.vocabulary import Vocabulary
+from engine.vocabulary.trie import Trie
 
 
 def loop_of(pattern, text=b""):
@@ -90,3 +91,14 @@ def test_a_loop_behind_a_common_first_byte_is_found_once(kernels, monkeypatch):
         np.testing.assert_array_equal(matcher.bitmask(), brute_force(grammar, matcher))
         assert matcher.is_allowed(tokens.index(b" two words")) == ("(" in pattern)
     assert roots == [vocabulary.trie.top[ord(" ")]]
+
+
+def test_the_first_mask_of_a_vocabulary_prepares_the_strings_of_items_that_must_differ(kernels, small, monkeypatch):
+    vocabulary = Vocabulary(small.tokens, small.eos_ids)
+    Matcher(compile_grammar("json_schema", '{"type": "string"}'), vocabulary).bitmask()
+    matcher = Matcher(compile_grammar("json_schema", '{"uniqueItems": true, "items": {"type": "string"}}'), vocabulary)
+    matcher.accept_bytes(b'["a", "')
+    made = []
+    monkeypatch.setattr(Trie, "below", lambda *_: made.append(1))
+    assert matcher.bitmask().any()
+    assert not made

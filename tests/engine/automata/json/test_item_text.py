@@ -1,0 +1,63 @@
+import tracemalloc
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine import compile_grammar
+from engine.automata.json.item_text import BLOCK, NO_TEXT
+
+PARTS = st.lists(st.binary(max_size=3 * BLOCK), max_size=8)
+
+
+def joined(parts):
+    text = NO_TEXT
+    for part in parts:
+        text += part
+    return text
+
+
+@given(PARTS, st.data())
+def test_a_text_is_the_bytes_that_were_appended(parts, data):
+    whole, text = b"".join(parts), joined(parts)
+    start = data.draw(st.integers(0, len(whole)))
+    assert len(text) == len(whole)
+    assert text.since(start) == whole[start:]
+
+
+@given(PARTS, PARTS)
+def test_texts_are_equal_where_their_bytes_are(some, others):
+    assert joined(some) == joined([b"".join(some)])
+    assert hash(joined(some)) == hash(joined([b"".join(some)]))
+    assert (joined(some) == joined(others)) == (b"".join(some) == b"".join(others))
+
+
+def test_long_texts_that_differ_early_are_not_equal():
+    assert joined([b"a", b"x" * 1_000]) != joined([b"b", b"x" * 1_000])
+
+
+def memory_of(schema, beginning, length):
+    automaton = compile_grammar("json_schema", schema).automaton
+    configuration = automaton.run(automaton.start, beginning + b"1")
+    tracemalloc.start()
+    for _ in range(length):
+        configuration = automaton.run(configuration, b"1")
+    size, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert configuration
+    return size
+
+
+@pytest.mark.parametrize("beginning", [b'["', b"[", b"[[[[", b'[{"a":"'])
+def test_the_memory_of_an_item_that_must_differ_grows_with_its_length(beginning):
+    schema = '{"type": "array", "uniqueItems": true}'
+    assert memory_of(schema, beginning, 8_000) < 3 * memory_of(schema, beginning, 4_000)
+
+
+def test_an_item_of_many_bytes_is_still_compared_with_the_others():
+    automaton = compile_grammar("json_schema", '{"uniqueItems": true, "items": {"type": "string"}}').automaton
+    item = b'"' + b"x" * 5_000
+    first = automaton.run(automaton.start, b"[" + item + b'",')
+    assert first
+    assert not automaton.run(first, item + b'"')
+    assert automaton.run(first, item + b'y"')
