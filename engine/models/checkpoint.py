@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.models.errors import ModelError
+from engine.models.headers import check_folder, check_gguf
 from engine.models.runtime import libraries
 from engine.source import CancelledError, CancelToken, EngineError
 
@@ -44,6 +45,10 @@ def load_checkpoint(path: Path, cancel: CancelToken) -> Checkpoint:
     """
     files = _gguf_files(path) if path.is_file() else _folder_files(path)
     size = sum(file.stat().st_size for file in files)
+    if path.is_file():
+        check_gguf(path)
+    else:
+        check_folder(path, files)
     _check_memory(path, size)
     torch, transformers = libraries(cancel)
     options: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}

@@ -149,8 +149,8 @@ def _vocabulary(model: Any, tokenizer: Any, width: int) -> Vocabulary:
     """The tokenizer's vocabulary, with the ends that the model's own configuration adds."""
     vocabulary = Vocabulary.from_tokenizer(tokenizer, width=width)
     ends = getattr(model.generation_config, "eos_token_id", None)
-    named = {ends} if isinstance(ends, int) else set(ends or ())
-    extra = {end for end in named if end < vocabulary.size} - vocabulary.eos_ids
+    named = ends if isinstance(ends, list | tuple | set | frozenset) else [ends]
+    extra = {end for end in named if type(end) is int and 0 <= end < vocabulary.size} - vocabulary.eos_ids
     if not extra:
         return vocabulary
     return Vocabulary(vocabulary.tokens, vocabulary.eos_ids | extra, vocabulary.special)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from engine.vocabulary.errors import VocabularyError
+from engine.vocabulary.readers.document import Part, encoded, read_json
 from engine.vocabulary.readers.pieces import read_model
 from engine.vocabulary.readers.ranks import RANKS_LINE, read_ranks, read_tekken
 from engine.vocabulary.readers.spelling import spell_byte_level
@@ -15,6 +16,7 @@ from engine.vocabulary.readers.table import TokenTable
 from engine.vocabulary.readers.tokenizer_json import read_tokenizer_json
 
 _NAMES = ("tokenizer.json", "tekken.json", "tokenizer.model", "vocab.json")
+_MOST_DIGITS: Final = 12  # of an id
 _ROLES = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
 _KNOWN = "tokenizer.json, tekken.json, tiktoken ranks (*.tiktoken) and sentencepiece models (*.model)"
 
@@ -54,16 +56,13 @@ def _read_file(file: Path, content: bytes) -> TokenTable:
 
 
 def _read_json(file: Path, content: bytes) -> TokenTable:
-    try:
-        document = json.loads(content)
-    except ValueError as error:
-        raise VocabularyError(f"{file} is no valid JSON: {error}") from error
+    document = read_json(content, str(file)).value
     match document:
         case {"model": {"vocab": _}}:
-            return read_tokenizer_json(document)
+            return read_tokenizer_json(document, str(file))
         case {"config": {"default_vocab_size": _}, "vocab": _}:
-            return read_tekken(document)
-    if document and all(isinstance(index, int) for index in document.values()):
+            return read_tekken(document, str(file))
+    if document and all(type(index) is int and index >= 0 for index in document.values()):
         return _read_pieces(file, document)
     raise VocabularyError(f"{file} is JSON, but no tokenizer; Turnstile reads {_KNOWN}")
 
@@ -79,7 +78,8 @@ def _with_neighbours(table: TokenTable, folder: Path) -> TokenTable:
     """Add what a model folder says: special tokens that only its configuration names, and the ends."""
     tokenizer = _settings(folder / "tokenizer_config.json")
     named = (tokenizer, _settings(folder / "special_tokens_map.json"))
-    table = _with_added(table, tokenizer.get("added_tokens_decoder"))
+    added = Part(tokenizer, str(folder / "tokenizer_config.json")).get("added_tokens_decoder")
+    table = _with_added(table, added)
     table = _with_roles(table, {_name(settings.get(role)) for settings in named for role in _ROLES})
     ends = {index for settings in named for index in table.id_of(_name(settings.get("eos_token")))}
     ends |= _ids(_settings(folder / "generation_config.json").get("eos_token_id"))
@@ -89,15 +89,19 @@ def _with_neighbours(table: TokenTable, folder: Path) -> TokenTable:
     return (table.ending_with(ends) if ends else table).with_usual_ends()
 
 
-def _with_added(table: TokenTable, added: object) -> TokenTable:
+def _with_added(table: TokenTable, added: Part) -> TokenTable:
+    if added.value is None:
+        return table
     texts, special = dict(table.texts), dict(table.special)
-    for key, entry in _mapping(added).items():
-        index, content = int(key), _name(entry)
-        if content and _mapping(entry).get("special"):
+    for key, entry in added.members():
+        if not (key.isascii() and key.isdigit()) or len(key) > _MOST_DIGITS:
+            raise entry.refused("under an id, a whole number that is not negative,")
+        index, content = int(key), _name(entry.value)
+        if content and _mapping(entry.value).get("special"):
             texts.pop(index, None)
             special[index] = content
         elif content and index not in special:
-            texts.setdefault(index, content.encode())
+            texts.setdefault(index, encoded(content))
     return TokenTable(texts, special, table.eos_ids)
 
 
@@ -114,6 +118,8 @@ def _settings(file: Path) -> Mapping[str, Any]:
         return _mapping(json.loads(file.read_bytes()))
     except (OSError, ValueError):
         return {}
+    except RecursionError as error:
+        raise VocabularyError(f"{file} is malformed: its values are nested too deep") from error
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

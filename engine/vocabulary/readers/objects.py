@@ -77,5 +77,5 @@ def _with_added(table: TokenTable, added: Mapping[int, Any]) -> TokenTable:
 
 def _ending_as(tokenizer: Any, table: TokenTable) -> TokenTable:
     end = tokenizer.eos_token_id
-    ends = [end] if isinstance(end, int) else end or ()
-    return table.ending_with(ends).with_usual_ends()
+    ends = end if isinstance(end, list | tuple | set | frozenset) else [end]
+    return table.ending_with(one for one in ends if type(one) is int).with_usual_ends()

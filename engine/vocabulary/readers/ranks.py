@@ -6,14 +6,16 @@ import base64
 import binascii
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from engine.vocabulary.errors import VocabularyError
+from engine.vocabulary.readers.document import HIGHEST_ID, Part
 from engine.vocabulary.readers.table import TokenTable
 
 if TYPE_CHECKING:
     import tiktoken
 
+_MOST_DIGITS: Final = 12  # of a rank
 RANKS_LINE = re.compile(rb"[A-Za-z0-9+/]+=* \d+\r?(\n|$)")
 
 # What a tekken file of before version 7 means by its first ids; later ones carry their names.
@@ -35,10 +37,16 @@ def read_ranks(content: bytes) -> TokenTable:
             continue
         try:
             token, rank = line.split()
-            texts[int(rank)] = base64.b64decode(token, validate=True)
+            texts[_rank(rank)] = base64.b64decode(token, validate=True)
         except (ValueError, binascii.Error) as error:
             raise VocabularyError(f"line {number} of the tiktoken ranks is not a token and its rank") from error
     return TokenTable(texts)
+
+
+def _rank(text: bytes) -> int:
+    if not text.isdigit() or len(text) > _MOST_DIGITS:  # `int` takes signs and underscores as well
+        raise ValueError(text)
+    return int(text)
 
 
 def read_encoding(encoding: tiktoken.Encoding) -> TokenTable:
@@ -54,24 +62,32 @@ def read_encoding(encoding: tiktoken.Encoding) -> TokenTable:
     return TokenTable(texts, special).with_usual_ends()
 
 
-def read_tekken(document: Mapping[str, Any]) -> TokenTable:
+def read_tekken(document: Mapping[str, Any], file: str = "this tekken.json") -> TokenTable:
     """Read a parsed `tekken.json`: special tokens come first, then the first of the ranked tokens that fit."""
-    try:
-        config = document["config"]
-        reserved = config["default_num_special_tokens"]
-        ordinary = config["default_vocab_size"] - reserved
-        names = {index: f"<SPECIAL_{index}>" for index in range(reserved)}
-        named = document.get("special_tokens")
-        if named is None:
-            names |= dict(enumerate(_TEKKEN_SPECIAL[:reserved]))
-        else:
-            names |= {entry["rank"]: entry["token_str"] for entry in named}
-        texts = {
-            entry["rank"] + reserved: base64.b64decode(entry["token_bytes"])
-            for entry in document["vocab"]
-            if entry["rank"] < ordinary
-        }
-    except (KeyError, TypeError, ValueError) as error:
-        raise VocabularyError(f"this tekken.json is malformed: {type(error).__name__} at {error}") from error
+    whole = Part(document, file)
+    config = whole.get("config")
+    reserved = config.get("default_num_special_tokens").count()
+    size = config.get("default_vocab_size")
+    ordinary = size.count() - reserved
+    if not reserved <= size.count() <= HIGHEST_ID:
+        raise size.refused(f"at least the number of special tokens, and at most {HIGHEST_ID:,}")
+    names = {index: f"<SPECIAL_{index}>" for index in range(reserved)}
+    named = whole.get("special_tokens")
+    if named.value is None:
+        names |= dict(enumerate(_TEKKEN_SPECIAL[:reserved]))
+    else:
+        names |= {entry.get("rank").count(): entry.get("token_str").text() for entry in named.items()}
+    texts: dict[int, bytes] = {}
+    for entry in whole.get("vocab").items():
+        rank = entry.get("rank").count()
+        if rank < ordinary:
+            texts[rank + reserved] = _bytes(entry.get("token_bytes"))
     table = TokenTable(texts, names)
     return table.ending_with(table.id_of("</s>"))
+
+
+def _bytes(part: Part) -> bytes:
+    try:
+        return base64.b64decode(part.text(), validate=True)
+    except ValueError as error:
+        raise part.refused("bytes in base64") from error

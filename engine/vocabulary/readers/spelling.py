@@ -14,14 +14,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from typing import Any
+from typing import Final
 
 from engine.vocabulary.errors import VocabularyError
+from engine.vocabulary.readers.document import Part, encoded
 
 Spell = Callable[[str], bytes]
 _Text = str | bytes
 _Step = Callable[[_Text], _Text]
 
+_MOST_STEPS: Final = 64
+_LONGEST_WRITTEN: Final = 256  # characters of a replacement
+_LONGEST_TOKEN: Final = 1 << 16
 _BYTE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 _WHY_NOT = {
     "WordPiece": "it puts blanks between words by rules of its own (WordPiece)",
@@ -44,7 +48,7 @@ def spell_byte_level(token: str) -> bytes:
     try:
         return bytes([alphabet[char] for char in token])
     except KeyError:
-        return token.encode()
+        return encoded(token)
 
 
 def byte_fallback(token: str) -> bytes | None:
@@ -53,13 +57,13 @@ def byte_fallback(token: str) -> bytes | None:
     return bytes.fromhex(match[1]) if match else None
 
 
-def is_byte_level(document: Mapping[str, Any]) -> bool:
+def is_byte_level(document: Part) -> bool:
     """Whether a `tokenizer.json` writes bytes in the byte-level alphabet."""
     parts = [*_flat(document.get("decoder"), "decoders"), *_flat(document.get("pre_tokenizer"), "pretokenizers")]
-    return any(part.get("type") == "ByteLevel" for part in parts)
+    return any(part.get("type").value == "ByteLevel" for part in parts)
 
 
-def spelling(document: Mapping[str, Any]) -> Spell:
+def spelling(document: Part) -> Spell:
     """How a `tokenizer.json` spells one token.
 
     Raises:
@@ -76,29 +80,43 @@ def spelling(document: Mapping[str, Any]) -> Spell:
         text: _Text = token
         for step in steps:
             text = step(text)
-        return text.encode() if isinstance(text, str) else text
+            if len(text) > _LONGEST_TOKEN:
+                raise VocabularyError(
+                    "this tokenizer cannot be used:"
+                    f" its decoder makes more than {_LONGEST_TOKEN:,} characters of one token"
+                )
+        return encoded(text) if isinstance(text, str) else text
 
     return spell
 
 
-def _flat(part: Mapping[str, Any] | None, children: str) -> Iterator[Mapping[str, Any]]:
-    if part is None:
-        return
-    if part.get("type") == "Sequence":
-        for child in part.get(children, ()):
-            yield from _flat(child, children)
-    else:
-        yield part
+def _flat(part: Part, children: str) -> list[Part]:
+    """Return a decoder's parts in order; a sequence may hold sequences."""
+    if part.value is None:
+        return []
+    flat: list[Part] = []
+    todo = [part]
+    while todo:
+        here = todo.pop()
+        if here.get("type").value == "Sequence":
+            todo += reversed(list(here.get(children).optional_items()))
+        else:
+            flat.append(here)
+        if len(flat) + len(todo) > _MOST_STEPS:
+            raise part.refused(f"at most {_MOST_STEPS} steps")
+    return flat
 
 
-def _steps(decoders: list[Mapping[str, Any]]) -> Iterator[_Step]:
+def _steps(decoders: list[Part]) -> Iterator[_Step]:
     fused = False
     for decoder in decoders:
-        match kind := decoder.get("type"):
+        kind = decoder.get("type").value
+        match kind:
             case "Metaspace":
-                yield _replacing(decoder.get("replacement", "▁"), " ")
-            case "Replace" if "String" in decoder.get("pattern", {}):
-                yield _replacing(decoder["pattern"]["String"], decoder["content"])
+                replaced = decoder.get("replacement")
+                yield _replacing("▁" if replaced.value is None else replaced.text(), " ")
+            case "Replace" if decoder.get("pattern").get("String").value is not None:
+                yield _replacing(decoder.get("pattern").get("String").text(), _short(decoder.get("content")))
             case "ByteFallback":
                 yield _to_byte
             case "Fuse":
@@ -106,9 +124,20 @@ def _steps(decoders: list[Mapping[str, Any]]) -> Iterator[_Step]:
             case "Strip" if fused:  # from here on the chain sees the whole text: only its ends are stripped
                 pass
             case "Strip":
-                yield _stripping(decoder["content"], decoder["start"], decoder["stop"])
+                yield _stripping(
+                    decoder.get("content").text(), decoder.get("start").count(), decoder.get("stop").count()
+                )
             case _:
-                raise _refused(_WHY_NOT.get(str(kind), f"of its decoder {kind}, which Turnstile does not know"))
+                raise _refused(
+                    _WHY_NOT.get(str(kind), f"of its decoder {str(kind)[:40]}, which Turnstile does not know")
+                )
+
+
+def _short(part: Part) -> str:
+    text = part.text()
+    if len(text) > _LONGEST_WRITTEN:
+        raise part.refused(f"at most {_LONGEST_WRITTEN} characters")
+    return text
 
 
 def _refused(why: str) -> VocabularyError:
@@ -123,9 +152,17 @@ def _to_byte(text: _Text) -> _Text:
 
 
 def _replacing(old: str, new: str) -> _Step:
-    return lambda text: text.replace(old, new) if isinstance(text, str) else text
+    return lambda text: text.replace(old, new) if isinstance(text, str) and old else text
 
 
 def _stripping(char: str, start: int, stop: int) -> _Step:
-    left, right = re.compile(f"^{re.escape(char)}{{0,{start}}}"), re.compile(f"{re.escape(char)}{{0,{stop}}}$")
-    return lambda text: right.sub("", left.sub("", text), count=1) if isinstance(text, str) else text
+    def strip(text: _Text) -> _Text:
+        if not isinstance(text, str) or not char:
+            return text
+        for _ in range(min(start, len(text))):
+            text = text.removeprefix(char)
+        for _ in range(min(stop, len(text))):
+            text = text.removesuffix(char)
+        return text
+
+    return strip

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from engine.vocabulary.errors import VocabularyError
+from engine.vocabulary.readers.document import encoded, highest_id
 
+_MOST_BYTES: Final = 16 << 20
+_MOST_BITS: Final = 100
 _USUAL_ENDS = (
     "</s>",
     "<eos>",
@@ -42,7 +46,8 @@ class TokenTable:
         if not name:
             return frozenset()
         named = frozenset(index for index, text in self.special.items() if text == name)
-        return named or frozenset(index for index, text in self.texts.items() if text == name.encode())
+        data = name.encode("utf-8", "surrogatepass")  # which no token equals that is UTF-8
+        return named or frozenset(index for index, text in self.texts.items() if text == data)
 
     def ending_with(self, eos_ids: Iterable[int]) -> TokenTable:
         """The same table with these ends."""
@@ -64,6 +69,7 @@ class TokenTable:
         Raises:
             VocabularyError: tokens with text do not fit into `width`.
         """
+        self._check()
         needed = max(self.texts, default=-1) + 1
         if width is None:
             width = max(needed, max(self.special, default=-1) + 1)
@@ -76,4 +82,37 @@ class TokenTable:
         special = {index: name for index, name in self.special.items() if index < width}
         ends = self.eos_ids if eos_ids is None else frozenset(eos_ids)
         tokens = [self.texts.get(index) for index in range(width)]
-        return tokens, (frozenset(index for index in ends if index < width) if eos_ids is None else ends), special
+        return tokens, (frozenset(index for index in ends if 0 <= index < width) if eos_ids is None else ends), special
+
+    def _check(self) -> None:
+        """Refuse tables that a reader could not have meant, before memory is taken for them.
+
+        Raises:
+            VocabularyError: an id is no whole number or absurdly high, a name is no text, or there is too much text.
+        """
+        ids, count = (*self.texts, *self.special), len(self.texts) + len(self.special)
+        for index in ids if set(map(type, ids)) - {int} else ():
+            if type(index) is not int:
+                raise VocabularyError(f"the tokenizer is malformed: an id should be a whole number, not {index!r:.60}")
+        for index, name in self.special.items():
+            if not isinstance(name, str):
+                raise VocabularyError(f"the tokenizer is malformed: the name of id {index:,} should be text")
+            encoded(name)
+        lowest, highest, most = min(ids, default=0), max(ids, default=0), highest_id(count)
+        if lowest < 0:
+            raise VocabularyError(f"the tokenizer is malformed: the id {lowest} is negative")
+        if highest > most:
+            raise VocabularyError(
+                f"the tokenizer has an id of {_digits(highest)}, where its {count:,} tokens allow ids up to {most:,}:"
+                " every id up to the highest takes memory; check the file for a damaged id"
+            )
+        size = sum(map(len, self.texts.values()))
+        if size > _MOST_BYTES:
+            raise VocabularyError(
+                f"the tokens have {size:,} bytes of text together, where the limit is {_MOST_BYTES:,};"
+                " this is no tokenizer's file, or a damaged one"
+            )
+
+
+def _digits(index: int) -> str:
+    return f"{index:,}" if index.bit_length() < _MOST_BITS else f"about {index.bit_length() * 3 // 10} digits"

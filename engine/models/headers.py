@@ -1,0 +1,176 @@
+"""Checks of what model files say of their own sizes, before a library believes it.
+
+The readers of GGUF and of transformers' configurations trust lengths and counts: one byte of a count turned over makes
+them loop or allocate until the memory is gone. Whatever a file holds takes room in the file, so each number is held
+against the bytes that are there. That takes one pass over the header, and no number in it costs more than that.
+
+Source: the GGUF specification (`docs/gguf.md` of ggml) and the safetensors format.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import struct
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from engine.models.errors import ModelError
+
+_SCALARS: Final = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
+"""The bytes of GGUF's numbers and booleans, by the number of their type."""
+_STRING, _ARRAY = 8, 9
+_VERSIONS: Final = (2, 3)
+_MOST_DIMENSIONS: Final = 8
+_DEEPEST: Final = 4  # arrays of arrays; files in use have none
+_LAYERS: Final = ("num_hidden_layers", "num_layers", "n_layer", "n_layers")
+_WIDTHS: Final = ("hidden_size", "n_embd", "d_model", "dim")
+_LONGEST_HEADER: Final = 100_000_000  # as the safetensors library has it
+
+
+def check_gguf(path: Path) -> None:
+    """Hold a GGUF file's header against the size of the file.
+
+    Raises:
+        ModelError: it promises more than the file holds, or is no header.
+    """
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        try:
+            _Gguf(data).check()
+        except (struct.error, IndexError, _DamagedError) as error:
+            what = str(error) if isinstance(error, _DamagedError) else "it ends within its header"
+            raise ModelError(f"{path} is damaged, or cut short: {what}; download it again") from error
+
+
+class _DamagedError(Exception):
+    """The header contradicts the file; the message says where."""
+
+
+class _Gguf:
+    def __init__(self, data: mmap.mmap) -> None:
+        self._data, self._size, self._at = data, len(data), 4
+        self._order = "<"
+
+    def check(self) -> None:
+        version = self._number("I")
+        if version & 0xFFFF == 0:  # written on a machine of the other byte order
+            self._order, self._at = ">", 4
+            version = self._number("I")
+        if version not in _VERSIONS:
+            raise _DamagedError(f"version {version} of GGUF is none that can be read (byte 4)")
+        tensors, pairs = self._number("Q"), self._number("Q")
+        for count, what, least in ((tensors, "tensors", 24), (pairs, "values", 13)):
+            if count * least > self._size:
+                raise _DamagedError(f"it promises {count:,} {what}, which do not fit into {self._size:,} bytes")
+        for _ in range(pairs):
+            self._string()
+            self._value(self._number("I"), _DEEPEST)
+        for _ in range(tensors):
+            self._tensor()
+        if self._at > self._size:
+            raise _DamagedError("it ends within its header")
+
+    def _number(self, kind: str) -> int:
+        (value,) = struct.unpack_from(self._order + kind, self._data, self._at)
+        self._at += struct.calcsize(self._order + kind)
+        return int(value)
+
+    def _skip(self, length: int, what: str) -> None:
+        if length > self._size - self._at:
+            raise _DamagedError(f"{what} of {length:,} bytes does not fit (byte {self._at:,} of {self._size:,})")
+        self._at += length
+
+    def _string(self) -> None:
+        self._skip(self._number("Q"), "a text")
+
+    def _value(self, kind: int, depth: int) -> None:
+        if kind in _SCALARS:
+            self._skip(_SCALARS[kind], "a number")
+        elif kind == _STRING:
+            self._string()
+        elif kind == _ARRAY and depth:
+            inner, count = self._number("I"), self._number("Q")
+            if inner in _SCALARS:
+                self._skip(count * _SCALARS[inner], "an array")
+                return
+            if count * 8 > self._size - self._at:
+                raise _DamagedError(f"an array of {count:,} values does not fit (byte {self._at:,} of {self._size:,})")
+            for _ in range(count):
+                self._value(inner, depth - 1)
+        else:
+            raise _DamagedError(f"a value of the unknown type {kind} (byte {self._at:,})")
+
+    def _tensor(self) -> None:
+        self._string()
+        dimensions = self._number("I")
+        if dimensions > _MOST_DIMENSIONS:
+            raise _DamagedError(f"a tensor of {dimensions:,} dimensions (byte {self._at:,})")
+        elements = 1
+        for _ in range(dimensions):
+            elements *= self._number("Q")
+        self._number("I")
+        offset = self._number("Q")
+        if offset > self._size or elements > 8 * self._size:  # no type takes less than a bit
+            raise _DamagedError(
+                f"a tensor of {elements:,} numbers at {offset:,} does not fit into {self._size:,} bytes"
+            )
+
+
+def check_folder(folder: Path, files: list[Path]) -> None:
+    """Hold a transformers folder's configuration against its weights.
+
+    Raises:
+        ModelError: the configuration is no JSON object, or describes a model that the weights cannot be of.
+    """
+    path = folder / "config.json"
+    config = _configuration(path)
+    inner = config.get("text_config")
+    weights = [file for file in files if file.suffix == ".safetensors"]
+    tensors = sum(_tensors(file) for file in weights)
+    size = sum(file.stat().st_size for file in weights)
+    for part, where in ((config, ""), (inner if isinstance(inner, dict) else {}, "/text_config")):
+        numbers = {name: value for name, value in part.items() if type(value) is int}
+        for name in _LAYERS:
+            if numbers.get(name, 0) > tensors:
+                raise _unfit(path, f"{where}/{name}", numbers[name], f"the weights hold {tensors:,} tensors")
+        for name in _WIDTHS:
+            if numbers.get(name, 0) * max(1, numbers.get("vocab_size", 1)) > 8 * size:  # no type takes less than a bit
+                raise _unfit(path, f"{where}/{name}", numbers[name], f"the weights take {size:,} bytes")
+
+
+def _configuration(path: Path) -> Mapping[str, Any]:
+    try:
+        config = json.loads(path.read_bytes())
+    except RecursionError as error:
+        raise ModelError(f"{path} is malformed: its values are nested too deep; download it again") from error
+    except ValueError as error:
+        raise ModelError(f"{path} cannot be loaded: it is no valid JSON ({error}); download it again") from error
+    if not isinstance(config, dict):
+        raise ModelError(f"{path} is malformed: it should be a JSON object, not {type(config).__name__}")
+    return config
+
+
+def _unfit(path: Path, where: str, value: int, found: str) -> ModelError:
+    shown = f"{value:,}" if value.bit_length() < 100 else "a number of very many digits"
+    return ModelError(f"{path} does not belong to the weights beside it: {where} is {shown}, where {found}")
+
+
+def _damaged_weights(file: Path) -> ModelError:
+    return ModelError(f"the weights of {file} are damaged or incomplete (its header); download them again")
+
+
+def _tensors(file: Path) -> int:
+    """How many tensors a safetensors file names; the library itself tells what is wrong with a damaged one."""
+    with file.open("rb") as opened:
+        start = opened.read(8)
+        length = int.from_bytes(start, "little")
+        if len(start) < 8 or length > min(_LONGEST_HEADER, file.stat().st_size):
+            raise _damaged_weights(file)
+        try:
+            header = json.loads(opened.read(length))
+        except (ValueError, RecursionError) as error:
+            raise ModelError(
+                f"the weights of {file} are damaged or incomplete (its header); download them again"
+            ) from error
+    return len(header) if isinstance(header, dict) else 0

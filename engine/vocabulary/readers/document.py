@@ -1,0 +1,123 @@
+"""A tokenizer's JSON file as parts that know their place, so that a wrong type is an error that names it.
+
+Files come from anywhere: a value may be of any type, nested to any depth, and an id may be any number. Each part is
+asked for the type that a reader needs, and says file, JSON Pointer and what was expected where it has another.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, Final
+
+from engine.vocabulary.errors import VocabularyError
+
+HIGHEST_ID: Final = 1 << 21
+"""Ids up to this one are read, whatever lies between them; a higher one only beside an eighth as many tokens."""
+_LONGEST: Final = 60
+
+
+def highest_id(tokens: int) -> int:
+    """Return the highest id that a table of so many tokens may have.
+
+    A vocabulary is a table with an entry for every id up to the highest, so one absurd id would take all memory.
+    """
+    return max(HIGHEST_ID, 8 * tokens)
+
+
+class Part:
+    """A value in a JSON file.
+
+    Attributes:
+        value: what the `json` module reads.
+    """
+
+    __slots__ = ("_file", "_pointer", "value")
+
+    def __init__(self, value: Any, file: str, pointer: str = "") -> None:
+        self.value = value
+        self._file, self._pointer = file, pointer
+
+    def refused(self, expected: str) -> VocabularyError:
+        """Return the error for a value that is not what was expected."""
+        where = self._pointer or "the whole file"
+        return VocabularyError(f"{self._file} is malformed: {where} should be {expected}, not {_shown(self.value)}")
+
+    def get(self, name: str) -> Part:
+        """Return a member of an object; one with the value None where there is none."""
+        if not isinstance(self.value, dict):
+            raise self.refused("an object")
+        return self._part(self.value.get(name), name)
+
+    def members(self) -> Iterator[tuple[str, Part]]:
+        """Yield the members of an object."""
+        if not isinstance(self.value, dict):
+            raise self.refused("an object")
+        for name, value in self.value.items():
+            yield name, self._part(value, name)
+
+    def items(self) -> Iterator[Part]:
+        """Yield the items of a list."""
+        if not isinstance(self.value, list):
+            raise self.refused("a list")
+        for index, value in enumerate(self.value):
+            yield self._part(value, str(index))
+
+    def optional_items(self) -> Iterator[Part]:
+        """Yield the items of a list, none where it is null or missing."""
+        return iter(()) if self.value is None else self.items()
+
+    def text(self) -> str:
+        """Return a string."""
+        if not isinstance(self.value, str):
+            raise self.refused("a string")
+        return self.value
+
+    def count(self) -> int:
+        """Return a whole number that is not negative."""
+        if not isinstance(self.value, int) or isinstance(self.value, bool) or self.value < 0:
+            raise self.refused("a whole number that is not negative")
+        return self.value
+
+    def _part(self, value: Any, step: str) -> Part:
+        return Part(value, self._file, f"{self._pointer}/{step.replace('~', '~0').replace('/', '~1')}")
+
+
+def read_json(content: bytes | str, file: str) -> Part:
+    """Parse a JSON file.
+
+    Raises:
+        VocabularyError: it is no JSON, or nested deeper than Python's parser goes.
+    """
+    try:
+        return Part(json.loads(content), file)
+    except RecursionError as error:
+        raise VocabularyError(f"{file} is malformed: its values are nested too deep for a tokenizer's file") from error
+    except ValueError as error:
+        raise VocabularyError(f"{file} is no valid JSON: {error}") from error
+
+
+def encoded(text: str) -> bytes:
+    """Return a text as UTF-8.
+
+    Raises:
+        VocabularyError: it holds half of a surrogate pair, which JSON can write and UTF-8 cannot.
+    """
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise VocabularyError(
+            f"the tokenizer is malformed: the token {ascii(text)[:_LONGEST]} holds half of a surrogate pair"
+        ) from error
+
+
+def _shown(value: object) -> str:
+    """Return a value in a few words; a large one is not written out first."""
+    if value is None:
+        return "null or missing"
+    if isinstance(value, dict | list):
+        return f"{'an object' if isinstance(value, dict) else 'a list'} of {len(value):,}"
+    if isinstance(value, int) and value.bit_length() > 3 * _LONGEST:
+        return "a number of very many digits"
+    text = json.dumps(value[:_LONGEST] if isinstance(value, str) else value)
+    return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
