@@ -15,10 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from engine.models.errors import ModelError
+from engine.models.errors import ModelError, is_panic
 from engine.models.headers import check_folder, check_gguf
 from engine.models.runtime import libraries
 from engine.source import CancelledError, CancelToken, EngineError
+from engine.vocabulary import VocabularyError
+from engine.vocabulary.readers import check_tokenizer_folder
 
 _FULL_PRECISION_BYTES = 4 << 30  # files up to this size are computed in float32, which every CPU does at full speed
 _HASHED_WHOLE = 16 << 20
@@ -49,6 +51,7 @@ def load_checkpoint(path: Path, cancel: CancelToken) -> Checkpoint:
         check_gguf(path)
     else:
         check_folder(path, files)
+        _check_tokenizer(path)
     _check_memory(path, size)
     torch, transformers = libraries(cancel)
     options: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
@@ -56,7 +59,7 @@ def load_checkpoint(path: Path, cancel: CancelToken) -> Checkpoint:
     if path.is_file():
         folder = path.parent
         options["gguf_file"] = path.name
-    with _sentences(path):
+    with library_errors(path):
         cancel.report("reading the tokenizer", 0)
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **options)
         cancel.report("reading the weights", 0, size)
@@ -82,6 +85,13 @@ def _folder_files(folder: Path) -> list[Path]:
             "convert it to safetensors (save_pretrained does) and load that"
         )
     raise ModelError(f"{folder} has no .safetensors file; download the weights too")
+
+
+def _check_tokenizer(folder: Path) -> None:
+    try:
+        check_tokenizer_folder(folder)
+    except VocabularyError as error:
+        raise ModelError(str(error)) from error
 
 
 def _gguf_files(path: Path) -> list[Path]:
@@ -124,8 +134,8 @@ def available_memory() -> int | None:
 
 
 @contextmanager
-def _sentences(path: Path) -> Iterator[None]:
-    """Whatever a library raises over a file, as a `ModelError`; the cause stays attached."""
+def library_errors(path: Path) -> Iterator[None]:
+    """Raise whatever a library raises over a file as a `ModelError`; the cause stays attached."""
     try:
         yield
     except (CancelledError, EngineError):
@@ -134,9 +144,13 @@ def _sentences(path: Path) -> Iterator[None]:
         raise _no_memory(path) from error
     except Exception as error:
         raise _sentence(path, error) from error
+    except BaseException as error:
+        if not is_panic(error):
+            raise
+        raise _sentence(path, error) from error
 
 
-def _sentence(path: Path, error: Exception) -> ModelError:
+def _sentence(path: Path, error: BaseException) -> ModelError:
     kind, text = type(error).__name__, " ".join(str(error).split())
     if "allocate memory" in text or "not enough memory" in text:
         return _no_memory(path)
@@ -147,13 +161,13 @@ def _sentence(path: Path, error: Exception) -> ModelError:
     if "does not recognize this architecture" in text or "Unrecognized configuration class" in text:
         return ModelError(f"transformers does not know the architecture of {path}; update it, or choose another model")
     if path.is_file() and _is_cut_short(error):
-        return ModelError(f"{path} is cut short, or no GGUF file; download it again")
+        return ModelError(f"{path} is damaged, or cut short; download it again")
     if "GGUF" in text and "not supported" in text:
         return ModelError(f"transformers cannot read this kind of GGUF file ({text}); choose another model")
     return ModelError(f"{path} cannot be loaded ({_short(text) or kind}); check that it is a complete language model")
 
 
-def _is_cut_short(error: Exception) -> bool:
+def _is_cut_short(error: BaseException) -> bool:
     """Whether a GGUF reader ran into the end of the file, which it maps into memory and never measures."""
     text = str(error)
     return isinstance(error, struct.error) or any(sign in text for sign in _SIGNS_OF_AN_END)

@@ -1,4 +1,4 @@
-"""The error of this room."""
+"""The error of this package."""
 
 from __future__ import annotations
 
@@ -15,3 +15,8 @@ class ModelError(EngineError):
     def __init__(self, message: str) -> None:
         super().__init__(message)
         self.message = message
+
+
+def is_panic(error: BaseException) -> bool:
+    """Return whether an exception is a panic of a library in Rust, whose type can be imported from no module."""
+    return type(error).__name__ == "PanicException"

@@ -1,8 +1,8 @@
-"""Checks of what model files say of their own sizes, before a library believes it.
+"""Check the sizes and counts in the headers of model files, before a library relies on them.
 
-The readers of GGUF and of transformers' configurations trust lengths and counts: one byte of a count turned over makes
-them loop or allocate until the memory is gone. Whatever a file holds takes room in the file, so each number is held
-against the bytes that are there. That takes one pass over the header, and no number in it costs more than that.
+The readers of GGUF and of transformers' configurations trust lengths and counts: one damaged byte of a count makes
+them loop or allocate until the memory is gone. Whatever a file holds takes room in the file, so each number is compared
+with the bytes that are there. That takes one pass over the header.
 
 Source: the GGUF specification (`docs/gguf.md` of ggml) and the safetensors format.
 """
@@ -26,11 +26,12 @@ _MOST_DIMENSIONS: Final = 8
 _DEEPEST: Final = 4  # arrays of arrays; files in use have none
 _LAYERS: Final = ("num_hidden_layers", "num_layers", "n_layer", "n_layers")
 _WIDTHS: Final = ("hidden_size", "n_embd", "d_model", "dim")
+_LARGEST_CONFIGURATION: Final = 16 << 20
 _LONGEST_HEADER: Final = 100_000_000  # as the safetensors library has it
 
 
 def check_gguf(path: Path) -> None:
-    """Hold a GGUF file's header against the size of the file.
+    """Check a GGUF file's header against the size of the file.
 
     Raises:
         ModelError: it promises more than the file holds, or is no header.
@@ -118,7 +119,7 @@ class _Gguf:
 
 
 def check_folder(folder: Path, files: list[Path]) -> None:
-    """Hold a transformers folder's configuration against its weights.
+    """Check a transformers folder's configuration against its weights.
 
     Raises:
         ModelError: the configuration is no JSON object, or describes a model that the weights cannot be of.
@@ -141,13 +142,18 @@ def check_folder(folder: Path, files: list[Path]) -> None:
 
 def _configuration(path: Path) -> Mapping[str, Any]:
     try:
+        size = path.stat().st_size
+        if size > _LARGEST_CONFIGURATION:
+            raise ModelError(f"{path} has {size:,} bytes, and a configuration at most {_LARGEST_CONFIGURATION:,}")
         config = json.loads(path.read_bytes())
+    except OSError as error:
+        raise ModelError(f"{path} cannot be read ({error.strerror or error}); check its permissions") from error
     except RecursionError as error:
-        raise ModelError(f"{path} is malformed: its values are nested too deep; download it again") from error
+        raise ModelError(f"{path} is damaged: its values are nested too deep; download it again") from error
     except ValueError as error:
-        raise ModelError(f"{path} cannot be loaded: it is no valid JSON ({error}); download it again") from error
+        raise ModelError(f"{path} is not valid JSON ({error}); download it again, or correct it") from error
     if not isinstance(config, dict):
-        raise ModelError(f"{path} is malformed: it should be a JSON object, not {type(config).__name__}")
+        raise ModelError(f"{path} is damaged: it should be a JSON object, not {type(config).__name__}")
     return config
 
 
@@ -161,7 +167,7 @@ def _damaged_weights(file: Path) -> ModelError:
 
 
 def _tensors(file: Path) -> int:
-    """How many tensors a safetensors file names; the library itself tells what is wrong with a damaged one."""
+    """Return how many tensors a safetensors file names; the library itself says what is wrong inside the header."""
     with file.open("rb") as opened:
         start = opened.read(8)
         length = int.from_bytes(start, "little")
@@ -170,7 +176,5 @@ def _tensors(file: Path) -> int:
         try:
             header = json.loads(opened.read(length))
         except (ValueError, RecursionError) as error:
-            raise ModelError(
-                f"the weights of {file} are damaged or incomplete (its header); download them again"
-            ) from error
+            raise _damaged_weights(file) from error
     return len(header) if isinstance(header, dict) else 0

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from engine.models.bundled import bundled_folder
-from engine.models.checkpoint import load_checkpoint
+from engine.models.checkpoint import library_errors, load_checkpoint
 from engine.models.errors import ModelError
 from engine.models.hub import hub_folder
 from engine.models.runtime import libraries
@@ -58,7 +58,8 @@ def _from_path(name: str, path: Path, cancel: CancelToken) -> LogitSource:
     checkpoint = load_checkpoint(path, cancel)
     cancel.report("reading the vocabulary", 0)
     try:
-        source = TransformerSource(name, checkpoint, *libraries(cancel))
+        with library_errors(path):
+            source = TransformerSource(name, checkpoint, *libraries(cancel))
     except VocabularyError as error:
         raise ModelError(f"the tokenizer of {name} cannot be used: {error}") from error
     cancel.check()

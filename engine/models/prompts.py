@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from engine.models.errors import ModelError
+from engine.models.errors import ModelError, is_panic
 from engine.models.source import Message
 from engine.vocabulary import Vocabulary
+
+_LONGEST_CAUSE = 200  # characters of another library's message
 
 
 def alphabet_of(vocabulary: Vocabulary) -> frozenset[str] | None:
@@ -34,11 +36,11 @@ def encode_text(tokenizer: Any, vocabulary: Vocabulary, alphabet: frozenset[str]
     """
     if alphabet is not None:
         _check_alphabet(alphabet, text, vocabulary.special.values())
-    plain: list[int] = list(tokenizer(text, add_special_tokens=False)["input_ids"])
+    plain = _encoded(tokenizer, text, special=False)
     unknown = tokenizer.unk_token_id
     if unknown is not None and unknown in plain and tokenizer.unk_token not in text:
         raise ModelError(f"the vocabulary cannot spell {_culprit(tokenizer, text)}; take it out of the prompt")
-    ids: list[int] = list(tokenizer(text)["input_ids"])
+    ids = _encoded(tokenizer, text, special=True)
     if tokenizer.eos_token_id != tokenizer.bos_token_id:
         ids = _without_added_end(ids, plain, tokenizer.eos_token_id)
     ids = _once(ids, tokenizer.bos_token_id)
@@ -60,8 +62,21 @@ def encode_messages(tokenizer: Any, messages: Sequence[Message], assistant_prefi
         text = tokenizer.apply_chat_template(conversation, tokenize=False, add_generation_prompt=True)
     except (jinja2.TemplateError, ValueError, TypeError) as error:
         raise ModelError(f"the model's chat template refuses these messages ({error}); change their roles") from error
-    ids = list(tokenizer(text + assistant_prefix, add_special_tokens=False)["input_ids"])
+    ids = _encoded(tokenizer, text + assistant_prefix, special=False)
     return _once(ids, tokenizer.bos_token_id)
+
+
+def _encoded(tokenizer: Any, text: str, *, special: bool) -> list[int]:
+    """Return the ids of a text, with the special tokens that the tokenizer adds by itself or without."""
+    try:
+        return list(tokenizer(text, add_special_tokens=special)["input_ids"])
+    except BaseException as error:
+        if not isinstance(error, Exception) and not is_panic(error):
+            raise
+        raise ModelError(
+            f"the model's tokenizer cannot encode the prompt ({type(error).__name__}: {str(error)[:_LONGEST_CAUSE]});"
+            " its files may be damaged: download the model again"
+        ) from error
 
 
 def _check_alphabet(alphabet: frozenset[str], text: str, names: Iterable[str]) -> None:
@@ -82,7 +97,7 @@ def _named(character: str) -> str:
 
 def _culprit(tokenizer: Any, text: str) -> str:
     for position, character in enumerate(text, start=1):
-        if tokenizer.unk_token_id in tokenizer(character, add_special_tokens=False)["input_ids"]:
+        if tokenizer.unk_token_id in _encoded(tokenizer, character, special=False):
             return f"{_named(character)} at position {position}"
     return "a part of the prompt"
 
@@ -108,4 +123,4 @@ def _beginning(tokenizer: Any, vocabulary: Vocabulary) -> list[int]:
         return [tokenizer.bos_token_id]
     if vocabulary.eos_ids:
         return [min(vocabulary.eos_ids)]
-    return list(tokenizer("\n", add_special_tokens=False)["input_ids"]) or [0]
+    return _encoded(tokenizer, "\n", special=False) or [0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from engine.models.checkpoint import library_errors
 from engine.models.source import LogitSource
 from engine.models.uniform import UniformSource
 from engine.source import EngineError
@@ -56,16 +57,24 @@ def speller_of(source: LogitSource) -> Spell | None:
 
 
 def speller_at(path: Path) -> Spell | None:
-    """The same of a tokenizer's file or folder; None where it is not one that the `tokenizers` library reads."""
+    """The same of a tokenizer's file or folder; None where it is not one that the `tokenizers` library reads.
+
+    Raises:
+        ModelError: the library cannot read the file, or the speller cannot write a text.
+    """
     file = path / _FILE if path.is_dir() else path
     if file.name != _FILE or not file.is_file():
         return None
     from tokenizers import Tokenizer
 
-    tokenizer = Tokenizer.from_file(str(file))
+    with library_errors(file):
+        tokenizer = Tokenizer.from_file(str(file))
+        tokenizer.no_padding()  # to a length that the file may choose
+        tokenizer.no_truncation()
 
     def spell(text: str) -> Sequence[int]:
-        ids: list[int] = tokenizer.encode(text, add_special_tokens=False).ids
-        return ids
+        with library_errors(file):
+            ids: list[int] = tokenizer.encode(text, add_special_tokens=False).ids
+            return ids
 
     return spell

@@ -66,7 +66,5 @@ def load_uniform(path: Path) -> UniformSource:
     try:
         vocabulary = Vocabulary.from_tokenizer(path)
     except VocabularyError as error:
-        raise ModelError(f"{path} cannot be used as a tokenizer: {error}") from error
-    except OSError as error:
-        raise ModelError(f"{path} cannot be read ({error.strerror or error}); check its permissions") from error
+        raise ModelError(str(error)) from error
     return UniformSource(f"uniform over {path.name}", vocabulary)

@@ -1,20 +1,24 @@
-"""A tokenizer's JSON file as parts that know their place, so that a wrong type is an error that names it.
+"""Read a tokenizer's JSON files with checks, so that a wrong type is an error that names file and JSON Pointer.
 
-Files come from anywhere: a value may be of any type, nested to any depth, and an id may be any number. Each part is
-asked for the type that a reader needs, and says file, JSON Pointer and what was expected where it has another.
+Files come from anywhere: a value may be of any type, nested to any depth, and an id may be any number. A `Part` is a
+value with its file and pointer; its methods return the type that a reader needs, or raise an error that says what was
+expected and what was found.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any, Final
 
 from engine.vocabulary.errors import VocabularyError
 
 HIGHEST_ID: Final = 1 << 21
 """Ids up to this one are read, whatever lies between them; a higher one only beside an eighth as many tokens."""
+_LARGEST_FILE: Final = 128 << 20  # the largest in use is gemma3's tokenizer.json, of 33 MB
 _LONGEST: Final = 60
+_WHAT_TO_DO: Final = "download the file again, or correct it"
 
 
 def highest_id(tokens: int) -> int:
@@ -41,7 +45,9 @@ class Part:
     def refused(self, expected: str) -> VocabularyError:
         """Return the error for a value that is not what was expected."""
         where = self._pointer or "the whole file"
-        return VocabularyError(f"{self._file} is malformed: {where} should be {expected}, not {_shown(self.value)}")
+        return VocabularyError(
+            f"{self._file} is damaged: {where} should be {expected}, not {_shown(self.value)}; {_WHAT_TO_DO}"
+        )
 
     def get(self, name: str) -> Part:
         """Return a member of an object; one with the value None where there is none."""
@@ -67,6 +73,12 @@ class Part:
         """Yield the items of a list, none where it is null or missing."""
         return iter(()) if self.value is None else self.items()
 
+    def flag(self) -> bool:
+        """Return a boolean; False where it is null or missing."""
+        if self.value is not None and not isinstance(self.value, bool):
+            raise self.refused("true or false")
+        return bool(self.value)
+
     def text(self) -> str:
         """Return a string."""
         if not isinstance(self.value, str):
@@ -79,8 +91,32 @@ class Part:
             raise self.refused("a whole number that is not negative")
         return self.value
 
+    def id_among(self, tokens: int) -> int:
+        """Return an id of a table of so many tokens."""
+        index = self.count()
+        if index > (most := highest_id(tokens)):
+            raise self.refused(f"at most {most:,} (every id up to the highest takes memory)")
+        return index
+
     def _part(self, value: Any, step: str) -> Part:
         return Part(value, self._file, f"{self._pointer}/{step.replace('~', '~0').replace('/', '~1')}")
+
+
+def read_bytes(file: Path) -> bytes:
+    """Return the content of a file.
+
+    Raises:
+        VocabularyError: it is larger than any tokenizer's file, or no regular file.
+        OSError: it cannot be read.
+    """
+    size = file.stat().st_size
+    if not file.is_file():  # a device may have no end, and a pipe no beginning
+        raise VocabularyError(f"{file} is not a regular file; give the path of a tokenizer's file")
+    if size > _LARGEST_FILE:
+        raise VocabularyError(
+            f"{file} has {size:,} bytes, and a tokenizer's file at most {_LARGEST_FILE:,}; give the path of a tokenizer"
+        )
+    return file.read_bytes()
 
 
 def read_json(content: bytes | str, file: str) -> Part:
@@ -92,9 +128,25 @@ def read_json(content: bytes | str, file: str) -> Part:
     try:
         return Part(json.loads(content), file)
     except RecursionError as error:
-        raise VocabularyError(f"{file} is malformed: its values are nested too deep for a tokenizer's file") from error
+        raise VocabularyError(f"{file} is damaged: its values are nested too deep; {_WHAT_TO_DO}") from error
     except ValueError as error:
-        raise VocabularyError(f"{file} is no valid JSON: {error}") from error
+        raise VocabularyError(f"{file} is not valid JSON ({error}); {_WHAT_TO_DO}") from error
+
+
+def by_id(entries: Iterable[tuple[Part, int, str]]) -> dict[int, str]:
+    """Return tokens by their ids.
+
+    Args:
+        entries: the part that an error names, the id, and the token's text.
+
+    Raises:
+        VocabularyError: two different tokens have one id.
+    """
+    tokens: dict[int, str] = {}
+    for part, index, text in entries:
+        if tokens.setdefault(index, text) != text:
+            raise part.refused(f"another id, since “{tokens[index]:.{_LONGEST}}” has it already")
+    return tokens
 
 
 def encoded(text: str) -> bytes:
@@ -107,7 +159,7 @@ def encoded(text: str) -> bytes:
         return text.encode()
     except UnicodeEncodeError as error:
         raise VocabularyError(
-            f"the tokenizer is malformed: the token {ascii(text)[:_LONGEST]} holds half of a surrogate pair"
+            f"the token {ascii(text)[:_LONGEST]} holds half of a surrogate pair, which is no text; {_WHAT_TO_DO}"
         ) from error
 
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from engine.vocabulary.errors import VocabularyError
-from engine.vocabulary.readers.document import Part, encoded, read_json
+from engine.vocabulary.readers.document import Part, by_id, encoded, highest_id, read_bytes, read_json
 from engine.vocabulary.readers.pieces import read_model
 from engine.vocabulary.readers.ranks import RANKS_LINE, read_ranks, read_tekken
 from engine.vocabulary.readers.spelling import spell_byte_level
 from engine.vocabulary.readers.table import TokenTable
-from engine.vocabulary.readers.tokenizer_json import read_tokenizer_json
+from engine.vocabulary.readers.tokenizer_json import read_tokenizer_json, unspelled
 
 _NAMES = ("tokenizer.json", "tekken.json", "tokenizer.model", "vocab.json")
 _MOST_DIGITS: Final = 12  # of an id
@@ -25,16 +23,34 @@ def read_path(path: Path) -> TokenTable:
     """Read a tokenizer file, or the first that a folder holds.
 
     Raises:
-        VocabularyError: nothing is there, or it is no tokenizer.
+        VocabularyError: there is none, or it or a file beside it is damaged; the message names the file.
     """
     file = _find(path) if path.is_dir() else path
     try:
-        content = file.read_bytes()
-    except FileNotFoundError as error:
-        raise VocabularyError(f"there is no file or folder {path}; give the path of a tokenizer") from error
-    except OSError as error:
-        raise VocabularyError(f"{path} cannot be read: {error.strerror}") from error
-    return _with_neighbours(_read_file(file, content), file.parent)
+        table = _with_neighbours(_read_file(file), file.parent)
+        table.check()
+    except VocabularyError as error:
+        if str(file.parent) in str(error):
+            raise
+        raise VocabularyError(f"{file}: {error}") from error
+    return table
+
+
+def check_folder(folder: Path) -> None:
+    """Check the JSON files of a model folder, before another library reads them.
+
+    Raises:
+        VocabularyError: one is damaged; the message names file and JSON Pointer.
+    """
+    file = folder / _NAMES[0]
+    table = TokenTable({})
+    if file.is_file():
+        try:
+            document = read_json(read_bytes(file), str(file))
+        except OSError as error:
+            raise _unreadable(file, error) from error
+        table = unspelled(document)
+    _with_neighbours(table, folder)
 
 
 def _find(folder: Path) -> Path:
@@ -45,47 +61,65 @@ def _find(folder: Path) -> Path:
     raise VocabularyError(f"the folder {folder} holds no tokenizer; Turnstile reads {_KNOWN}")
 
 
-def _read_file(file: Path, content: bytes) -> TokenTable:
+def _read_file(file: Path) -> TokenTable:
+    try:
+        content = read_bytes(file)
+    except FileNotFoundError as error:
+        raise VocabularyError(f"there is no file or folder {file}; give the path of a tokenizer") from error
+    except OSError as error:
+        raise _unreadable(file, error) from error
     if content.startswith(b"GGUF"):
         raise VocabularyError(f"{file} is a GGUF model; open it as a model, which brings its tokenizer")
+    if not content.strip():
+        raise VocabularyError(f"{file} is empty; download it again")
     if content.lstrip().startswith(b"{"):
         return _read_json(file, content)
     if RANKS_LINE.match(content):
-        return read_ranks(content)
+        return read_ranks(content, str(file))
     return read_model(file)
 
 
 def _read_json(file: Path, content: bytes) -> TokenTable:
-    document = read_json(content, str(file)).value
-    match document:
+    document = read_json(content, str(file))
+    match document.value:
         case {"model": {"vocab": _}}:
-            return read_tokenizer_json(document, str(file))
+            return read_tokenizer_json(document.value, str(file))
         case {"config": {"default_vocab_size": _}, "vocab": _}:
-            return read_tekken(document, str(file))
-    if document and all(type(index) is int and index >= 0 for index in document.values()):
+            return read_tekken(document.value, str(file))
+        case {"model": _}:
+            raise document.get("model").refused("an object with the member “vocab”")
+    if document.value and any(type(index) is int for index in document.value.values()):
         return _read_pieces(file, document)
     raise VocabularyError(f"{file} is JSON, but no tokenizer; Turnstile reads {_KNOWN}")
 
 
-def _read_pieces(file: Path, pieces: Mapping[str, int]) -> TokenTable:
-    """A bare table of pieces, as GPT-2's `vocab.json`; only byte-level ones say what bytes their pieces are."""
+def _read_pieces(file: Path, document: Part) -> TokenTable:
+    """Read a bare table of pieces, as GPT-2's `vocab.json`; only byte-level ones say what bytes their pieces are."""
+    pieces = document.value
     if "Ġ" not in pieces or any("▁" in piece or piece.endswith("</w>") for piece in pieces):
         raise VocabularyError(f"{file} does not say how its pieces spell bytes; give the folder's tokenizer.json")
-    return TokenTable({index: spell_byte_level(piece) for piece, index in pieces.items()})
+    named = by_id((part, part.id_among(len(pieces)), piece) for piece, part in document.members())
+    return TokenTable({index: spell_byte_level(piece) for index, piece in named.items()})
+
+
+def _unreadable(file: Path, error: OSError) -> VocabularyError:
+    return VocabularyError(f"{file} cannot be read ({error.strerror or error}); check its permissions")
 
 
 def _with_neighbours(table: TokenTable, folder: Path) -> TokenTable:
     """Add what a model folder says: special tokens that only its configuration names, and the ends."""
     tokenizer = _settings(folder / "tokenizer_config.json")
     named = (tokenizer, _settings(folder / "special_tokens_map.json"))
-    added = Part(tokenizer, str(folder / "tokenizer_config.json")).get("added_tokens_decoder")
-    table = _with_added(table, added)
+    table = _with_added(table, tokenizer.get("added_tokens_decoder"))
     table = _with_roles(table, {_name(settings.get(role)) for settings in named for role in _ROLES})
     ends = {index for settings in named for index in table.id_of(_name(settings.get("eos_token")))}
     ends |= _ids(_settings(folder / "generation_config.json").get("eos_token_id"))
     if not ends:
         model = _settings(folder / "config.json")
-        ends = _ids(model.get("eos_token_id")) or _ids(_mapping(model.get("text_config")).get("eos_token_id"))
+        inner = model.get("text_config")
+        ends = _ids(model.get("eos_token_id"))
+        if not ends and inner.value is not None:
+            ends = _ids(inner.get("eos_token_id"))
     return (table.ending_with(ends) if ends else table).with_usual_ends()
 
 
@@ -93,11 +127,12 @@ def _with_added(table: TokenTable, added: Part) -> TokenTable:
     if added.value is None:
         return table
     texts, special = dict(table.texts), dict(table.special)
+    highest = highest_id(len(texts) + len(special))
     for key, entry in added.members():
-        if not (key.isascii() and key.isdigit()) or len(key) > _MOST_DIGITS:
-            raise entry.refused("under an id, a whole number that is not negative,")
-        index, content = int(key), _name(entry.value)
-        if content and _mapping(entry.value).get("special"):
+        if not (key.isascii() and key.isdigit()) or len(key) > _MOST_DIGITS or int(key) > highest:
+            raise entry.refused(f"under an id, a whole number from 0 to {highest:,},")
+        index, content = int(key), _name(entry)
+        if content and isinstance(entry.value, dict) and entry.get("special").flag():
             texts.pop(index, None)
             special[index] = content
         elif content and index not in special:
@@ -112,27 +147,34 @@ def _with_roles(table: TokenTable, names: set[str | None]) -> TokenTable:
     return TokenTable(texts, {**table.special, **special}, table.eos_ids)
 
 
-def _settings(file: Path) -> Mapping[str, Any]:
-    """A JSON object beside a tokenizer; empty where there is none, since no such file is required."""
+def _settings(file: Path) -> Part:
+    """Read a JSON object beside a tokenizer; an empty one where there is no such file, since none is required."""
     try:
-        return _mapping(json.loads(file.read_bytes()))
-    except (OSError, ValueError):
-        return {}
-    except RecursionError as error:
-        raise VocabularyError(f"{file} is malformed: its values are nested too deep") from error
+        part = read_json(read_bytes(file), str(file))
+    except FileNotFoundError:
+        return Part({}, str(file))
+    except OSError as error:
+        raise _unreadable(file, error) from error
+    if not isinstance(part.value, dict):
+        raise part.refused("an object")
+    return part
 
 
-def _mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
+def _name(token: Part) -> str | None:
+    """Return a token's name, which transformers writes as a string or as an object; None where there is none."""
+    if token.value is None or isinstance(token.value, str):
+        return token.value
+    if not isinstance(token.value, dict):
+        raise token.refused("the name of a token, or an object with the member “content”")
+    return token.get("content").text()
 
 
-def _name(token: object) -> str | None:
-    """A token's name, which transformers writes as a string or as an object."""
-    name = _mapping(token).get("content") if isinstance(token, dict) else token
-    return name if isinstance(name, str) else None
-
-
-def _ids(value: object) -> set[int]:
-    """One id, a list of ids, or none."""
-    values: Iterable[object] = value if isinstance(value, list) else [value]
-    return {index for index in values if isinstance(index, int) and not isinstance(index, bool)}
+def _ids(part: Part) -> set[int]:
+    """Return one id, a list of ids, or none."""
+    ids = set()
+    for item in part.items() if isinstance(part.value, list) else [part]:
+        if type(item.value) is int:  # −1 is one way to write that there is none; `columns` leaves it out
+            ids.add(item.value)
+        elif item.value is not None or item is not part:
+            raise item.refused("an id" if item is not part else "an id or a list of ids")
+    return ids

@@ -12,7 +12,7 @@ from engine.vocabulary.readers.files import read_path
 from engine.vocabulary.readers.pieces import read_pieces, read_processor
 from engine.vocabulary.readers.ranks import read_encoding
 from engine.vocabulary.readers.spelling import spell_byte_level
-from engine.vocabulary.readers.table import TokenTable
+from engine.vocabulary.readers.table import TokenTable, check_highest
 from engine.vocabulary.readers.tokenizer_json import read_tokenizer_json
 
 
@@ -45,6 +45,8 @@ def read_object(tokenizer: Any) -> TokenTable:
 
 
 def _read_backend(backend: Any) -> TokenTable:
+    ids = backend.get_vocab().values()
+    check_highest(max(ids, default=0), len(ids))  # since `to_str` takes time and memory for every id that has no token
     return read_tokenizer_json(json.loads(backend.to_str()))
 
 

@@ -30,15 +30,24 @@ def read_model(path: Path) -> TokenTable:
         processor = SentencePieceProcessor(model_file=str(path))
     except (RuntimeError, OSError, ValueError) as error:
         raise VocabularyError(
-            f"{path} is no tokenizer that Turnstile knows: it reads tokenizer.json, tekken.json, tiktoken ranks and"
-            " sentencepiece models"
+            f"{path} is no tokenizer that Turnstile knows, or it is damaged: Turnstile reads tokenizer.json,"
+            " tekken.json, tiktoken ranks and sentencepiece models"
         ) from error
     return read_processor(processor)
 
 
 def read_processor(processor: SentencePieceProcessor) -> TokenTable:
-    """Read a loaded sentencepiece model."""
-    pieces = {index: processor.IdToPiece(index) for index in range(processor.GetPieceSize())}
+    """Read a loaded sentencepiece model.
+
+    Raises:
+        VocabularyError: a piece is no text.
+    """
+    try:
+        pieces = {index: processor.IdToPiece(index) for index in range(processor.GetPieceSize())}
+    except UnicodeDecodeError as error:
+        raise VocabularyError(
+            "a piece of the sentencepiece model is not UTF-8, so the file is damaged; download it again"
+        ) from error
     table = read_pieces(pieces, processor)
     return table.ending_with({processor.eos_id()} - {-1}).with_usual_ends()
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from engine.vocabulary.errors import VocabularyError
-from engine.vocabulary.readers.document import HIGHEST_ID, Part
+from engine.vocabulary.readers.document import HIGHEST_ID, Part, by_id
 from engine.vocabulary.readers.table import TokenTable
 
 if TYPE_CHECKING:
@@ -26,20 +26,35 @@ _TEKKEN_SPECIAL = (
 )
 
 
-def read_ranks(content: bytes) -> TokenTable:
+def read_ranks(content: bytes, file: str) -> TokenTable:
     """Read a tiktoken file: one token in base64 and its rank, which is its id, on each line.
 
     Such a file names no special tokens, so it names no end either.
+
+    Args:
+        content: the bytes of the file.
+        file: what errors call the file.
+
+    Raises:
+        VocabularyError: a line is no token and rank, or has the rank of another line.
     """
-    texts = {}
+    texts: dict[int, bytes] = {}
     for number, line in enumerate(content.splitlines(), start=1):
         if not line.strip():
             continue
         try:
-            token, rank = line.split()
-            texts[_rank(rank)] = base64.b64decode(token, validate=True)
+            encoded, written = line.split()
+            rank, token = _rank(written), base64.b64decode(encoded, validate=True)
         except (ValueError, binascii.Error) as error:
-            raise VocabularyError(f"line {number} of the tiktoken ranks is not a token and its rank") from error
+            raise VocabularyError(
+                f"{file} is damaged: line {number} of the tiktoken ranks is not a token in base64 and its rank;"
+                " download the file again, or correct it"
+            ) from error
+        if texts.setdefault(rank, token) != token:
+            raise VocabularyError(
+                f"{file} is damaged: line {number} of the tiktoken ranks has the rank {rank:,} of an earlier line;"
+                " download the file again, or correct it"
+            )
     return TokenTable(texts)
 
 
@@ -76,12 +91,17 @@ def read_tekken(document: Mapping[str, Any], file: str = "this tekken.json") -> 
     if named.value is None:
         names |= dict(enumerate(_TEKKEN_SPECIAL[:reserved]))
     else:
-        names |= {entry.get("rank").count(): entry.get("token_str").text() for entry in named.items()}
+        names |= by_id(
+            (entry.get("rank"), entry.get("rank").id_among(reserved), entry.get("token_str").text())
+            for entry in named.items()
+        )
     texts: dict[int, bytes] = {}
     for entry in whole.get("vocab").items():
         rank = entry.get("rank").count()
         if rank < ordinary:
-            texts[rank + reserved] = _bytes(entry.get("token_bytes"))
+            token = _bytes(entry.get("token_bytes"))
+            if texts.setdefault(rank + reserved, token) != token:
+                raise entry.get("rank").refused("another rank, since an earlier token has it already")
     table = TokenTable(texts, names)
     return table.ending_with(table.id_of("</s>"))
 

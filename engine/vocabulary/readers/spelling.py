@@ -98,7 +98,7 @@ def _flat(part: Part, children: str) -> list[Part]:
     todo = [part]
     while todo:
         here = todo.pop()
-        if here.get("type").value == "Sequence":
+        if here.get("type").text() == "Sequence":
             todo += reversed(list(here.get(children).optional_items()))
         else:
             flat.append(here)
@@ -110,7 +110,7 @@ def _flat(part: Part, children: str) -> list[Part]:
 def _steps(decoders: list[Part]) -> Iterator[_Step]:
     fused = False
     for decoder in decoders:
-        kind = decoder.get("type").value
+        kind = decoder.get("type").text()
         match kind:
             case "Metaspace":
                 replaced = decoder.get("replacement")
@@ -124,13 +124,10 @@ def _steps(decoders: list[Part]) -> Iterator[_Step]:
             case "Strip" if fused:  # from here on the chain sees the whole text: only its ends are stripped
                 pass
             case "Strip":
-                yield _stripping(
-                    decoder.get("content").text(), decoder.get("start").count(), decoder.get("stop").count()
-                )
+                start, stop = decoder.get("start").count(), decoder.get("stop").count()
+                yield _stripping(decoder.get("content").text(), start, stop)
             case _:
-                raise _refused(
-                    _WHY_NOT.get(str(kind), f"of its decoder {str(kind)[:40]}, which Turnstile does not know")
-                )
+                raise _refused(_WHY_NOT.get(kind, f"of its decoder {kind[:40]}, which Turnstile does not know"))
 
 
 def _short(part: Part) -> str:

@@ -69,7 +69,7 @@ class TokenTable:
         Raises:
             VocabularyError: tokens with text do not fit into `width`.
         """
-        self._check()
+        self.check()
         needed = max(self.texts, default=-1) + 1
         if width is None:
             width = max(needed, max(self.special, default=-1) + 1)
@@ -84,7 +84,7 @@ class TokenTable:
         tokens = [self.texts.get(index) for index in range(width)]
         return tokens, (frozenset(index for index in ends if 0 <= index < width) if eos_ids is None else ends), special
 
-    def _check(self) -> None:
+    def check(self) -> None:
         """Refuse tables that a reader could not have meant, before memory is taken for them.
 
         Raises:
@@ -93,25 +93,34 @@ class TokenTable:
         ids, count = (*self.texts, *self.special), len(self.texts) + len(self.special)
         for index in ids if set(map(type, ids)) - {int} else ():
             if type(index) is not int:
-                raise VocabularyError(f"the tokenizer is malformed: an id should be a whole number, not {index!r:.60}")
+                raise VocabularyError(f"an id of the tokenizer should be a whole number, not {type(index).__name__}")
         for index, name in self.special.items():
             if not isinstance(name, str):
-                raise VocabularyError(f"the tokenizer is malformed: the name of id {index:,} should be text")
+                raise VocabularyError(f"the name of the token {index:,} should be text, not {type(name).__name__}")
             encoded(name)
-        lowest, highest, most = min(ids, default=0), max(ids, default=0), highest_id(count)
-        if lowest < 0:
-            raise VocabularyError(f"the tokenizer is malformed: the id {lowest} is negative")
-        if highest > most:
-            raise VocabularyError(
-                f"the tokenizer has an id of {_digits(highest)}, where its {count:,} tokens allow ids up to {most:,}:"
-                " every id up to the highest takes memory; check the file for a damaged id"
-            )
+        if (lowest := min(ids, default=0)) < 0:
+            raise VocabularyError(f"the tokenizer has the negative id {_digits(lowest)}; download its file again")
+        check_highest(max(ids, default=0), count)
         size = sum(map(len, self.texts.values()))
         if size > _MOST_BYTES:
             raise VocabularyError(
                 f"the tokens have {size:,} bytes of text together, where the limit is {_MOST_BYTES:,};"
                 " this is no tokenizer's file, or a damaged one"
             )
+
+
+def check_highest(highest: int, count: int) -> None:
+    """Refuse an id that is absurdly high for a table of so many tokens.
+
+    Raises:
+        VocabularyError: it is; the message has the numbers.
+    """
+    most = highest_id(count)
+    if highest > most:
+        raise VocabularyError(
+            f"the tokenizer has an id of {_digits(highest)}, where its {count:,} tokens allow ids up to {most:,}, since"
+            " every id up to the highest takes memory; download the file again"
+        )
 
 
 def _digits(index: int) -> str:

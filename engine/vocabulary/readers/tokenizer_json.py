@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from engine.vocabulary.readers.document import Part, encoded
+from engine.vocabulary.readers.document import Part, by_id, encoded, highest_id
 from engine.vocabulary.readers.spelling import is_byte_level, spelling
 from engine.vocabulary.readers.table import TokenTable
 
@@ -25,6 +25,18 @@ def read_tokenizer_json(document: Mapping[str, Any], file: str = "this tokenizer
     return _table(whole, pieces, unknown)
 
 
+def unspelled(document: Part) -> TokenTable:
+    """Return the ids and names of a `tokenizer.json` as a table whose tokens stand for their own text.
+
+    Raises:
+        VocabularyError: the file is malformed.
+    """
+    pieces, _ = _pieces(document.get("model"))
+    special = _added(document, len(pieces))
+    texts = {index: encoded(piece) for index, piece in pieces.items() if index not in special}
+    return TokenTable(texts, {index: content for index, (content, _) in special.items()})
+
+
 def _pieces(model: Part) -> tuple[dict[int, str], int | None]:
     """The pieces by id, and the id of the unknown token."""
     vocab = model.get("vocab")
@@ -35,20 +47,22 @@ def _pieces(model: Part) -> tuple[dict[int, str], int | None]:
             raise unknown.refused("the id of a piece")
         return pieces, unknown.value
     ids = dict(vocab.value) if isinstance(vocab.value, dict) else {name: part.value for name, part in vocab.members()}
-    if set(map(type, ids.values())) - {int} or min(ids.values(), default=0) < 0:
-        for _, part in vocab.members():  # only now, since a vocabulary has a hundred thousand of them
-            part.count()
-    named = model.get("unk_token").value
-    return {index: piece for piece, index in ids.items()}, ids.get(named) if isinstance(named, str) else None
+    pieces = {}
+    if set(map(type, ids.values())) <= {int}:
+        pieces = {index: piece for piece, index in ids.items()}
+    if len(pieces) < len(ids) or min(pieces, default=0) < 0 or max(pieces, default=0) > highest_id(len(ids)):
+        # Only now is each made a part, since a vocabulary has a hundred thousand of them.
+        pieces = by_id((part, part.id_among(len(ids)), piece) for piece, part in vocab.members())
+    named = model.get("unk_token")
+    return pieces, None if named.value is None else ids.get(named.text())
 
 
 def _table(document: Part, pieces: Mapping[int, str], unknown: int | None) -> TokenTable:
     spell, literal = spelling(document), is_byte_level(document)
     texts = {index: spell(piece) for index, piece in pieces.items()}
     special: dict[int, str] = {}
-    for added in document.get("added_tokens").optional_items():
-        index, content = added.get("id").count(), added.get("content").text()
-        if added.get("special").value:
+    for index, (content, is_special) in _added(document, len(pieces)).items():
+        if is_special:
             special[index] = content
         elif pieces.get(index) != content:
             # Its text is cut out before any alphabet is applied, so an added "é" is that character and no byte 0xE9.
@@ -58,3 +72,15 @@ def _table(document: Part, pieces: Mapping[int, str], unknown: int | None) -> To
     for index in special:
         texts.pop(index, None)
     return TokenTable(texts, special)
+
+
+def _added(document: Part, count: int) -> dict[int, tuple[str, bool]]:
+    """Return the added tokens: content, and whether they are special."""
+    listed = list(document.get("added_tokens").optional_items())
+    places = [added.get("id") for added in listed]
+    count += len(listed)
+    names = by_id(
+        (at, at.id_among(count), added.get("content").text()) for at, added in zip(places, listed, strict=True)
+    )
+    flags = {at.count(): added.get("special").flag() for at, added in zip(places, listed, strict=True)}
+    return {index: (content, flags[index]) for index, content in names.items()}

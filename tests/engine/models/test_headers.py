@@ -95,3 +95,22 @@ def test_a_damaged_safetensors_header_passes_or_is_refused(folder: Path) -> None
         weights.write_bytes(damaged_bytes(data, Random(seed), 600))
         with suppress(ModelError):
             check_folder(folder, [weights])
+
+
+def test_a_damaged_tokenizer_is_refused_before_a_library_reads_it(folder: Path) -> None:
+    path = folder / "tokenizer.json"
+    document = json.loads(path.read_text())
+    document["model"]["vocab"]["far"] = 2_147_483_648
+    path.write_text(json.dumps(document))
+    with pytest.raises(ModelError, match=r"tokenizer\.json is damaged: /model/vocab/far should be at most"):
+        load_model(str(folder))
+
+
+@pytest.mark.parametrize("name", ["tokenizer", "tokenizer_config", "generation_config", "config"])
+def test_a_damaged_folder_is_loaded_or_refused_with_a_sentence(folder: Path, name: str) -> None:
+    path = folder / f"{name}.json"
+    document = json.loads(path.read_text())
+    for seed in range(max(6, EXAMPLES // 30)):
+        path.write_text(damaged_json(document, Random(seed)))
+        with suppress(ModelError):
+            load_model(str(folder)).encode("abc")

@@ -34,5 +34,5 @@ def test_what_is_no_tokenizer_is_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="there is no tokenizer at"):
         load_model(f"uniform:{tmp_path / 'missing'}")
     (tmp_path / "tokenizer.json").write_text("{}")
-    with pytest.raises(ModelError, match="cannot be used as a tokenizer"):
+    with pytest.raises(ModelError, match="is JSON, but no tokenizer"):
         load_model(f"uniform:{tmp_path}")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import tracemalloc
 from contextlib import suppress
 from random import Random
 
 import pytest
-from damaged_files import EXAMPLES, damaged_json
+from damaged_files import EXAMPLES, damaged_bytes, damaged_json
 from tokenizers_of_our_own import byte_fallback, byte_level, metaspace, parts
 
 from engine.vocabulary import Vocabulary, VocabularyError
@@ -45,9 +46,17 @@ WRONG_RANKS = (
 )
 
 
+MOST_MEMORY = 60_000_000  # bytes; two million ids take 16 MB for each table
+
+
 def tried(path) -> None:
-    with suppress(VocabularyError):
-        assert Vocabulary.from_tokenizer(path).size <= HIGHEST_ID + 1
+    tracemalloc.start()
+    try:
+        with suppress(VocabularyError):
+            assert Vocabulary.from_tokenizer(path).size <= HIGHEST_ID + 1
+        assert tracemalloc.get_traced_memory()[1] < MOST_MEMORY
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize("kind", FILES)
@@ -66,6 +75,32 @@ def test_a_damaged_file_beside_a_tokenizer_is_read_or_refused(tmp_path, name):
         tried(tmp_path)
 
 
+@pytest.mark.parametrize("kind", FILES)
+def test_damaged_bytes_of_a_tokenizer_are_read_or_refused(tmp_path, kind):
+    name, document = FILES[kind]
+    data = json.dumps(document).encode()
+    for seed in range(EXAMPLES // 3):
+        (tmp_path / name).write_bytes(damaged_bytes(data, Random(seed), len(data)))
+        tried(tmp_path)
+
+
+def test_a_damaged_sentencepiece_model_is_read_or_refused(tmp_path):
+    trainer = pytest.importorskip("sentencepiece").SentencePieceTrainer
+    trainer.train(
+        sentence_iterator=iter(["abc abd acd bcd"] * 20),
+        model_prefix=str(tmp_path / "good"),
+        vocab_size=16,
+        hard_vocab_limit=False,
+        minloglevel=2,
+    )
+    data, file = (tmp_path / "good.model").read_bytes(), tmp_path / "tokenizer.model"
+    file.write_bytes(data)
+    assert Vocabulary.from_tokenizer(file).size > 4
+    for seed in range(EXAMPLES // 3):
+        file.write_bytes(damaged_bytes(data, Random(seed), len(data)))
+        tried(file)
+
+
 def test_damaged_ranks_are_read_or_refused(tmp_path):
     lines = [base64.b64encode(bytes((byte,))) + b" %d" % byte for byte in range(64)]
     file = tmp_path / "a.tiktoken"
@@ -73,17 +108,7 @@ def test_damaged_ranks_are_read_or_refused(tmp_path):
         rng = Random(seed)
         damaged = list(lines)
         for _ in range(rng.randint(1, 3)):
-            wrong = (
-                b"YQ== -1",
-                b"YQ==",
-                b"YQ== 2147483648",
-                b"YQ== " + b"9" * 5_000,
-                b"? 3",
-                b"YQ== 1_0",
-                b"",
-                b"\xff 1",
-            )
-            damaged[rng.randrange(len(damaged))] = rng.choice(wrong)
+            damaged[rng.randrange(len(damaged))] = rng.choice(WRONG_RANKS)
         file.write_bytes(b"\n".join(damaged))
         tried(file)
 
@@ -95,7 +120,7 @@ def test_one_absurd_id_takes_no_memory(tmp_path, highest):
     (tmp_path / "tokenizer.json").write_text(json.dumps(document))
     tracemalloc.start()
     try:
-        with pytest.raises(VocabularyError, match=f"allow ids up to {HIGHEST_ID:,}"):
+        with pytest.raises(VocabularyError, match=f"/model/vocab/far should be at most {HIGHEST_ID:,}"):
             Vocabulary.from_tokenizer(tmp_path)
         _, peak = tracemalloc.get_traced_memory()
     finally:
@@ -119,6 +144,15 @@ def test_ids_may_have_holes(tmp_path):
         ({"model": {"vocab": {"a": 0, "b/c": "1"}}}, "/model/vocab/b~1c should be a whole number"),
         ({"model": {"vocab": {"a": True}}}, "/model/vocab/a should be a whole number"),
         ({"decoder": [], "pre_tokenizer": None}, "/decoder should be an object"),
+        ({"model": {"vocab": {"a": 0, "b": 1, "c": 0}}}, "/model/vocab/c should be another id"),
+        ({"model": {"vocab": {"a": 0, "b": float("nan")}}}, "/model/vocab/b should be a whole number"),
+        ({"model": {"vocab": {"a": 0, "b": -5}}}, "/model/vocab/b should be a whole number"),
+        ({"model": {"vocab": {"a": 0}, "unk_token": []}}, "/model/unk_token should be a string"),
+        ({"model": 5}, "/model should be an object with the member “vocab”"),
+        ({"model": {}}, "/model should be an object with the member “vocab”"),
+        ({"added_tokens": [{"id": 9, "content": "x", "special": "no"}]}, "/added_tokens/0/special should be true or"),
+        ({"added_tokens": [{"id": 9, "content": c} for c in "xy"]}, "/added_tokens/1/id should be another id"),
+        ({"added_tokens": [{"id": 2147483648, "content": "x"}]}, "/added_tokens/0/id should be at most 2,097,152"),
     ],
 )
 def test_an_error_names_file_and_place(tmp_path, change, place):
@@ -128,3 +162,57 @@ def test_an_error_names_file_and_place(tmp_path, change, place):
         Vocabulary.from_tokenizer(file)
     assert str(file) in str(caught.value)
     assert place in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "place"),
+    [
+        ("tokenizer_config.json", b"", "is not valid JSON"),
+        ("tokenizer_config.json", b"[]", "the whole file should be an object"),
+        ("tokenizer_config.json", b'{"eos_token": 5}', "/eos_token should be the name of a token"),
+        ("tokenizer_config.json", b'{"eos_token": {"content": 5}}', "/eos_token/content should be a string"),
+        ("tokenizer_config.json", b'{"added_tokens_decoder": {"-1": "x"}}', "/added_tokens_decoder/-1 should be under"),
+        ("tokenizer_config.json", b'{"added_tokens_decoder": {"2147483648": "x"}}', "/added_tokens_decoder/2147483648"),
+        ("special_tokens_map.json", b"\xff\xfe{", "is not valid JSON"),
+        ("special_tokens_map.json", b"[" * 100_000, "nested too deep"),
+        ("generation_config.json", b'{"eos_token_id": "2"}', "/eos_token_id should be an id"),
+        ("generation_config.json", b'{"eos_token_id": [2, NaN]}', "/eos_token_id/1 should be an id"),
+        ("config.json", b'{"text_config": 5}', "/text_config should be an object"),
+        ("config.json", b'{"text_config": {"eos_token_id": 1.5}}', "/text_config/eos_token_id should be an id"),
+    ],
+)
+def test_an_error_in_a_file_beside_a_tokenizer_names_file_and_place(tmp_path, name, content, place):
+    byte_level("ab").save(str(tmp_path / "tokenizer.json"))
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(VocabularyError) as caught:
+        Vocabulary.from_tokenizer(tmp_path)
+    assert str(tmp_path / name) in str(caught.value)
+    assert place in str(caught.value)
+
+
+def test_two_ranks_of_one_number_are_refused(tmp_path):
+    file = tmp_path / "a.tiktoken"
+    file.write_bytes(b"YQ== 0\nYg== 1\nYw== 1\n")
+    with pytest.raises(VocabularyError, match=r"a\.tiktoken is damaged: line 3 .* has the rank 1 of an earlier line"):
+        Vocabulary.from_tokenizer(file)
+
+
+def test_a_file_of_absurd_size_is_refused_unread(tmp_path):
+    file = tmp_path / "tokenizer.json"
+    with file.open("wb") as opened:
+        opened.truncate(1 << 40)  # of holes
+    with pytest.raises(VocabularyError, match="a tokenizer's file at most"):
+        Vocabulary.from_tokenizer(file)
+
+
+def test_a_device_is_refused_unread():
+    with pytest.raises(VocabularyError, match="not a regular file"):
+        Vocabulary.from_tokenizer(os.devnull)
+
+
+def test_an_object_with_an_absurd_id_is_refused():
+    document = parts(byte_level("ab"))
+    document["model"]["vocab"]["far"] = 2_147_483_648
+    tokenizer = pytest.importorskip("tokenizers").Tokenizer.from_str(json.dumps(document))
+    with pytest.raises(VocabularyError, match="has an id of 2,147,483,648"):
+        Vocabulary.from_tokenizer(tokenizer)

@@ -87,12 +87,12 @@ def test_a_bare_table_of_other_pieces_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"{ no json", "no valid JSON"),
+        (b"{ no json", "not valid JSON"),
         (b'{"a": "b"}', "no tokenizer"),
         (b"{}", "no tokenizer"),
         (b"GGUF\x03\0\0\0", "GGUF"),
         (b"\x80\x04\x95\x00 a pickle", "no tokenizer that Turnstile knows"),
-        (b"", "no tokenizer that Turnstile knows"),
+        (b"", "is empty"),
     ],
 )
 def test_what_is_no_tokenizer_is_refused(tmp_path, content, message):

@@ -62,7 +62,7 @@ def test_broken_tekken(tmp_path):
     del document["vocab"][0]["rank"]
     file = tmp_path / "tekken.json"
     file.write_text(json.dumps(document))
-    with pytest.raises(VocabularyError, match="malformed"):
+    with pytest.raises(VocabularyError, match="damaged"):
         Vocabulary.from_tokenizer(file)
 
 

@@ -105,5 +105,5 @@ def test_a_malformed_file_is_refused():
     document = parts(byte_level())
     del document["added_tokens"]
     document["model"]["vocab"] = {"a": None}
-    with pytest.raises(VocabularyError, match="malformed"):
+    with pytest.raises(VocabularyError, match="damaged"):
         read_tokenizer_json(document | {"added_tokens": [{"content": "x"}]})
