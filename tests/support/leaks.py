@@ -31,7 +31,7 @@ class Running:
         return cls(frozenset(threading.enumerate()), frozenset(descendants()))
 
 
-def leaks(before: Running, grace: float = 10.0) -> list[str]:
+def leaks(before: Running, grace: float = 60.0) -> list[str]:
     """What runs now, did not run before, and does not end within `grace` seconds; one line each."""
     now = Running.now()
     found = []

@@ -23,7 +23,7 @@ def keys(desk):
     desk.document.replace(DocumentFile(grammar=GrammarPart(text="b"), model=ModelPart("letters")))
     desk.settle()
     desk.window.activateWindow()
-    desk.qtbot.turns()
+    desk.wait(desk.window.isActiveWindow, "the window is active")
 
     def press(*pressed: Qt.Key | str, modifiers: Qt.KeyboardModifier = NONE) -> None:
         for one in pressed:
@@ -63,7 +63,7 @@ def test_check_an_output(desk, keys):
     keys(Qt.Key.Key_K, modifiers=CTRL)
     dialog = desk.window.findChild(ReplayDialog)
     dialog.activateWindow()  # what a window manager does
-    desk.qtbot.turns()
+    desk.wait(dialog.isActiveWindow, "the dialog is active")
     assert isinstance(QApplication.focusWidget(), QPlainTextEdit)
     before = dialog.verdict.text()
     keys("ba")
@@ -95,7 +95,7 @@ def test_add_a_test_run_and_set_a_breakpoint(desk, keys):
 def test_the_palette_runs_any_command(desk, keys):
     for name in ("dark", "light"):
         desk.window.activateWindow()  # what a window manager does once a dialog is gone
-        desk.qtbot.turns()
+        desk.wait(desk.window.isActiveWindow, "the window is active")
         keys(Qt.Key.Key_P, modifiers=CTRL | SHIFT)
         desk.qtbot.turns()
         keys(f"{name} theme", Qt.Key.Key_Return)

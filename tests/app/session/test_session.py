@@ -1,11 +1,13 @@
 import os
 import signal
+from types import SimpleNamespace
 
 import pytest
 from model_doubles import decode_handler
 
 from app.document import Autosave, Document, DocumentFile, GrammarPart, ModelPart
 from app.graph.layout import LayoutRequest
+from app.jobs import group
 from app.session import Groups, Session
 from app.workers.decode_messages import Back, StepOnce, Take
 from app.workers.export_values import ExportTold
@@ -288,12 +290,9 @@ def test_many_seeds(ready, qtbot):
 
 
 def test_cancelled_seeds_say_that_no_more_will_come(ready, qtbot):
-    answers = []
-    ready.decoding.sampled.connect(answers.append)
-    ready.decoding.sample_many(10_000)
-    qtbot.waitUntil(lambda: bool(answers))
+    ready.decoding.sampled.connect(lambda _answer: ready.cancel_background())
     with qtbot.waitSignal(ready.decoding.sampling_stopped) as blocker:
-        ready.cancel_background()
+        ready.decoding.sample_many(10_000)
     assert blocker.args == ["Cancelled"]
     assert not ready.decoding.is_sampling
 
@@ -312,14 +311,20 @@ def test_exports_come_from_the_last_good_grammar(ready, qtbot):
 
 
 def test_a_long_compile_is_told_of_and_can_be_cancelled(ready, qtbot):
-    told = []
-    ready.activity_changed.connect(lambda text, _done, _total: told.append(text))
+    told, refused = [], []
+
+    def cancel_once_told(text, _done, _total) -> None:
+        told.append(text)
+        if text == "Compiling" and not refused:
+            ready.cancel_background()
+            refused.append(ready.step_refusal)
+
+    ready.activity_changed.connect(cancel_once_told)
+    ready._patience.setInterval(0)
     good = ready.compiling.good
     ready.document.set_text("[a-z]+x" * 60_000)
-    qtbot.waitUntil(lambda: "Compiling" in told)
-    ready.cancel_background()
-    assert "not compiled" in ready.step_refusal
-    qtbot.waitUntil(lambda: told[-1] == "")
+    qtbot.waitUntil(lambda: bool(refused) and told[-1] == "")
+    assert "not compiled" in refused[0]
     assert ready.compiling.good is good
     ready.document.set_text("a+b")
     qtbot.waitUntil(lambda: can_step(ready))
@@ -337,16 +342,20 @@ def test_a_quick_compile_goes_unmentioned(ready, qtbot):
 
 
 def test_a_grammar_that_the_model_reads_for_long_is_told_of_and_refuses_steps(ready, qtbot):
-    told, refused = [], []
-    ready.activity_changed.connect(lambda text, _done, _total: told.append(text))
+    told, refused, refusals = [], [], []
+
+    def cancel_once_told(text, _done, _total) -> None:
+        told.append(text)
+        if text == "Compiling for the model" and not refusals:
+            refusals.extend((refused[-1], ready.step_refusal))
+            ready.cancel_background()
+
+    ready.activity_changed.connect(cancel_once_told)
     ready.step_allowed_changed.connect(refused.append)
+    ready._patience.setInterval(0)
     ready.document.set_text("[a-z]+x" * 20_000)
-    qtbot.waitUntil(lambda: "Compiling for the model" in told)
-    assert "reading the grammar" in refused[-1]
-    assert ready.step_refusal == refused[-1]
-    ready.cancel_background()
-    qtbot.waitUntil(lambda: told[-1] == "")
-    assert "edit it" in refused[-1]
+    qtbot.waitUntil(lambda: bool(refusals) and told[-1] == "" and "edit it" in refused[-1])
+    assert all("reading the grammar" in reason for reason in refusals)
     ready.document.set_text("a+c")
     qtbot.waitUntil(lambda: can_step(ready) and ready.decoding.has_grammar)
 
@@ -362,7 +371,8 @@ def test_a_quick_edit_does_not_refuse_a_step_which_waits_for_the_grammar(ready, 
     assert not any("grammar" in reason for reason in refused)
 
 
-def test_a_model_process_that_died_twice_says_so_until_it_is_restarted(ready, qtbot):
+def test_a_model_process_that_died_twice_says_so_until_it_is_restarted(ready, qtbot, monkeypatch):
+    monkeypatch.setattr(group, "time", SimpleNamespace(monotonic=lambda: 100.0))  # both deaths come at one moment
     refused, alarms = [], []
     ready.step_allowed_changed.connect(refused.append)
     ready.alarmed.connect(alarms.append)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from event_loop import turns
 from PySide6.QtCore import QCoreApplication, QEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QWidget
@@ -24,7 +25,7 @@ SCHEMA = """{
   "additionalProperties": false
 }"""
 POLL_MS = 20
-_PATIENCE_MS = 30_000
+_PATIENCE_MS = 60_000
 
 State = Callable[[], QWidget]
 
@@ -40,6 +41,7 @@ def settled(widget: QWidget) -> QWidget:
     """The widget, once what waits for the event loop is done."""
     widget.show()
     QTest.qWait(POLL_MS)
+    turns()
     return widget
 
 
@@ -62,6 +64,7 @@ def until(condition: Callable[[], bool]) -> None:
     for _ in range(_PATIENCE_MS // POLL_MS):
         if condition():
             QTest.qWait(POLL_MS)
+            turns()
             return
         QTest.qWait(POLL_MS)
     raise TimeoutError("a pane did not come to its state")

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from event_loop import turns
 from PySide6.QtCore import QCoreApplication, QEvent, QSize, Qt
 from PySide6.QtGui import QCursor, QFontInfo, QFontMetricsF, QImage
 from PySide6.QtTest import QTest
@@ -51,6 +52,7 @@ def drawn(app: QApplication, state: str, colours: str, *, built_in: str = "") ->
     if built_in:
         theme.apply(app, colours)
         QTest.qWait(_REDRAWING_MS)
+        turns()  # on a busy machine the wait may be over before the timers that are due have fired
     picture = widget.grab().toImage().convertToFormat(QImage.Format.Format_RGB888)
     widget.close()
     widget.deleteLater()

@@ -25,7 +25,7 @@ from app.session import Groups, Session
 from app.settings import Settings
 from app.window.main_window import MainWindow
 
-PATIENCE_MS = 30_000
+PATIENCE_MS = 120_000
 
 
 class OwnWindow:
@@ -61,6 +61,7 @@ class OwnWindow:
         self.window.show()
         self.qtbot.waitExposed(self.window)
         self.window.activateWindow()
+        self.wait(self.window.isActiveWindow, "the window is active")
         self.window.begin(path)
 
     def close(self) -> None:

@@ -35,15 +35,27 @@ class Desk:
         self.window.resize(1600, 1000)
         self.window.show()
         qtbot.waitExposed(self.window)
+        self.activate()
+
+    def activate(self) -> None:
+        """Make the window the active one, as a window manager does; shortcuts and the focus depend on it."""
+        self.window.activateWindow()
+        self.wait(self.window.isActiveWindow)
 
     def open(self, text: str, model: str = "letters", *, notation: str = "regex") -> None:
         """Show a document and wait until a step is possible."""
         self.session.start()
         self.document.replace(DocumentFile(grammar=GrammarPart(notation, text), model=ModelPart(model)))
-        self.wait(lambda: not self.session.step_refusal)
+        self.wait(self.is_ready)
+
+    def is_ready(self) -> bool:
+        """Return whether the model of the document is loaded and has read its grammar as it stands."""
+        decoding = self.session.decoding
+        is_read = decoding.view.grammar_revision == self.document.revision
+        return not self.session.step_refusal and not decoding.model_is_loading and is_read
 
     def wait(self, condition) -> None:
-        self.qtbot.waitUntil(condition, timeout=60_000)
+        self.qtbot.waitUntil(condition)
 
     @property
     def output(self) -> bytes | None:

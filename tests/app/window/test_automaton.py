@@ -22,7 +22,7 @@ def take(desk, text):
 def test_a_counter_is_one_box_that_lights_up_when_the_match_is_in_it(desk):
     desk.open(COUNTER)
     pane = desk.panes.automaton
-    desk.wait(lambda: pane.scene.lit.live == {0})
+    desk.wait(lambda: pane.scene.picture is not None and pane.scene.lit.live == {0})
     assert [name.split("\n")[0] for name in pane.scene.picture.names.values()][2] == "[0-9]{0,200}"
     take(desk, "A: 1")
     desk.wait(lambda: pane.scene.lit.live == {2})
@@ -51,6 +51,7 @@ def test_a_regular_grammar_of_many_states_opens_on_its_rules_and_the_light_follo
 def test_the_tokens_of_the_live_state_are_drawn_and_followed(desk):
     desk.open("(ab|cd)*e")
     pane = desk.panes.automaton
+    desk.wait(lambda: pane.scene.picture is not None)
     desk.window.commands["automaton.tokens"].trigger()
     desk.wait(lambda: any("token" in label for label in pane.scene.picture.labels.values()))
     assert pane.levels.note.whole == "Tokens of the live state: 4 allowed"

@@ -21,7 +21,7 @@ GBNF = 'root ::= "(" word ")" tail\nword ::= [ab]{3} more\nmore ::= "c" [x]\ntai
 def rules(desk):
     """A window with a grammar of rules, before the first step."""
     desk.open(GBNF, notation="gbnf")
-    desk.window.activateWindow()
+    desk.activate()
     return desk
 
 
@@ -127,7 +127,7 @@ def test_run_until_a_part_of_a_schema_is_over(desk):
         DocumentFile(grammar=GrammarPart(notation="json_schema", text=schema), model=ModelPart("letters"))
     )
     desk.wait(lambda: not desk.session.step_refusal)
-    desk.window.activateWindow()
+    desk.activate()
     press(desk, Qt.Key.Key_F5, CONTROL)
     rule = desk.panes.generation.run_until.rule
     assert [rule.itemText(row) for row in range(rule.count())] == ["/properties/a", "/properties/b"]
@@ -145,7 +145,7 @@ def test_the_selected_state_of_the_automaton(desk):
     desk.open("[ab]{5}x")
     automaton = desk.panes.automaton
     state = desk.session.compiling.good.dfa.run(b"aaa")
-    desk.wait(automaton.view.isVisible)
+    desk.wait(lambda: automaton.scene.picture is not None)
     automaton.view.setFocus()
     automaton.view.state_clicked.emit(state)
     press(desk, Qt.Key.Key_F9)
@@ -280,7 +280,7 @@ def test_a_run_goes_on_while_a_token_is_looked_up(desk):
     desk.wait(table.found.isVisible)
     # The field's delay is longer than a step of this model; on a slow one each step is followed by a search.
     desk.session.decoding.viewed.connect(lambda _view: table.lookup_wanted.emit(table.search.text()))
-    desk.window.activateWindow()
+    desk.activate()
     press(desk, Qt.Key.Key_F5)
     assert ended(desk) == ""
     assert desk.session.decoding.view.position.finish is Finish.STOP
@@ -291,7 +291,7 @@ def test_a_run_goes_on_while_a_token_is_looked_up(desk):
 def test_a_run_that_something_else_stops_says_by_what(desk):
     desk.open("[ab]{200}c")
     generation = desk.panes.generation
-    desk.window.activateWindow()
+    desk.activate()
     press(desk, Qt.Key.Key_F5)
     desk.wait(lambda: len(desk.output) > 2)
     chips = generation.output.chips
@@ -309,7 +309,7 @@ def test_a_run_that_something_else_stops_says_by_what(desk):
 def test_an_explanation_that_is_asked_for_in_a_run_stays_and_says_of_which_token_it_is(desk):
     desk.open("[ab]{120}c")
     generation = desk.panes.generation
-    desk.window.activateWindow()
+    desk.activate()
     generation.candidates.table.candidates.sort(Column.TOKEN, Qt.SortOrder.AscendingOrder)
     press(desk, Qt.Key.Key_F5)
     desk.wait(lambda: len(desk.output) > 2)

@@ -18,7 +18,7 @@ def open_gbnf(desk, text: str) -> None:
     edit = desk.panes.editor.edit
     edit.setFocus()
     edit.setPlainText(text)
-    desk.window.activateWindow()
+    desk.activate()
 
 
 def test_a_problem_is_repaired_by_its_key(desk) -> None:

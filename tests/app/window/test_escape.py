@@ -11,8 +11,7 @@ from PySide6.QtWidgets import QApplication
 def cancelled(desk):
     """What the window's own Esc did."""
     desk.open("(January|February|March|April) [0-9]+")
-    desk.window.activateWindow()
-    desk.wait(lambda: QApplication.activeWindow() is desk.window)
+    desk.activate()
     seen = []
     desk.window.commands["run.cancel"].triggered.connect(lambda: seen.append("cancelled"))
     return seen

@@ -22,7 +22,7 @@ def open_grammar(desk, notation: str, text: str) -> None:
     desk.document.replace(DocumentFile(grammar=GrammarPart(notation=notation, text=text), model=ModelPart("letters")))
     desk.wait(lambda: desk.session.compiling.good is not None)
     desk.panes.editor.edit.setFocus()
-    desk.window.activateWindow()
+    desk.activate()
 
 
 def words(desk) -> list[str]:

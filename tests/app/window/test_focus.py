@@ -17,8 +17,7 @@ from app.window.notation_dialog import Way
 def stepping(desk):
     """A window with a grammar, and the keyboard focus on Step."""
     desk.open("ab*")
-    desk.window.activateWindow()
-    desk.wait(lambda: QApplication.activeWindow() is desk.window)
+    desk.activate()
     desk.window.toolbar.step_button.setFocus()
     desk.wait(desk.window.toolbar.step_button.hasFocus)
     return desk
@@ -30,7 +29,7 @@ def press(desk, key: Qt.Key, modifiers: Qt.KeyboardModifier = Qt.KeyboardModifie
 
 
 def assert_text_has_focus(desk) -> None:
-    desk.window.activateWindow()  # as a window manager does once a dialog is closed
+    desk.activate()  # as a window manager does once a dialog is closed
     desk.wait(desk.panes.editor.edit.hasFocus)
 
 
@@ -63,7 +62,7 @@ def test_new_where_the_grammar_is_behind_a_tab(stepping):
 def test_new_while_a_greeting_waits_for_the_model(desk):
     """The first window gives the focus to Step as soon as that is possible, unless something was opened meanwhile."""
     desk.window.begin()
-    desk.window.activateWindow()
+    desk.activate()
     desk.window.files.new()
     assert_typing_is_taken(desk)
 
@@ -129,5 +128,5 @@ def test_recovered_work(desk, tmp_path):
     (tmp_path / "autosave").mkdir(exist_ok=True)
     (tmp_path / "autosave" / "left.autosave").write_bytes(msgspec.json.encode(Saved("", 0.0, content)))
     desk.window.begin()
-    desk.window.activateWindow()
+    desk.activate()
     assert_typing_is_taken(desk)

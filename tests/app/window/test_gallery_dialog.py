@@ -22,6 +22,8 @@ def gallery(qtbot, qapp) -> Iterator[GalleryDialog]:
     dialog = GalleryDialog()
     dialog.show()
     qtbot.waitExposed(dialog)
+    dialog.activateWindow()
+    qtbot.waitUntil(dialog.field.hasFocus)
     yield dialog
     dialog.close()
     dialog.deleteLater()

@@ -53,10 +53,11 @@ def test_odd_contents_are_shown(desk, name):
     content = decode(encode(CONTENTS[name]), name)
     desk.session.start()
     desk.document.replace(content)
+    desk.qtbot.turns()  # the compile is asked for with the next turn
     desk.wait(lambda: not desk.session.groups.compile.pending)
     for command in ("view.tests", "view.timeline", "view.breakpoints"):
         desk.window.commands[command].trigger()
-    desk.qtbot.wait(50)
+    desk.qtbot.turns()
     desk.document.replace(DocumentFile(grammar=GrammarPart("regex", "ab"), model=ModelPart("letters")))
     desk.wait(lambda: not desk.session.step_refusal)
 

@@ -115,7 +115,7 @@ def test_within_the_budget_the_output_is_complete_and_without_it_is_not(desk):
     assert desk.window.commands["run.complete"].isChecked()
     desk.window.commands["run.restart"].trigger()
     desk.wait(lambda: not desk.output)
-    assert "exact: 6 left" in desk.panes.generation.headline.text
+    desk.wait(lambda: "exact: 6 left" in desk.panes.generation.headline.text)
     position = run_to_end(desk)
     assert position.finish is Finish.STOP
     assert position.output.endswith(b";")
@@ -194,7 +194,7 @@ def test_only_a_draft_that_is_not_valid_can_be_reset_too(desk):
     QTest.keyClicks(dialog.fields.bias, "the +2")
     QTest.keyClick(dialog, Qt.Key.Key_Escape)
     assert desk.window.commands["run.processors_reset"].isEnabled()
-    desk.window.activateWindow()
+    desk.activate()
     QTest.keyClick(desk.window, Qt.Key.Key_R, Qt.KeyboardModifier.ControlModifier)
     QTest.keyClick(desk.window, Qt.Key.Key_R)
     assert not dialog.problems
@@ -248,8 +248,8 @@ def test_stages_survive_a_saved_document_and_the_death_of_the_process(desk, tmp_
     desk.wait(lambda: not desk.session.step_refusal and in_force(desk) == settings)
     view = desk.session.decoding.view
     assert not next(one for one in view.position.candidates if one.token_id == E).allowed
-    os.kill(desk.session.groups.decode.pid, signal.SIGKILL)
-    desk.wait(lambda: desk.session.decoding.view.model is None)
+    with desk.qtbot.waitSignal(desk.session.alarmed):
+        os.kill(desk.session.groups.decode.pid, signal.SIGKILL)
     desk.wait(lambda: not desk.session.step_refusal)
     assert in_force(desk) == settings
     view = desk.session.decoding.view

@@ -13,7 +13,7 @@ from app.window.tour_card import arrow_between
 @pytest.fixture
 def tour(desk):
     desk.open("a+b")
-    desk.window.activateWindow()
+    desk.activate()
     desk.window.commands["help.tour"].trigger()
     return desk.window.tour
 

@@ -22,8 +22,7 @@ CONTROL, LEFT = Qt.KeyboardModifier.ControlModifier, Qt.MouseButton.LeftButton
 
 
 def open_dialog(desk) -> ReplayDialog:
-    desk.window.activateWindow()
-    desk.wait(desk.window.isActiveWindow)
+    desk.activate()
     QTest.keyClick(desk.window, Qt.Key.Key_K, CONTROL)
     return desk.window.findChild(ReplayDialog)
 
