@@ -402,7 +402,8 @@ COMMANDS: tuple[Command, ...] = (
         "run.breakpoint",
         "Run",
         "Breakpoint",
-        "Set or remove a breakpoint: at the cursor, or on the selected state when the graph has the focus",
+        "Set or remove a breakpoint at the cursor, or on the selected state when the graph has the focus: a run stops "
+        "before that part of the grammar is entered, or when that state is reached",
         ("F9",),
         "ph.record",
     ),

@@ -28,15 +28,15 @@ from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
 ON, WHAT, KIND = range(3)
-_TITLES = ("", "A run stops where the match comes to", "Kind")
+_TITLES = ("", "A run stops at", "Kind")
 _KINDS = {
-    BreakpointKind.RULE: "rule",
-    BreakpointKind.STATE: "state",
-    BreakpointKind.PLACE: "place in the text",
+    BreakpointKind.RULE: "rule, before it is entered",
+    BreakpointKind.STATE: "state, when it is reached",
+    BreakpointKind.PLACE: "place, before it is read",
 }
 _EMPTY = (
-    "No breakpoints. Put the cursor on a part of the grammar, or select a state of the automaton, and press {}: "
-    "a run stops there."
+    "No breakpoints. Put the cursor on a part of the grammar, or select a state of the automaton, and press {}. "
+    "A run stops before the token that enters that part of the grammar, or when it has reached that state."
 )
 
 

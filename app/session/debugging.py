@@ -1,8 +1,9 @@
 """Runs that stop by themselves, breakpoints, and the unconstrained twin.
 
 A run is one step after another (see `decoding`); here is what is asked after each of
-them: whether its goal is reached, and whether it came to a breakpoint. What the worker
-knows of a step it tells with the view. Which states of the drawing were passed only
+them: whether its goal is reached, and whether it met a breakpoint. What the worker
+knows of a step it tells with the view; it stops before a token that enters a breakpoint
+on a rule. Which states of the drawing were passed only
 the window knows; where the rules are drawn, that comes from the compile group, and the
 run waits for it, so that no breakpoint is run over.
 """
@@ -22,8 +23,16 @@ from app.session.ruled import ruled_text
 from app.workers.compile_messages import StandingAnswer
 from app.workers.decode_messages import BreakpointAnswer, DecodeView, FindBreakpoint, TwinAnswer, WriteTwin
 from engine.automata.rule_places import RulePlaces
-from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind, Passage, StateName, hits, toggled
+from engine.decoding.debugging.breakpoints import (
+    Breakpoint,
+    BreakpointKind,
+    StateName,
+    StopBefore,
+    reached_states,
+    toggled,
+)
 from engine.decoding.debugging.run_until import Goal, Progress, RunUntil, reached
+from engine.vocabulary.visible import visible
 
 _UNTOLD = "Where the match stands in the drawn rules cannot be told, so no breakpoint on a state can be minded"
 _OF_OLDER = " (of an older text)"
@@ -75,7 +84,9 @@ class Debugging(QObject):
             return
         self._until, self._steps, self._depth = until or RunUntil(), 0, None
         self._were = None
-        self._decoding.run(self._judge, watched=self._is_watched, one_by_one=self._goes_one_by_one)
+        self._decoding.run(
+            self._judge, watched=self._is_watched, one_by_one=self._goes_one_by_one, stops=self._stops_before
+        )
 
     def step_over(self) -> None:
         """Run until the rules that the next token opens are over."""
@@ -87,14 +98,20 @@ class Debugging(QObject):
 
     def _is_watched(self) -> bool:
         """Whether a step is to tell what it does to the rules."""
-        reads = (one.enabled and one.kind is not BreakpointKind.STATE for one in self.breakpoints)
-        return self._until.needs_passage or any(reads)
+        return self._until.needs_passage or bool(self._stops_before())
+
+    def _stops_before(self) -> tuple[Breakpoint, ...]:
+        """Return the breakpoints that a run stops before: those in the source, not those on states."""
+        return tuple(one for one in self.breakpoints if one.enabled and one.kind is not BreakpointKind.STATE)
 
     def _goes_one_by_one(self) -> bool:
         """Whether something may stop the run within a forced run."""
         return self._until.goal is not Goal.END or any(one.enabled for one in self.breakpoints)
 
     def _judge(self, view: DecodeView) -> str | None:
+        if view.stop_before is not None:
+            self.breakpoint_hit.emit(view.stop_before.breakpoints[0])
+            return _stop_sentence(view.stop_before)
         position = view.position
         node = view.trace.nodes[view.trace.current] if view.trace.current is not None else None
         if position is None or node is None:
@@ -109,9 +126,9 @@ class Debugging(QObject):
         if self._until.needs_passage and passage is None:
             return _BROKEN
         now = Progress(self._steps, self._depth, node.step, position, passage, states)
-        for one in hits(self.breakpoints, passage or Passage(), states):
+        for one in reached_states(self.breakpoints, states):
             self.breakpoint_hit.emit(one)
-            return f"Breakpoint: the match came to {name_of(one)}"
+            return f"Breakpoint: the match reached {name_of(one)}"
         if self._wants_states and self._places is not None and self._places[1] is None:
             return _UNTOLD
         return reached(self._until, now)
@@ -251,6 +268,12 @@ def _outdated(one: Breakpoint) -> Breakpoint:
         return one
     label = name_of(one).removesuffix(_OF_OLDER)
     return replace(one, enabled=False, label=label + _OF_OLDER)
+
+
+def _stop_sentence(stop: StopBefore) -> str:
+    step = stop.step
+    token = step.name or visible(step.token or b"") or f"#{step.token_id}"
+    return f"Breakpoint: stopped before “{token}”, which enters {' and '.join(map(name_of, stop.breakpoints))}"
 
 
 def name_of(one: Breakpoint) -> str:

@@ -50,6 +50,7 @@ from app.workers.decode_messages import (
 )
 from app.workers.messages import Failed
 from app.workers.replaying import OpenOutput
+from engine.decoding.debugging.breakpoints import Breakpoint
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import Chat, FormerBranch, SamplerSettings, Trace
 
@@ -110,6 +111,7 @@ class Decoding(Questions):
         self._judge: Judge = _to_the_end
         self._watched: Callable[[], bool] = bool
         self._one_by_one: Callable[[], bool] = bool
+        self._stops: Callable[[], tuple[Breakpoint, ...]] = tuple
         group.answered.connect(self._on_answer)
         group.told.connect(self._on_told)
         group.failed.connect(self._on_failed)
@@ -222,7 +224,7 @@ class Decoding(Questions):
         if not self._waits_for(StepOnce):
             self._put_aside()
             self._end_assessment()
-            self._group.submit(StepOnce(self._running and self._watched(), self._running and self._one_by_one()))
+            self._group.submit(self._next_step() if self._running else StepOnce())
 
     def run(
         self,
@@ -230,6 +232,7 @@ class Decoding(Questions):
         *,
         watched: Callable[[], bool] = bool,
         one_by_one: Callable[[], bool] = bool,
+        stops: Callable[[], tuple[Breakpoint, ...]] = tuple,
     ) -> None:
         """Step until the end, until `pause`, or until something says so.
 
@@ -237,13 +240,18 @@ class Decoding(Questions):
             judge: asked after every step.
             watched: asked before every step, whether its view is to tell what it does to the rules.
             one_by_one: asked before every step, whether forced runs are taken token by token, so that none is missed.
+            stops: asked before every step for the breakpoints that it stops before.
         """
         if not self._running:
             self._go_on_by_hand()
             self._judge, self._watched, self._one_by_one = judge or _to_the_end, watched, one_by_one
+            self._stops = stops
             self._running = True
             self.running_changed.emit(True)
             self.step()
+
+    def _next_step(self) -> StepOnce:
+        return StepOnce(self._watched(), self._one_by_one(), self._stops())
 
     def go_on(self) -> None:
         """Ask once more whether a run goes on, which could not be told after its last step."""

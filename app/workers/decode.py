@@ -81,6 +81,9 @@ if TYPE_CHECKING:
     from engine.decoding.session import DecodeSession
     from engine.models import LogitSource
 
+_MOVES = (SetGrammar, Begin, SetPrompt, Take, Force, Back, Restart, GoTo, OpenOutput, RestoreTrace)
+"""What moves a session otherwise than by a step, or replaces its rules: breakpoints at its position stop again."""
+
 Loader = Callable[[str, CancelToken], "LogitSource"]
 
 NO_MODEL = "No model is loaded yet; choose one from the model menu"
@@ -150,6 +153,8 @@ class DecodeHandler:
                 return self._view(error=sentence(error))
 
     def _dispatch(self, request: Any, cancel: CancelToken, emit: Emit) -> Any:
+        if isinstance(request, _MOVES):
+            self._watcher.forget_stop()
         match request:
             case SetGrammar():
                 return self._set_grammar(request, cancel)
@@ -181,10 +186,9 @@ class DecodeHandler:
 
     def _dispatch_in_session(self, session: DecodeSession, request: Any, cancel: CancelToken, emit: Emit) -> Any:
         match request:
-            case StepOnce(watched, one_by_one):
+            case StepOnce():
                 if session.finish is None:
-                    self._coalescence.step(session, one_by_one=one_by_one or watched)
-                    return replace(self._view(), passage=self._watcher.passage(session) if watched else None)
+                    return self._step(session, request)
             case Take() | Force():
                 return self._take(session, request)
             case Back() | Restart() | GoTo():
@@ -207,6 +211,14 @@ class DecodeHandler:
             case _:
                 raise TypeError(f"the decode group does not know {type(request).__name__}")
         return self._view()
+
+    def _step(self, session: DecodeSession, request: StepOnce) -> DecodeView:
+        self._watcher.check(session, request.breakpoints)
+        saved = session.save_point()
+        self._coalescence.step(session, one_by_one=request.one_by_one or request.watched)
+        passage = self._watcher.passage(session) if request.watched else None
+        stop = self._watcher.stop_before(session, saved, passage, request.breakpoints)
+        return replace(self._view(), passage=passage if stop is None else None, stop_before=stop)
 
     def _tell(
         self,
@@ -337,6 +349,7 @@ class DecodeHandler:
             former = self._shown_branch()
             self._session, self._summary, self._prompt_error = session, summary_of(model, spec), prompt_error
             self._coalescence.forget_session()
+            self._watcher.forget_stop()
             self._begin_pipeline(self._pipeline)
             return self._view(former=former)
 

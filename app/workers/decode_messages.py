@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from app.workers.traces import RECEIVER, SENDER
-from engine.decoding.debugging.breakpoints import Breakpoint, Passage
+from engine.decoding.debugging.breakpoints import Breakpoint, Passage, StopBefore
 from engine.decoding.pipeline_settings import PipelineSettings, StageName
 from engine.decoding.values import (
     DEFAULT_MAX_TOKENS,
@@ -90,10 +90,13 @@ class StepOnce:
     Attributes:
         watched: whether the view is to tell what it did to the rules.
         one_by_one: one token and no more; else a forced run is taken in one go, where the pipeline says so.
+        breakpoints: a token that enters one of these is not taken, except where a step stopped before it just now.
+            They need `watched` and `one_by_one`.
     """
 
     watched: bool = False
     one_by_one: bool = False
+    breakpoints: tuple[Breakpoint, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +224,7 @@ class DecodeView:
         note: one sentence about what a replay kept and lost; empty otherwise.
         error: why the last request failed, one sentence and a way on; empty where it did not.
         passage: what a step that was watched did to the rules; None of any other request.
+        stop_before: why a step did not take its token; None where it did, and of any other request.
         pipeline: the stages between the model and the draw.
         pipeline_error: why this model cannot have them, so that nothing can be stepped; empty where it can.
         dead_end: at a dead end, which stage leaves nothing and what it expects; empty where the grammar is alone.
@@ -239,6 +243,7 @@ class DecodeView:
     note: str = ""
     error: str = ""
     passage: Passage | None = None
+    stop_before: StopBefore | None = None
     pipeline: PipelineSettings = field(default_factory=PipelineSettings)
     pipeline_error: str = ""
     dead_end: str = ""

@@ -6,14 +6,16 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from app.workers.decode_messages import BreakpointAnswer, TwinAnswer
+from engine.decoding.debugging.breakpoints import BreakpointKind, StopBefore, entered
 from engine.masking.explanation import Explanation, Reason
 from engine.source import CancelToken, EngineError
 
 if TYPE_CHECKING:
     from engine.compile import CompiledGrammar
-    from engine.decoding.debugging.breakpoints import Passage
+    from engine.decoding.debugging.breakpoints import Breakpoint, Passage
     from engine.decoding.debugging.passage import Passages
     from engine.decoding.session import DecodeSession
+    from engine.decoding.session.session import SavePoint
 
 TOLD_EVERY = 4  # steps of a twin: the window need not draw each
 MOST_VERDICTS = 64
@@ -22,11 +24,54 @@ _EXPECTED = 80
 
 
 class Watcher:
-    """Tells what steps do to the rules of the grammar in force."""
+    """Follows what steps do to the rules of the grammar in force, and stops before what breakpoints are on."""
 
     def __init__(self) -> None:
         self._grammar: CompiledGrammar | None = None
         self._passages: Passages | None = None
+        self._stopped: tuple[int | None, tuple[Breakpoint, ...]] | None = None
+
+    def stop_before(
+        self, session: DecodeSession, saved: SavePoint, passage: Passage | None, breakpoints: tuple[Breakpoint, ...]
+    ) -> StopBefore | None:
+        """Undo the last step if its token enters a breakpoint; return why, or None where the step stays.
+
+        A step from the position of the last stop is not stopped again by the same breakpoints.
+
+        Args:
+            session: a step was taken in it.
+            saved: the session before that step.
+            passage: what the step did to the rules; None where no grammar is in force.
+            breakpoints: which ones stop it.
+        """
+        passed, self._stopped = self._stopped, None
+        met = () if passage is None else entered(breakpoints, passage)
+        known = passed[1] if passed is not None and passed[0] == saved.trace.current else ()
+        if not any(all(not one.is_same(other) for other in known) for one in met):
+            return None
+        step = session.steps[-1]
+        session.undo_to(saved)
+        self._stopped = saved.trace.current, met
+        return StopBefore(step, met)
+
+    def check(self, session: DecodeSession, breakpoints: tuple[Breakpoint, ...]) -> None:
+        """Check that a step can tell whether it enters these breakpoints.
+
+        Raises:
+            EngineError: one is on a rule of the grammar, whose rules are not followed.
+        """
+        grammar = session.grammar
+        if not breakpoints or grammar is None or grammar.grammar is None:
+            return
+        names = {rule.name for rule in grammar.grammar.rules}
+        why = self._passages_of(grammar).unfollowed
+        on_rule = next((one for one in breakpoints if one.kind is BreakpointKind.RULE and one.name in names), None)
+        if why and on_rule is not None:
+            raise EngineError(f"a run cannot stop at the rule {on_rule.name}: {why}; switch the breakpoint off")
+
+    def forget_stop(self) -> None:
+        """Let the next step stop at any breakpoint: the position was changed by something else than a step."""
+        self._stopped = None
 
     def passage(self, session: DecodeSession) -> Passage | None:
         """What the last step did; None where there is no grammar, or none any more.
@@ -34,18 +79,22 @@ class Watcher:
         Raises:
             LimitExceededError: the text can be read in so many ways that they are not followed.
         """
-        from engine.decoding.debugging.passage import Passages
-
         grammar = session.grammar
-        if grammar is None or session.position().broken_at is not None:
+        if grammar is None or session.broken_at is not None:
             return None
-        if self._passages is None or self._grammar is not grammar:
-            self._grammar, self._passages = grammar, Passages(grammar)
+        passages = self._passages_of(grammar)
         taken = [_text_of(session, step.token_id) for step in session.steps]
         if session.pipeline.zones is None:
-            return self._passages.after(taken)
-        read = session.position().grammar_text
-        return None if read is None else self._passages.after(_last_apart(read, taken[-1] if taken else b""))
+            return passages.after(taken)
+        read = session.ruled_text
+        return None if read is None else passages.after(_last_apart(read, taken[-1] if taken else b""))
+
+    def _passages_of(self, grammar: CompiledGrammar) -> Passages:
+        from engine.decoding.debugging.passage import Passages
+
+        if self._passages is None or self._grammar is not grammar:
+            self._grammar, self._passages = grammar, Passages(grammar)
+        return self._passages
 
 
 def breakpoint_for(grammar: CompiledGrammar | None, offset: int) -> BreakpointAnswer:

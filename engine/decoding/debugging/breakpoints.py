@@ -1,12 +1,17 @@
-"""Breakpoints: where a run should stop by itself, and whether it came there.
+"""Breakpoints: what stops a run, and whether a step meets it.
 
-A breakpoint names what its author sees: a rule (of a schema: a JSON Pointer), a
-state of the drawn automaton, or a place in the text. All of them are about what was
-*read*, never about what merely might come next: where a JSON value may begin, a
-breakpoint on `number` does not stop before a string (see `passage`).
+A breakpoint is on a rule (in a schema, on a JSON Pointer), on a place in the source, or
+on a state of the drawn automaton.
 
-Values only, so that the window may hold them; which states the match stands in, only
-whoever draws them can tell.
+- One in the source (a rule, a place) stops a run *before* the token that enters it, as a
+  debugger stops before a line runs. The token is drawn first, since before the draw it is
+  not known what comes next: where a JSON value may begin, a breakpoint on `number` does
+  not stop before a string. A token enters a rule if one of its bytes is the first that is
+  read in the rule (see `passage`), even if its first bytes end what came before.
+- One on a state stops a run when the match has *reached* the state.
+
+Values only, so that the window may hold them; which states the match reached is known to
+whoever draws them.
 """
 
 from __future__ import annotations
@@ -15,6 +20,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from engine.decoding.values import Step
 from engine.source import Span
 
 StateName = tuple[str, int]
@@ -83,6 +89,19 @@ class Passage:
     read: tuple[Span, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class StopBefore:
+    """Why a run stopped before a token.
+
+    Attributes:
+        step: the step that was drawn and not taken; the next step from the same position takes it.
+        breakpoints: those that its token enters.
+    """
+
+    step: Step
+    breakpoints: tuple[Breakpoint, ...]
+
+
 def toggled(breakpoints: Iterable[Breakpoint], one: Breakpoint) -> tuple[Breakpoint, ...]:
     """The breakpoints with another one, or without it where there is one on the same thing."""
     known = tuple(breakpoints)
@@ -90,24 +109,27 @@ def toggled(breakpoints: Iterable[Breakpoint], one: Breakpoint) -> tuple[Breakpo
     return others if len(others) < len(known) else (*known, one)
 
 
-def hits(
-    breakpoints: Iterable[Breakpoint], passage: Passage, states: Collection[StateName] = ()
-) -> tuple[Breakpoint, ...]:
-    """The breakpoints that a step came to.
+def entered(breakpoints: Iterable[Breakpoint], passage: Passage) -> tuple[Breakpoint, ...]:
+    """Return the enabled breakpoints on rules and places that a token enters.
 
     Args:
-        breakpoints: those that are not enabled are passed over.
-        passage: what the step did.
-        states: the states of the drawn automaton that it came to.
+        breakpoints: of all kinds.
+        passage: what the token does to the rules.
     """
-    return tuple(one for one in breakpoints if one.enabled and _is_hit(one, passage, states))
+    return tuple(one for one in breakpoints if one.enabled and _is_entered(one, passage))
 
 
-def _is_hit(one: Breakpoint, passage: Passage, states: Collection[StateName]) -> bool:
+def reached_states(breakpoints: Iterable[Breakpoint], states: Collection[StateName]) -> tuple[Breakpoint, ...]:
+    """Return the enabled breakpoints on states of the drawn automaton that a step reached."""
+    on_states = (one for one in breakpoints if one.enabled and one.kind is BreakpointKind.STATE)
+    return tuple(one for one in on_states if (one.name, one.state) in states)
+
+
+def _is_entered(one: Breakpoint, passage: Passage) -> bool:
     match one.kind:
         case BreakpointKind.RULE:
             return one.name in passage.entered
-        case BreakpointKind.STATE:
-            return (one.name, one.state) in states
         case BreakpointKind.PLACE:
             return any(one.offset in span for span in passage.read)
+        case BreakpointKind.STATE:
+            return False

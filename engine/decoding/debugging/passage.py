@@ -71,17 +71,17 @@ class Passages:
     """Tells of one grammar what tokens do; what a text has in common with the last one is not read again.
 
     Attributes:
-        has_rules: whether there are rules to tell of.
+        unfollowed: why a grammar of rules is followed by its places alone, so that no rule is ever entered; else empty.
     """
 
     def __init__(self, grammar: CompiledGrammar) -> None:
         self._grammar = grammar
-        self._match = _rules_of(grammar)
+        self._match, self.unfollowed = _rules_of(grammar)
         self._places = SchemaPlaces(grammar.source.text) if isinstance(grammar.automaton, JsonAutomaton) else None
-        self.has_rules = self._match is not None or self._places is not None
         self._taken: tuple[bytes, ...] = ()
         self._follower = self._begin()
         self._last = _Moment()
+        self._passage = Passage()  # the last answer: a run that stopped before a token asks for it again
 
     def after(self, taken: Sequence[bytes]) -> Passage:
         """What the last of some tokens did.
@@ -94,33 +94,43 @@ class Passages:
         """
         if not taken:
             return Passage()
+        if tuple(taken) == self._taken:
+            return self._passage
         known = len(self._taken)
         if known >= len(taken) or tuple(taken[:known]) != self._taken:
             self._follower, self._last, known = self._begin(), _Moment(), 0
-        for moment in (moment for token in taken[known:-1] for moment in self._follower.take(token)):
-            self._last = moment
-        moments = list(self._follower.take(taken[-1]))
-        passage = _compared(self._last, moments)
+        try:
+            for moment in (moment for token in taken[known:-1] for moment in self._follower.take(token)):
+                self._last = moment
+            moments = list(self._follower.take(taken[-1]))
+        except LimitExceededError:
+            self._follower, self._last, self._taken = self._begin(), _Moment(), ()
+            raise
+        self._passage = _compared(self._last, moments)
         self._taken, self._last = tuple(taken), moments[-1] if moments else self._last
-        return passage
+        return self._passage
 
     def _begin(self) -> _Follower:
         if self._places is not None:
             return _ValueFollower(self._places)
         if self._match is not None:
             return _RuleFollower(self._match[0], self._match[1], self._grammar.automaton)
-        return _PlaceFollower(self._grammar.automaton)
+        is_one_rule = self._grammar.notation == "gbnf" and not self._grammar.has_rules
+        only = self._grammar.grammar.start if is_one_rule and self._grammar.grammar is not None else ""
+        return _PlaceFollower(self._grammar.automaton, only)
 
 
-def _rules_of(grammar: CompiledGrammar) -> tuple[RuleMatch, tuple[str, ...]] | None:
-    # An output does not tell which tokens were taken whole, so where there are such, no rule is followed.
-    if not grammar.has_rules or grammar.automaton.token_elements:
-        return None
+def _rules_of(grammar: CompiledGrammar) -> tuple[tuple[RuleMatch, tuple[str, ...]] | None, str]:
+    """Return what follows the rules of a grammar and their names; None, and why, where they are not followed."""
+    if not grammar.has_rules:
+        return None, ""
+    if grammar.automaton.token_elements:
+        return None, "the grammar names tokens, and an output does not tell which of them were taken whole"
     try:
         automata = grammar.rule_automata(MOST_STATES)
     except LimitExceededError:
-        return None
-    return RuleMatch(automata), tuple(rule.name for rule in automata.rules)
+        return None, f"the rules take more than {MOST_STATES:,} states"
+    return (RuleMatch(automata), tuple(rule.name for rule in automata.rules)), ""
 
 
 def _compared(before: _Moment, moments: Iterable[_Moment]) -> Passage:
@@ -140,10 +150,16 @@ def _compared(before: _Moment, moments: Iterable[_Moment]) -> Passage:
 
 
 class _PlaceFollower:
-    """Follows what in the source reads a text."""
+    """Follows what in the source reads a text.
 
-    def __init__(self, automaton: Runtime) -> None:
+    Args:
+        automaton: that reads it.
+        rule: the only rule of the grammar, which the first byte enters; empty where the grammar has no rules.
+    """
+
+    def __init__(self, automaton: Runtime, rule: str = "") -> None:
         self._automaton = automaton
+        self._uses: tuple[_Use, ...] = ((0, rule),) if rule else ()
         self._configuration = automaton.start
 
     def take(self, token: bytes) -> Iterator[_Moment]:
@@ -152,7 +168,7 @@ class _PlaceFollower:
             read = self.places(byte)
             if read is None:
                 return
-            yield _Moment(read=read)
+            yield _Moment(self._uses, self._uses, read, len(self._uses))
 
     def places(self, byte: int) -> frozenset[Span] | None:
         """What reads the next byte; None where nothing does."""

@@ -60,7 +60,7 @@ def position_at(
         entropy=entropy(decision.p, decision.logits) if decision else None,
         entropy_masked=entropy(decision.p_masked, decision.masked) if decision else None,
         stages=waterfall(decision.p, decision.stages, decision.p_sampled) if decision else (),
-        broken_at=_broken_at(tree),
+        broken_at=broken_at(tree),
         budget=constraint.budget(),
         parts=constraint.parts,
         grammar_text=constraint.grammar_text,
@@ -172,7 +172,8 @@ def unasked_step(
     )
 
 
-def _broken_at(tree: StepTree) -> int | None:
+def broken_at(tree: StepTree) -> int | None:
+    """Return the index of the first step taken that the grammar does not allow; None where there is none."""
     taken = tree.path[: tree.depth]
     return next((i for i, node in enumerate(taken) if node in tree.illegal), None)
 

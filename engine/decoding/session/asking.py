@@ -73,6 +73,10 @@ class Asking:
         """The answer at a node, if it is kept."""
         return self._answers.peek(node)
 
+    def discard(self, node: int) -> None:
+        """Forget the answer at a node that the tree no longer has."""
+        self._answers.discard(node)
+
     def forget(self) -> None:
         """Nodes mean other places from now on."""
         self._answers.clear()

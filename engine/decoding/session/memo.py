@@ -35,6 +35,10 @@ class Memo(Generic[K, V]):
         """The value of a key, if it is there; does not count as use."""
         return self._entries.get(key)
 
+    def discard(self, key: K) -> None:
+        """Forget the value of a key, if there is one."""
+        self._entries.pop(key, None)
+
     def clear(self) -> None:
         """Forget all."""
         self._entries.clear()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,14 @@ from engine.decoding.errors import DeadEndError, FinishedError, NotAllowedError,
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.sampling import candidates
 from engine.decoding.sampling.sampler import Decision, decide
-from engine.decoding.session.accounts import asked_step, output_of, position_at, remembered_at, unasked_step
+from engine.decoding.session.accounts import (
+    asked_step,
+    broken_at,
+    output_of,
+    position_at,
+    remembered_at,
+    unasked_step,
+)
 from engine.decoding.session.asking import Asking
 from engine.decoding.session.memo import Memo
 from engine.decoding.session.moves import put_under, walk
@@ -47,6 +54,19 @@ from engine.source import EngineError, InvariantError
 
 KEPT_LOGITS = 64
 KEPT_POSITIONS = 256
+
+
+@dataclass(frozen=True, slots=True)
+class SavePoint:
+    """The state of a session that `DecodeSession.undo_to` returns to.
+
+    Attributes:
+        trace: the tree of steps.
+        resume: how deep the user stood before a grammar cut the path short.
+    """
+
+    trace: Trace
+    resume: int
 
 
 class DecodeSession:
@@ -193,6 +213,11 @@ class DecodeSession:
             return Finish.LENGTH
         return Finish.CONTEXT if self._asking.is_full(self._tree.depth) else None
 
+    @property
+    def broken_at(self) -> int | None:
+        """The index of the first step taken that the grammar does not allow; None where there is none."""
+        return broken_at(self._tree)
+
     def position(self) -> Position:
         """What stands before the next decision; asks the model where it has not answered yet."""
         return self._positions.get(self._tree.current, self._look)
@@ -321,6 +346,28 @@ class DecodeSession:
         self._tree.stand_at(self._tree.depth - 1)
         self._resume = self._tree.depth
         return True
+
+    def save_point(self) -> SavePoint:
+        """Return what `undo_to` needs to undo steps without a trace."""
+        return SavePoint(self._tree.trace(), self._resume)
+
+    def undo_to(self, saved: SavePoint) -> None:
+        """Undo all steps since a save point. Unlike `back`, it leaves none of them in the trace.
+
+        The model's answer at the save point is kept, so the next `step` draws the same token again.
+
+        Args:
+            saved: of this session, since which tokens were only taken and taken back.
+        """
+        before = saved.trace
+        walk(self._constraint, self._tree, () if before.current is None else self._tree.line_to(before.current))
+        for dropped in range(len(before.nodes), len(self._tree)):
+            self._positions.discard(dropped)
+            self._asking.discard(dropped)
+            if self._decision is not None and self._decision[0] == dropped:
+                self._decision = None
+        self._tree.return_to(before)
+        self._resume = saved.resume
 
     def restart(self) -> None:
         """Go to the start; the steps stay in the trace."""

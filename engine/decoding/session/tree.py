@@ -120,6 +120,18 @@ class StepTree:
         node = self._nodes[node_id]
         self._nodes[node_id] = TraceNode(node.id, node.parent, step)
 
+    def return_to(self, before: Trace) -> None:
+        """Drop every node that was added since, and show the path of that time.
+
+        Args:
+            before: the value of this very tree (`trace`), since which nodes were only added or refreshed.
+        """
+        for node in reversed(self._nodes[len(before.nodes) :]):
+            del self._children[node.id], self._children[node.parent][node.step.token_id]
+        self._nodes, self._path = list(before.nodes), list(before.path)
+        self._depth = 0 if before.current is None else before.path.index(before.current) + 1
+        self.illegal = before.illegal
+
     def stand_at(self, depth: int) -> None:
         """Move along the shown path."""
         if not 0 <= depth <= len(self._path):

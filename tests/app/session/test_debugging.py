@@ -59,11 +59,11 @@ def take(session, qtbot, text):
 
 def test_a_run_stops_at_a_rule_and_goes_on_from_there(opened, qtbot):
     session = opened(GBNF, breakpoints=(Breakpoint(BreakpointKind.RULE, "more", label="more"),))
-    assert run(session, qtbot) == "Breakpoint: the match came to the rule more"
-    assert output(session).endswith("c")
+    assert run(session, qtbot) == "Breakpoint: stopped before “c”, which enters the rule more"
+    assert re.fullmatch(r"\([ab]{3}", output(session))
     session.debugging.toggle(Breakpoint(BreakpointKind.RULE, "tail"))
     assert "tail" in run(session, qtbot)
-    assert output(session).endswith("x)z")
+    assert output(session).endswith("cx)")
     assert [one.name for one in session.document.content.breakpoints] == ["more", "tail"]
     assert session.document.is_modified
 
@@ -90,8 +90,8 @@ def test_a_place_in_a_regular_expression(opened, qtbot):
     session = opened("[ab]{5}x[yz]{2}", "regex")
     session.debugging.toggle_at(7)
     qtbot.waitUntil(lambda: bool(session.debugging.breakpoints))
-    assert "x" in run(session, qtbot)
-    assert len(output(session)) == 6
+    assert run(session, qtbot) == "Breakpoint: stopped before “x”, which enters x"
+    assert len(output(session)) == 5
     session.debugging.toggle_at(7)
     qtbot.waitUntil(lambda: not session.debugging.breakpoints)
 
@@ -169,7 +169,8 @@ def test_a_part_of_a_schema(opened, qtbot):
     session.debugging.toggle_at(schema.index("enum"))
     qtbot.waitUntil(lambda: bool(session.debugging.breakpoints))
     assert session.debugging.breakpoints[0].name == "/items"
-    for items in (1, 2):
-        assert run(session, qtbot) == "Breakpoint: the match came to /items"
+    for items in (0, 1, 2):
+        assert re.fullmatch("Breakpoint: stopped before “[12]”, which enters /items", run(session, qtbot))
         assert len(re.findall("[12]", output(session))) == items
+    session.debugging.set_breakpoints(())
     assert run(session, qtbot, RunUntil(Goal.RULE_EXIT, "/items")) == "The rule /items is over"

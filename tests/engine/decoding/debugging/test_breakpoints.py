@@ -1,6 +1,8 @@
+from dataclasses import replace
+
 import pytest
 
-from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind, Passage, hits, toggled
+from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind, Passage, entered, reached_states, toggled
 from engine.source import Span
 
 NUM = Breakpoint(BreakpointKind.RULE, "num")
@@ -29,10 +31,11 @@ def test_a_breakpoint_is_toggled_by_what_it_is_on():
         (Passage(entered=("num",), read=(Span(4, 5),)), {("", 2)}, (NUM, PLACE)),
     ],
 )
-def test_what_a_step_came_to(passage, states, found):
-    assert hits(ALL, passage, states) == found
+def test_what_a_step_meets(passage, states, found):
+    assert entered(ALL, passage) + reached_states(ALL, states) == found
 
 
 def test_one_that_is_off_stops_nothing():
     off = Breakpoint(BreakpointKind.RULE, "num", enabled=False)
-    assert hits((off,), Passage(entered=("num",))) == ()
+    assert entered((off,), Passage(entered=("num",))) == ()
+    assert reached_states((replace(STATE, enabled=False),), {("expr", 2)}) == ()

@@ -348,3 +348,42 @@ def test_any_token_can_be_looked_up_with_its_numbers():
     done = session("a", stop_at="first")
     done.step()
     assert done.lookup("a")[0].p == 0
+
+
+# Undoing without a trace.
+
+
+def test_a_step_that_is_undone_to_a_save_point_was_never_taken():
+    steps = session(sampler=SamplerSettings(seed=3))
+    steps.step()
+    steps.step()
+    steps.back()
+    before, position = steps.trace, steps.position()
+    saved = steps.save_point()
+    steps.take(token("Z"))
+    steps.position()
+    steps.step()
+    steps.undo_to(saved)
+    assert (steps.trace, steps.position(), steps.text) == (before, position, before.nodes[0].step.token.decode())
+    assert to_end(steps) == to_end(session(sampler=SamplerSettings(seed=3)))
+
+
+def test_nodes_that_follow_an_undone_step_are_not_taken_for_it():
+    steps = session()
+    saved = steps.save_point()
+    steps.take(token("A"))
+    first = steps.position()
+    steps.undo_to(saved)
+    steps.take(token("B"))  # has the number that the undone step had
+    assert steps.position() != first
+    assert steps.text == "B"
+    assert [node.id for node in steps.trace.nodes] == [0]
+
+
+def test_a_save_point_before_a_forced_token_brings_the_grammar_back():
+    steps = session()
+    saved = steps.save_point()
+    steps.force(token("a"))
+    assert steps.broken_at == 0
+    steps.undo_to(saved)
+    assert (steps.broken_at, steps.trace.illegal, steps.position().allowed) == (None, frozenset(), 26)

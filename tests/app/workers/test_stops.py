@@ -1,0 +1,214 @@
+"""Runs stop before the token that enters a breakpoint; every answer goes through a pickle, as in a pipe."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+
+import pytest
+from model_doubles import letters
+
+from app.workers.decode import DecodeHandler
+from app.workers.decode_messages import (
+    Back,
+    GoTo,
+    Lookup,
+    OpenModel,
+    Restart,
+    SetBudget,
+    SetGrammar,
+    SetPipeline,
+    SetPrompt,
+    SetSampler,
+    StepOnce,
+    Take,
+)
+from engine.compile.options import CompileOptions
+from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind, entered
+from engine.decoding.pipeline_settings import PipelineSettings, Strategy, ZoneSettings
+from engine.decoding.values import SamplerSettings
+from engine.source import CancelToken
+
+RECORD = """{"type": "object", "properties": {"a": {"enum": [11, 22]}, "b": {"enum": [33]}, "t": {"type": "array",
+"items": {"enum": [7, 8]}, "maxItems": 3}}, "required": ["b"], "additionalProperties": false}"""
+
+
+def rules(*names: str) -> tuple[Breakpoint, ...]:
+    return tuple(Breakpoint(BreakpointKind.RULE, name, label=name) for name in names)
+
+
+class Worker:
+    def __init__(self, notation: str, text: str, *more: bytes, pipeline: PipelineSettings | None = None) -> None:
+        self.model = letters(more=more)
+        self.handler = DecodeHandler(lambda _spec, _cancel: self.model)
+        self(OpenModel("letters"))
+        self(SetGrammar(1, notation, text, CompileOptions()))
+        if pipeline is not None:
+            self(SetPipeline(pipeline))
+
+    def __call__(self, request):
+        return pickle.loads(pickle.dumps(self.handler.handle(request, CancelToken(), lambda _value: None)))
+
+    def id_of(self, text: bytes) -> int:
+        return self.model.vocabulary.tokens.index(text)
+
+    def take(self, *texts: bytes):
+        for text in texts:
+            view = self(Take(self.id_of(text)))
+        return view
+
+    def step(self, *breakpoints: Breakpoint):
+        view = self(StepOnce(watched=True, one_by_one=True, breakpoints=breakpoints))
+        assert view.error == ""
+        return view
+
+
+def tokens_of(view) -> tuple[int, ...]:
+    trace = view.trace
+    depth = 0 if trace.current is None else trace.path.index(trace.current) + 1
+    return tuple(trace.nodes[node].step.token_id for node in trace.path[:depth])
+
+
+def plain_run(worker):
+    """Step to the end without a breakpoint; the tokens, and what each did to the rules."""
+    passages = []
+    while (view := worker.step()).position.finish is None:
+        passages.append(view.passage)
+    return tokens_of(view), [*passages, view.passage]
+
+
+BUDGET = PipelineSettings(budget=True)
+GRAMMARS = [
+    ("gbnf", 'root ::= "(" root ")" | "[" (root ("," root)*)? "]" | num\nnum ::= [0-9] num?\n', ("root", "num")),
+    ("gbnf", 'root ::= item item item\nitem ::= "-" word\nword ::= [ab]{2}\n', ("item", "word", "absent")),
+    ("gbnf", 'root ::= a | b | c\na ::= "xy"\nb ::= "xz"\nc ::= "" "q"\n', ("a", "b", "c")),
+    ("json_schema", RECORD, ("", "/properties/a", "/properties/b", "/properties/t", "/properties/t/items")),
+]
+
+
+@pytest.mark.parametrize("pipeline", [None, BUDGET, PipelineSettings(coalesce=Strategy.LONGEST)])
+@pytest.mark.parametrize(("notation", "text", "names"), GRAMMARS)
+def test_a_run_stops_before_each_token_that_enters_and_takes_that_very_token_then(notation, text, names, pipeline):
+    more = (b"((", b"[[", b'":2', b'": ', b'{"', b"-a", b"b-", b"xy", b",[")
+    plain, stopping = (Worker(notation, text, *more, pipeline=pipeline) for _ in range(2))
+    for worker in (plain, stopping):
+        worker(SetBudget(60))
+    taken, passages = plain_run(plain)
+    breakpoints = rules(*names)
+    at = 0
+    while at < len(taken):
+        met = entered(breakpoints, passages[at])
+        view = stopping.step(*breakpoints)
+        if met:
+            assert tokens_of(view) == taken[:at]
+            assert len(view.trace.nodes) == at
+            assert (view.stop_before.step.token_id, view.stop_before.breakpoints) == (taken[at], met)
+            assert view.passage is None
+            view = stopping.step(*breakpoints)
+        at += 1
+        assert view.stop_before is None
+        assert tokens_of(view) == taken[:at]
+    assert any(entered(breakpoints, passage) for passage in passages)
+
+
+def test_a_rule_at_the_very_start_is_stopped_at_once_and_then_passed():
+    worker = Worker("gbnf", 'root ::= "c" "d"\n')
+    stopped = worker.step(*rules("root"))
+    assert (stopped.trace.nodes, stopped.trace.current, stopped.stop_before.step.token) == ((), None, b"c")
+    assert worker.step(*rules("root")).stop_before is None
+
+
+def test_a_token_that_ends_one_thing_and_enters_another_is_stopped_at():
+    worker = Worker("json_schema", RECORD, b'":3')
+    worker.take(b"{", b'"', b"b")
+    drawn = set()
+    for seed in range(60):  # `"` alone does not enter the property, `":3` does
+        worker(Restart())
+        worker.take(b"{", b'"', b"b")
+        worker(SetSampler(SamplerSettings(seed=seed)))
+        view = worker.step(*rules("/properties/b"))
+        drawn.add(None if view.stop_before is None else view.stop_before.step.token)
+        assert view.position.output == (b'{"b"' if view.stop_before is None else b'{"b')
+    assert drawn == {None, b'":3'}
+
+
+def test_a_repeated_rule_stops_every_time():
+    worker = Worker("gbnf", 'root ::= "[" item ("," item)* "]"\nitem ::= "x"\n')
+    stops = []
+    for _ in range(60):
+        view = worker.step(*rules("item"))
+        if view.stop_before is not None:
+            stops.append(view.position.output)
+        if view.position.finish is not None:
+            break
+    assert all(output.endswith((b"[", b",")) for output in stops)
+    assert len(stops) == view.position.output.count(b"x") > 0
+
+
+@pytest.mark.parametrize("move", [Back(), Restart(), GoTo(None), SetPrompt("other")])
+def test_a_position_that_is_left_and_reached_again_stops_again(move):
+    worker = Worker("gbnf", 'root ::= "(" word\nword ::= "a"\n')
+    worker.take(b"(")
+    assert worker.step(*rules("word")).stop_before is not None
+    worker(move)
+    worker.take(b"(")
+    assert worker.step(*rules("word")).stop_before is not None
+    assert worker.step(*rules("word")).position.output == b"(a"
+
+
+def test_questions_and_other_settings_do_not_stop_it_again():
+    worker = Worker("gbnf", 'root ::= "(" word\nword ::= "a"\n')
+    worker.take(b"(")
+    assert worker.step(*rules("word")).stop_before is not None
+    worker(Lookup("a"))
+    worker(SetBudget(77))
+    assert worker.step(*rules("word")).stop_before is None
+
+
+def test_another_breakpoint_at_the_same_token_stops_once_more():
+    worker = Worker("gbnf", 'root ::= "(" word\nword ::= letter\nletter ::= "a"\n')
+    worker.take(b"(")
+    assert worker.step(*rules("word")).stop_before.breakpoints == rules("word")
+    assert worker.step(*rules("word", "letter")).stop_before.breakpoints == rules("word", "letter")
+    assert worker.step(*rules("word", "letter")).stop_before is None
+
+
+def test_every_branch_is_stopped_and_none_is_added_or_lost():
+    worker = Worker("gbnf", 'root ::= ("(" | "[") word\nword ::= "ab" | "cd"\n')
+    view = worker.take(b"(", b"a", b"b")
+    worker(Restart())
+    worker.take(b"[")
+    before = worker.take(b"c").trace
+    worker(Back())
+    stopped = worker.step(*rules("word"))
+    assert stopped.stop_before is not None
+    assert (stopped.trace.nodes, stopped.trace.path) == (before.nodes, before.path)
+    first = view.trace.path[0]
+    worker(GoTo(first))
+    assert worker.step(*rules("word")).stop_before is not None
+    assert worker.step(*rules("word")).trace.current is not None
+
+
+def test_in_a_zone_the_rules_are_those_of_its_grammar():
+    zones = ZoneSettings(after="<<")
+    worker = Worker("gbnf", 'root ::= word\nword ::= "a"\n', pipeline=PipelineSettings(zones=zones))
+    worker.take(b"x", b"<", b"<")
+    stopped = worker.step(*rules("word"))
+    assert (stopped.position.output, stopped.stop_before.step.token) == (b"x<<", b"a")
+    assert worker.step(*rules("word")).position.output == b"x<<a"
+
+
+def test_a_breakpoint_that_is_off_and_a_step_by_hand_stop_nothing():
+    worker = Worker("gbnf", 'root ::= "c" "d"\n')
+    off = tuple(replace(one, enabled=False) for one in rules("root"))
+    assert worker.step(*off).stop_before is None
+    assert worker(StepOnce()).position.output == b"cd"
+
+
+def test_a_rule_that_cannot_be_followed_is_refused_and_not_run_over():
+    worker = Worker("gbnf", 'root ::= <a> word\nword ::= "a"\n', b"<a>")
+    view = worker(StepOnce(watched=True, one_by_one=True, breakpoints=rules("word")))
+    assert (view.position.output, view.trace.nodes) == (b"", ())
+    assert view.error.startswith("A run cannot stop at the rule word: the grammar names tokens")
+    worker(SetGrammar(2, "regex", "ab", CompileOptions()))
+    assert worker.step(*rules("word")).position.output  # a regular expression has no rules, so none is run over
