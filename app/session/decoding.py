@@ -103,6 +103,7 @@ class Decoding(Questions):
         super().__init__(document, group, parent)
         self._spec = ""
         self._grammar: SetGrammar | None = None
+        self._first_revision = 0  # of the document that is open: views of older grammars belong to the one before
         self._to_restore: RestoreTrace | None = None
         self._opening_steps = 0
         self._next_move: Back | GoTo | None = None  # once the present one is answered
@@ -319,7 +320,7 @@ class Decoding(Questions):
         content = self._document.content
         self._to_restore = restore_request(content.trace)
         self._opening_steps = 0
-        self._grammar = None
+        self._grammar, self._first_revision = None, self._document.revision
         self._end_assessment()
         self._view = replace(view_of(content), model=self._view.model)  # nothing of the former one stays to be read
         self.viewed.emit(self._view)
@@ -382,8 +383,9 @@ class Decoding(Questions):
         self.model_failed.emit(request.spec, view.error)
 
     def _of_this_document(self, view: DecodeView) -> DecodeView:
-        """What a view shows of this document: until its own grammar compiles, the worker holds the former one's."""
-        return view if self._grammar is not None else replace(view, position=None, dead_end="")
+        """Return a view without its position, until the worker has read the grammar of this document."""
+        is_own = self._grammar is not None and view.grammar_revision >= self._first_revision
+        return view if is_own else replace(view, position=None, dead_end="")
 
     @property
     def _another_document_waits(self) -> bool:

@@ -64,7 +64,11 @@ def _places(grammar: CompiledGrammar, configuration: int) -> list[tuple[OpenFram
     spans = grammar.automaton.spans(configuration)
     if grammar.notation != "json_schema":
         return [(OpenFrame(grammar.source.excerpt(span), (span,)),) for span in spans]
-    return [_within(grammar.source, pointer, span) for span in spans for pointer in pointers(grammar.source, [span])]
+    found = [_within(grammar.source, pointer, span) for span in spans for pointer in pointers(grammar.source, [span])]
+    if found or grammar.automaton.accepts(configuration):
+        return found
+    root = _schemas(grammar.source.text).get("")  # nothing is read yet, or white space within the root
+    return [(OpenFrame("#", () if root is None else (root,)),)]
 
 
 def _within(source: SourceText, pointer: str, span: Span) -> tuple[OpenFrame, ...]:

@@ -39,6 +39,7 @@ _NEVER: Final = CancelToken()
 """For a compile that nobody asks to stop."""
 # Where it is there, it says of the first rule why no text matches.
 _SMALLER: Final = "Use smaller counts, or fewer alternatives and conditions"
+_SHORTER: Final = "Shorten the text; white space and comments count"
 _SMALLER_THERE: Final = "Use smaller counts there, or fewer alternatives and conditions"
 _TELLS_OF_EMPTINESS = "gbnf-unproductive-rule"
 
@@ -140,12 +141,14 @@ def _no_collection() -> Iterator[None]:
 
 
 def _too_large(error: LimitExceededError, text: SourceText) -> Diagnostic:
+    """Return the finding of a breached limit, at its place or else at the first line of the text."""
+    smaller = _SHORTER if error.name == "source_length" else _SMALLER_THERE if error.span else _SMALLER
     return Diagnostic(
         "limit-exceeded",
         Severity.ERROR,
-        error.span or Span(0, len(text.text)),
+        error.span or Span(0, len(text.text.partition("\n")[0])),
         f"the grammar is too large: {error}",
-        (_SMALLER_THERE if error.span else _SMALLER) + (f", or {error.remedy}" if error.remedy else ""),
+        smaller + (f", or {error.remedy}" if error.remedy else ""),
     )
 
 

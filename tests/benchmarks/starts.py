@@ -149,6 +149,8 @@ def main() -> int:
             results[not trouble] += 1
             if trouble:
                 print(trouble, flush=True)
+            if results.total() % 25 == 0:
+                print(f"… {results.total()} starts, {results[False]} of them failed", flush=True)
     print(f"{results.total()} starts, {results[False]} of them failed")
     return 1 if results[False] else 0
 

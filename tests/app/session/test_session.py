@@ -9,7 +9,7 @@ from app.document import Autosave, Document, DocumentFile, GrammarPart, ModelPar
 from app.graph.layout import LayoutRequest
 from app.jobs import group
 from app.session import Groups, Session
-from app.workers.decode_messages import Back, StepOnce, Take
+from app.workers.decode_messages import Back, Begin, StepOnce, Take
 from app.workers.export_values import ExportTold
 from engine.decoding.values import Finish, SamplerSettings
 
@@ -156,6 +156,22 @@ def test_another_document_knows_nothing_of_the_one_before(ready, qtbot):
     assert ready.document.content.former == ()
     assert ready.document.content.trace.nodes == ()
     assert ready.document.content.prompt == ""
+
+
+def test_a_late_view_of_the_document_before_is_not_shown_as_of_the_next_one(ready, qtbot):
+    """The answer to `Begin` may come after the compile, while the worker still holds the grammar before."""
+    former, late = ready.decoding.view, []
+
+    def answer_late(_drawn) -> None:
+        ready.groups.decode.answered.emit(Begin("", SamplerSettings(), 256), former)
+        late.append((ready.decoding.view.position, ready.step_refusal))
+
+    ready.compiling.compiled.connect(answer_late)
+    ready.document.replace(DocumentFile(grammar=GrammarPart(text="[xyz]"), model=ModelPart("letters")))
+    qtbot.waitUntil(lambda: can_step(ready))
+    assert former.position.allowed == 2
+    assert late == [(None, "The grammar is still compiling")]
+    assert ready.decoding.view.position.allowed == 3
 
 
 def test_a_document_that_does_not_compile_shows_nothing_of_the_one_before(ready, qtbot):

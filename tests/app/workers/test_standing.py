@@ -51,6 +51,18 @@ def test_a_place_in_a_schema_has_the_schemas_around_it() -> None:
     assert all(SCHEMA[frame.spans[0].start] == "{" for frame in stack.frames[1:])
 
 
+@pytest.mark.parametrize(("schema", "output"), [(SCHEMA, b""), ('{"type": "array"}', b""), ("true", b"")])
+def test_at_the_start_of_a_schema_its_root_is_listed(schema: str, output: bytes) -> None:
+    answer = standing("json_schema", schema, output)
+    assert [[frame.name for frame in stack.frames] for stack in answer.stacks] == [["#"]]
+    assert not answer.stacks[0].may_end
+
+
+def test_at_the_end_of_a_schema_nothing_is_open() -> None:
+    answer = standing("json_schema", '{"type": "null"}', b"null")
+    assert [stack.frames for stack in answer.stacks if stack.may_end] == [()]
+
+
 def test_keywords_that_hold_schemas_are_no_schemas() -> None:
     answer = standing(
         "json_schema",

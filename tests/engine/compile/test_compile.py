@@ -16,7 +16,7 @@ from engine import (
     compile_grammar,
 )
 from engine.automata.runtime import DEAD
-from engine.source import Severity
+from engine.source import Severity, Span
 
 
 @pytest.mark.parametrize(
@@ -207,3 +207,13 @@ def test_a_long_pattern_compiles() -> None:
 def test_a_search_for_a_match_does_not_go_round_as_often_as_a_count_lets_it() -> None:
     grammar = compile_grammar("regex", r"(?=.{1,1024}$)(?=[a-z.]+@[a-z]+\.[a-z]{2}$).*")
     assert grammar.automaton.size < 50
+
+
+@pytest.mark.parametrize("notation", ["regex", "gbnf", "json_schema"])
+def test_a_text_that_is_too_long_is_marked_at_its_first_line_and_told_what_counts(notation: str) -> None:
+    options = CompileOptions(limits=Limits(source_length=20))
+    with pytest.raises(GrammarError) as caught:
+        compile_grammar(notation, "first\n" + "x" * 30, options)
+    (finding,) = caught.value.diagnostics
+    assert (finding.code, finding.span) == ("limit-exceeded", Span(0, 5))
+    assert finding.hint == "Shorten the text; white space and comments count, or raise it with --limit source_length=40"
