@@ -14,7 +14,7 @@ import json
 from typing import Any, NamedTuple
 
 from engine.automata.json.reading import QUOTE_BYTE, ReadingTable, StringReader
-from engine.automata.json.strings.a_labels import Gate, NamesWithALabels, is_a_label
+from engine.automata.json.strings.a_labels import ALabel, Gate, NamesWithALabels, classify
 from engine.automata.json.strings.language import StringLanguage, TextLanguage
 from engine.automata.json.strings.spelled import Spelled, before, is_between
 from engine.automata.runtime import DEAD
@@ -26,13 +26,11 @@ class TextGate(NamedTuple):
 
     Attributes:
         begins: whether that label begins there.
-        valid: where the reading goes on if it is one.
-        invalid: the same if it is not.
+        ways: where the reading goes on, by the class of the label; the same for all where it begins.
     """
 
     begins: bool
-    valid: Ways
-    invalid: Ways
+    ways: tuple[Ways, ...]
 
 
 class Ways(NamedTuple):
@@ -82,9 +80,9 @@ class _Names:
         """Whether the name may end here if it ends with an A-label."""
         return state is not None and is_between(state) and self._names.asks(state)
 
-    def told(self, state: int, *, valid: bool) -> int:
-        """Such a state, with the answer."""
-        return self._names.told(state, valid=valid)
+    def told(self, state: int, found: ALabel) -> int:
+        """Return such a state, with the answer."""
+        return self._names.told(state, found)
 
     def is_within(self, state: int | None) -> bool:
         """Whether an A-label is being read."""
@@ -108,14 +106,16 @@ class HostNameReader(StringReader):
             self._fill_row(table, number, state)
         else:
             self._fill_characters(table, number, state, self.languages[0].spelled_at(state[0]))
-        asking = 0
-        for i, names in self._names:
-            asking |= names.asks(state[i]) << i
+        asking = [(i, names) for i, names in self._names if names.asks(state[i])]
         if asking:
             nowhere = (None,) * len(self.languages)
-            others = self.accepting(state)
-            gate = TextGate(False, Ways(nowhere, others | asking), Ways(nowhere, others))
-            table.rows[number, QUOTE_BYTE] = self.ending(gate)
+            ways = []
+            for found in ALabel:
+                accepting = self.accepting(state)
+                for i, names in asking:
+                    accepting |= names.accepts(names.told(state[i], found)) << i
+                ways.append(Ways(nowhere, accepting))
+            table.rows[number, QUOTE_BYTE] = self.ending(TextGate(False, tuple(ways)))
 
     def entry(self, table: ReadingTable, following: tuple[Any, ...]) -> int:
         """The entry for a byte that leads to some states."""
@@ -126,11 +126,11 @@ class HostNameReader(StringReader):
                 gates[i] = gate
         if not gates:
             return table.state(self, following)
-        valid, invalid = list(following), list(following)
-        for i, gate in gates.items():
-            valid[i], invalid[i] = gate.to, gate.to if gate.begins else None
-        begins = any(gate.begins for gate in gates.values())
-        return self.ending(TextGate(begins, Ways(tuple(valid), 0), Ways(tuple(invalid), 0)))
+        ways = []
+        for found in ALabel:
+            states = [gates[i].to[found] or None if i in gates else at for i, at in enumerate(following)]
+            ways.append(Ways(tuple(states), 0))
+        return self.ending(TextGate(any(gate.begins for gate in gates.values()), tuple(ways)))
 
     def through(self, table: ReadingTable, gate: TextGate, text: bytes) -> int:
         """The entry behind a gate: a state, or an end of the reading; `DEAD` where the gate is shut.
@@ -141,10 +141,10 @@ class HostNameReader(StringReader):
             text: what was read behind the `xn--` of an A-label that ends there, to the last byte of what ends it.
         """
         if gate.begins:
-            ways = gate.valid
+            ways = gate.ways[ALabel.ANYWHERE]
         else:
             label = json.loads(b'"' + text) if text.endswith(b'"') else json.loads(b'"%b"' % text)[:-1]
-            ways = gate.valid if is_a_label(label) else gate.invalid
+            ways = gate.ways[classify(label)]
         if any(state is not None for state in ways.states):
             return table.state(self, ways.states)
         return self.ending(ways.accepting) if ways.accepting else DEAD
@@ -157,9 +157,9 @@ class HostNameReader(StringReader):
         """The number of a state in which it is known whether the A-label, of which so much was read, is one."""
         asking = [(i, names) for i, names in self._names if names.asks(state[i])]
         if asking:
-            valid, told = is_a_label(json.loads(b'"%b"' % text)), list(state)
+            found, told = classify(json.loads(b'"%b"' % text)), list(state)
             for i, names in asking:
-                told[i] = names.told(state[i], valid=valid)
+                told[i] = names.told(state[i], found)
             state = tuple(told)
         return table.state(self, state)
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from tests.exactness.soundness import (
     completions,
+    format_texts,
     gbnf_texts,
     matcher_steps,
     regex_texts,
@@ -30,6 +31,7 @@ GENERATORS: dict[str, Check] = {
     "schema-objects": schema_objects.check,
     "schema-scalars": schema_scalars.check,
     "schema-references": schema_references.check,
+    "formats": format_texts.check,
     "regex-python": regex_texts.check_python,
     "regex-ecma": regex_texts.check_ecma,
     "gbnf": gbnf_texts.check,

@@ -6,8 +6,9 @@ classes, directions and compositions from Python's own tables. A character has
 to be known to both.
 
 Exact: the contextual rules (RFC 5892, appendix A), hyphens, no combining mark in
-front, the Bidi rule of each label (RFC 5893). Narrower than the standard, since
-the whole of it is not regular or not small:
+front, and the Bidi rule (RFC 5893): either no label of a name has a right-to-left
+character, or every label satisfies the rule. Nothing is accepted that the standard
+refuses. Narrower than the standard, since the whole of it is not regular or not small:
 
 - normal form C: no mark stands behind what it could compose with, no mark behind a mark, and those of U+0300 to
   U+036F that compose do not stand at all;
@@ -25,6 +26,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache, reduce
+from typing import TypeAlias
 
 from engine.grammar import Chars, CharSet, Choice, Node, Repeat, Sequence
 from engine.grammar.charset import ANY
@@ -33,8 +35,11 @@ from engine.grammar.nodes import Look
 DOTS = "\u002e\u3002\uff0e\uff61"
 """What separates labels (RFC 3490, section 3.1)."""
 
-# (characters beyond ASCII, characters) of a label. The Punycode of no such label is longer than 59 digits: its deltas
-# sum to at most (0xFFFF - 127) × length, and of each only the number of digits under the least favourable bias counts.
+# (characters beyond ASCII, characters) of a label. The Punycode of no such label is longer than 59 characters, so with
+# `xn--` it fits in 63. The deltas sum to at most (0xFFFF - 127) × (length + 1). Under any bias, a delta of 4, 5, 6, 7
+# digits is at least 2,886, 28,886, 288,886, 2,888,886; under the first bias, of 4 and 5 at least 31,886 and 350,386.
+# So ten deltas of the first tier have at most 4 + 3 × 6 + 6 × 5 = 52 digits, beside 6 letters and a hyphen; and three
+# of the second at most 5 + 2 × 6 = 17, beside 40 letters and a hyphen.
 _TIERS = ((10, 16), (3, 43))
 
 # The composed characters of the basic plane but for Hangul syllables, whose parts are valid in no label.
@@ -44,7 +49,9 @@ _LONG_RUN = 1000  # ideographs and syllables, which are letters and no marks
 _ALEF = 0x5D0
 _DIACRITICS = CharSet(((0x300, 0x36F),))
 _ASCII = CharSet(((0x00, 0x7F),))
-_LOWER_CASE = CharSet(((0x30, 0x39), (0x61, 0x7A)))
+_LOWER_LETTERS = CharSet(((0x61, 0x7A),))
+_LOWER_CASE = CharSet(((0x30, 0x39),)) | _LOWER_LETTERS
+_NEUTRAL = ("ES", "CS", "ET", "ON", "BN")  # directions of characters that end no label of a name with the Bidi rule
 _HYPHEN = CharSet.chars("-")
 _END = Look(Chars(ANY), ahead=True, negated=True)
 
@@ -163,8 +170,13 @@ def _in_any_form(characters: CharSet) -> list[Node]:
     return [Chars(characters)]
 
 
-def _contextual(characters: CharSet) -> list[Node]:
-    """What may stand in a context only, together with what comes before it (RFC 5892, appendix A.1 to A.6)."""
+def _contextual(characters: CharSet, ending: tuple[Node, ...] = ()) -> list[Node]:
+    """Return what is valid in a context only, together with what precedes it (RFC 5892, appendix A.1 to A.6).
+
+    Args:
+        characters: the other characters of the label.
+        ending: what the Bidi rule requires after a joiner.
+    """
     right_to_left = _ALEF in characters
 
     def pair(before: CharSet, character: str, *after: Node) -> list[Node]:
@@ -172,7 +184,7 @@ def _contextual(characters: CharSet) -> list[Node]:
         return [Sequence((Chars(allowed), Chars(CharSet.chars(character)), *after))] if allowed else []
 
     return [
-        *pair(_tables().viramas, "\u200c\u200d"),
+        *pair(_tables().viramas, "\u200c\u200d", *ending),
         *pair(_joining("LD"), "\u200c", _ahead(Chars(_joining("RD")))),
         *pair(CharSet.chars("l"), "\u00b7", _ahead(Chars(CharSet.chars("l")))),
         *(pair(_script("Hebrew"), "\u05f3\u05f4") if right_to_left else []),
@@ -180,41 +192,61 @@ def _contextual(characters: CharSet) -> list[Node]:
     ]
 
 
-def _label(dots: CharSet, letters: Callable[[CharSet], list[Node]]) -> Node:
-    """A label written from left to right, one with the katakana middle dot (appendix A.7), or from right to left."""
+_Form: TypeAlias = Callable[[CharSet], list[Node]]
+
+
+def _from_the_left(within: CharSet, form: _Form, *, bidi: bool) -> Node:
+    """Return the labels without right-to-left characters.
+
+    Args:
+        within: the characters that do not separate labels.
+        form: `_normal` or `_in_any_form`.
+        bidi: whether the label satisfies the Bidi rule's conditions 1, 5 and 6 (RFC 5893, section 2): it begins with a
+            letter, and ends with a letter or digit, marks aside. Every label of a name with a right-to-left label does.
+    """
     tables = _tables()
-    within = ~dots
-    hyphen = Sequence((Chars(_HYPHEN), _ahead(Chars(within))))
-    left = (tables.of(*(set(tables.directions) - {"R", "AL", "AN"})) | _LOWER_CASE) & within
-    left_items = (*letters(left), *_contextual(left), hyphen)
+    directions = {"L", "EN", "NSM", *_NEUTRAL} if bidi else set(tables.directions) - {"R", "AL", "AN"}
+    left = (tables.of(*directions) | _LOWER_CASE) & within
+    neutral = tables.of(*_NEUTRAL) & within if bidi else CharSet()
+    strong = (tables.of("L", "EN") | _LOWER_CASE) & within
+    ending = (_ahead(_any_of(within), Chars(strong)),) if bidi else ()
+    first = (tables.of("L") & within) | _LOWER_LETTERS if bidi else left
+    items = (
+        *form(left - neutral),
+        *_contextual(left, ending),
+        Sequence((Chars(_HYPHEN), *(ending or (_ahead(Chars(within)),)))),
+        *([Sequence((Choice(tuple(form(neutral))), *ending))] if neutral else []),
+    )
     middle_dot = CharSet.chars("\u30fb")
     eastern = (_script("Hiragana") | _script("Katakana") | _script("Han")) - middle_dot
     with_middle_dot = Sequence(
         (
             _ahead(_any_of(within), Chars(eastern)),
-            _spelled(left - tables.marks | middle_dot, (*left_items, Chars(middle_dot)), within),
+            _spelled(
+                first - tables.marks | (CharSet() if bidi else middle_dot),
+                (*items, Sequence((Chars(middle_dot), *ending))),
+                within,
+            ),
         )
     )
-    return Choice(
-        (_spelled(left - tables.marks, left_items, within), with_middle_dot, _from_the_right(within, letters))
-    )
+    return Choice((_spelled(first - tables.marks, items, within), with_middle_dot))
 
 
-def _from_the_right(within: CharSet, form: Callable[[CharSet], list[Node]]) -> Node:
-    """A label of the Bidi rule's conditions 1 to 4: it ends with a letter or digit, and mixes no kinds of digits."""
+def _from_the_right(within: CharSet, form: _Form) -> Node:
+    """Return the labels of the Bidi rule's conditions 1 to 4: they end with a letter or digit, and mix no digits."""
     tables = _tables()
     letters = tables.of("R", "AL")
     western, arabic = tables.of("EN") | CharSet(((0x30, 0x39),)), tables.of("AN")
     ending = _ahead(_any_of(within), Chars(letters | western | arabic))
     items = [
         *form(letters | tables.of("NSM")),
-        *_contextual(letters | tables.of("NSM")),
+        *_contextual(letters | tables.of("NSM"), (ending,)),
         Sequence((Chars(western), _ahead(_any_of(within), Chars(arabic), negated=True))),
         Sequence((Chars(arabic), _ahead(_any_of(within), Chars(western), negated=True))),
         Sequence((Chars(_HYPHEN), ending)),
     ]
-    if neutral := tables.of("ES", "CS", "ET", "ON", "BN"):
-        items.append(Sequence((Chars(neutral), ending)))
+    if neutral := tables.of(*_NEUTRAL):
+        items.append(Sequence((Choice(tuple(form(neutral))), ending)))
     return _spelled(letters - tables.marks, tuple(items), within)
 
 
@@ -236,12 +268,19 @@ def _spelled(first: CharSet, items: tuple[Node, ...], within: CharSet) -> Node:
 
 
 def name(dots: str, *, normal: bool = True) -> Node:
-    """A name of one to three labels.
+    """Return the names of one to three labels.
+
+    Either no label has right-to-left characters, or every label satisfies the Bidi rule.
 
     Args:
-        dots: what may stand between two labels.
+        dots: what separates labels.
         normal: whether a label has to be in normal form C.
     """
     separator = CharSet.chars(dots)
-    label = _label(separator, _normal if normal else _in_any_form)
-    return Sequence((label, Repeat(Sequence((Chars(separator), label)), 0, 2)))
+    form: _Form = _normal if normal else _in_any_form
+
+    def labels(label: Node) -> Node:
+        return Sequence((label, Repeat(Sequence((Chars(separator), label)), 0, 2)))
+
+    with_bidi_rule = Choice((_from_the_left(~separator, form, bidi=True), _from_the_right(~separator, form)))
+    return Choice((labels(_from_the_left(~separator, form, bidi=False)), labels(with_bidi_rule)))

@@ -7,6 +7,7 @@ import idna
 import pytest
 
 from engine import CompileOptions, Matcher, Vocabulary, compile_grammar
+from tests.exactness.soundness.format_oracles import is_hostname, is_idn_hostname
 
 HOST = {"type": "string", "format": "hostname"}
 IDN = {"type": "string", "format": "idn-hostname"}
@@ -67,6 +68,55 @@ def test_characters_of_names_may_be_escaped(schema):
         assert grammar.fullmatch(f'"{every}"')
         assert grammar.fullmatch(json.dumps(name).replace(".", r"\u002e").replace("n--", r"n\u002D-"))
         assert not grammar.fullmatch(f'"{every}\\u002E"')
+
+
+# Names of A-labels in which one is right-to-left: then no label may begin with a digit (RFC 5893, sections 1.4 and 2).
+BIDI = {
+    "xn--4db": True,
+    "xn--4db.a0": True,
+    "a-0.xn--zca.xn--4db": True,
+    "xn--4db.xn--ngba1o": True,
+    "xn--0-gyc.0a.1": True,
+    "0a.xn--4db": False,
+    "xn--4db.0a": False,
+    "xn--4db.a.0": False,
+    "xn--4db.xn--0-gyc": False,
+    "xn--0-gyc.xn--4db": False,
+    "xn--0-gyc.a.xn--4db": False,
+}
+BIDI_BEYOND_ASCII = {
+    "xn--4db.\u00fc": True,
+    "\u05d0.xn--zca": True,
+    "xn--0-gyc\u3002\u00fc": True,
+    "xn--4db.\u05d0.a": True,
+    "xn--4db.0\u00fc": False,
+    "0\u00fc.xn--4db": False,
+    "\u05d0.xn--0-gyc": False,
+    "xn--0-gyc\u3002\u05d0": False,
+    "\u05d0.xn--4db.0": False,
+}
+
+
+def test_a_name_with_a_right_to_left_label_obeys_the_bidi_rule():
+    for name, valid in BIDI.items():
+        assert is_hostname(name) is is_idn_hostname(name) is valid
+        assert accepts(HOST, name) is accepts(IDN, name) is valid, name
+        assert accepts(PLACES["both"][0], [name, name]) is valid, name
+    for name, valid in BIDI_BEYOND_ASCII.items():
+        assert accepts(IDN, name) is is_idn_hostname(name) is valid, name
+
+
+def test_a_right_to_left_a_label_decides_how_later_labels_begin():
+    for schema, letters in ((HOST, b"a"), (IDN, "a\u05d0".encode())):
+        matcher = Matcher(compile_grammar("json_schema", json.dumps(schema)), VOCABULARY)
+        assert matcher.accept_bytes(b'"xn--4db.')
+        assert not matcher.is_allowed(ord("0"))
+        assert matcher.is_allowed(ord("a"))
+        assert matcher.is_allowed(letters[-2 if len(letters) > 1 else 0])
+        assert matcher.accept_bytes(b"xn--0-gyc")
+        assert not matcher.is_allowed(ord('"'))
+        assert not matcher.is_allowed(ord("."))
+        assert matcher.is_allowed(ord("a"))
 
 
 def test_labels_between_other_dots():
@@ -141,7 +191,7 @@ def test_a_text_is_followed_within_a_labels_only():
     automaton = grammar.automaton
     for text in (b'["xn--fiqs8s.', b'["ab-cdefgh.'):
         one = automaton.run(automaton.start, text)
-        assert one == automaton.run(automaton.start, text.replace(b"fiqs8s", b"4gbrim"))
+        assert one == automaton.run(automaton.start, text.replace(b"fiqs8s", b"wgv71a"))
     first = automaton.run(automaton.start, b'["xn--fiqs8s"')
     assert first == automaton.run(automaton.start, b'["a"')
 

@@ -1,17 +1,20 @@
 """Host names with A-labels, letter by letter: what is known to complete them, and where the text decides."""
 
 import random
+import re
 from itertools import product
 from string import ascii_lowercase, digits
 
 import idna
 import pytest
 
-from engine.automata.json.strings.a_labels import DOTS, Beginning, NamesWithALabels, end_of, is_a_label
+from engine.automata.json.strings.a_labels import DOTS, ALabel, Beginning, NamesWithALabels, classify, end_of
 from engine.automata.json.strings.spelling import Escapes
 from engine.automata.runtime import DEAD
+from tests.exactness.soundness.format_oracles import ORACLES
 
 LETTERS = ascii_lowercase + digits
+HAS_CAPITAL = re.compile("[A-Z]").search
 VALID = "bcher-kva fiqs8s mgberp4a5d4ar p1ai 80ak6aa92e zca ---6kccl6ap0agkc7a2i 11b2ezcw70k ll-0ea".split()
 INVALID = (
     "",
@@ -41,29 +44,29 @@ def run(names, text, state=None):
     state, label = state or names.start, ""
     for character in text:
         if names.asks(state):
-            state = names.told(state, valid=is_a_label(label))
+            state = names.told(state, classify(label))
         state = names.row(state)[names.letters.of(ord(character))]
         gate = names.gates.get(state)
         if gate is not None:
             if not gate.begins:
                 return DEAD  # the state was told
-            state, label = gate.to, ""
+            state, label = gate.to[ALabel.ANYWHERE], ""
         else:
             label += character
         if state == DEAD:
             return DEAD
-    return names.told(state, valid=is_a_label(label)) if names.asks(state) else state
+    return names.told(state, classify(label)) if names.asks(state) else state
 
 
 @pytest.mark.parametrize("encoded", VALID)
 def test_a_labels(encoded):
-    assert is_a_label(encoded)
+    assert classify(encoded)
     assert idna.alabel(idna.ulabel(f"xn--{encoded}")).decode() == f"xn--{encoded}"
 
 
 @pytest.mark.parametrize("encoded", INVALID)
 def test_no_a_labels(encoded):
-    assert not is_a_label(encoded)
+    assert classify(encoded) is ALabel.INVALID
 
 
 def test_every_beginning_has_an_end_that_makes_an_a_label_of_it():
@@ -74,7 +77,7 @@ def test_every_beginning_has_an_end_that_makes_an_a_label_of_it():
                 middle = "".join(rng.choice(LETTERS + "-") for _ in range(length - 5)) + last if length > 4 else ""
                 text = "".join(rng.choice(LETTERS) if kind == "a" else kind for kind in head) + middle
                 end = end_of(beginning_of(text))
-                assert is_a_label(text + end), text
+                assert classify(text + end) is ALabel.ANYWHERE, text
                 assert len(end) <= 9
 
 
@@ -100,9 +103,25 @@ def test_every_state_within_an_a_label_can_be_completed(name):
 def test_what_is_accepted_is_a_name(name):
     names, rng = NamesWithALabels(name, Escapes.ANY), random.Random(name)
     for _ in range(200):
-        labels = [rng.choice([*("xn--" + each for each in (*VALID, *INVALID)), "a", "a-b"]) for _ in range(3)]
-        right = all(label[:4] != "xn--" or is_a_label(label[4:]) for label in labels)
-        assert names.accepts(run(names, ".".join(labels))) is right, labels
+        labels = [rng.choice([*("xn--" + each for each in (*VALID, *INVALID)), "a", "0-b"]) for _ in range(3)]
+        valid = ORACLES[name](".".join(labels)) and not any(map(HAS_CAPITAL, labels))
+        assert names.accepts(run(names, ".".join(labels))) is valid, labels
+
+
+@pytest.mark.parametrize(
+    ("label", "found"),
+    [
+        ("zca", ALabel.ANYWHERE),
+        ("4db", ALabel.RIGHT_TO_LEFT),
+        ("ngba1o", ALabel.RIGHT_TO_LEFT),
+        ("0-gyc", ALabel.NOT_BIDI),
+        ("0ca24w", ALabel.INVALID),
+        ("example-", ALabel.INVALID),
+        ("--9uc", ALabel.INVALID),
+    ],
+)
+def test_classes(label, found):
+    assert classify(label) is found
 
 
 def test_as_many_characters_are_counted_as_there_are():
