@@ -20,12 +20,23 @@ from engine.models.errors import ModelError
 
 _SCALARS: Final = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
 """The bytes of GGUF's numbers and booleans, by the number of their type."""
+_INTEGERS: Final = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 10: "Q", 11: "q"}
 _STRING, _ARRAY = 8, 9
+_LONGEST_KEY: Final = 1_000
 _VERSIONS: Final = (2, 3)
 _MOST_DIMENSIONS: Final = 8
 _DEEPEST: Final = 4  # arrays of arrays; files in use have none
 _LAYERS: Final = ("num_hidden_layers", "num_layers", "n_layer", "n_layers")
 _WIDTHS: Final = ("hidden_size", "n_embd", "d_model", "dim")
+_FACTORS: Final = (
+    *("vocab_size", "intermediate_size", "moe_intermediate_size", "n_inner", "ffn_dim", "d_ff", "n_positions"),
+    *("num_attention_heads", "num_key_value_heads", "n_head", "head_dim", "num_experts", "num_local_experts"),
+)
+"""Numbers of a configuration that multiply its width, in some tensor."""
+_MOST_LABELS: Final = 100_000  # transformers makes a name for each, also where a model has none
+_GGUF_LAYERS: Final = b".block_count"
+_GGUF_WIDTH: Final = b".embedding_length"
+_GGUF_FACTORS: Final = (b".feed_forward_length", b".vocab_size", b".head_count", b".head_count_kv", b".expert_count")
 _LARGEST_CONFIGURATION: Final = 16 << 20
 _LONGEST_HEADER: Final = 100_000_000  # as the safetensors library has it
 
@@ -42,6 +53,10 @@ def check_gguf(path: Path) -> None:
         except (struct.error, IndexError, _DamagedError) as error:
             what = str(error) if isinstance(error, _DamagedError) else "it ends within its header"
             raise ModelError(f"{path} is damaged, or cut short: {what}; download it again") from error
+
+
+def _named(key: bytes) -> str:
+    return key[:80].decode("utf-8", errors="replace")
 
 
 class _DamagedError(Exception):
@@ -64,9 +79,13 @@ class _Gguf:
         for count, what, least in ((tensors, "tensors", 24), (pairs, "values", 13)):
             if count * least > self._size:
                 raise _DamagedError(f"it promises {count:,} {what}, which do not fit into {self._size:,} bytes")
+        numbers: dict[bytes, int] = {}
         for _ in range(pairs):
-            self._string()
-            self._value(self._number("I"), _DEEPEST)
+            name, kind = self._string(), self._number("I")
+            if kind in _INTEGERS and self._at + _SCALARS[kind] <= self._size:
+                numbers[name] = struct.unpack_from(self._order + _INTEGERS[kind], self._data, self._at)[0]
+            self._value(kind, _DEEPEST)
+        self._check_shape(numbers, tensors)
         for _ in range(tensors):
             self._tensor()
         if self._at > self._size:
@@ -82,8 +101,20 @@ class _Gguf:
             raise _DamagedError(f"{what} of {length:,} bytes does not fit (byte {self._at:,} of {self._size:,})")
         self._at += length
 
-    def _string(self) -> None:
-        self._skip(self._number("Q"), "a text")
+    def _check_shape(self, numbers: Mapping[bytes, int], tensors: int) -> None:
+        """Check the numbers of the architecture, after which a library makes layers and tensors."""
+        width = max([1, *(value for name, value in numbers.items() if name.endswith(_GGUF_WIDTH))])
+        for name, value in numbers.items():
+            is_factor = name.endswith(_GGUF_FACTORS)
+            if name.endswith(_GGUF_LAYERS) and value > tensors:
+                raise _DamagedError(f"{_named(name)} is {value:,}, and it holds {tensors:,} tensors")
+            if (is_factor or name.endswith(_GGUF_WIDTH)) and value * (width if is_factor else 1) > 8 * self._size:
+                raise _DamagedError(f"{_named(name)} is {value:,}, and it holds {self._size:,} bytes")
+
+    def _string(self) -> bytes:
+        length = self._number("Q")
+        self._skip(length, "a text")
+        return self._data[self._at - length : self._at] if length <= _LONGEST_KEY else b""
 
     def _value(self, kind: int, depth: int) -> None:
         if kind in _SCALARS:
@@ -135,8 +166,13 @@ def check_folder(folder: Path, files: list[Path]) -> None:
         for name in _LAYERS:
             if numbers.get(name, 0) > tensors:
                 raise _unfit(path, f"{where}/{name}", numbers[name], f"the weights hold {tensors:,} tensors")
-        for name in _WIDTHS:
-            if numbers.get(name, 0) * max(1, numbers.get("vocab_size", 1)) > 8 * size:  # no type takes less than a bit
+        if numbers.get("num_labels", 0) > _MOST_LABELS:
+            limit = f"a model has at most {_MOST_LABELS:,} labels"
+            raise _unfit(path, f"{where}/num_labels", numbers["num_labels"], limit)
+        width = max([1, *(numbers.get(name, 1) for name in _WIDTHS)])
+        for name in (*_WIDTHS, *_FACTORS):
+            factor = 1 if name in _WIDTHS else width
+            if numbers.get(name, 0) * factor > 8 * size:  # no type takes less than a bit
                 raise _unfit(path, f"{where}/{name}", numbers[name], f"the weights take {size:,} bytes")
 
 

@@ -48,22 +48,48 @@ def encode_text(tokenizer: Any, vocabulary: Vocabulary, alphabet: frozenset[str]
 
 
 def encode_messages(tokenizer: Any, messages: Sequence[Message], assistant_prefix: str) -> list[int]:
-    """The ids of a conversation, by the tokenizer's chat template (which transformers runs in a sandbox).
+    """Return the ids of a conversation, by the tokenizer's chat template.
 
     Raises:
-        ModelError: there is no template, or it refuses the messages.
+        ModelError: there is no template, or it fails.
+        CancelledError: the work of this thread was cancelled.
     """
     if not tokenizer.chat_template:
         raise ModelError("this model has no chat template; use a plain prompt")
-    import jinja2  # here, since only a model with a template needs it
+    from engine.models import chat_template  # here, since only a model with a template needs Jinja
 
-    conversation = [{"role": role, "content": content} for role, content in messages]
-    try:
-        text = tokenizer.apply_chat_template(conversation, tokenize=False, add_generation_prompt=True)
-    except (jinja2.TemplateError, ValueError, TypeError) as error:
-        raise ModelError(f"the model's chat template refuses these messages ({error}); change their roles") from error
+    variables = {
+        **_special_tokens(tokenizer),
+        "messages": [{"role": role, "content": content} for role, content in messages],
+        "tools": None,
+        "documents": None,
+        "add_generation_prompt": True,
+    }
+    text = chat_template.render(_template(tokenizer), variables)
     ids = _encoded(tokenizer, text + assistant_prefix, special=False)
     return _once(ids, tokenizer.bos_token_id)
+
+
+def _template(tokenizer: Any) -> str:
+    """Return the template for a conversation without tools."""
+    try:
+        template = tokenizer.get_chat_template()
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise ModelError(f"this model has no chat template for conversations ({error}); use a plain prompt") from error
+    if not isinstance(template, str):
+        raise ModelError(
+            f"the model's chat template should be text, not {type(template).__name__};"
+            " correct “chat_template” in its tokenizer_config.json, or use a plain prompt"
+        )
+    return template
+
+
+def _special_tokens(tokenizer: Any) -> dict[str, Any]:
+    """Return the names of special tokens by their roles, which a template can use."""
+    return {
+        role: [str(one) for one in name] if isinstance(name, list | tuple) else str(name)
+        for role, name in tokenizer.special_tokens_map.items()
+    }
 
 
 def _encoded(tokenizer: Any, text: str, *, special: bool) -> list[int]:

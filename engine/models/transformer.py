@@ -26,6 +26,7 @@ from engine.models.source import Logits, Message
 from engine.vocabulary import Vocabulary
 
 _REMEMBERED = 64
+_LONGEST_CAUSE = 200  # characters of another library's message
 _TOLERANCE = 1e-2  # float32 differs by 1e-4 between one batch and two; a wrong cache differs by whole units
 
 
@@ -87,13 +88,16 @@ class TransformerSource:
         try:
             with self._torch.inference_mode():
                 return self._reusing(ids) if self._reuses else self._afresh(ids)
-        except (RuntimeError, MemoryError) as error:
+        except Exception as error:
             self._forget()
             if isinstance(error, MemoryError) or "memory" in str(error):
                 raise ModelError(
                     f"the memory does not hold {len(ids):,} tokens of {self.name}; go back, or choose a smaller model"
                 ) from error
-            raise
+            raise ModelError(
+                f"{self.name} cannot compute an answer ({type(error).__name__}: {str(error)[:_LONGEST_CAUSE]});"
+                " its configuration does not fit its weights: download the model again"
+            ) from error
 
     def _reusing(self, ids: list[int]) -> Logits:
         """Feed only what follows the prefix that the cache holds; at least one id, since logits belong to an id."""

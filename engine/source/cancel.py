@@ -185,3 +185,10 @@ def turn(cost: int = 1) -> None:
         work.turns += cost
         if work.turns >= work.next_check:
             work.pause()
+
+
+def check_cancelled() -> None:
+    """Raise `CancelledError` if the work of this thread was asked to stop; this counts no turn."""
+    work = _AT_WORK.get()
+    if work is not None and work.token is not None:
+        work.token.check()

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import psutil
 
-# The standard library's own helpers live until the interpreter ends.
-HELPERS = ("multiprocessing.resource_tracker", "multiprocessing.forkserver")
+# These live until the interpreter ends: the standard library's own helpers, and what renders chat templates.
+HELPERS = ("multiprocessing.resource_tracker", "multiprocessing.forkserver", "chat_template_child")
 
 
 @dataclass(frozen=True, slots=True)

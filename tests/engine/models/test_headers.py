@@ -70,7 +70,8 @@ def folder(tiny: Path, tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("num_hidden_layers", 10**6), ("hidden_size", 10**9), ("vocab_size", 2**31)]
+    ("name", "value"),
+    [("num_hidden_layers", 10**6), ("hidden_size", 10**9), ("vocab_size", 2**31), ("intermediate_size", 10**8)],
 )
 def test_a_configuration_larger_than_its_weights_is_refused(folder: Path, name: str, value: int) -> None:
     path = folder / "config.json"
@@ -114,3 +115,33 @@ def test_a_damaged_folder_is_loaded_or_refused_with_a_sentence(folder: Path, nam
         path.write_text(damaged_json(document, Random(seed)))
         with suppress(ModelError):
             load_model(str(folder)).encode("abc")
+
+
+def test_an_absurd_number_of_labels_is_refused(folder: Path) -> None:
+    path = folder / "config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "num_labels": 10**12}))
+    with pytest.raises(ModelError, match="at most 100,000 labels"):
+        load_model(str(folder))
+
+
+@pytest.mark.parametrize("key", [b"llama.block_count", b"llama.feed_forward_length", b"llama.embedding_length"])
+def test_a_gguf_shape_larger_than_its_file_is_refused(gguf_file: Path, tmp_path: Path, key: bytes) -> None:
+    data = bytearray(gguf_file.read_bytes())
+    at = data.index(key) + len(key) + 4
+    data[at : at + 4] = (10**9).to_bytes(4, "little")
+    file = tmp_path / "shape.gguf"
+    file.write_bytes(data)
+    with pytest.raises(ModelError, match=rf"{key.decode()} is 1,000,000,000"):
+        load_model(str(file))
+
+
+def test_a_model_that_cannot_compute_says_so(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = load_model(str(tiny))
+
+    def fail(*_: object) -> None:
+        raise RuntimeError("invalid shape")
+
+    monkeypatch.setattr(source, "_reusing", fail)
+    monkeypatch.setattr(source, "_afresh", fail)
+    with pytest.raises(ModelError, match=r"cannot compute an answer \(RuntimeError: invalid shape\)"):
+        source.logits([1])
