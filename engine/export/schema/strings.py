@@ -49,6 +49,7 @@ class StringRules:
         self._settings = settings
         self._classes: dict[tuple[CharSet, Escapes], Node] = {}
         self._literals: dict[str, Node] = {}
+        self._systems: dict[Node, System | None] = {}  # the same condition is often met at many places
         self._formats = WholeFormats(book, self._spelled)
         self.everyday: set[str] = set()
 
@@ -124,7 +125,9 @@ class StringRules:
         node = simplify(to_node(formula))
         if not any(isinstance(part, Look) for part in parts(node)):
             return self._spelled(node)
-        system = character_system(node, self._settings.limits, cancel=self._settings.cancel)
+        if node not in self._systems:
+            self._systems[node] = character_system(node, self._settings.limits, cancel=self._settings.cancel)
+        system = self._systems[node]
         if system is None:
             return NEVER
         self._settings.limits.check("states of a string's automaton", len(system.edges), MOST_STATES)
