@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.cli.output import MisuseError, ProgressLine, print_json
-from engine.cli.reading import limits_of, read_grammar
-from engine.compile import CompiledGrammar, CompileOptions, compile_grammar
+from engine.cli.reading import compile_options, read_grammar
+from engine.compile import CompiledGrammar, compile_grammar
 from engine.source import CancelToken
 from engine.vocabulary import Vocabulary
 
@@ -45,7 +45,7 @@ def bench(arguments: argparse.Namespace) -> int:
             cases,
             walks=arguments.walks,
             limit_s=arguments.time_limit,
-            limits=limits_of(arguments),
+            options=compile_options(arguments),
             cancel=cancel,
         )
     found = compare(measured, cases)
@@ -88,7 +88,7 @@ def _cases(arguments: argparse.Namespace, cancel: CancelToken) -> tuple[list[Ben
         return list(_examples()), "the examples that come with Turnstile"
     source = read_grammar(arguments)
     texts = _given_texts(arguments)
-    options = CompileOptions(limits=limits_of(arguments))
+    options = compile_options(arguments)
     if not texts:
         texts = _written(_model(arguments, cancel), compile_grammar(arguments.notation, source, options), cancel)
     else:

@@ -234,12 +234,22 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--walks", type=_count, default=1, metavar="N", help="follow each text N times (1)")
     seconds = _number(0, math.inf, open_below=True)
     parser.add_argument("--time-limit", type=seconds, default=10.0, metavar="S", help="seconds for one grammar (10)")
-    _add_limits(parser)
+    _add_compile_options(parser)
     parser.add_argument("--json", action="store_true", help="print all measurements, as JSON")
 
 
 def _add_grammar(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     parser.add_argument("--notation", required=required, choices=NOTATIONS, help="how the grammar is written")
+    _add_compile_options(parser)
+    grammar = parser.add_mutually_exclusive_group(required=required)
+    grammar.add_argument("--grammar", type=_text, metavar="TEXT", help="the grammar itself")
+    grammar.add_argument(
+        "--grammar-file", metavar="FILE", help="a file with the grammar, - is stdin; its last line end does not count"
+    )
+
+
+def _add_compile_options(parser: argparse.ArgumentParser) -> None:
+    """Add what every command that compiles a grammar takes."""
     parser.add_argument(
         "--dialect", choices=["python", "ecma"], default="python", help="of a regular expression (python)"
     )
@@ -263,11 +273,6 @@ def _add_grammar(parser: argparse.ArgumentParser, *, required: bool = True) -> N
         help="whether a JSON Schema's objects may have further properties where it does not say so (open)",
     )
     _add_limits(parser)
-    grammar = parser.add_mutually_exclusive_group(required=required)
-    grammar.add_argument("--grammar", type=_text, metavar="TEXT", help="the grammar itself")
-    grammar.add_argument(
-        "--grammar-file", metavar="FILE", help="a file with the grammar, - is stdin; its last line end does not count"
-    )
 
 
 def _add_limits(parser: argparse.ArgumentParser) -> None:

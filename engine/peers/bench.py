@@ -14,11 +14,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from multiprocessing.connection import Connection
 
+from engine.compile import CompileOptions
 from engine.peers.cases import BenchCase
 from engine.peers.child import Answer, Ready, Unready, serve
 from engine.peers.known import Peer
 from engine.peers.measured import CaseMeasured, Ending, EngineMeasured
-from engine.source import CancelToken, Limits
+from engine.source import CancelToken
 from engine.source.processes import spawn_context, start_process
 from engine.vocabulary import Vocabulary
 
@@ -35,7 +36,7 @@ def run_bench(
     *,
     walks: int = 1,
     limit_s: float = 10.0,
-    limits: Limits = Limits(),  # noqa: B008 - frozen
+    options: CompileOptions = CompileOptions(),  # noqa: B008 - frozen
     cancel: CancelToken | None = None,
 ) -> list[EngineMeasured]:
     """Measure engines on cases.
@@ -46,7 +47,7 @@ def run_bench(
         cases: the grammars and texts.
         walks: how often each text is followed; the first time everything is cold.
         limit_s: seconds that an engine has for a case.
-        limits: of this engine's compiles; the others have none that are alike.
+        options: of this engine's compiles; the others have none that are alike.
         cancel: asked many times a second, and told how far the work is.
 
     Raises:
@@ -55,7 +56,7 @@ def run_bench(
     cancel = cancel or CancelToken()
     if not vocabulary.eos_ids:
         vocabulary = Vocabulary([*vocabulary.tokens, None], [vocabulary.size], vocabulary.special)
-    return [_Run(peer, vocabulary, cases, walks, limit_s, limits, cancel).measured() for peer in peers]
+    return [_Run(peer, vocabulary, cases, walks, limit_s, options, cancel).measured() for peer in peers]
 
 
 class _Run:
@@ -68,11 +69,11 @@ class _Run:
         cases: Sequence[BenchCase],
         walks: int,
         limit_s: float,
-        limits: Limits,
+        options: CompileOptions,
         cancel: CancelToken,
     ) -> None:
         self._peer, self._vocabulary, self._cases, self._walks = peer, vocabulary, cases, walks
-        self._limit_s, self._limits, self._cancel = limit_s, limits, cancel
+        self._limit_s, self._options, self._cancel = limit_s, options, cancel
         self._done: list[CaseMeasured] = []
         self._prepare_ms: float | None = None
 
@@ -92,7 +93,7 @@ class _Run:
         context = spawn_context()
         pipe, other = context.Pipe(duplex=False)
         rest = self._cases[len(self._done) :]
-        arguments = other, self._peer, self._vocabulary, rest, self._walks, self._limits
+        arguments = other, self._peer, self._vocabulary, rest, self._walks, self._options
         process = context.Process(target=serve, args=arguments, daemon=True)
         start_process(process)
         other.close()

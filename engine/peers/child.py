@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 
+from engine.compile import CompileOptions
 from engine.peers.adapter import Adapter, PeerMatcher
 from engine.peers.cases import BenchCase
 from engine.peers.known import Peer
 from engine.peers.measured import CaseMeasured, Ending
 from engine.peers.own import OwnAdapter
 from engine.peers.spelling import Speller
-from engine.source import Limits
 from engine.vocabulary import Vocabulary
 
 _COMPILES = 3
@@ -45,7 +45,7 @@ def serve(
     vocabulary: Vocabulary,
     cases: Sequence[BenchCase],
     walks: int,
-    limits: Limits = Limits(),  # noqa: B008 - frozen
+    options: CompileOptions = CompileOptions(),  # noqa: B008 - frozen
 ) -> None:
     """Prepare, then measure case after case; one answer for each.
 
@@ -55,7 +55,7 @@ def serve(
         vocabulary: with an EOS id.
         cases: what to measure.
         walks: how often each text is followed.
-        limits: of this engine's compiles.
+        options: of this engine's compiles.
     """
     _take_one_core()
     _be_silent()
@@ -63,7 +63,7 @@ def serve(
     try:
         adapter = peer.adapter()(vocabulary)
         if isinstance(adapter, OwnAdapter):
-            adapter.limits = limits
+            adapter.options = options
     except Exception as error:  # noqa: BLE001 - whatever a peer does is told, never the bench's end
         pipe.send(Unready(_said(error)))
         return

@@ -5,7 +5,6 @@ from __future__ import annotations
 from engine.compile import CompiledGrammar, CompileOptions, compile_grammar
 from engine.masking import Matcher, clear_caches, warm
 from engine.peers.adapter import empty_mask
-from engine.source import Limits
 from engine.vocabulary import Vocabulary
 
 
@@ -37,12 +36,12 @@ class OwnAdapter:
     def __init__(self, vocabulary: Vocabulary) -> None:
         warm(wait=True)
         self._vocabulary = vocabulary
-        self.limits = Limits()
+        self.options = CompileOptions()
         _ = vocabulary.trie  # built here, as peers build theirs
 
     def compile(self, notation: str, source: str) -> OwnMatcher:
         """As `Adapter`."""
-        return OwnMatcher(compile_grammar(notation, source, CompileOptions(limits=self.limits)), self._vocabulary)
+        return OwnMatcher(compile_grammar(notation, source, self.options), self._vocabulary)
 
     def forget(self) -> None:
         """As `Adapter`."""

@@ -8,6 +8,7 @@ from random_model import RandomModel
 
 import engine.models
 import engine.peers
+from engine import CompileOptions, Limits
 from engine.cli.main import main
 from engine.vocabulary import Vocabulary
 
@@ -117,3 +118,15 @@ def test_without_arguments_the_examples_are_compared_by_their_own_test_strings(c
     row = lines[3].split()
     assert f"{len(examples)}/{len(examples)}" in row
     assert row[-2:] == [f"{texts}/{texts}", "0+0"]
+
+
+def test_it_compiles_with_the_options_of_every_other_command(monkeypatch):
+    seen = []
+    monkeypatch.setattr(engine.peers, "run_bench", lambda *_, options, **__: seen.append(options) or [])
+    given = ("--escapes", "any", "--additional", "closed", "--whitespace", "compact", "--dialect", "ecma")
+    assert run(*GRAMMAR, "--text", "ab", *given, "--limit", "work=5000000") == 0
+    assert seen == [
+        CompileOptions(
+            dialect="ecma", whitespace="compact", escapes="any", additional="closed", limits=Limits(work=5_000_000)
+        )
+    ]

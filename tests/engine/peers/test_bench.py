@@ -2,6 +2,7 @@
 
 import pytest
 
+from engine import CompileOptions
 from engine.peers import PEERS, BenchCase, LabelledText, UnknownPeerError, compare, find_peers, run_bench
 from engine.peers.known import OWN, Peer
 from engine.peers.measured import CaseMeasured, Ending, EngineMeasured
@@ -34,6 +35,12 @@ def test_this_engine_is_measured():
     assert refused.ending == Ending.REFUSED
     assert "never closed" in refused.reason or "(" in refused.reason
     assert schema.verdicts == (True,)
+
+
+def test_this_engine_compiles_with_the_options_that_are_given():
+    cases = [case('{"const": "a"}', (r'"\u0061"',), notation="json_schema")]
+    (measured,) = run_bench([OURS], BYTES, cases, options=CompileOptions(escapes="any"))
+    assert measured.cases[0].verdicts == (True,)
 
 
 def test_what_goes_wrong_with_one_case_does_not_end_the_others():
