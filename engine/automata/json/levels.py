@@ -288,9 +288,10 @@ class Levels:
         turn(8 + len(frame.items))
         moves: list[tuple[ObjectMove, int]] = []
         if isinstance(reader, KeyReader) and not isinstance(label, str):
-            if key == UNKNOWN_KEY and any(not place.case.forgets(place) for place, _ in frame.items):
+            ends = tuple(zip(label, frame.items, strict=True))
+            if key == UNKNOWN_KEY and any(at and at.cells and not place.case.forgets(place) for at, (place, _) in ends):
                 return ASK  # whether enough other keys are left may depend on it
-            for at, (place, mask) in zip(label, frame.items, strict=True):
+            for at, (place, mask) in ends:
                 moves += ((move, mask) for move in (at.moves(place, key) if at else ()))
         else:
             for place, mask in frame.items:

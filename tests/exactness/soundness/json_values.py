@@ -15,6 +15,16 @@ NAMES = ("x", "y", "z", "xy", "", "é", "\U0001f600", 'a"b', "\\", "a\nb")
 """Names of members, from usual ones to ones that need escapes or four bytes."""
 
 STRINGS = ("", "a", "b", "ab", "ba", "aab", "é", "\U0001f600", "\U0001f600a", '"', "\\n", "\n", "a\n", "\u2028", "\x7f")
+FORMATTED = (
+    "2024-02-29",
+    "2023-02-29",
+    "1.2.3.4",
+    "01.2.3.4",
+    "::1",
+    "1::2::3",
+    "2eb8aa08-aa98-11ea-b4aa-73b441d16380",
+)
+"""Strings of the formats that schemas are made of, and strings that nearly are."""
 
 NUMBERS = tuple(
     map(Decimal, ("0", "1", "2", "3", "-1", "10", "0.5", "-0.5", "1.5", "2.50", "0.1", "0.3", "1e2", "1e-7"))
@@ -50,7 +60,7 @@ def make_scalar(rng: random.Random) -> Any:
         return rng.choice(NUMBERS)
     if kind < 0.63:
         return rng.choice(HUGE_NUMBERS)
-    return rng.choice(STRINGS)
+    return rng.choice(FORMATTED if rng.random() < 0.1 else STRINGS)
 
 
 def make_value(rng: random.Random, depth: int, names: Sequence[str] = NAMES, pool: Sequence[Any] = ()) -> Any:

@@ -3,7 +3,7 @@
 It evaluates one keyword after the other and collects which members and items are evaluated, as the annotations of the
 specification do (Core 2020-12, sections 7.7, 8 and 10; Validation 2020-12, section 6; the older drafts where they
 differ). Numbers are exact fractions. Patterns are looked up in a table of predicates, so that no engine of regular
-expressions takes part. `format` is an annotation.
+expressions takes part. `format` is asserted by the judges of `format_oracles`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin
+
+from tests.exactness.soundness.format_oracles import ORACLES
 
 DRAFTS = {
     4: "http://json-schema.org/draft-04/schema#",
@@ -266,6 +268,8 @@ class Evaluator:
         result.require(read.get("minLength", 0) <= len(instance) <= read.get("maxLength", len(instance)))
         if "pattern" in read:
             result.require(self._patterns[read["pattern"]](instance))
+        if read.get("format") in ORACLES:
+            result.require(ORACLES[read["format"]](instance))
 
     def _array(self, read: dict[str, Any], instance: list[Any], scope: tuple[_Resource, ...], result: Result) -> None:
         size = len(instance)

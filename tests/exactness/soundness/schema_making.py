@@ -11,6 +11,9 @@ from typing import Any
 from tests.exactness.soundness.json_values import HUGE_NUMBERS, NUMBERS, PATTERNS, make_value
 from tests.exactness.soundness.schema_evaluator import DRAFTS
 
+FORMATS = ("date", "ipv4", "ipv6", "uuid")
+"""The formats that jsonschema judges as the standard does, without further packages."""
+
 TYPES = ("null", "boolean", "number", "integer", "string", "array", "object")
 
 
@@ -40,10 +43,14 @@ class Maker:
         """Make a schema of two to four keywords, or a small one where no depth is left."""
         rng = self.rng
         if self.references and rng.random() < self.reference_chance:
-            return dict(rng.choice(self.references))
+            reference = dict(rng.choice(self.references))
+            return reference if depth <= 0 or rng.random() < 0.6 else {**self._combination(depth), **reference}
         if depth <= 0 or rng.random() < 0.15:
             return self._small()
-        chosen = rng.sample(tuple(self.keywords), min(rng.randint(2, 4), len(self.keywords)))
+        return self._combination(depth)
+
+    def _combination(self, depth: int) -> dict[str, Any]:
+        chosen = self.rng.sample(tuple(self.keywords), min(self.rng.randint(2, 4), len(self.keywords)))
         return {name: part for keyword in chosen for name, part in self.keywords[keyword](self, depth - 1).items()}
 
     def _small(self) -> Any:
@@ -194,7 +201,11 @@ ANY: dict[str, Keyword] = {
     "if": _if,
 }
 NUMBER: dict[str, Keyword] = {"bounds": _bounds, "multipleOf": _multiple}
-STRING: dict[str, Keyword] = {"lengths": _lengths, "pattern": lambda make, depth: {"pattern": make.pattern()}}
+STRING: dict[str, Keyword] = {
+    "lengths": _lengths,
+    "pattern": lambda make, depth: {"pattern": make.pattern()},
+    "format": lambda make, depth: {"format": make.rng.choice(FORMATS)},
+}
 ARRAY: dict[str, Keyword] = {
     "items": _items,
     "contains": _contains,

@@ -32,6 +32,14 @@ def test_a_key_that_is_counted_does_not_come_twice(asked_first):
     assert automaton.run(within, b'x":"s","a":"s"') == DEAD
 
 
+def test_a_key_that_only_one_of_two_places_allows_needs_no_text():
+    closed = {"not": {"enum": [{}]}, "enum": [{"x": []}]}  # remembers its keys, and allows none but `x`
+    open_to_all = {"unevaluatedProperties": {"type": "integer"}, "patternProperties": {"^$": {}}}
+    grammar = compile_grammar("json_schema", json.dumps({"oneOf": [closed, open_to_all]}))
+    for text, valid in (('{"a":3}', True), ('{"a":0.3}', False), ('{"x":[]}', True), ('{"x":0}', True), ("{}", True)):
+        assert grammar.fullmatch(text) is valid, text
+
+
 # ---------------------------------------------------------------------- against keys that are tried one by one
 
 KEYS = ["a", "b", "aa", "ab", "ba", "bb"]
