@@ -30,7 +30,7 @@ def run(folder, code, *, check=True):
         env={**os.environ, "HOME": str(folder)},
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=280,
         check=False,
     )
     assert not check or done.returncode == 0, done.stderr
@@ -149,7 +149,7 @@ if __name__ == "__main__":
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
-        timeout=110,
+        timeout=280,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -20,7 +20,7 @@ def python(*arguments, **environment):
     env = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
     env.update(environment)
     return subprocess.run(
-        [sys.executable, *arguments], cwd=ROOT, env=env, capture_output=True, text=True, timeout=100, check=False
+        [sys.executable, *arguments], cwd=ROOT, env=env, capture_output=True, text=True, timeout=280, check=False
     )
 
 
@@ -67,7 +67,7 @@ def test_without_a_display_the_session_is_played_and_drawn_as_sharp_as_it_is_ask
         env=env,
         capture_output=True,
         text=True,
-        timeout=110,
+        timeout=280,
         check=False,
     )
     assert played.returncode == 0, played.stdout + played.stderr

@@ -69,7 +69,7 @@ def start(folder, *arguments, path=ROOT):
         env=environment,
         capture_output=True,
         text=True,
-        timeout=110,
+        timeout=280,
         check=False,
     )
 

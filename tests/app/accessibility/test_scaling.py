@@ -158,7 +158,7 @@ def test_the_window_is_as_sharp_as_the_screen(tmp_path):
         env={**os.environ, "QT_SCALE_FACTOR": str(scale), "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
-        timeout=110,
+        timeout=280,
         check=False,
     )
     assert told.returncode == 0, told.stderr

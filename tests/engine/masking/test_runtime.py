@@ -24,7 +24,7 @@ def run(code, **environment):
         [sys.executable, "-c", script],
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=280,
         check=False,
         env={**os.environ, **{name: str(value) for name, value in environment.items()}},
     )

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import os
-import time
 from pathlib import Path
 
 import pytest
@@ -20,10 +19,8 @@ def test_status_and_output_come_back() -> None:
 
 def test_a_cancelled_child_is_ended() -> None:
     cancel = CancelToken()
-    began = time.monotonic()
-    with pytest.raises(CancelledError):
-        run_child(["-c", "import time; time.sleep(60)"], os.environ, cancel, cancel.cancel)
-    assert time.monotonic() - began < 30
+    with pytest.raises(CancelledError):  # which comes once the child is gone
+        run_child(["-c", "import time; time.sleep(10**6)"], os.environ, cancel, cancel.cancel)
 
 
 def test_the_size_of_a_folder_counts_files_below_it(tmp_path: Path) -> None:

@@ -208,7 +208,7 @@ def test_a_browser_shows_it_and_runs_nothing_else(tmp_path):
     ran = subprocess.run(
         [*command, "--virtual-time-budget=2000", "--dump-dom", path.as_uri()],
         capture_output=True,
-        timeout=120,
+        timeout=280,
         check=True,
     )
     shown = Reader(ran.stdout.decode())

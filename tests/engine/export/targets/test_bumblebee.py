@@ -114,7 +114,7 @@ def test_elixir_itself_reads_it_so(source, tmp_path):
     (tmp_path / "bumblebee.ex").write_text(BUMBLEBEE)
     (tmp_path / "print.exs").write_text(PRINT)
     command = ["elixir", "-r", "bumblebee.ex", "-r", "grammar.ex", "print.exs"]
-    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=280, check=False)
     assert (ran.returncode, ran.stderr) == (0, "")
     first, *lines = ran.stdout.splitlines()
     assert first == "1 300"
