@@ -170,6 +170,7 @@ def _shortest(program: Program, characters: ByteCosts) -> list[Length]:
     lengths: list[Length] = [None] * len(code)
     dependents: list[list[Pc]] = [[] for _ in code]
     for pc, instruction in enumerate(code):
+        turn()
         for needed in _needed(instruction, program, passes):
             dependents[needed].append(pc)
 
@@ -188,14 +189,15 @@ def _shortest(program: Program, characters: ByteCosts) -> list[Length]:
                 return _sum(*needed)
 
     nearest = [(0, pc) for pc, item in enumerate(code) if isinstance(item, Accept | Anything | Return | CountPass)]
+    queued = set[Pc]()  # lengths are settled in ascending order, so the first one that is found is the least
     while nearest:
+        turn()
         least, pc = heapq.heappop(nearest)
-        if lengths[pc] is not None:
-            continue
         lengths[pc] = least
         for dependent in dependents[pc]:
-            found = length(code[dependent]) if lengths[dependent] is None else None
+            found = length(code[dependent]) if dependent not in queued else None
             if found is not None:
+                queued.add(dependent)
                 heapq.heappush(nearest, (found, dependent))
     return lengths
 
@@ -228,6 +230,7 @@ def _loops(program: Program) -> dict[Pc, tuple[Pc, ...]]:
         for pc in (program.start, *(rule.start for rule in program.rules), *(look.start for look in program.looks))
     ]
     while todo:
+        turn()
         pc, loops = todo.pop()
         if pc in around:
             continue
