@@ -9,7 +9,7 @@ import pytest
 from engine.automata.completion import legible
 from engine.automata.runtime import DEAD
 from engine.compile import compile_grammar
-from engine.source import CancelledError, CancelToken
+from engine.source import CancelledError, CancelToken, limited_work, work_turns
 
 NESTED = 'root ::= "(" root ")" | "a"'
 SUMS = 'root ::= sum "!"\nsum ::= sum "+" term | term\nterm ::= "x" sum "y" | "abc"'
@@ -172,3 +172,12 @@ def test_a_representative_of_each_class():
     assert sorted(classes.of_byte[byte] for byte in chosen) == list(range(len(classes)))
     assert legible(classes, frozenset(b"bQ")) == b"bQ"
     assert {byte for byte in chosen if byte in b"abcdefx0123456789"} == set(b"ax0")
+
+
+def test_the_lengths_of_a_large_program_are_counted_as_work():
+    alternatives = "|".join(f"word{i}" for i in range(2_000))
+    grammar = compile_grammar("regex", alternatives)
+    size = 2_000 * len("word")
+    with limited_work("test", 10 * size):
+        grammar.automaton.remaining(grammar.automaton.enter(grammar.automaton.start))
+        assert work_turns() > size
