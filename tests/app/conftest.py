@@ -10,8 +10,10 @@ import pytest
 from event_loop import turns
 from forked_workers import forking
 from import_guard import ImportGuard
-from PySide6.QtCore import QCoreApplication, QEvent
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, QPointF, Qt
+from PySide6.QtGui import QMouseEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.jobs import GarbageCollector
@@ -30,6 +32,31 @@ class PatientBot(QtBot):
     def turns(self) -> None:
         """Let the event loop do what waits in it."""
         turns()
+
+    @staticmethod
+    def mouseMove(widget: QWidget, pos: QPoint, delay: int = -1) -> None:  # noqa: N802 - Qt's own style
+        """Move the pointer over a widget, which gets an event wherever the pointer was and whatever window is above."""
+        moves = Moves(widget)
+        QTest.mouseMove(widget, pos, delay)
+        if not moves.seen:
+            none = Qt.MouseButton.NoButton
+            at = QPointF(pos), QPointF(widget.mapToGlobal(pos))
+            event = QMouseEvent(QEvent.Type.MouseMove, *at, none, none, Qt.KeyboardModifier.NoModifier)
+            QApplication.sendEvent(widget, event)
+        widget.removeEventFilter(moves)
+
+
+class Moves(QObject):
+    """Notices whether a widget gets an event of a moved pointer."""
+
+    def __init__(self, widget: QWidget) -> None:
+        super().__init__()
+        self.seen = False
+        widget.installEventFilter(self)
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
+        self.seen = self.seen or event.type() == QEvent.Type.MouseMove
+        return False
 
 
 @pytest.fixture
