@@ -107,7 +107,7 @@ def _given_texts(arguments: argparse.Namespace) -> tuple[LabelledText, ...]:
         try:
             given = json.loads(line)
             texts.append(LabelledText(given) if isinstance(given, str) else LabelledText(**given))
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, RecursionError) as error:
             raise MisuseError(
                 f"{arguments.texts}: line {number} is neither a JSON string nor an object of text and valid"
             ) from error

@@ -150,7 +150,7 @@ def _other_zones(name: str) -> Iterator[OtherZone]:
         document: Any = json.loads(Path(name).read_text("utf-8"))
     except OSError as error:
         raise MisuseError(f"cannot read {name}: {error.strerror or error}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise MisuseError(f"cannot read {name}: it is not JSON ({error})") from error
     if not isinstance(document, list):
         raise MisuseError(f"cannot read {name}: it is not a list of zones")
@@ -182,6 +182,6 @@ def _table(name: str) -> TableSettings:
         return TableSettings(transitions, int(document["initial"]))
     except OSError as error:
         raise MisuseError(f"cannot read {name}: {error.strerror or error}") from error
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
         form = '{"initial": 1, "transitions": [[state, token id, next state], …]}'
         raise MisuseError(f"cannot read {name}: it is not JSON of the form {form}") from error

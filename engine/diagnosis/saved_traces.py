@@ -50,7 +50,7 @@ def read_saved_trace(data: bytes, name: str) -> SavedTrace:
     try:
         saved: Any = json.loads(data)
         return _of_document(saved["trace"]) if "trace" in saved else _of_generation(saved)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise EngineError(
             f"{name} is no saved trace: give a .turnstile document, or what `turnstile generate --json` prints"
         ) from error

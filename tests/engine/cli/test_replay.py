@@ -88,10 +88,11 @@ def test_misuse(capsys, tmp_path):
         run(capsys, "--ids", "1, two", "--model", "digits")
     assert caught.value.code == 2
     assert run(capsys, "--text-file", str(tmp_path / "missing"))[0] == 2
-    (tmp_path / "other.json").write_text("[]")
-    code, _, err = run(capsys, "--trace", str(tmp_path / "other.json"))
-    assert code == 1
-    assert "is no saved trace" in err
+    for damaged in ("[]", "[" * 100_000, '{"steps": [{"id": 1e999, "token": "a"}]}', '{"trace": {"path": [1]}}'):
+        (tmp_path / "other.json").write_text(damaged)
+        code, _, err = run(capsys, "--trace", str(tmp_path / "other.json"))
+        assert code == 1
+        assert "is no saved trace" in err
 
 
 def test_a_grammar_that_does_not_compile(capsys):

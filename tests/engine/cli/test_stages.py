@@ -137,6 +137,7 @@ def test_further_parts_have_grammars_of_their_own(capsys, tmp_path):
     ("written", "code", "what"),
     [
         ("[", 2, "it is not JSON"),
+        ("[" * 100_000, 2, "it is not JSON"),
         ("{}", 2, "it is not a list of zones"),
         ("[1]", 2, "zone 2 of"),
         ('[{"trigger": "a"}]', 2, "has 'trigger'; known are"),
