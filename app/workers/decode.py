@@ -164,9 +164,9 @@ class DecodeHandler:
                 if self._session is not None:
                     self._session.restore(Trace())  # a prompt that the model cannot spell would leave the old one
                 self._begin_pipeline(pipeline)
-                self._set_prompt(prompt)
+                self._set_prompt(prompt, cancel)
             case SetPrompt(prompt):
-                return self._view(former=self._set_prompt(prompt))
+                return self._view(former=self._set_prompt(prompt, cancel))
             case SetSampler(settings):
                 self._set_sampler(settings)
             case SetBudget(max_tokens):
@@ -307,13 +307,17 @@ class DecodeHandler:
         session.set_pipeline(PipelineSettings())
         self._pipeline_error = f"The processors do not fit this model: {error}. Change or reset them, or the model"
 
-    def _set_prompt(self, prompt: str | Chat) -> FormerBranch | None:
+    def _set_prompt(self, prompt: str | Chat, cancel: CancelToken) -> FormerBranch | None:
         """Start anew; returns what was shown so far."""
         self._prompt, self._prompt_error = prompt, ""
         former = self._shown_branch()
         if self._session is not None:
             try:
-                self._session.set_prompt(prompt)
+                with cancel.at_work():  # a chat template may take seconds until its limit stops it
+                    self._session.set_prompt(prompt)
+            except CancelledError:
+                self._prompt_error = "The prompt was cancelled before the model could read it; change it to try again"
+                raise
             except EngineError as error:
                 self._prompt_error = sentence(error)
                 return None  # the session still has it

@@ -33,6 +33,7 @@ from engine.decoding.values import Chat, EosState, Finish, SamplerSettings
 from engine.masking.explanation import Reason
 from engine.models.uniform import UniformSource
 from engine.source import CancelledError, CancelToken
+from engine.source.cancel import check_cancelled
 from engine.vocabulary import Vocabulary
 
 A, B = ord("a") - 0x20, ord("b") - 0x20
@@ -187,6 +188,21 @@ def test_a_prompt_that_the_model_cannot_take_stays_typed_and_stops_the_steps(wor
     assert view.error
     assert (view.prompt, view.position) == (prompt, None)
     assert worker(StepOnce()).error == view.error
+    assert worker(SetPrompt("hi")).position.output == b""
+
+
+def test_a_prompt_is_cancelled_while_the_model_reads_it(worker, monkeypatch):
+    cancel = CancelToken()
+
+    def encode_chat(*_):  # as a chat template that takes long
+        cancel.cancel()
+        check_cancelled()
+        raise AssertionError
+
+    monkeypatch.setattr(worker.handler._session.model, "encode_chat", encode_chat, raising=False)
+    with pytest.raises(CancelledError):
+        worker(SetPrompt(Chat((("user", "hello"),))), cancel)
+    assert "was cancelled" in worker(StepOnce()).error
     assert worker(SetPrompt("hi")).position.output == b""
 
 
