@@ -40,7 +40,8 @@ HAS_LIMITS: bool = sys.platform != "win32"
 """Whether this process can limit itself; where it cannot, the parent ends it after a time."""
 MOST_STEPS: Final = 500_000
 """Iterations, calls and operators; each takes a few microseconds."""
-LONGEST_OUTPUT: Final = 4_000_000  # characters
+LONGEST_OUTPUT: Final = 50_000
+"""Characters, beside four times those of the messages; the window shows each token of a prompt."""
 LONGEST_VALUE: Final = 4_000_000  # characters or items of what one operator makes
 MOST_BITS: Final = 100_000  # of a number
 WIDEST: Final = 10_000  # characters to pad to, and digits to round to
@@ -52,6 +53,7 @@ _ITEMS: Final = 4
 _COLLECTIONS: Final = (list, tuple, dict, set, frozenset, range)
 _KEPT: Final = 8  # compiled templates
 _LONGEST_MESSAGE: Final = 300
+_LONGEST_MESSAGE_BYTES: Final = 256 << 20  # on the pipe
 _PADDING: Final = frozenset({"center", "ljust", "rjust", "zfill", "expandtabs", "to_bytes"})
 _PADDING_FILTERS: Final = frozenset({"center", "indent", "round", "batch", "slice", "tojson", "truncate", "wordwrap"})
 _WIDTH = re.compile(r"\d+")
@@ -338,14 +340,18 @@ class Renderer:
             if len(self._compiled) > _KEPT:
                 self._compiled.popitem(last=False)
         self._compiled.move_to_end(source)
-        parts, length = [], 0
+        parts, length, limit = [], 0, LONGEST_OUTPUT + 4 * _length(variables.get("messages"))
         # Not by `render`, which rewrites each frame of a traceback.
         for part in template.root_render_func(template.new_context(dict(variables))):
             length += len(part)
-            if length > LONGEST_OUTPUT:
-                raise LimitError(f"it writes more than {LONGEST_OUTPUT:,} characters")
+            if length > limit:
+                raise LimitError(f"it writes more than {limit:,} characters")
             parts.append(part)
         return "".join(parts)
+
+
+def _length(messages: Any) -> int:
+    return sum(len(text) for message in messages or () for text in message.values() if isinstance(text, str))
 
 
 def _described(error: Exception) -> tuple[str, str, int | None]:
@@ -383,10 +389,11 @@ def _short(text: str) -> str:
 def read_message(stream: IO[bytes]) -> Any:
     """Read a message; None at the end of the stream."""
     head = stream.read(8)
-    if len(head) < 8:
+    length = int.from_bytes(head)
+    if len(head) < 8 or length > _LONGEST_MESSAGE_BYTES:
         return None
-    body = stream.read(int.from_bytes(head))
-    return json.loads(body) if len(body) == int.from_bytes(head) else None
+    body = stream.read(length)
+    return json.loads(body) if len(body) == length else None
 
 
 def write_message(stream: IO[bytes], message: Any) -> None:

@@ -105,7 +105,7 @@ FAILING: dict[str, tuple[str, int | None, str]] = {
         1,
         "500,000 steps",
     ),
-    "1 GB": ("{% for i in range(99999) %}{{ 'a' * 10000 }}{% endfor %}", None, "writes more than 4,000,000 characters"),
+    "1 GB": ("{% for i in range(99999) %}{{ 'a' * 10000 }}{% endfor %}", None, "writes more than 50,"),
     "1 MB": ("a" * 1_000_000, None, "has 1,000,000 characters, and the limit is 200,000"),
     "nested brackets": ("{{ " + "(" * 3000 + "1" + ")" * 3000 + " }}", None, "nested too deep"),
     "nested operators": ("{{ " + "not " * 20000 + "1 }}", None, "nested too deep"),
@@ -120,7 +120,11 @@ FAILING: dict[str, tuple[str, int | None, str]] = {
     "format": ("{{ '{:1000000000d}'.format(1) }}", 1, "a format has a width of 10 digits"),
     "replace": ("{{ ('a' * 100000).replace('a', 'b' * 100000) }}", 1, "the result of replace is longer"),
     "json": ("{{ [[1]]|tojson(indent=10**9) }}", 1, "tojson has the width"),
-    "expensive filters": ("{% for i in range(9999) %}{{ range(99999)|list|sort }}{% endfor %}", 1, "500,000 steps"),
+    "expensive filters": (
+        "{% for i in range(999) %}{% set x = range(9999)|list|sort %}{% endfor %}",
+        1,
+        "500,000 steps",
+    ),
     "nested repr": (
         "{% set n = namespace(a=[]) %}{% for i in range(5000) %}{% set n.a = [n.a] %}{% endfor %}{{ n.a }}",
         1,
@@ -164,7 +168,7 @@ def test_a_failing_template_is_a_message_with_its_line(name: str) -> None:
     [
         "{{ '{:{w}}'.format(1, w=10**9) }}",
         "{{ ('a' * 4000000).join(['a'] * 4000) }}",
-        "{{ 'a'.translate({97: 'b' * 4000000}) * 1 }}{{ ('ab' * 2000000).translate({97: 'b' * 4000000}) }}",
+        "{{ ('ab' * 2000000).translate({97: 'b' * 4000000})|length }}",
     ],
 )
 def test_what_is_not_counted_meets_the_limit_of_memory(template: str) -> None:
@@ -224,3 +228,9 @@ def test_a_template_that_is_no_text_is_a_message(tmp_path: Path) -> None:
         file.write_text(json.dumps({**json.loads(file.read_text()), "chat_template": wrong}))
         with pytest.raises(ModelError):
             load_model(str(folder)).encode_chat([("user", "abc")])
+
+
+def test_long_messages_may_be_long() -> None:
+    content = "a" * 300_000
+    variables = {**VARIABLES, "messages": [{"role": "user", "content": content}]}
+    assert content in render(CHATML, variables)
