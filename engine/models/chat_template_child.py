@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import json
 import math
 import re
@@ -38,6 +39,8 @@ if sys.platform != "win32":
 
 HAS_LIMITS: bool = sys.platform != "win32"
 """Whether this process can limit itself; where it cannot, the parent ends it after a time."""
+MOST_TOKENS: Final = 40_000
+"""Names, operators, texts and blanks of a template; the longest in use have some 10,000."""
 MOST_STEPS: Final = 500_000
 """Iterations, calls and operators; each takes a few microseconds."""
 LONGEST_OUTPUT: Final = 50_000
@@ -336,6 +339,9 @@ class Renderer:
         self._environment.steps = 0
         template = self._compiled.get(source)
         if template is None:
+            tokens = self._environment.lexer.tokeniter(source, None)
+            if sum(1 for _ in itertools.islice(tokens, MOST_TOKENS + 1)) > MOST_TOKENS:
+                raise LimitError(f"it has more than {MOST_TOKENS:,} tokens")
             template = self._compiled[source] = self._environment.from_string(source)
             if len(self._compiled) > _KEPT:
                 self._compiled.popitem(last=False)

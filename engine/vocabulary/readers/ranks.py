@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from engine.vocabulary.errors import VocabularyError
 from engine.vocabulary.readers.document import HIGHEST_ID, Part, by_id
-from engine.vocabulary.readers.table import TokenTable
+from engine.vocabulary.readers.table import TokenTable, check_highest
 
 if TYPE_CHECKING:
     import tiktoken
@@ -66,6 +66,7 @@ def _rank(text: bytes) -> int:
 
 def read_encoding(encoding: tiktoken.Encoding) -> TokenTable:
     """Read a tiktoken encoding. Its ids have holes, which tiktoken answers with a KeyError."""
+    check_highest(encoding.n_vocab - 1, len(encoding.token_byte_values()) + len(encoding.special_tokens_set))
     special = {encoding.encode_single_token(name): name for name in encoding.special_tokens_set}
     texts = {}
     for index in range(encoding.n_vocab):

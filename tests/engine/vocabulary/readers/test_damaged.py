@@ -216,3 +216,15 @@ def test_an_object_with_an_absurd_id_is_refused():
     tokenizer = pytest.importorskip("tokenizers").Tokenizer.from_str(json.dumps(document))
     with pytest.raises(VocabularyError, match="has an id of 2,147,483,648"):
         Vocabulary.from_tokenizer(tokenizer)
+
+
+def test_an_encoding_with_an_absurd_id_is_refused():
+    tiktoken = pytest.importorskip("tiktoken")
+    encoding = tiktoken.Encoding(
+        "far",
+        pat_str=".",
+        mergeable_ranks={bytes([byte]): byte for byte in range(256)},
+        special_tokens={"<end>": 2_147_483_648},
+    )
+    with pytest.raises(VocabularyError, match="has an id of 2,147,483,648"):
+        Vocabulary.from_tokenizer(encoding)
