@@ -227,13 +227,20 @@ class _Corners:
         """Where the rules of its corner begin with a rule."""
         sites = self._sites.get(rule)
         if sites is None:
-            sites = self._sites[rule] = tuple(
-                Site(member, to, counters)
-                for member in sorted(self.corner(rule))
-                for callee, to, counters in self._begins_with(member)
-                if callee == rule
-            )
+            self._find_sites(self.corner(rule) or {rule})
+            sites = self._sites[rule]
         return sites
+
+    def _find_sites(self, corner: frozenset[int] | set[int]) -> None:
+        """Find the sites of all rules of a corner at once: to look for each on its own is quadratic in their number."""
+        found: dict[int, list[Site]] = {rule: [] for rule in corner}
+        for member in sorted(corner):
+            begun = self._begins_with(member)
+            turn(1 + len(begun))
+            for callee, to, counters in begun:
+                if callee in found:
+                    found[callee].append(Site(member, to, counters))
+        self._sites.update((rule, tuple(sites)) for rule, sites in found.items())
 
     def _find(self) -> list[frozenset[int]]:
         """The corner of every rule, all at once: to look from each rule on its own is quadratic in their number."""

@@ -55,6 +55,7 @@ class ProgramLengths:
         self._closures = Closures(program)
         self._stacks: dict[StackSet, Length] = {BOTTOM: 0}
         self._frames: dict[Frame, Length] = {}
+        self._goals: dict[int, dict[int, int]] = {}
         self._threads: dict[Thread, Length] = {}
 
     def of(self, threads: Threads) -> Remaining:
@@ -113,19 +114,31 @@ class ProgramLengths:
 
     def _corner(self, frame: Frame) -> Length:
         """From a rule that is matched, by those that begin with it, to the one that was called."""
-        nearest, done = [(0, frame.current)], set[int]()
+        known = self._goals.get(frame.goal)
+        if known is None:
+            known = self._goals[frame.goal] = self._lengths_to(frame.goal)
+        return known.get(frame.current)
+
+    def _lengths_to(self, goal: int) -> dict[int, int]:
+        """Return the length from each rule of a corner to one of them, found from that one backwards."""
+        before: dict[int, list[tuple[int, int]]] = {}
+        for rule in self._closures.corner(goal):
+            sites = self._closures.sites(rule)
+            turn(1 + len(sites))
+            for site in sites:
+                length = _sum(self._lengths[site.to], self._owed(site.to, site.counters))
+                if length is not None:
+                    before.setdefault(site.rule, []).append((length, rule))
+        lengths: dict[int, int] = {}
+        nearest = [(0, goal)]
         while nearest:
+            turn()
             length, rule = heapq.heappop(nearest)
-            if rule == frame.goal:
-                return length
-            if rule in done:
-                continue
-            done.add(rule)
-            for site in self._closures.sites(rule):
-                after = _sum(length, self._lengths[site.to], self._owed(site.to, site.counters))
-                if after is not None:
-                    heapq.heappush(nearest, (after, site.rule))
-        return None
+            if rule not in lengths:
+                lengths[rule] = length
+                for more, other in before.get(rule, ()):
+                    heapq.heappush(nearest, (length + more, other))
+        return lengths
 
 
 class ByteCosts:

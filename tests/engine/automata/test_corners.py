@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.automata.closures import _Corners
 from engine.automata.runtime import DEAD
 from engine.compile import compile_grammar
 from tests.support import heavy_grammars
@@ -125,3 +126,16 @@ def test_rules_that_all_begin_with_one_another_take_no_stack_for_each_pair():
     assert len(automaton._machine.stacks._sets) < 50 * count
     for text, holds in (("d0", True), ("d3ccc", True), ("d0c", False), ("ad1b", True), ("ad2b", False)):
         assert grammar.fullmatch(text) is holds, text
+
+
+def test_the_sites_of_a_large_corner_are_found_in_one_pass(monkeypatch):
+    n, asked = 300, []
+    monkeypatch.setattr(
+        _Corners, "_begins_with", lambda self, rule, find=_Corners._begins_with: asked.append(rule) or find(self, rule)
+    )
+    rules = "\n".join(f'r{i} ::= r{i + 1} "a" | "b"' for i in range(n))
+    automaton = compile_grammar("gbnf", f'root ::= r0\n{rules}\nr{n} ::= r0 "x" | "y"').automaton
+    configuration = automaton.run(automaton.start, b"ba")
+    assert configuration
+    assert automaton.shortest_completion(configuration, 1_000).text == b""
+    assert len(asked) < 10 * n
