@@ -283,9 +283,17 @@ COMMANDS: tuple[Command, ...] = (
         "automaton.coverage",
         "Automaton",
         "Show coverage",
-        "Tell what the test strings use of the automaton from what they do not",
+        "Highlight what the test strings, or the generated outputs, use of the automaton",
         ("Ctrl+M, V",),
         "ph.checks",
+        checkable=True,
+    ),
+    Command(
+        "automaton.coverage_generated",
+        "Automaton",
+        "Coverage of generated outputs",
+        "Count what generated outputs use, instead of what the test strings use",
+        ("Ctrl+M, G",),
         checkable=True,
     ),
     Command(

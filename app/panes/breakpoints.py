@@ -30,9 +30,9 @@ _ROOT = QModelIndex()
 ON, WHAT, KIND = range(3)
 _TITLES = ("", "A run stops at", "Kind")
 _KINDS = {
-    BreakpointKind.RULE: "rule, before it is entered",
-    BreakpointKind.STATE: "state, when it is reached",
-    BreakpointKind.PLACE: "place, before it is read",
+    BreakpointKind.RULE: "rule, stops before it",
+    BreakpointKind.STATE: "state, stops in it",
+    BreakpointKind.PLACE: "place, stops before it",
 }
 _EMPTY = (
     "No breakpoints. Put the cursor on a part of the grammar, or select a state of the automaton, and press {}. "
@@ -223,7 +223,7 @@ class _Table(QTableView):
         header.setSectionResizeMode(WHAT, QHeaderView.ResizeMode.Stretch)
         header.setSectionResizeMode(KIND, QHeaderView.ResizeMode.Fixed)
         self.setColumnWidth(ON, 32)
-        self.setColumnWidth(KIND, 160)
+        self.setColumnWidth(KIND, 180)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """The keys."""

@@ -81,6 +81,7 @@ class Decoding(Questions):
         viewed(DecodeView): what the generation panes show.
         running_changed(is running): Run began or ended.
         run_ended(why): a run stopped for another reason than the user's Pause or the end of the generation.
+        restarted(): the generation begins anew; its steps stay in the trace.
         went_on(): the user moved on after `run_ended`, whose reason is of no interest any more.
         model_opened(): the model that was asked for serves now.
         model_failed(spec, sentence): a model did not load; the old one still serves.
@@ -92,6 +93,7 @@ class Decoding(Questions):
     viewed = Signal(object)
     running_changed = Signal(bool)
     run_ended = Signal(str)
+    restarted = Signal()
     went_on = Signal()
     model_opened = Signal()
     model_failed = Signal(str, str)
@@ -366,6 +368,8 @@ class Decoding(Questions):
             self.pipeline_refused.emit(PipelineRefused(request.settings, "", view.refused, view.pipeline))
         if not self._restore_if_ready():
             self._note_in_document(view)
+        if isinstance(request, Restart):
+            self.restarted.emit()
         self.viewed.emit(view)
         self._assessment.start()
         if isinstance(request, OpenModel):

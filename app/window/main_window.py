@@ -226,6 +226,7 @@ class MainWindow(QMainWindow):
 
     def _connect_commands(self) -> None:
         panes, decoding, reveal = self.panes, self.session.decoding, self.arrangement.reveal
+        panes.counting_changed.connect(self.commands["automaton.coverage_generated"].setChecked)
         self.commands.connect_to(
             {
                 "file.new": self.files.new,
@@ -252,6 +253,7 @@ class MainWindow(QMainWindow):
                 "view.probabilities": lambda: reveal(panes.probabilities),
                 "view.timeline": lambda: reveal(self.debug_commands.timeline),
                 "view.breakpoints": lambda: reveal(self.debug_commands.breakpoints),
+                "automaton.coverage_generated": lambda: panes.count_generated(not panes.counts_generated),
                 "view.coalescence": lambda: reveal(self.coalescence_commands.pane),
                 "view.twin": lambda: reveal(panes.generation.twin),
                 "view.bottom": self.arrangement.toggle_bottom,

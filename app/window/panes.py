@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from app import theme
@@ -22,7 +22,7 @@ from app.session import Drawn, Session, ruled_text, view_of
 from app.theme.labels import Label
 from app.workers.compile_messages import StandingAnswer
 from app.workers.decode_messages import Back, DecodeView, GoTo, Lookup, Restart, Take, Why
-from app.workers.judge_messages import JudgeAnswer
+from app.workers.judge_messages import CoverAnswer, JudgeAnswer
 from engine.automata.rule_places import RulePlaces
 from engine.diagnosis.testing import Coverage
 from engine.source import Diagnostic, SourceText, Span
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from app.workers.convert_messages import GenerateAnswer
 
 _GENERATION = "generation"  # the page that is open beside the candidates
+_COVERAGE, _OF_GENERATED = "coverage", b"generated"  # what it counts
 
 
 class Panes(QObject):
@@ -44,7 +45,12 @@ class Panes(QObject):
     Attributes:
         late_tests: the pane of the test strings; it is built once there are verdicts, too.
         late_generated: the page with the grammar as GBNF.
+
+    Signals:
+        counting_changed(generated): whether the coverage counts generated outputs, instead of the test strings.
     """
+
+    counting_changed = Signal(bool)
 
     def __init__(self, session: Session, parent: QObject) -> None:
         super().__init__(parent)
@@ -59,6 +65,8 @@ class Panes(QObject):
         self.generation.add_page(self._late_probabilities, "Probabilities")
         self.generation_column = self._head_generation()
         self._coverage_seen: frozenset[QWidget] = frozenset()  # the panes that show it
+        self._coverage: dict[bool, tuple[int, Coverage]] = {}  # of the tests, of generated outputs; with the revision
+        self._counts_generated = False
         self._live: frozenset[int] = frozenset()
         self._spans: tuple[Span, ...] = ()
         self._lit: Drawn | None = None  # the automaton that was lit last
@@ -139,7 +147,8 @@ class Panes(QObject):
         session.compiling.stale_changed.connect(lambda _stale, reason: tests.set_stale(reason))
         tests.edited.connect(session.judging.set_texts)
         tests.watched.connect(partial(self._watch_coverage, tests))
-        tests.coverage_changed.connect(self._show_coverage)
+        tests.generated_chosen.connect(self.count_generated)
+        tests.count_generated(generated=self._counts_generated)
         tests.suggestions_wanted.connect(session.judging.suggest)
         tests.span_wanted.connect(self.editor.go_to)
         return tests
@@ -259,6 +268,9 @@ class Panes(QObject):
 
     def _wire_tests(self) -> None:
         self._session.judging.judged.connect(self._show_judged)
+        self._session.judging.covered.connect(self._show_covered)
+        self._session.document.replaced.connect(self._forget_coverage)
+        self.automaton.coverage_choice.chosen.connect(self.count_generated)
         self.automaton.footer.coverage_button.toggled.connect(partial(self._watch_coverage, self.automaton))
 
     def _watch_coverage(self, pane: QWidget, is_watched: bool) -> None:
@@ -269,21 +281,55 @@ class Panes(QObject):
     def _show_judged(self, answer: JudgeAnswer) -> None:
         drawn = self._session.compiling.good
         self.tests.show_answer(answer, SourceText(drawn.request.text if drawn is not None else ""))
+        if not answer.error:
+            if self._coverage.get(True, (answer.revision,))[0] != answer.revision:  # of another grammar
+                self.tests.show_generated(Coverage())
+            self._take_coverage(answer.revision, answer.coverage, generated=False)
 
-    def _show_coverage(self, coverage: Coverage) -> None:
-        drawn = self._session.compiling.good
-        if drawn is not None:
-            self.automaton.show_coverage(coverage, drawn.request.revision)
+    def _show_covered(self, answer: CoverAnswer) -> None:
+        self.tests.show_generated(answer.coverage)
+        self._take_coverage(answer.revision, answer.coverage, generated=True)
+
+    def _take_coverage(self, revision: int, coverage: Coverage, *, generated: bool) -> None:
+        self._coverage[generated] = revision, coverage
+        if generated == self._counts_generated:
+            self._mark_coverage()
+
+    def _forget_coverage(self) -> None:
+        self._coverage.clear()
+        if (tests := self.late_tests.built) is not None:
+            tests.show_generated(Coverage())
+
+    def _mark_coverage(self) -> None:
+        revision, coverage = self._coverage.get(self._counts_generated, (-1, None))
+        self.automaton.show_coverage(coverage, revision, generated=self._counts_generated)
+
+    @property
+    def counts_generated(self) -> bool:
+        """Whether the coverage counts generated outputs, instead of the test strings."""
+        return self._counts_generated
+
+    def count_generated(self, generated: bool) -> None:
+        """Mark and list what generated outputs use of the grammar, instead of what the test strings use."""
+        if generated == self._counts_generated:
+            return
+        self._counts_generated = generated
+        self._mark_coverage()
+        if (tests := self.late_tests.built) is not None:
+            tests.count_generated(generated=generated)
+        self.counting_changed.emit(generated)
 
     def save(self) -> dict[str, bytes]:
         """What is open in the panes, by name."""
         beside = str(self.generation.pages.currentIndex()).encode()
-        return {**self.editor.pages.save(), **self.automaton.save(), _GENERATION: beside}
+        counted = _OF_GENERATED if self._counts_generated else b""
+        return {**self.editor.pages.save(), **self.automaton.save(), _GENERATION: beside, _COVERAGE: counted}
 
     def restore(self, saved: Mapping[str, bytes]) -> None:
         """Open what was open."""
         self.editor.pages.restore(saved)
         self.automaton.restore(saved)
+        self.count_generated(saved.get(_COVERAGE, b"") == _OF_GENERATED)
         beside = saved.get(_GENERATION, b"")
         if beside in (str(index).encode() for index in range(self.generation.pages.count())):
             self.generation.pages.setCurrentIndex(int(beside))

@@ -319,7 +319,7 @@ class DecodeHandler:
                 self._prompt_error = "The prompt was cancelled before the model could read it; change it to try again"
                 raise
             except EngineError as error:
-                self._prompt_error = sentence(error)
+                self._prompt_error = _prompt_sentence(prompt, self._session.model, error)
                 return None  # the session still has it
         return former
 
@@ -348,7 +348,7 @@ class DecodeHandler:
                 session = DecodeSession(self._grammar, model, prompt=self._prompt, sampler=self._sampler)
             except EngineError as error:
                 session = DecodeSession(self._grammar, model, sampler=self._sampler)
-                prompt_error = sentence(error)
+                prompt_error = _prompt_sentence(self._prompt, model, error)
             session.set_max_tokens(self._max_tokens)
             former = self._shown_branch()
             self._session, self._summary, self._prompt_error = session, summary_of(model, spec), prompt_error
@@ -431,6 +431,12 @@ class DecodeHandler:
             pipeline_error=self._pipeline_error,
             dead_end=dead_end,
         )
+
+
+def _prompt_sentence(prompt: str | Chat, model: LogitSource, error: EngineError) -> str:
+    """Return why a model cannot have a prompt; most chat templates fail without a first message."""
+    is_empty = isinstance(prompt, Chat) and not prompt.messages and bool(model.chat_template)
+    return "The chat has no message yet; write one" if is_empty else sentence(error)
 
 
 def _move(session: DecodeSession, request: Back | Restart | GoTo) -> None:

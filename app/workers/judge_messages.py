@@ -17,13 +17,11 @@ class JudgeRequest:
         compiled: the grammar.
         texts: the test strings.
         counted: the indices of those that count for the coverage: what should be accepted.
-        traces: outputs of generations, which count too.
     """
 
     compiled: CompileRequest
     texts: tuple[str, ...]
     counted: tuple[int, ...] = ()
-    traces: tuple[bytes, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +31,7 @@ class JudgeAnswer:
     Attributes:
         revision: of the grammar.
         texts: what was judged.
+        coverage: what the counted texts use of the grammar.
     """
 
     revision: int
@@ -40,6 +39,29 @@ class JudgeAnswer:
     verdicts: tuple[Verdict, ...] = ()
     coverage: Coverage = field(default_factory=Coverage)
     error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CoverRequest:
+    """Say what of a grammar generated outputs use, each as far as it goes."""
+
+    compiled: CompileRequest
+    outputs: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CoverAnswer:
+    """What of a grammar generated outputs use.
+
+    Attributes:
+        revision: of the grammar.
+        coverage: of the outputs that are followed by now.
+        pending: how many are not yet: the same request again follows more of them, so that no answer takes long.
+    """
+
+    revision: int
+    coverage: Coverage = field(default_factory=Coverage)
+    pending: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,14 @@ from app.workers.compile_messages import CompileRequest
 from app.workers.convert_messages import ConvertRequest, GenerateRequest, ReadRequest
 from app.workers.converting import convert, generate, read
 from app.workers.exporting import sentence
-from app.workers.judge_messages import JudgeAnswer, JudgeRequest, SuggestAnswer, SuggestRequest
+from app.workers.judge_messages import (
+    CoverAnswer,
+    CoverRequest,
+    JudgeAnswer,
+    JudgeRequest,
+    SuggestAnswer,
+    SuggestRequest,
+)
 from engine.diagnosis.testing import Coverage, Suggestion, SuggestionKind
 from engine.diagnosis.verdict import Outcome, Verdict
 from engine.source import CancelToken, EngineError, GrammarError, LimitExceededError, Span
@@ -32,10 +39,11 @@ if TYPE_CHECKING:
 
 DRAWN_STATES = 4_000
 SECONDS = 2.0
-"""Beyond so many states, or so long, there is no coverage: its list could not be read."""
+"""Beyond so many states, or so many seconds of processor time, there is no coverage: its list could not be read."""
 RANDOM_TEXTS = 5
 MOST_EDGES, MOST_LISTED = 2_000, 400  # of more edges than that, so many unused ones are told
-MOST_TRACE = 4_000  # bytes of an output that are followed for the coverage
+MOST_FOLLOWED = 4_000  # bytes of an output that are followed for the coverage
+FOLLOWED_AT_ONCE = 8_000  # bytes of outputs that one answer follows: the next test string need not wait for more
 
 
 class _TooSlowError(Exception):
@@ -48,12 +56,12 @@ class _Deadline(CancelToken):
     def __init__(self, cancel: CancelToken) -> None:
         super().__init__()
         self._outer = cancel
-        self._end = time.perf_counter() + SECONDS
+        self._end = time.thread_time() + SECONDS  # of this thread: a busy machine takes no coverage away
 
     def check(self) -> None:
         """Raise where the work should stop."""
         self._outer.check()
-        if time.perf_counter() > self._end:
+        if time.thread_time() > self._end:
             raise _TooSlowError
 
 
@@ -68,7 +76,8 @@ class JudgeHandler:
         self._whole: ByteDfa | None = None
         self._has_no_whole = False
         self._verdicts: dict[str, Verdict] = {}
-        self._uses: dict[tuple[bytes, bool], Uses] = {}
+        self._uses: dict[bytes, Uses] = {}
+        self._output_uses: dict[bytes, tuple[Uses, frozenset[tuple[int, int]]]] = {}
 
     def warm(self) -> None:
         """Nothing: what it needs is imported with this module, before there is a second thread (see `Sealed`)."""
@@ -78,10 +87,12 @@ class JudgeHandler:
         return False
 
     def handle(self, request: Any, cancel: CancelToken, emit: Emit) -> Any:
-        """Answer a `JudgeRequest`, a `SuggestRequest`, or what `convert_messages` has."""
+        """Answer a `JudgeRequest`, a `CoverRequest`, a `SuggestRequest`, or what `convert_messages` has."""
         match request:
             case JudgeRequest():
                 return self._judge(request, cancel)
+            case CoverRequest():
+                return self._cover(request, cancel)
             case SuggestRequest():
                 return self._suggest(request, cancel)
             case GenerateRequest():
@@ -99,7 +110,7 @@ class JudgeHandler:
         if self._grammar is None or self._request != request:
             self._verdicts, self._uses, self._automata, self._why_not = {}, {}, None, ""
             self._whole, self._has_no_whole = None, False
-            self._grammar = None
+            self._grammar, self._output_uses = None, {}
             self._grammar = compile_grammar(request.notation, request.text, request.options, cancel=cancel)
             self._request = request
         return self._grammar
@@ -115,11 +126,37 @@ class JudgeHandler:
             if cancel.is_cancelled:
                 raise
             return JudgeAnswer(revision, request.texts, error=sentence(error))
-        covered = self._coverage(grammar, request, cancel)
-        if len(covered.edges) > MOST_EDGES:
-            unused = tuple(edge for edge in covered.edges if not edge.covered)[:MOST_LISTED]
-            covered = replace(covered, edges=unused)
+        covered = _listed(self._coverage(grammar, request, cancel))
         return JudgeAnswer(revision, request.texts, verdicts, covered)
+
+    def _cover(self, request: CoverRequest, cancel: CancelToken) -> CoverAnswer:
+        """Follow some more outputs; what is known of one stays as long as it is asked for."""
+        from engine.diagnosis.coverage import coverage
+
+        revision = request.compiled.revision
+        try:
+            grammar = self._take(request.compiled, cancel)
+            automata = self._drawn(grammar, cancel)
+            whole = None if automata is None else self._whole_of(grammar, cancel)
+        except EngineError as error:
+            if cancel.is_cancelled:
+                raise
+            return CoverAnswer(revision, Coverage(reason=sentence(error)))
+        if automata is None:
+            return CoverAnswer(revision, Coverage(reason=self._why_not))
+        known = self._output_uses = {one: self._output_uses[one] for one in request.outputs if one in self._output_uses}
+        followed = 0
+        for output in request.outputs:
+            if output not in known and followed < FOLLOWED_AT_ONCE:
+                part = output[:MOST_FOLLOWED]
+                is_whole = part == output and grammar.fullmatch(output)
+                uses = _followed(grammar, automata, part, cancel, is_whole=is_whole)
+                known[output] = uses, frozenset() if whole is None else passed(whole, part)
+                followed += len(part)
+        covered = coverage(automata, [uses for uses, _ in known.values()])
+        if whole is not None:
+            covered = replace(covered, whole=frozenset[tuple[int, int]]().union(*(way for _, way in known.values())))
+        return CoverAnswer(revision, _listed(covered), len(set(request.outputs)) - len(known))
 
     def _verdict(self, grammar: CompiledGrammar, text: str, cancel: CancelToken) -> Verdict:
         from engine.diagnosis.replay import replay_text
@@ -144,17 +181,12 @@ class JudgeHandler:
         automata = self._drawn(grammar, cancel)
         if automata is None:
             return Coverage(reason=self._why_not)
-        counted = (request.texts[index].encode("utf-8", "surrogatepass") for index in request.counted)
-        uses = [self._used(grammar, automata, text, cancel) for text in counted]
-        for trace in request.traces:
-            is_whole = grammar.fullmatch(trace)
-            uses.append(self._used(grammar, automata, trace[:MOST_TRACE], cancel, is_whole=is_whole))
+        texts = [request.texts[index].encode("utf-8", "surrogatepass") for index in request.counted]
+        uses = [self._used(grammar, automata, text, cancel) for text in texts]
         whole = self._whole_of(grammar, cancel)
         if whole is None:
             return coverage(automata, uses)
-        texts = [request.texts[index].encode("utf-8", "surrogatepass") for index in request.counted]
-        texts = [text for text in texts if grammar.fullmatch(text)]
-        ways = (passed(whole, text) for text in (*texts, *(trace[:MOST_TRACE] for trace in request.traces)))
+        ways = (passed(whole, text) for text in texts if grammar.fullmatch(text))
         return replace(coverage(automata, uses), whole=frozenset[tuple[int, int]]().union(*ways))
 
     def _whole_of(self, grammar: CompiledGrammar, cancel: CancelToken) -> ByteDfa | None:
@@ -166,23 +198,10 @@ class JudgeHandler:
                     self._whole = grammar.materialise(DRAWN_STATES, cancel=_Deadline(cancel))
         return self._whole
 
-    def _used(
-        self,
-        grammar: CompiledGrammar,
-        automata: RuleAutomata,
-        text: bytes,
-        cancel: CancelToken,
-        *,
-        is_whole: bool = True,
-    ) -> Uses:
-        from engine.diagnosis.coverage import uses_of
-        from engine.export import without_white_space
-
-        key = text, is_whole
-        if key not in self._uses:
-            followed = without_white_space(text) if grammar.notation == "json_schema" else text
-            self._uses[key] = uses_of(automata, followed, is_whole=is_whole, cancel=cancel)
-        return self._uses[key]
+    def _used(self, grammar: CompiledGrammar, automata: RuleAutomata, text: bytes, cancel: CancelToken) -> Uses:
+        if text not in self._uses:
+            self._uses[text] = _followed(grammar, automata, text, cancel, is_whole=True)
+        return self._uses[text]
 
     def _drawn(self, grammar: CompiledGrammar, cancel: CancelToken) -> RuleAutomata | None:
         if self._automata is None and not self._why_not:
@@ -244,6 +263,23 @@ def passed(dfa: ByteDfa, text: bytes) -> frozenset[tuple[int, int]]:
         found.add((state, after))
         state = after
     return frozenset(found)
+
+
+def _followed(
+    grammar: CompiledGrammar, automata: RuleAutomata, text: bytes, cancel: CancelToken, *, is_whole: bool
+) -> Uses:
+    from engine.diagnosis.coverage import uses_of
+    from engine.export import without_white_space
+
+    followed = without_white_space(text) if grammar.notation == "json_schema" else text
+    return uses_of(automata, followed, is_whole=is_whole, cancel=cancel)
+
+
+def _listed(covered: Coverage) -> Coverage:
+    """Return a coverage with so many edges that the window can list them."""
+    if len(covered.edges) <= MOST_EDGES:
+        return covered
+    return replace(covered, edges=tuple(edge for edge in covered.edges if not edge.covered)[:MOST_LISTED])
 
 
 def _automata(grammar: CompiledGrammar, cancel: CancelToken) -> RuleAutomata:

@@ -13,6 +13,7 @@ from app.graph.minimap import Minimap
 from app.graph.scene import AutomatonScene
 from app.graph.view import GraphView
 from app.models.accessible_role import give_role
+from app.models.coverage_choice import CoverageChoice
 from app.models.escape import CloseOnEscape
 from app.models.passing_on import pass_keys_on
 from app.models.states import StatesModel
@@ -71,6 +72,8 @@ class Face(QWidget):
         layout.setSpacing(0)
         for widget in (self.header, self.levels, self.find_bar, self._stale_banner, self._size_banner):
             layout.addWidget(widget)
+        self.coverage_choice = CoverageChoice()
+        self.coverage_banner.add_control(self.coverage_choice)
         layout.addWidget(self.coverage_banner)
         layout.addWidget(self._split, 1)
         layout.addWidget(self.footer)

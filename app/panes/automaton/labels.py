@@ -61,13 +61,19 @@ class Banner(QFrame):
         self.setProperty("severity", severity)
         self._text = Label()
         self._text.setWordWrap(True)
-        sign = Label(_SIGNS[severity])
+        self._sign = Label(_SIGNS[severity])
         layout = QHBoxLayout(self)
         layout.setContentsMargins(theme.SPACE_M, theme.SPACE_XS, theme.SPACE_M, theme.SPACE_XS)
         layout.setSpacing(theme.SPACE_S)
-        layout.addWidget(sign, 0, Qt.AlignmentFlag.AlignTop)
+        layout.addWidget(self._sign, 0, Qt.AlignmentFlag.AlignTop)
         layout.addWidget(self._text, 1)
+        self._row = layout
         self.hide()
+
+    def add_control(self, control: QWidget) -> None:
+        """Put a control at the end of the line."""
+        self._row.setAlignment(self._sign, Qt.AlignmentFlag.AlignVCenter)
+        self._row.addWidget(control)
 
     @property
     def text(self) -> str:

@@ -16,14 +16,17 @@ from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind, St
 from engine.diagnosis.testing import Coverage
 
 _NO_COVERAGE = "Coverage comes with the next verdicts on the test strings."
-_USED = "Green band: a test or an output uses it ({} drawn here). Dotted: none does."
+_NONE_GENERATED = "Coverage of the generated outputs is on its way."
+_USED = "Green band: a {} uses it ({} drawn here). Dotted: none does."
 
 
 class Marks:
     """Marks a scene and a table, and says in a banner what the marks mean.
 
     Attributes:
-        coverage: what the tests use, and the revision of the grammar that it is of; None where that is not known.
+        coverage: what the tests or the generated outputs use, and the revision of the grammar that it is of; None
+            where that is not known.
+        is_generated: whether it is of the generated outputs.
         shows_used: whether the coverage is shown.
     """
 
@@ -31,6 +34,7 @@ class Marks:
         self._scene, self._model, self._banner = scene, model, banner
         self._stops: dict[StateName | None, bool] = {}  # whether each is on
         self.coverage: tuple[int, Coverage] | None = None
+        self.is_generated = False
         self.shows_used = False
 
     def take_breakpoints(self, breakpoints: Iterable[Breakpoint]) -> None:
@@ -45,7 +49,7 @@ class Marks:
         if not self.shows_used or drawn is None or levels is None:
             self._show_used(None, "")
         elif is_current:
-            found: Used | str = _NO_COVERAGE
+            found: Used | str = _NONE_GENERATED if self.is_generated else _NO_COVERAGE
             if self.coverage is not None and self.coverage[0] == levels.revision:
                 found = levels.used(view, self.coverage[1], is_folded=drawn.is_folded)
             self._show_used(*((None, found) if isinstance(found, str) else (found, "")))
@@ -66,4 +70,5 @@ class Marks:
             return
         self._scene.set_covered(used.states, used.edges)
         lit = self._scene.lit
-        self._banner.say(_USED.format(f"{len(lit.used):,} of {count(len(lit.used) + len(lit.unused), 'edge')}"))
+        share = f"{len(lit.used):,} of {count(len(lit.used) + len(lit.unused), 'edge')}"
+        self._banner.say(_USED.format("generated output" if self.is_generated else "test", share))

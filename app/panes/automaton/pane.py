@@ -199,9 +199,16 @@ class AutomatonPane(Navigation):
         if self._levels is not None:
             self.watch.look(self._levels, self._view, self._output, is_live=bool(self._states))
 
-    def show_coverage(self, coverage: Coverage, revision: int) -> None:
-        """Take up what the tests use of a grammar; it is shown with its automaton, where that was asked for."""
-        self.marks.coverage = revision, coverage
+    def show_coverage(self, coverage: Coverage | None, revision: int, *, generated: bool = False) -> None:
+        """Show what of a grammar is used, with its automaton, where that was asked for.
+
+        Args:
+            coverage: of the test strings, or of the generated outputs; None where it is not known yet.
+            revision: of the grammar.
+            generated: whether it is of the generated outputs.
+        """
+        self.coverage_choice.choose(generated=generated)
+        self.marks.coverage, self.marks.is_generated = None if coverage is None else (revision, coverage), generated
         self._mark()
 
     def show_breakpoints(self, breakpoints: Iterable[Breakpoint]) -> None:

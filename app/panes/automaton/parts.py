@@ -155,7 +155,7 @@ class Footer(QWidget):
         set_tip(self.find_button, "Find a state, a rule, a byte or a text", "automaton.find")
         self.stacks_button = icon_button("ph.stack", "Stacks", "Every way in which the match stands", checkable=True)
         self.coverage_button = icon_button(
-            "ph.checks", "Coverage", "What the test strings use of it, and what they do not", checkable=True
+            "ph.checks", "Coverage", "What the test strings or the generated outputs use of it", checkable=True
         )
         self.map_button = icon_button("ph.map-trifold", "Map", "The whole drawing in a corner", checkable=True)
         self.out_button = tool_button("−", name="Zoom out")

@@ -31,13 +31,13 @@ from app.models.wording import count
 from app.panes.tests.delegate import TextDelegate, row_height
 from app.panes.tests.edits import Change, lines_of
 from app.panes.tests.model import Column, TextsModel
-from app.panes.tests.side import CoverageList, SuggestionList, coverage_text
+from app.panes.tests.side import CoverageList, SuggestionList, share_text
 from app.panes.tests.table import TextsTable
 from app.theme.buttons import give_menu, push_button, tool_button
 from app.theme.labels import Label
 from app.theme.plain_text import plain_text
 from app.workers.judge_messages import JudgeAnswer, SuggestAnswer
-from engine.diagnosis.testing import ExpectedText, Suggestion, SuggestionKind
+from engine.diagnosis.testing import Coverage, ExpectedText, Suggestion, SuggestionKind
 from engine.source import SourceText
 
 _TEACHING = (
@@ -60,7 +60,7 @@ class StringTestsPane(QWidget):
         span_wanted(Span): show this place of the grammar.
         suggestions_wanted(SuggestionKind): suggest some.
         summary_changed(title): what the pane's tab should say.
-        coverage_changed(Coverage): what of the grammar is used; an automaton may highlight it.
+        generated_chosen(generated): whether the list counts what generated outputs use, instead of the test strings.
         watched(is seen): whether the pane can be seen.
     """
 
@@ -68,7 +68,7 @@ class StringTestsPane(QWidget):
     span_wanted = Signal(object)
     suggestions_wanted = Signal(object)
     summary_changed = Signal(str)
-    coverage_changed = Signal(object)
+    generated_chosen = Signal(bool)
     watched = Signal(bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -111,12 +111,20 @@ class StringTestsPane(QWidget):
         self._source, self._error = source, answer.error
         if not answer.error:
             self.model.show_verdicts(dict(zip(answer.texts, answer.verdicts, strict=True)))
-            self.coverage.show_coverage(answer.coverage, source)
-            missing = self.coverage.entries.count()
-            self.side.setTabText(0, f"Not covered ({missing})" if missing else "Not covered")
-            self._coverage = coverage_text(answer.coverage)
-            self.coverage_changed.emit(answer.coverage)
+            self._tested = answer.coverage
+            self._show_coverage()
         self._show_summary()
+
+    def show_generated(self, found: Coverage) -> None:
+        """Show what generated outputs use of the grammar."""
+        self._generated = found
+        self._show_coverage()
+        self._show_summary()
+
+    def count_generated(self, *, generated: bool) -> None:
+        """List what generated outputs do not use, or what the test strings do not use."""
+        self._lists_generated = generated
+        self._show_coverage()
 
     def show_suggestions(self, answer: SuggestAnswer) -> None:
         """Offer texts."""
@@ -213,8 +221,22 @@ class StringTestsPane(QWidget):
 
     # --- inside -------------------------------------------------------------------------------------------------------
 
+    def _show_coverage(self) -> None:
+        found = self._generated if self._lists_generated else self._tested
+        self.coverage.show_coverage(found, self._source, generated=self._lists_generated)
+        missing = self.coverage.entries.count()
+        self.side.setTabText(0, f"Not covered ({missing})" if missing else "Not covered")
+
+    def _coverage_parts(self) -> list[str]:
+        reason = self._tested.reason
+        if reason:
+            return [f"Coverage is not told: {reason}."]
+        shares = (("Tests", self._tested), ("Generated", self._generated))
+        return [f"{name}: {share}" for name, found in shares if (share := share_text(found))]
+
     def _build(self) -> None:
-        self._coverage = ""
+        self._tested = self._generated = Coverage()
+        self._lists_generated = False
         bar = QFrame()
         bar.setProperty("role", "bar")
         self.buttons = {
@@ -313,6 +335,7 @@ class StringTestsPane(QWidget):
         self.table.customContextMenuRequested.connect(self._open_menu)
         self.table.selectionModel().selectionChanged.connect(lambda *_: self._show_buttons())
         self.coverage.span_wanted.connect(self.span_wanted)
+        self.coverage.choice.chosen.connect(self.generated_chosen)
         self.suggestions.taken.connect(self._take_suggestions)
         theme.themes.changed.connect(self._dress)
 
@@ -345,7 +368,7 @@ class StringTestsPane(QWidget):
         passing = sum(result is True for result in results)
         parts = [f"✓ {passing:,} pass"] if results else []
         parts += [f"✗ {failing:,} fail"] if failing else []
-        parts += [self._coverage] if self._coverage else []
+        parts += self._coverage_parts()
         if self._stale or self._error:
             parts = [f"{self._stale or self._error}: these are verdicts on the last one that compiled"]
         self.summary.setText("  ·  ".join(parts))

@@ -7,6 +7,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
 from app import theme
+from app.models.coverage_choice import CoverageChoice
 from app.models.wording import count, in_line
 from app.theme.buttons import push_button
 from app.theme.labels import Label
@@ -57,7 +58,7 @@ class EntryList(QListWidget):
 
 
 class CoverageList(QWidget):
-    """What no test string and no output uses.
+    """Lists the rules and edges that no test string uses, or that no generated output uses.
 
     Signals:
         span_wanted(Span): show this place of the grammar.
@@ -69,18 +70,25 @@ class CoverageList(QWidget):
         super().__init__()
         self.sentence = Label(wraps=True)
         self.sentence.setProperty("role", "muted")
-        self.entries = EntryList("Rules and edges that no test uses")
+        self.choice = CoverageChoice()
+        self.entries = EntryList("Rules and edges that are not used")
         self.entries.chosen.connect(self._on_chosen)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, theme.SPACE_XS, 0, 0)
         layout.setSpacing(theme.SPACE_XS)
         self.sentence.setContentsMargins(theme.SPACE_S, 0, theme.SPACE_S, 0)
+        row = QHBoxLayout()
+        row.setContentsMargins(theme.SPACE_XS, 0, theme.SPACE_XS, 0)
+        row.addWidget(self.choice)
+        row.addStretch(1)
+        layout.addLayout(row)
         layout.addWidget(self.sentence)
         layout.addWidget(self.entries, 1)
         self.setFocusProxy(self.entries)
 
-    def show_coverage(self, found: Coverage, source: SourceText) -> None:
-        """List what is not covered."""
+    def show_coverage(self, found: Coverage, source: SourceText, *, generated: bool = False) -> None:
+        """List what is not covered: by the test strings, or by generated outputs."""
+        self.choice.choose(generated=generated)
         self.entries.clear()
         self.sentence.setText(coverage_text(found) or "Coverage comes with the first verdicts.")
         for rule in found.rules:
@@ -164,6 +172,13 @@ def coverage_text(found: Coverage) -> str:
         parts.append(f"{found.covered_edges:,} of {count(found.total_edges, 'edge')}")
     left_out = f"; {count(found.left_out, 'text')} not followed, for they can be read in too many ways"
     return f"{' and '.join(parts)} used{left_out if found.left_out else ''}" if parts else ""
+
+
+def share_text(found: Coverage) -> str:
+    """Return how many rules are used, or edges where there are no rules; empty where that is not known."""
+    if found.rules:
+        return f"{found.covered_rules:,} of {count(len(found.rules), 'rule')}"
+    return f"{found.covered_edges:,} of {count(found.total_edges, 'edge')}" if found.total_edges else ""
 
 
 def _where(span: Span | None, source: SourceText) -> str:

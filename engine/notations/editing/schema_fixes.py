@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
@@ -161,7 +162,15 @@ def _no_json(text: str, span: Span) -> Iterator[Repair]:
     comment = _COMMENT.match(text, at)
     string = _STRING.match(text, at)
     word = _WORD.match(text, at)
-    if comment is not None:
+    if _is_json(text[:at]):
+        yield "Remove the text after the schema", (Edit(Span(len(text[:at].rstrip()), len(text)), ""),)
+    elif comment is None and not text[:at].strip() and (found := _object_behind(text, at)) is not None:
+        lead = Edit(Span(at, found.start), "")
+        if text[found.end :].strip():
+            yield "Remove the text around the schema", (lead, Edit(Span(found.end, len(text)), ""))
+        else:
+            yield "Remove the text before the schema", (lead,)
+    elif comment is not None:
         yield "Remove the comment", (Edit(Span(*comment.span()), ""),)
     elif following in {"}", "]"} and comma is not None:
         yield "Remove the comma", (Edit(Span(comma.start(), comma.start() + 1), ""),)
@@ -170,7 +179,7 @@ def _no_json(text: str, span: Span) -> Iterator[Repair]:
         yield _replaced(Span(*string.span()), f'"{inner}"')
     elif word is not None and word.group() in _PYTHON:
         yield _replaced(Span(*word.span()), _PYTHON[word.group()])
-    elif word is not None:
+    elif word is not None and text[:at].strip():  # a schema is no string
         yield _replaced(Span(*word.span()), f'"{word.group()}"')
     elif following in {'"', "{", "["}:
         before = len(text[:at].rstrip())
@@ -178,6 +187,24 @@ def _no_json(text: str, span: Span) -> Iterator[Repair]:
         yield f"Add a {'colon' if mark == ':' else 'comma'}", (Edit(Span(before, before), mark),)
     elif at >= len(text) and (missing := _missing(text)):
         yield f"Add `{missing}`", (Edit(Span(len(text.rstrip()), len(text.rstrip())), missing),)
+
+
+def _is_json(text: str) -> bool:
+    """Return whether a text is one whole JSON value, so that nothing may follow it."""
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _object_behind(text: str, at: int) -> Span | None:
+    """Return the first JSON object after some prose; None where the first `{` begins none."""
+    begin = text.find("{", at + 1)
+    try:
+        return Span(begin, json.JSONDecoder().raw_decode(text, begin)[1]) if begin >= 0 else None
+    except (ValueError, RecursionError):
+        return None
 
 
 def _missing(text: str) -> str:

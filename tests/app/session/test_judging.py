@@ -15,3 +15,9 @@ def test_every_branch_is_an_output_as_far_as_it_is_legal():
     assert outputs_of(Trace(tree, (0, 1), 1)) == (b"acde", b"ab")
     assert outputs_of(Trace(tree, (0, 1), 1, frozenset({3}))) == (b"ac", b"ab")
     assert outputs_of(Trace()) == ()
+
+
+def test_steps_before_a_restart_count_again_once_they_are_taken_again():
+    tree = nodes((None, b"a"), (0, b"b"), (0, b"c"))
+    assert outputs_of(Trace(tree, (0, 1), None), frozenset({0, 1, 2})) == ()
+    assert outputs_of(Trace(tree, (0, 1), 0), frozenset({1, 2})) == (b"a",)

@@ -6,6 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from app.document import DocumentFile, GrammarPart, ModelPart
+from app.workers.decode_messages import GoTo, Take
 from engine.diagnosis.testing import ExpectedText
 
 LEFT = Qt.MouseButton.LeftButton
@@ -67,3 +68,73 @@ def test_an_edit_of_the_grammar_is_covered_anew(desk):
     desk.document.set_text("ab|(")
     desk.wait(lambda: bool(desk.session.compiling.stale_reason))
     assert pane.scene.lit.used  # of the last one that compiled, greyed
+
+
+def shares(desk) -> tuple[str, ...]:
+    """What the tests pane says of the two coverages."""
+    parts = desk.panes.tests.summary.text().split("  ·  ")
+    return tuple(part for part in parts if part.startswith(("Tests:", "Generated:")))
+
+
+def step(desk, *texts: str) -> None:
+    """Take these tokens one after the other."""
+    for text in texts:
+        before = desk.output
+        desk.session.decoding.ask(Take(ord(text) - 0x20))
+        desk.wait(lambda before=before, text=text: desk.output == before + text.encode())
+
+
+def test_tests_and_generated_outputs_are_counted_apart(desk):
+    open_with(desk, "gbnf", WHOLE, "y")
+    desk.window.commands["view.tests"].trigger()
+    desk.wait(lambda: shares(desk) == ("Tests: 2 of 3 rules", "Generated: 0 of 3 rules"))
+    step(desk, "x", "1")
+    desk.wait(lambda: shares(desk) == ("Tests: 2 of 3 rules", "Generated: 2 of 3 rules"))
+    desk.session.decoding.ask(GoTo(None))
+    desk.wait(lambda: desk.output == b"")
+    step(desk, "y")  # a branch: the other one counts, too
+    desk.wait(lambda: shares(desk) == ("Tests: 2 of 3 rules", "Generated: 3 of 3 rules"))
+    desk.panes.tests.add_text("x7")
+    desk.wait(lambda: shares(desk) == ("Tests: 3 of 3 rules", "Generated: 3 of 3 rules"))
+    desk.window.commands["run.restart"].trigger()
+    desk.wait(lambda: shares(desk) == ("Tests: 3 of 3 rules", "Generated: 0 of 3 rules"))
+    step(desk, "x")
+    desk.wait(lambda: shares(desk) == ("Tests: 3 of 3 rules", "Generated: 2 of 3 rules"))
+
+
+def test_the_outputs_of_many_seeds_count_as_generated(desk):
+    open_with(desk, "gbnf", WHOLE)
+    desk.window.commands["automaton.coverage"].trigger()
+    desk.window.commands["view.tests"].trigger()
+    desk.session.decoding.sample_many(20)
+    desk.wait(lambda: shares(desk) == ("Tests: 0 of 3 rules", "Generated: 3 of 3 rules"))
+    desk.window.commands["run.restart"].trigger()
+    desk.wait(lambda: not desk.session.judging.is_waiting)
+    assert shares(desk) == ("Tests: 0 of 3 rules", "Generated: 3 of 3 rules")
+
+
+def test_the_user_chooses_which_of_them_is_marked(desk):
+    open_with(desk, "regex", "ab|cd", "ab")
+    pane, action = desk.panes.automaton, desk.window.commands["automaton.coverage_generated"]
+    desk.qtbot.mouseClick(pane.footer.coverage_button, LEFT)
+    desk.wait(lambda: "a test uses it (2 of 4 edges drawn here)" in pane.coverage_banner.text)
+    of_tests = pane.scene.lit.used
+    step(desk, "c")
+    desk.qtbot.mouseClick(pane.coverage_choice.generated_button, LEFT)
+    desk.wait(lambda: "a generated output uses it (1 of 4 edges drawn here)" in pane.coverage_banner.text)
+    assert not pane.scene.lit.used & of_tests
+    assert action.isChecked()
+    desk.window.commands["view.tests"].trigger()
+    choice, entries = desk.panes.tests.coverage.choice, desk.panes.tests.coverage.entries
+    desk.wait(lambda: choice.generated_button.isChecked() and entries.count() == 3)
+    desk.qtbot.mouseClick(choice.tests_button, LEFT)
+    desk.wait(lambda: entries.count() == 2 and pane.scene.lit.used == of_tests)
+    assert not action.isChecked()
+    assert pane.coverage_choice.tests_button.isChecked()
+    action.trigger()
+    assert choice.generated_button.isChecked()
+    saved = desk.panes.save()
+    action.trigger()
+    assert choice.tests_button.isChecked()
+    desk.panes.restore(saved)
+    assert choice.generated_button.isChecked()

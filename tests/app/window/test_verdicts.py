@@ -280,11 +280,11 @@ def test_suggestions_and_coverage(desk):
     )
     tests = desk.panes.tests
     desk.wait(lambda: tests.model.rowCount() == 1 and tests.model.passes(0) is True)
-    assert "2 of 3 rules" in tests.summary.text()
+    assert "Tests: 2 of 3 rules" in tests.summary.text()
     desk.window.commands["tests.rules"].trigger()
     desk.wait(lambda: bool(tests.suggestions.suggestions))
     QTest.mouseClick(tests.suggestions.add_all, LEFT)
-    desk.wait(lambda: "3 of 3 rules and" in tests.summary.text())
+    desk.wait(lambda: "Tests: 3 of 3 rules" in tests.summary.text())
     assert tests.coverage.entries.count() == 0
     desk.window.commands["tests.near"].trigger()
     desk.wait(lambda: any(not one.accepts for one in tests.suggestions.suggestions))

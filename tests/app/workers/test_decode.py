@@ -1,3 +1,4 @@
+import functools
 import pickle
 import platform
 import sys
@@ -31,6 +32,7 @@ from app.workers.export_values import ExportRequest
 from engine.compile.options import CompileOptions
 from engine.decoding.values import Chat, EosState, Finish, SamplerSettings
 from engine.masking.explanation import Reason
+from engine.models.errors import ModelError
 from engine.models.uniform import UniformSource
 from engine.source import CancelledError, CancelToken
 from engine.source.cancel import check_cancelled
@@ -348,3 +350,22 @@ def test_rules_that_nest_are_exported_as_their_automata(worker):
 def test_an_unknown_request_is_a_bug(worker):
     with pytest.raises(TypeError):
         worker.handler.handle("nonsense", CancelToken(), print)
+
+
+class _Template(UniformSource):
+    chat_template = True
+
+    def encode_chat(self, messages, assistant_prefix=""):
+        if not messages:
+            raise ModelError("the model's chat template refuses these messages (no first message); change their roles")
+        return [0]
+
+
+def test_an_empty_chat_asks_for_a_message():
+    handler = DecodeHandler(lambda _spec, _cancel: _Template("chat", letters().vocabulary))
+    ask = functools.partial(handler.handle, cancel=CancelToken(), emit=lambda _value: None)
+    ask(OpenModel("chat"))
+    assert ask(SetPrompt(Chat(()))).error == "The chat has no message yet; write one"
+    assert ask(SetPrompt(Chat((("user", "Hello"),)))).error == ""
+    ask(SetPrompt(Chat(())))
+    assert ask(OpenModel("chat")).error == "The chat has no message yet; write one"

@@ -3,7 +3,7 @@
 import pytest
 
 from app.workers.compile_messages import CompileRequest
-from app.workers.judge_messages import JudgeRequest, SuggestRequest
+from app.workers.judge_messages import CoverRequest, JudgeRequest, SuggestRequest
 from app.workers.judging import JudgeHandler, passed
 from engine.compile import CompileOptions, compile_grammar
 from engine.diagnosis.testing import SuggestionKind
@@ -27,8 +27,12 @@ def compiled(notation, text=None, revision=3):
     return CompileRequest(revision, notation, GRAMMARS[notation] if text is None else text, CompileOptions())
 
 
-def judge(handler, request, texts, counted=(0,), traces=()):
-    return handler.handle(JudgeRequest(request, texts, counted, traces), CancelToken(), lambda _value: None)
+def judge(handler, request, texts, counted=(0,)):
+    return handler.handle(JudgeRequest(request, texts, counted), CancelToken(), lambda _value: None)
+
+
+def cover(handler, request, *outputs):
+    return handler.handle(CoverRequest(request, outputs), CancelToken(), lambda _value: None)
 
 
 def suggest(handler, request, kind, known=()):
@@ -44,11 +48,42 @@ def test_texts_are_judged_and_counted(handler, notation):
     assert 0 < answer.coverage.covered_edges < answer.coverage.total_edges == len(answer.coverage.edges)
 
 
-def test_an_output_counts_too(handler):
-    alone = judge(handler, compiled("gbnf"), ("y",))
-    with_trace = judge(handler, compiled("gbnf"), ("y",), traces=(b"x",))
-    assert with_trace.coverage.covered_rules == 3
-    assert alone.coverage.covered_rules == 2
+@pytest.mark.parametrize("notation", GRAMMARS)
+def test_outputs_and_test_strings_are_counted_apart(handler, notation):
+    texts, outputs = TEXTS[notation][:1], (b"x1", b'{"a":"y"}', b"x")
+    alone = judge(handler, compiled(notation), texts).coverage
+    generated = cover(JudgeHandler(), compiled(notation), *outputs).coverage
+    assert cover(handler, compiled(notation), *outputs).coverage == generated
+    assert judge(handler, compiled(notation), texts).coverage == alone
+    assert cover(handler, compiled(notation), *outputs).coverage == generated
+    assert 0 < alone.covered_edges < alone.total_edges == generated.total_edges
+
+
+def test_the_order_of_outputs_and_what_was_asked_before_change_nothing(handler):
+    outputs = (b"x123", b"y", b"x", b"x1")
+    first = cover(handler, compiled("gbnf"), *outputs).coverage
+    cover(handler, compiled("gbnf"), b"y")
+    assert cover(handler, compiled("gbnf"), *reversed(outputs)).coverage == first
+    assert first.covered_rules == 3
+
+
+def test_many_outputs_are_followed_bit_by_bit(handler, monkeypatch):
+    monkeypatch.setattr("app.workers.judging.FOLLOWED_AT_ONCE", 3)
+    request, outputs = compiled("gbnf"), tuple(b"x%d" % n for n in range(5))
+    answers = [cover(handler, request, *outputs) for _ in range(3)]
+    assert [answer.pending for answer in answers] == [3, 1, 0]
+    assert answers[-1].coverage.followed == 5
+    assert answers[-1] == cover(handler, request, *outputs)
+
+
+def test_an_output_that_is_too_long_counts_as_far_as_it_is_followed(handler, monkeypatch):
+    monkeypatch.setattr("app.workers.judging.MOST_FOLLOWED", 2)
+    assert cover(handler, compiled("gbnf"), b"x1234").coverage.covered_rules == 2
+    assert cover(handler, compiled("gbnf"), b"xx").coverage.covered_rules == 0
+
+
+def test_outputs_under_a_broken_grammar_say_why_nothing_is_told(handler):
+    assert cover(handler, compiled("regex", "(a"), b"a").coverage.reason
 
 
 def test_what_is_known_is_not_judged_again(handler, monkeypatch):
@@ -107,9 +142,10 @@ def test_of_very_many_edges_some_unused_ones_are_told(handler, monkeypatch):
 
 def test_what_texts_use_of_a_whole_automaton_is_told_beside_its_rules(handler):
     request = compiled("gbnf")
-    answer = judge(handler, request, ("x12", "y", "x"), (0, 2), traces=(b"y",))
+    answer = judge(handler, request, ("x12", "y", "x"), (0, 2))
     dfa = compile_grammar("gbnf", GRAMMARS["gbnf"]).materialise(100)
-    assert answer.coverage.whole == passed(dfa, b"x12") | passed(dfa, b"y")  # "x" is no whole text
+    assert answer.coverage.whole == passed(dfa, b"x12")  # "x" is no whole text
+    assert cover(handler, request, b"y", b"x").coverage.whole == passed(dfa, b"y") | passed(dfa, b"x")
     assert judge(handler, compiled("regex"), ("y",)).coverage.whole is None  # its edges tell it
     recursive = compiled("gbnf", 'root ::= "(" root ")" | "a"')
     assert judge(handler, recursive, ("a",)).coverage.whole is None

@@ -131,6 +131,10 @@ CASES = [
     ("{a: 1}", "schema-no-json", "Replace by `a`", '{"a": 1}'),
     ('{"a":True}', "schema-no-json", "Replace by `true`", '{"a":true}'),
     ('{"a":[{"b": 1', "schema-no-json", "Add `}]}`", '{"a":[{"b": 1}]}'),
+    ('{"type": "null"}\nDescribe it', "schema-no-json", "Remove the text after the schema", '{"type": "null"}'),
+    ("{}}", "schema-no-json", "Remove the text after the schema", "{}"),
+    ("Answer as {} only", "schema-no-json", "Remove the text around the schema", "{}"),
+    ("```json\n{}", "schema-no-json", "Remove the text before the schema", "{}"),
     ('{"a": 1, // b\n "c": 2}', "schema-no-json", "Remove the comment", '{"a": 1, \n "c": 2}'),
 ]
 

@@ -1,0 +1,49 @@
+"""The control that says which texts a coverage counts: the test strings, or what was generated."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QWidget
+
+from app import theme
+from app.actions import set_tip
+from app.theme.buttons import tool_button
+
+
+class CoverageChoice(QWidget):
+    """Two buttons, one of which is pressed.
+
+    Signals:
+        chosen(generated): the user pressed the other one; whether it is that of the generated outputs.
+    """
+
+    chosen = Signal(bool)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.tests_button = tool_button("Tests", "Count what the test strings use", checkable=True)
+        self.generated_button = tool_button("Generated", checkable=True)
+        set_tip(
+            self.generated_button,
+            "Count what the outputs use that were generated since the last restart, with their branches, "
+            "and the outputs of many seeds",
+            "automaton.coverage_generated",
+        )
+        self._group = QButtonGroup(self)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(theme.SPACE_XS)
+        for button in (self.tests_button, self.generated_button):
+            self._group.addButton(button)
+            row.addWidget(button)
+        self.tests_button.setChecked(True)
+        self._group.buttonToggled.connect(self._on_toggled)
+
+    def choose(self, *, generated: bool) -> None:
+        """Show a choice that was made elsewhere."""
+        with QSignalBlocker(self._group):
+            (self.generated_button if generated else self.tests_button).setChecked(True)
+
+    def _on_toggled(self, button: QWidget, is_on: bool) -> None:
+        if is_on:
+            self.chosen.emit(button is self.generated_button)
