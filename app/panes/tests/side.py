@@ -72,6 +72,7 @@ class CoverageList(QWidget):
         self.sentence.setProperty("role", "muted")
         self.choice = CoverageChoice()
         self.entries = EntryList("Rules and edges that are not used")
+        self.entries.setMinimumHeight(1)  # a low pane takes height from the list, not from the buttons above it
         self.entries.chosen.connect(self._on_chosen)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, theme.SPACE_XS, 0, 0)

@@ -80,7 +80,7 @@ def test_each_row_says_whether_it_is_as_it_should_be(pane):
     assert cell(pane, 0, Column.VERDICT) == "Accepted"
     assert cell(pane, 1, Column.VERDICT).startswith("Refused at byte 6: expected 0-2")
     assert cell(pane, 2, Column.VERDICT) == "Refused, but a valid prefix; to complete it: “-01”"
-    assert pane.summary.text().startswith("✓ 2 pass  ·  ✗ 2 fail  ·  3 of 3 rules and ")
+    assert pane.summary.text().startswith("✓ 2 pass  ·  ✗ 2 fail  ·  Tests: 3 of 3 rules")
 
 
 def test_a_click_on_a_verdict_goes_to_the_rule(pane, qtbot):
