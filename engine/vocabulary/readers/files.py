@@ -33,6 +33,8 @@ def read_path(path: Path) -> TokenTable:
         if str(file.parent) in str(error):
             raise
         raise VocabularyError(f"{file}: {error}") from error
+    if not table.texts and not table.special:
+        raise VocabularyError(f"{file} has no tokens; download it again")
     return table
 
 

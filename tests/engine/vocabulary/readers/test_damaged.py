@@ -149,6 +149,7 @@ def test_ids_may_have_holes(tmp_path):
         ({"model": {"vocab": {"a": 0, "b": -5}}}, "/model/vocab/b should be a whole number"),
         ({"model": {"vocab": {"a": 0}, "unk_token": []}}, "/model/unk_token should be a string"),
         ({"model": 5}, "/model should be an object with the member “vocab”"),
+        ({"model": {"vocab": {}}}, "has no tokens"),
         ({"model": {}}, "/model should be an object with the member “vocab”"),
         ({"added_tokens": [{"id": 9, "content": "x", "special": "no"}]}, "/added_tokens/0/special should be true or"),
         ({"added_tokens": [{"id": 9, "content": c} for c in "xy"]}, "/added_tokens/1/id should be another id"),
