@@ -55,12 +55,17 @@ def test_work_that_never_pauses_survives_kill_9(tmp_path, what):
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="Windows has no such signals")
 @pytest.mark.parametrize(("what", "name"), [("type", "SIGTERM"), ("run", "SIGINT"), ("prompt", "SIGHUP")])
 def test_a_signal_saves_everything_and_ends_cleanly(tmp_path, what, name):
-    window = start(tmp_path, what)
+    number = signal.Signals[name]
+    previous = signal.signal(number, signal.SIG_DFL)  # a run of tests in the background is started without SIGINT
+    try:
+        window = start(tmp_path, what)
+    finally:
+        signal.signal(number, previous)
     state = read(window)
     while not WORK[what](state):
         state = read(window)
-    states = [state, *kill(window, signal.Signals[name])]
-    assert window.returncode == 128 + signal.Signals[name]
+    states = [state, *kill(window, number)]
+    assert window.returncode == 128 + number
     after = recovered(tmp_path)
     saved, reported = after[LARGEST[what]], states[-1][LARGEST[what]]
     assert saved >= reported if what == "run" else saved == reported  # a run may step once more behind its last report
