@@ -65,7 +65,7 @@ class _Tables:
         combining: those with a combining class that is not 0.
         marks: those of the general category M.
         viramas: those with the combining class 9.
-        composing: what composes with one of `composed` behind it.
+        composing: what one of `composed` behind it composes with, or takes apart.
         composed: the other half.
     """
 
@@ -119,8 +119,21 @@ def _tables() -> _Tables:
         _set(combining),
         _set(marks),
         _set(code for code in combining if unicodedata.combining(chr(code)) == 9),
-        _set(first for code in kept for first in composed[code]),
+        _set(first for code in kept for first in composed[code]) | _recomposing(basic, kept - _DIACRITICS),
         kept,
+    )
+
+
+def _recomposing(characters: CharSet, marks: CharSet) -> CharSet:
+    """Return the characters that a mark takes apart: it sorts before their own mark and composes with the rest.
+
+    U+0622 is alef with madda, and hamza below sorts before the madda: the two become alef with hamza, and a madda.
+    """
+    return _set(
+        code
+        for code in _BEFORE_HANGUL
+        if unicodedata.decomposition(chr(code)) and code in characters
+        if any(unicodedata.normalize("NFC", pair) != pair for pair in (chr(code) + chr(mark) for mark in marks))
     )
 
 

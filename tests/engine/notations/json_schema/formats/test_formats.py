@@ -123,7 +123,7 @@ INVALID = {
     "idn-email": "ü ü@ @ü ü@-ü a@0.א a@א.0ü",
     "hostname": "-a a- a..b a. ab--c xn--x a_b ü " + "a" * 64,
     "idn-hostname": "-a a- ü- a·l ·l α͵S A׳ב ・ def・abc ب٠۰ क‍ष Bücher ab--ü u\u0308 \u0300a \u302ea ü. ü_ "
-    "0a.א א.0a א.a.0ü 0ü。א א.・ァ א.ァ・ א.क्‍ א\u094d\u200d 0aא א0٠ " + "ü" * 60,
+    "0a.א א.0a א.a.0ü 0ü。א א.・ァ א.ァ・ א.क्‍ א\u094d\u200d 0aא א0٠ \u0622\u0655 \u0623\u0655 " + "ü" * 60,
     "uuid": "2eb8aa08-aa98-11ea-b4aa-73b441d1638 2eb8aa08aa9811eab4aa73b441d16380",
     "regex": r"( ) a** [z-a] \ a{3,2} a{12,11} a{9,10 (?P<n>a) \1 \k<n> (?<n>a)\k<m> (?<a>x)(?<a>y) "
     r"\- ] { (?=a)* \p{Foo} [\d-a] (?i)a \u{110000} [\uD83D\uDC00-\uDC01] \01 "
