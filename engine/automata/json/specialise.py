@@ -163,8 +163,7 @@ class Specialiser:
         value = arena.any_of(values)
         stated = arena.negate(value) if needed else value
         if isinstance(same, Members):
-            atoms = (item.item if isinstance(item, Not) else item for item in group)
-            declares = any(isinstance(atom, Members) and atom.declares for atom in atoms)
+            declares = any(isinstance(item, Members) and item.declares for item in group)
             whole = arena.members(same.keys, stated, same.place, declares=declares)
         else:
             whole = arena.items(same.first, same.end, stated, same.place)

@@ -326,7 +326,23 @@ def _one_of(here: Schema, part: Json) -> Formula:
 
 
 def _not(here: Schema, part: Json) -> Formula:
-    return here.arena.negate(here.sub(part))
+    return here.arena.all_of((_declared(here, part), here.arena.negate(here.sub(part))))
+
+
+def _declared(here: Schema, part: Json) -> Formula:
+    """The order of the properties that a schema declares, without its conditions.
+
+    The negation of a schema has no declarations. With these beside it, objects that do not satisfy `if` or the schema
+    of `not` have the same order of properties as those that do.
+    """
+    properties = part.members.get("properties") if isinstance(part.value, dict) else None
+    if properties is None or not isinstance(properties.value, dict):
+        return here.arena.true
+    return here.arena.all_of(
+        here.arena.members(here.key(name, key), here.arena.true, key, declares=True)
+        for name in properties.value
+        for key in (Key(properties, name),)
+    )
 
 
 def _if(here: Schema, part: Json) -> Formula:
@@ -336,7 +352,7 @@ def _if(here: Schema, part: Json) -> Formula:
     no = arena.true if otherwise is None else here.sub(otherwise)
     if yes is arena.true and no is arena.true:
         return arena.true
-    return arena.any_of((arena.all_of((condition, yes)), arena.all_of((arena.negate(condition), no))))
+    return arena.any_of((arena.all_of((condition, yes)), arena.all_of((_declared(here, part), arena.negate(condition), no))))
 
 
 # ---------------------------------------------------------------------- any value, numbers, strings

@@ -1,8 +1,7 @@
 """What a conjunction says of an object, sorted: of all members with some keys, of some member, of how many there are.
 
-Names are sorted too: declared ones in the order of the source, those that `not`
-or the condition of an `else` declares among them, then those that are required,
-then all others that are mentioned.
+Names are sorted too: declared ones in the order of the source, then those that
+are required, then all others that are mentioned.
 """
 
 from __future__ import annotations
@@ -65,8 +64,6 @@ class Assertions:
                 if atom.declares:
                     declared.update(names)
                 continue
-            if atom.declares:  # so that an alternative has the order of the others, as `else` has that of `if`
-                declared.update(names)
             value = goals.arena.negate(atom.value)
             if goals.arena.is_doubtful(keys):  # here those have to be known
                 keys = goals.string_formula(atom.keys)

@@ -42,6 +42,17 @@ CASES = [
         ['{"kind":"numbers","list":[1.1]}', '{"kind":"strings","list":["a"]}', '{"list":["a"]}', '{"kind":1}'],
         ['{"kind":"numbers","list":["a"]}', '{"kind":"strings","list":[1.1]}', '{"list":["a"],"kind":"strings"}'],
     ),
+    # The schema of `not`, and of `if`, declares an order for what does not satisfy it: all of its properties take part.
+    (
+        {"not": {"properties": {"a": True, "b": {"const": 1}}}},
+        ['{"a":0,"b":2}', '{"b":2}', '{"b":2,"c":0}'],
+        ['{"a":0,"b":1}', '{"b":2,"a":0}', "{}"],
+    ),
+    (
+        {"if": {"properties": {"a": True, "b": {"const": 1}}}, "else": {"required": ["c"]}},
+        ['{"a":0,"b":1}', '{"a":0,"b":2,"c":3}'],
+        ['{"a":0,"b":2}', '{"b":2,"a":0,"c":3}'],
+    ),
     (
         {"not": {"properties": {"a": {"const": 1}}}, "properties": {"b": {"type": "null"}}},
         ['{"a":2,"b":null}', '{"a":2,"c":1}'],
