@@ -352,7 +352,9 @@ def _if(here: Schema, part: Json) -> Formula:
     no = arena.true if otherwise is None else here.sub(otherwise)
     if yes is arena.true and no is arena.true:
         return arena.true
-    return arena.any_of((arena.all_of((condition, yes)), arena.all_of((_declared(here, part), arena.negate(condition), no))))
+    return arena.any_of(
+        (arena.all_of((condition, yes)), arena.all_of((_declared(here, part), arena.negate(condition), no)))
+    )
 
 
 # ---------------------------------------------------------------------- any value, numbers, strings
