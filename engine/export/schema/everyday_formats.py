@@ -22,12 +22,18 @@ _TIME: Final = rf"{_HOUR}:[0-5]\d:[0-5]\d(?:\.\d+)?(?:[Zz]|[+-]{_HOUR}:[0-5]\d)"
 _SHORT_LABEL: Final = LABEL.replace("{0,58}", "{0,25}")
 _HOST: Final = rf"(?:{LABEL}(?:\.{LABEL}){{0,2}}|{_SHORT_LABEL}(?:\.{_SHORT_LABEL}){{3,7}})"
 
-# In a mailbox, 4 labels of 63, or 8 of 30, stay within 255; 64 characters before the sign, dots included.
+# A mailbox has at most 64 characters before the sign, dots included, and 254 in total: 2 labels of 63, 4 of 46 and 8 of
+# 22 have at most 189 with their dots.
 _ATOM: Final = r"[A-Za-z0-9!\#$%&'*+\-/=?\^_`{|}~]"
-_MAIL_LABEL: Final = r"[A-Za-z0-9](?:[A-Za-z0-9\-]{0,61}[A-Za-z0-9])?"
-_SHORT_MAIL_LABEL: Final = r"[A-Za-z0-9](?:[A-Za-z0-9\-]{0,28}[A-Za-z0-9])?"
 _LOCAL: Final = rf"(?:{_ATOM}{{1,64}}|{_ATOM}{{1,31}}\.{_ATOM}{{1,31}}|{_ATOM}{{1,15}}(?:\.{_ATOM}{{1,15}}){{2,3}})"
-_DOMAIN: Final = rf"(?:{_MAIL_LABEL}(?:\.{_MAIL_LABEL}){{0,3}}|{_SHORT_MAIL_LABEL}(?:\.{_SHORT_MAIL_LABEL}){{4,7}})"
+
+
+def _mail_name(most_in_label: int, fewest_dots: int, most_dots: int) -> str:
+    label = rf"[A-Za-z0-9](?:[A-Za-z0-9\-]{{0,{most_in_label - 2}}}[A-Za-z0-9])?"
+    return rf"{label}(?:\.{label}){{{fewest_dots},{most_dots}}}"
+
+
+_DOMAIN: Final = f"(?:{_mail_name(63, 0, 1)}|{_mail_name(46, 2, 3)}|{_mail_name(22, 4, 7)})"
 
 
 class _Everyday(NamedTuple):

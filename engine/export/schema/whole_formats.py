@@ -13,14 +13,14 @@ expression, no rule can be shared, and neither is.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from engine.export.rules.expressions import choice, literal, optional, repeat, sequence
 from engine.export.rules.rule_book import RuleBook
 from engine.grammar import EMPTY, Node
 from engine.notations.json_schema.formats.hosts import ANY, EDGE, MOST_CHARACTERS, MOST_IN_LABEL
-from engine.notations.json_schema.formats.mail import ATOM, ESCAPED, LITERAL, MOST_IN_DOMAIN, MOST_LOCAL, QUOTED
+from engine.notations.json_schema.formats.mail import ATOM, ESCAPED, LITERAL, MOST_IN_ADDRESS, MOST_LOCAL, QUOTED
 from engine.notations.json_schema.formats.texts import matching
 from engine.notations.json_schema.formats.times import DATE, FRACTION, ORDINARY_TIME, YEAR
 from engine.source import Span
@@ -141,7 +141,7 @@ class WholeFormats:
                 return edge if length == 1 else sequence(edge, *[within] * (length - 2), edge)
             return sequence(four, repeat(within, length - 5, length - 5), edge)
 
-        return self._dotted("host", MOST_CHARACTERS, label)
+        return self._dotted("host", label, range(MOST_CHARACTERS, MOST_CHARACTERS + 1))[0]
 
     def _mailbox(self) -> Node:
         edge, within = self._pattern(EDGE), self._pattern(ANY)
@@ -149,32 +149,44 @@ class WholeFormats:
         def label(length: int) -> Node:
             return edge if length == 1 else sequence(edge, repeat(within, length - 2, length - 2), edge)
 
+        sign, literal = self._text("@"), self._pattern(LITERAL)
+        lefts = range(MOST_IN_ADDRESS - MOST_LOCAL - 1, MOST_IN_ADDRESS - 1)
+        # What follows a local part of 64 characters, of 63 and so on. No literal is too long.
+        domains = [sequence(sign, choice(name, literal)) for name in self._dotted("mail", label, lefts)]
         quote, atom = self._text('"'), self._pattern(f"[{ATOM}]")
-        quoted = self._of_one_or_two("quoted", MOST_LOCAL - 2, self._pattern(f"[{QUOTED}]"), self._pattern(ESCAPED))
-        atoms = self._of_one_or_two("local", MOST_LOCAL - 1, atom, sequence(self._text("."), atom))
-        local = choice(sequence(atom, atoms), sequence(quote, quoted, quote))
-        domain = choice(self._dotted("mail", MOST_IN_DOMAIN, label), self._pattern(LITERAL))
-        return sequence(local, self._text("@"), domain)
+        item, escaped = self._pattern(f"[{QUOTED}]"), self._pattern(ESCAPED)
+        quoted = self._of_one_or_two("quoted", item, escaped, [sequence(quote, domain) for domain in domains[:-1]])
+        atoms = self._of_one_or_two("local", atom, sequence(self._text("."), atom), domains)
+        return choice(sequence(atom, atoms), sequence(quote, quoted))
 
-    def _of_one_or_two(self, name: str, most: int, one: Node, two: Node) -> Node:
-        """So many characters at most, in pieces of one and of two."""
-        ways: list[Node] = [EMPTY, self._defined(f"{name}-1", optional(one))]
-        for left in range(2, most + 1):
-            node = optional(choice(sequence(one, ways[left - 1]), sequence(two, ways[left - 2])))
-            ways.append(self._defined(f"{name}-{left}", node))
-        return ways[most]
+    def _of_one_or_two(self, name: str, one: Node, two: Node, after: Sequence[Node]) -> Node:
+        """Return pieces of one and of two characters, and what follows them.
 
-    def _dotted(self, name: str, most: int, label: Callable[[int], Node]) -> Node:
-        """Labels with dots between them, so many characters at most."""
+        Args:
+            name: the first part of the rules' names.
+            one: a piece of one character.
+            two: a piece of two characters.
+            after: what follows the pieces, by the number of characters that could still have come; the last is for
+                no pieces at all.
+        """
+        nodes: list[Node] = [after[0]]
+        for left in range(1, len(after)):
+            pieces = [sequence(one, nodes[left - 1]), *([sequence(two, nodes[left - 2])] if left > 1 else [])]
+            nodes.append(self._defined(f"{name}-{left}", choice(*pieces, after[left])))
+        return nodes[-1]
+
+    def _dotted(self, name: str, label: Callable[[int], Node], lengths: range) -> list[Node]:
+        """Return labels with dots between them, of at most so many characters, for each of some lengths."""
         labels = [self._defined(f"{name}-label-{length}", label(length)) for length in range(1, MOST_IN_LABEL + 1)]
         dot = self._text(".")
-        after: list[Node] = [EMPTY, EMPTY]
-
-        def names(left: int) -> Node:
-            lengths = range(1, min(left, MOST_IN_LABEL) + 1)
-            return choice(*(sequence(labels[length - 1], after[left - length]) for length in lengths))
-
-        for left in range(2, most):
-            node = optional(sequence(dot, names(left - 1)))
-            after.append(self._defined(f"{name}-{left}", node))
-        return names(most)
+        after: list[Node] = [EMPTY, EMPTY]  # by the characters that are left
+        names: list[Node] = []
+        for left in range(1, lengths[-1] + 1):
+            within = range(1, min(left, MOST_IN_LABEL) + 1)
+            node = choice(*(sequence(labels[length - 1], after[left - length]) for length in within))
+            if left in lengths:
+                names.append(node if len(lengths) == 1 else self._defined(f"{name}-name-{left}", node))
+                node = names[-1]
+            if left < lengths[-1] - 1:
+                after.append(self._defined(f"{name}-{left + 1}", optional(sequence(dot, node))))
+        return names

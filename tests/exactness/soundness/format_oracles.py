@@ -18,6 +18,8 @@ import idna
 DOTS = "\u002e\u3002\uff0e\uff61"
 _LONGEST_LABEL = 63
 _LONGEST_NAME = 253
+_LONGEST_LOCAL_PART = 64
+_LONGEST_ADDRESS = 254
 _HEX = "0123456789ABCDEFabcdef"
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _DIGITS = "0123456789"
@@ -65,17 +67,21 @@ _ATOM = _LETTERS + _DIGITS + "!#$%&'*+-/=?^_`{|}~"
 
 def is_email(text: str) -> bool:
     """RFC 5321, section 4.1.2, with the lengths of section 4.5.3.1."""
-    return text.isascii() and _is_mailbox(text)
-
-
-def _is_mailbox(text: str) -> bool:
     local, _, domain = text.rpartition("@")
-    return _is_local(local) and (_is_mail_domain(domain) or _is_literal(domain))
+    return text.isascii() and _has_mail_lengths(text) and _is_local(local) and _is_ascii_mail_domain(domain)
+
+
+def _has_mail_lengths(text: str) -> bool:
+    """RFC 5321, sections 4.5.3.1.1 and 4.5.3.1.3: octets of the local part, and of the path in angle brackets."""
+    local = text.rpartition("@")[0]
+    return 1 <= len(local.encode()) <= _LONGEST_LOCAL_PART and len(text.encode()) <= _LONGEST_ADDRESS
+
+
+def _is_ascii_mail_domain(text: str) -> bool:
+    return _is_mail_domain(text) or _is_literal(text)
 
 
 def _is_local(text: str) -> bool:
-    if not 1 <= len(text) <= 64:
-        return False
     if text[0] != '"':
         return all(atom and set(atom) <= set(_ATOM) for atom in text.split("."))
     if len(text) < 2 or text[-1] != '"':
@@ -92,7 +98,7 @@ def _is_local(text: str) -> bool:
 
 def _is_mail_domain(text: str) -> bool:
     labels = text.split(".")
-    fits = len(text) <= 255 and all(1 <= len(label) <= _LONGEST_LABEL for label in labels)
+    fits = all(1 <= len(label) <= _LONGEST_LABEL for label in labels)
     allowed = set(_LETTERS + _DIGITS + "-")
     return fits and all(set(label) <= allowed and label[0] != "-" != label[-1] for label in labels)
 
@@ -107,9 +113,9 @@ def is_idn_email(text: str) -> bool:
     """RFC 6531, section 3.3: an e-mail address with characters beyond ASCII; labels are judged in normal form C."""
     local, _, domain = text.rpartition("@")
     replaced = "".join(character if character < "\x80" else "x" for character in local)
-    if not _is_local(replaced):
+    if not _has_mail_lengths(text) or not _is_local(replaced):
         return False
-    return _is_mail_domain(domain) or _is_literal(domain) or _is_name(unicodedata.normalize("NFC", domain), ".")
+    return _is_ascii_mail_domain(domain) or _is_name(unicodedata.normalize("NFC", domain), ".")
 
 
 # ---------------------------------------------------------------------- numbers

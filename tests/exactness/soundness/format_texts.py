@@ -28,7 +28,7 @@ from tests.exactness.soundness.tally import Tally
 NARROWER = {
     "idn-hostname": "labels whose A-label is long, astral characters, names of many labels, some normal forms",
     "hostname": "A-labels in upper case, or of more than 59 characters",
-    "idn-email": "labels as in idn-hostname, long quoted local parts",
+    "idn-email": "labels as in idn-hostname, local parts of characters of several widths, domains of 190 octets",
 }
 """The formats that the engine accepts a part of, and what it leaves out."""
 
@@ -66,6 +66,8 @@ def check(rng: random.Random, tally: Tally) -> None:
     for _ in range(_TEXTS):
         if rng.random() < 0.35:
             text, is_walk = _walk(_table(name), rng), True
+        elif name in ("email", "idn-email") and rng.random() < 0.4:
+            text, is_walk = _make_mailbox(rng, is_ascii=name == "email"), False
         elif name in ("hostname", "idn-hostname") and rng.random() < 0.8:
             text, is_walk = _make_name(rng, is_ascii=name == "hostname"), False
         else:
@@ -185,6 +187,26 @@ def _make_name(rng: random.Random, *, is_ascii: bool) -> str:
             labels[index] = "xn--" + label.encode("punycode").decode("ascii")
     dots = "." if is_ascii or rng.random() < 0.7 else DOTS
     return "".join(label + rng.choice(dots) for label in labels[:-1]) + labels[-1]
+
+
+def _make_mailbox(rng: random.Random, *, is_ascii: bool) -> str:
+    """Make an address whose local part, labels and total length are about as long as they may be."""
+    octets = rng.choice((1, 20, 40, 60, 61, 62, 63, 64, 65, 66))
+    alphabet, local = "a" if is_ascii else "a" + "".join(rng.choices("b.\u00fc\u4e2d\U0001f600", k=2)), ""
+    is_quoted = rng.random() < 0.2
+    while len(local.encode()) + 2 * is_quoted < octets:
+        local += rng.choice((*alphabet, '\\"' if is_quoted else "c"))
+    local = f'"{local}"' if is_quoted else local
+    domain_octets = rng.choice(
+        (1, 10, 63, 64, 187, 188, 189, 190, 191, *(254 - 1 - len(local.encode()) + n for n in (-1, 0, 1)))
+    )
+    domain = ""
+    while len(domain) < domain_octets:
+        label = rng.choice(("a", "b-c", "x" * 62, "x" * 63, "x" * rng.randint(1, 63)))
+        domain += label[: max(1, domain_octets - len(domain))] + "."
+    if not is_ascii and rng.random() < 0.2:
+        domain = _make_label(rng) + "." + domain
+    return f"{local}@{domain[:-1]}"
 
 
 def _make_label(rng: random.Random) -> str:

@@ -27,6 +27,8 @@ class Maker:
         keywords: makers of keywords, by the name of the first; each gets the maker and the depth of subschemas.
         names: the names of members.
         references: subschemas that refer to something in the finished schema.
+        references_in_place: those that may also be applied to the same value as the schema that is being made. A
+            reference that leads back to that schema is no such reference: its evaluation would never end.
         reference_chance: how often a subschema is one of them.
         value_depth: how deep the values of `enum` and `const` are nested.
     """
@@ -36,14 +38,17 @@ class Maker:
     keywords: Mapping[str, Keyword]
     names: Sequence[str]
     references: list[dict[str, str]] = field(default_factory=list)
+    references_in_place: list[dict[str, str]] = field(default_factory=list)
     reference_chance: float = 0.15
     value_depth: int = 2
+    _is_in_place: bool = True
 
     def schema(self, depth: int) -> Any:
         """Make a schema of two to four keywords, or a small one where no depth is left."""
         rng = self.rng
-        if self.references and rng.random() < self.reference_chance:
-            reference = dict(rng.choice(self.references))
+        references = self.references_in_place if self._is_in_place else self.references
+        if references and rng.random() < self.reference_chance:
+            reference = dict(rng.choice(references))
             return reference if depth <= 0 or rng.random() < 0.6 else {**self._combination(depth), **reference}
         if depth <= 0 or rng.random() < 0.15:
             return self._small()
@@ -51,7 +56,12 @@ class Maker:
 
     def _combination(self, depth: int) -> dict[str, Any]:
         chosen = self.rng.sample(tuple(self.keywords), min(self.rng.randint(2, 4), len(self.keywords)))
-        return {name: part for keyword in chosen for name, part in self.keywords[keyword](self, depth - 1).items()}
+        found, was_in_place = {}, self._is_in_place
+        for keyword in chosen:
+            self._is_in_place = was_in_place and keyword in _IN_PLACE
+            found |= self.keywords[keyword](self, depth - 1)
+        self._is_in_place = was_in_place
+        return found
 
     def _small(self) -> Any:
         match self.rng.randrange(7):
@@ -225,6 +235,9 @@ OBJECT: dict[str, Keyword] = {
 }
 EVERY = {**ANY, **NUMBER, **STRING, **ARRAY, **OBJECT}
 """Makers of keywords by group. Each gets the maker and the depth of its subschemas."""
+
+_IN_PLACE = frozenset(("not", "allOf", "anyOf", "oneOf", "if", "dependencies", "dependentSchemas"))
+"""The keywords whose subschemas apply to the same value."""
 
 _LATER = ("dependentRequired", "dependentSchemas")
 

@@ -3,6 +3,9 @@
 A schema gets two or three definitions. In some schemas each is a resource with an address of its own and a dynamic
 anchor (`$recursiveAnchor` in draft 2019-09), so that one definition is reached on several paths with different dynamic
 scopes.
+
+Evaluation has to end: a definition refers to itself and to earlier ones only where another value is described, for
+example in `properties`, not in `allOf`. Dynamic references may lead back to the root: few of them are made in place.
 """
 
 from __future__ import annotations
@@ -26,21 +29,35 @@ def check(rng: random.Random, tally: Tally) -> None:
     addressed = rng.random() < 0.7
     key = "$defs" if draft >= 2019 else "definitions"
     make = Maker(rng, draft, of_draft(EVERY, draft), names, value_depth=1, reference_chance=0.35)
-    make.references += _references(draft, definitions, key, addressed=addressed)
+    to_definitions, dynamic = _references(draft, definitions, key, addressed=addressed)
+    make.references += [*(reference for some in to_definitions.values() for reference in some), *3 * dynamic]
+    make.references_in_place += [reference for some in to_definitions.values() for reference in some]
     root = _body(make, 2)
-    below = {name: {**_marks(rng, draft, name, addressed=addressed), **_body(make, 2)} for name in definitions}
+    make.references_in_place += dynamic if rng.random() < 0.25 else []
+    below = {}
+    for name in definitions:
+        make.references_in_place = [each for each in make.references_in_place if each not in to_definitions[name]]
+        below[name] = {**_marks(rng, draft, name, addressed=addressed), **_body(make, 2)}
     schema = with_draft({**_marks(rng, draft, _ADDRESS, addressed=addressed), **root, key: below}, draft)
     check_schema(rng, tally, schema, draft, names)
 
 
-def _references(draft: int, definitions: tuple[str, ...], key: str, *, addressed: bool) -> list[dict[str, str]]:
-    """Make the references that resolve: a dynamic one needs an anchor in its own resource."""
-    dynamic = {2019: [{"$recursiveRef": "#"}], 2020: [{"$dynamicRef": "#node"}]}.get(draft, [])
+def _references(
+    draft: int, definitions: tuple[str, ...], key: str, *, addressed: bool
+) -> tuple[dict[str, list[dict[str, str]]], list[dict[str, str]]]:
+    """Make the references that resolve: those to each definition, and the dynamic ones.
+
+    A `$dynamicRef` needs an anchor in its own resource.
+    """
     if addressed:
-        return [{"$ref": name} for name in definitions] + 3 * dynamic
-    plain = [{"$ref": f"#/{key}/{name}"} for name in definitions]
-    anchors = [{"$ref": f"#{name}"} for name in definitions] if draft >= 2019 else []
-    return plain + anchors + (3 * dynamic if draft == 2019 else [{"$dynamicRef": "#one"}] if draft == 2020 else [])
+        dynamic = {2019: [{"$recursiveRef": "#"}], 2020: [{"$dynamicRef": "#node"}]}.get(draft, [])
+        return {name: [{"$ref": name}] for name in definitions}, dynamic
+    found = {name: [{"$ref": f"#/{key}/{name}"}] for name in definitions}
+    for name in definitions if draft >= 2019 else ():
+        found[name].append({"$ref": f"#{name}"})
+    if draft == 2020:
+        found["one"].append({"$dynamicRef": "#one"})
+    return found, [{"$recursiveRef": "#"}] if draft == 2019 else []
 
 
 def _marks(rng: random.Random, draft: int, name: str, *, addressed: bool) -> dict[str, Any]:

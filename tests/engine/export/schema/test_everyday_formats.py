@@ -44,6 +44,16 @@ def test_the_longest_host_names_fit():
         assert not hosts.fullmatch(longest + ".x" * 5 if most == 8 else longest + "." + "x" * 63)
 
 
+def test_the_longest_everyday_mailboxes_fit():
+    mailboxes = compile_grammar("regex", print_regex(everyday("email")))
+    exact = compile_grammar("json_schema", '{"type": "string", "format": "email"}')
+    for label, most in ((63, 2), (46, 4), (22, 8)):
+        longest = "x" * 64 + "@" + ".".join(["x" * label] * most)
+        assert mailboxes.fullmatch(longest)
+        assert exact.fullmatch(f'"{longest}"')
+        assert not mailboxes.fullmatch(longest + ".x" if most == 8 else longest + "." + "x" * label)
+
+
 def test_what_must_not_be_of_a_format_is_not_changed():
     schema = compile_grammar("json_schema", '{"type": "string", "maxLength": 2, "not": {"format": "time"}}')
     conversion = to_gbnf(schema)

@@ -138,6 +138,35 @@ def test_the_whole_local_part_is_counted():
             assert not accepts(name, f'"{item * (fits + 1)}"@y')
 
 
+@pytest.mark.parametrize(("character", "most"), [("\u00fc", 32), ("\u4e2d", 21), ("\U0001f600", 16)])
+def test_a_local_part_has_at_most_64_octets(character, most):
+    assert accepts("idn-email", f"{character * most}@y")
+    assert not accepts("idn-email", f"{character * (most + 1)}@y")
+    assert accepts("idn-email", f'"{character * (most - 1)}"@y')
+    assert not accepts("idn-email", f'"{character * most}"@y')
+    for beyond in range(1, most + 1):
+        ascii_left = 64 - len(character.encode()) * beyond
+        assert not accepts("idn-email", f"{character * beyond}{'a' * (ascii_left + 1)}@y")
+        assert not accepts("idn-email", f"{'a' * (ascii_left + 1)}{character * beyond}@y")
+    assert accepts("idn-email", f"{character * 2}{'a' * (64 - 4 * len(character.encode()))}@y")
+
+
+def test_an_address_has_at_most_254_octets():
+    for local in ("x", "x" * 64, f'"{"x" * 62}"'):
+        domain = ".".join(["y" * 49] * 3)
+        left = 254 - len(local) - len(domain) - 2
+        fits = f"{local}@{domain}.{'z' * (left // 2)}.{'z' * (left - 1 - left // 2)}"
+        assert len(fits) == 254
+        assert accepts("email", fits)
+        assert not accepts("email", f"{fits}z")
+        assert not accepts("idn-email", f"{fits}z")
+    fits = f"{'x' * 64}@{'.'.join(['y' * 63] * 2)}.{'z' * 61}"
+    assert accepts("idn-email", fits)
+    assert not accepts("idn-email", f"{fits}z")
+    umlauts = "\u00fc" * 32
+    assert not accepts("idn-email", f"{umlauts}@{'.'.join(['y' * 63] * 2)}.{'z' * 62}")
+
+
 @pytest.mark.parametrize("name", sorted(VALID))
 def test_valid_strings(name):
     for text in VALID[name].split(" "):
