@@ -149,7 +149,7 @@ class WholeFormats:
         def label(length: int) -> Node:
             return edge if length == 1 else sequence(edge, repeat(within, length - 2, length - 2), edge)
 
-        sign, literal = self._text("@"), self._pattern(LITERAL)
+        sign, literal = self._text("@"), self._defined("mail-literal", self._pattern(LITERAL))
         lefts = range(MOST_IN_ADDRESS - MOST_LOCAL - 1, MOST_IN_ADDRESS - 1)
         # What follows a local part of 64 characters, of 63 and so on. No literal is too long.
         domains = [sequence(sign, choice(name, literal)) for name in self._dotted("mail", label, lefts)]
