@@ -185,9 +185,9 @@ class _Subsets:
         index = {self.states[0]: 0}
         while len(self.rows) < len(self.states):
             row = []
+            if self._cancel is not None:
+                self._cancel.check()
             for places in self._following(self.states[len(self.rows)]):
-                if self._cancel is not None:
-                    self._cancel.check()
                 if places and places not in index:
                     if len(self.states) == left:
                         raise LimitExceededError("states of the rules' automata", given=limit + 1, limit=limit)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -31,6 +30,7 @@ from engine.source import (
     limited_work,
 )
 from engine.source.arguments import require
+from engine.source.collection import no_collection
 
 # A group takes three nodes and a node takes a frame or two; see `Limits.nesting`.
 _FRAMES_PER_NESTING = 12
@@ -77,7 +77,7 @@ def compile_grammar(
     text = source if isinstance(source, SourceText) else SourceText(source)
     work = nullcontext() if cancel is None else cancel.at_work()
     try:
-        with _deep_recursion(options.limits.nesting), _no_collection(), work:
+        with _deep_recursion(options.limits.nesting), no_collection(), work:
             return _run(notation, text, options, cancel or _NEVER)
     except LimitExceededError as error:
         raise GrammarError((_too_large(error, text),), text) from error
@@ -119,25 +119,6 @@ def _deep_recursion(nesting: int) -> Iterator[None]:
         yield
     finally:
         sys.setrecursionlimit(before)
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """No cyclic garbage is looked for: a large grammar is millions of objects that all stay.
-
-    To look through them again and again takes as long as the compile itself, and more than a second at a time.
-    What was made then counts as old, or all of it would be looked through at once.
-    """
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            if not gc.get_freeze_count():  # what others have frozen stays so
-                gc.freeze()
-                gc.unfreeze()
-            gc.enable()
 
 
 def _too_large(error: LimitExceededError, text: SourceText) -> Diagnostic:

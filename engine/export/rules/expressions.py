@@ -8,6 +8,7 @@ rewrites that they would make.
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import is_
 from typing import Final
 
 from engine.grammar import EMPTY, NEVER, Chars, CharSet, Choice, Empty, Look, Never, Node, Repeat, Sequence
@@ -153,13 +154,16 @@ def depth(node: Node) -> int:
 
 
 def mapped(node: Node, leaf: Callable[[Node], Node]) -> Node:
-    """The node with each of its leaves replaced."""
+    """Return the node with each of its leaves replaced; itself where no leaf changes."""
     match node:
         case Sequence():
-            return sequence(*(mapped(item, leaf) for item in node.items))
+            items = [mapped(item, leaf) for item in node.items]
+            return node if all(map(is_, items, node.items)) else sequence(*items)
         case Choice():
-            return choice(*(mapped(item, leaf) for item in node.alternatives))
+            items = [mapped(item, leaf) for item in node.alternatives]
+            return node if all(map(is_, items, node.alternatives)) else choice(*items)
         case Repeat():
-            return repeat(mapped(node.node, leaf), node.minimum, node.maximum)
+            inner = mapped(node.node, leaf)
+            return node if inner is node.node else repeat(inner, node.minimum, node.maximum)
         case _:
             return leaf(node)

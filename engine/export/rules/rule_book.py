@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Final, TypeAlias
 
 from engine.export.rules.expressions import mapped
@@ -68,11 +69,16 @@ def _numbered(plain: str, taken: set[str]) -> str:
     return name
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Entry:
     node: Node
     span: Span
     tentative: bool
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The rules that it refers to, in source order."""
+        return tuple(reference.name for reference in references(self.node))
 
 
 class RuleBook:
@@ -148,9 +154,7 @@ class RuleBook:
 
     def _written_out(self, places: _Places) -> dict[str, _Entry]:
         entries = self._entries
-        uses = Counter(
-            reference.name for name in self._reached(entries) for reference in references(entries[name].node)
-        )
+        uses = Counter(used for name in self._reached(entries) for used in entries[name].names)
         done: dict[str, Node] = {}
 
         def finished(name: str) -> Node:
@@ -179,8 +183,8 @@ class RuleBook:
         first: dict[Node, str] = {}
         users: dict[str, set[str]] = {}
         for name, entry in entries.items():
-            for reference in references(entry.node):
-                users.setdefault(reference.name, set()).add(name)
+            for used in entry.names:
+                users.setdefault(used, set()).add(name)
         order = {name: i for i, name in enumerate(entries)}
         fresh = list(entries)
         while fresh:
@@ -192,7 +196,7 @@ class RuleBook:
             changed = {user for name in same for user in users.get(name, ())} - same.keys()
 
             def leaf(node: Node, same: dict[str, str] = same) -> Node:
-                return Reference(same.get(node.name, node.name)) if isinstance(node, Reference) else node
+                return Reference(same[node.name]) if isinstance(node, Reference) and node.name in same else node
 
             for name, known in same.items():
                 del kept[name]
@@ -215,7 +219,9 @@ class RuleBook:
                 taken.add(final[name])
 
         def leaf(node: Node) -> Node:
-            return Reference(final[node.name]) if isinstance(node, Reference) else node
+            if isinstance(node, Reference) and final[node.name] != node.name:
+                return Reference(final[node.name])
+            return node
 
         self.places = {final[name]: tuple(places[name]) for name in names}
         rules = (Rule(final[name], mapped(entries[name].node, leaf), entries[name].span) for name in names)
@@ -230,5 +236,5 @@ class RuleBook:
             name = todo.pop()
             if name not in reached:
                 reached[name] = None
-                todo += reversed([reference.name for reference in references(entries[name].node)])
+                todo += reversed(entries[name].names)
         return reached

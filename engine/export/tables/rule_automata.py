@@ -12,6 +12,7 @@ from engine.automata.rules import RuleAutomata, rule_automata
 from engine.grammar import Grammar, Reference, Rule
 from engine.grammar.simplify import simplify_grammar
 from engine.source import CancelToken, Limits
+from engine.source.collection import no_collection
 
 
 def automata_of_rules(
@@ -27,5 +28,6 @@ def automata_of_rules(
     while any(rule.name == name for rule in grammar.rules):
         name += "-"
     both = Grammar((*grammar.rules, Rule(name, Reference(grammar.start))), grammar.start)
-    program = assemble(simplify_grammar(both), limits)
-    return RuleAutomata(()) if program is None else rule_automata(program, most_states, cancel)
+    with no_collection():
+        program = assemble(simplify_grammar(both), limits)
+        return RuleAutomata(()) if program is None else rule_automata(program, most_states, cancel)

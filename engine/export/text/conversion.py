@@ -38,6 +38,7 @@ from engine.grammar.simplify import simplify
 from engine.notations.gbnf import parse as parse_gbnf
 from engine.notations.regex import parse as parse_regex
 from engine.source import CancelToken, Diagnostic, EngineError, GrammarError, LimitExceededError, Severity, Span
+from engine.source.collection import no_collection
 
 _PLAIN: Final = "spelling is plain: each character in its shortest form, no number with an exponent"
 _COUNTED: Final = (
@@ -109,7 +110,7 @@ def to_gbnf(
     """
     notes: tuple[str, ...] = ()
     places: _Places = {}
-    with _deep_recursion(), _at_work(cancel):
+    with no_collection(), _deep_recursion(), _at_work(cancel):
         match compiled.notation:
             case "json_schema":
                 grammar, notes, places = _schema_grammar(compiled, spelling, cancel, loops_as_rules=True)
@@ -153,7 +154,7 @@ def to_regex(
         NotConvertibleError: it is a regex already that needs no rewriting.
         CancelledError: `cancel` was used.
     """
-    with _deep_recursion(), _at_work(cancel):
+    with no_collection(), _deep_recursion(), _at_work(cancel):
         return _as_regex(compiled, spelling, depth, dialect, cancel)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from engine.export.rules.expressions import literal, sequence
 from engine.export.rules.rule_book import RuleBook, kebab
+from engine.grammar import Reference
+from engine.grammar.analysis import references
 from engine.grammar.print_gbnf import print_gbnf
 from engine.source import Limits, Span
 
@@ -41,3 +43,20 @@ def test_places_go_where_the_text_of_a_rule_goes():
         "root": (Span(0, 20), Span(3, 4), Span(1, 2)),
         "same": (Span(5, 6), Span(11, 12), Span(9, 10), Span(7, 8)),
     }
+
+
+def test_the_references_of_a_rule_are_looked_up_once_for_each_form_of_it(monkeypatch):
+    looked_up = []
+
+    def counted(node):
+        looked_up.append(node)
+        return references(node)
+
+    monkeypatch.setattr("engine.export.rules.rule_book.references", counted)
+    book = RuleBook(Limits())
+    names = [book.name("root"), *(book.name("rule") for _ in range(20))]
+    for number, name in enumerate(names):
+        used = [Reference(other) for other in names[number + 1 : number + 3]]
+        book.define(name, sequence(literal(f"{number}"), *used), Span(0, 0))
+    assert len(book.grammar().rules) == len(names)
+    assert len(looked_up) == 2 * len(names)  # as it was defined, and as it is written
