@@ -56,10 +56,22 @@ class Entry(NamedTuple):
 
 
 class Spread(NamedTuple):
-    """Threads, and the corners that are about to be entered beside them."""
+    """Threads, and what else is reached, to be worked out once for all threads of a step.
+
+    Attributes:
+        threads: those that are known.
+        entries: the corners that are about to be entered beside them.
+        returns: the stacks with corners on top whose rules are over.
+    """
 
     threads: Threads
     entries: frozenset[Entry] = frozenset()
+    returns: frozenset[StackSet] = frozenset()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is more than the threads."""
+        return bool(self.entries or self.returns)
 
 
 NOTHING: Threads = frozenset()

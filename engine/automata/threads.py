@@ -7,8 +7,8 @@ is an alternating one: Chandra, Kozen and Stockmeyer, *Alternation*, JACM 28(1),
 1981. A look-behind asks of the past, which is known: a tracker runs what it
 looks for from every position on, and its verdict is passed in as `past`. What a
 called rule returns to is a set of stacks (see `stacks`). Corners (see `closures`)
-are entered last of all, once for all threads that do, or a step would take as
-long as there are pairs of rules.
+are entered, and returned to, last of all, once for all threads that do, or a
+step would take as long as there are pairs of rules.
 
 Everything here is pure and remembered: a step of a thread depends on the
 thread, the byte class and the verdicts on the past, and on nothing else.
@@ -49,6 +49,8 @@ from engine.source import Limits, turn
 _LARGEST_COMPARED = 256
 # Most bytes lead to the same threads, which are reduced once if they are no more than these.
 _MOST_REMEMBERED = 64
+# What is left of a rule that is over.
+_OVER = Closure((), (), returns=True)
 # From so many on, they are sorted by what they read before they are stepped.
 _MANY_THREADS = 16
 
@@ -68,7 +70,7 @@ class ThreadMachine:
         self._steps: dict[tuple[ThreadId, int, Past], Spread] = {}
         self._moves: dict[ThreadId, list[tuple[Spread, Collection[int]]]] = {}
         self._placed: dict[tuple[Pc, Counters, StackSet, Past], Spread] = {}
-        self._entered: dict[tuple[frozenset[Entry], Past], Threads] = {}
+        self._entered: dict[tuple[frozenset[Entry], frozenset[StackSet], Past], Threads] = {}
         self._accepts: dict[ThreadId, bool] = {}
         self._merged: dict[Threads, Threads] = {}
         self._open: dict[ThreadId, tuple[int, int]] = {}
@@ -153,7 +155,7 @@ class ThreadMachine:
         """The threads after a byte of the class; `past` is the verdict at the position after it."""
         if len(threads) == 1:
             alone = self._step_thread(next(iter(threads)), byte_class, past)
-            return self._whole(alone, past) if alone.entries else alone.threads
+            return self._whole(alone, past) if alone.is_open else alone.threads
         return self._joined(
             (self._step_thread(each, byte_class, past) for each in self._movers(threads, byte_class)), past
         )
@@ -181,7 +183,7 @@ class ThreadMachine:
             if len(threads) > 1:
                 yield self._joined(spreads, ()), of_classes
             elif spreads:
-                yield (self._whole(spreads[0], ()) if spreads[0].entries else spreads[0].threads), of_classes
+                yield (self._whole(spreads[0], ()) if spreads[0].is_open else spreads[0].threads), of_classes
 
     def groups(self, parts: Iterable[Threads]) -> list[list[int]]:
         """Return the byte classes in groups that no thread tells apart, neither in these parts nor in obligations.
@@ -250,13 +252,15 @@ class ThreadMachine:
         """All threads that some lead to."""
         after: set[ThreadId] = set()
         entries: set[Entry] = set()
+        returns: set[StackSet] = set()
         for spread in spreads:
             turn()
             after |= spread.threads
-            if spread.entries:
+            if spread.is_open:
                 entries |= spread.entries
-        if entries:
-            after |= self._enter(frozenset(entries), past)
+                returns |= spread.returns
+        if entries or returns:
+            after |= self._enter(frozenset(entries), frozenset(returns), past)
         if len(after) > _MOST_REMEMBERED:
             return self._reduce(after)
         merged = frozenset(after)
@@ -342,6 +346,8 @@ class ThreadMachine:
             reached = self._spread(instruction.to, past, thread.counters, thread.stacks)
             if not obligations:
                 return reached
+            if reached.returns:  # they would need obligations of their own; no notation has both
+                reached = Spread(self._whole(reached, past))
             entries = (entry._replace(obligations=entry.obligations | obligations) for entry in reached.entries)
             asked = (self._with(other, obligations) for other in reached.threads)
             threads = self._reduce({number for number in asked if self._may_match(number)})
@@ -371,7 +377,7 @@ class ThreadMachine:
         `past` may hold the verdicts of inner looks only, where this is part of an outer one.
         """
         spread = self._spread(pc, past, counters, stacks)
-        return self._whole(spread, past) if spread.entries else spread.threads
+        return self._whole(spread, past) if spread.is_open else spread.threads
 
     def _spread(self, pc: Pc, past: Past, counters: Counters, stacks: StackSet) -> Spread:
         key = (pc, counters, stacks, past)
@@ -381,9 +387,17 @@ class ThreadMachine:
         return result
 
     def _compute_place(self, pc: Pc, counters: Counters, stacks: StackSet, past: Past) -> Spread:
+        return self._follow(self._closures.closure(pc, counters), stacks, past, into_corners=False)
+
+    def _follow(self, closure: Closure, stacks: StackSet, past: Past, *, into_corners: bool) -> Spread:
+        """Return what a closure leads to on these stacks.
+
+        Where it returns into corners, that is left to whoever does so for all threads at once, unless `into_corners`.
+        """
         reached: set[ThreadId] = set()
         entries: set[Entry] = set()
-        todo, seen = [(self._closures.closure(pc, counters), stacks)], set[StackSet]()
+        returns: set[StackSet] = set()
+        todo, seen = [(closure, stacks)], set[StackSet]()
         while todo:
             closure, below = todo.pop()
             self._put(closure, below, past, reached)
@@ -391,8 +405,11 @@ class ThreadMachine:
                 entries.update(self._entries(closure, below, past))
             if closure.returns and below not in seen:
                 seen.add(below)
-                todo += self._returned(below)
-        return Spread(self._reduce(reached), frozenset(entries))
+                if not into_corners and any(frame.is_corner for frame in self.stacks.tops(below)):
+                    returns.add(below)
+                else:
+                    todo += self._returned(below)
+        return Spread(self._reduce(reached), frozenset(entries), frozenset(returns))
 
     def _put(
         self, closure: Closure, stacks: StackSet, past: Past, into: set[ThreadId], asked: Obligations = FREE
@@ -421,15 +438,22 @@ class ThreadMachine:
 
     def _whole(self, spread: Spread, past: Past) -> Threads:
         """All threads, those within corners too."""
-        return self._reduce({*spread.threads, *self._enter(spread.entries, past)})
+        return self._reduce({*spread.threads, *self._enter(spread.entries, spread.returns, past)})
 
-    def _enter(self, entries: frozenset[Entry], past: Past) -> Threads:
-        """The threads within corners, each entered once on all stacks together."""
-        key = entries, past
+    def _enter(self, entries: frozenset[Entry], returns: frozenset[StackSet], past: Past) -> Threads:
+        """Return the threads behind the rules of corners that are over, and those within the corners that are entered.
+
+        Each is worked out once on all stacks together.
+        """
+        key = entries, returns, past
         known = self._entered.get(key)
         if known is None:
             reached: set[ThreadId] = set()
             todo = entries
+            if returns:
+                behind = self._follow(_OVER, self.stacks.union_all(sorted(returns)), past, into_corners=True)
+                reached |= behind.threads
+                todo |= behind.entries
             while todo:
                 on: dict[tuple[int, Obligations], list[StackSet]] = {}
                 for corner, obligations, stacks in todo:
@@ -449,10 +473,12 @@ class ThreadMachine:
         todo, seen = [stacks], {stacks}
         while todo:
             for frame, below in self.stacks.tops(todo.pop()).items():
+                turn(2)
                 if not frame.is_corner:
                     ways.append((self._closures.closure(frame.to, frame.counters), below))
                     continue
                 for site in self._closures.sites(frame.current):
+                    turn(4)
                     on = self.stacks.push(begun(site.rule), below)
                     ways.append((self._closures.closure(site.to, site.counters), on))
                 rest = self.stacks.tops(below).get(called(frame.current))

@@ -22,12 +22,21 @@ def choice(i: int) -> dict[str, object]:
     return {"anyOf": [{"required": [f"a{i}"]}, {"required": [f"b{i}"]}]}
 
 
+def pattern(i: int) -> dict[str, object]:
+    return {"type": "string", "pattern": f"a{i}|b.*{i}$"}
+
+
 DOUBLING = "\n".join(["root ::= r0", *(f'r{i} ::= r{i + 1} "a" | r{i + 1}' for i in range(30)), 'r30 ::= "x"'])
+UNIT_CYCLES = "\n".join(["root ::= r0", *(f'r{i} ::= r{(i + 1) % 2000} | r{i * 7 % 2000} | "a"' for i in range(2000))])
 REPORTED = {
     "minProperties 20,000": ("json_schema", '{"minProperties": 20000}'),
     "minProperties 1,000,000": ("json_schema", '{"type": "object", "minProperties": 1000000}'),
     "an unknown keyword of 100 KB": ("json_schema", json.dumps({"k" * 100_000: 1})),
     "30 rules that lead twice to the next": ("gbnf", DOUBLING),
+    "2,000 rules that are each another alone": ("gbnf", UNIT_CYCLES),
+    "an enumeration of 50,000 strings": ("json_schema", json.dumps({"enum": [f"value {i}" for i in range(50_000)]})),
+    "an enumeration of 50,000 numbers": ("json_schema", json.dumps({"enum": [i * 7919 for i in range(50_000)]})),
+    "200 patterns of which one holds": ("json_schema", json.dumps({"oneOf": [pattern(i) for i in range(200)]})),
     "100 choices between required names": ("json_schema", json.dumps({"allOf": [choice(i) for i in range(100)]})),
 }
 

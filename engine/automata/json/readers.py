@@ -13,6 +13,7 @@ from engine.automata.json.reading import Common, NumberReader, Reader, StringRea
 from engine.automata.json.strings.language import Listing, StringLanguage, TextLanguage
 from engine.automata.json.strings.names import Trie
 from engine.automata.json.strings.spelling import Escapes
+from engine.source import turn
 
 OTHER_KEY: Final = ()
 """The label of a key that is none of the names."""
@@ -74,9 +75,15 @@ class Readers:
 
     def _told_apart(self, listings: list[Listing], home: int, escapes: Escapes) -> Reader:
         """Languages of some strings, or of all but some; off the names, those are read from `home` on."""
+        others = sum(1 << i for i, listing in enumerate(listings) if listing.others)
+        listed: dict[str, int] = {}  # bit i: listing i names the string
+        for i, listing in enumerate(listings):
+            for name in listing.names:
+                turn(1 + len(listings) // 2_048)
+                listed[name] = listed.get(name, 0) | 1 << i
 
         def label(name: str | None) -> int | None:
-            return sum(1 << i for i, listing in enumerate(listings) if listing.holds(name)) or None
+            return (others if name is None else others ^ listed.get(name, 0)) or None
 
         trie = Trie((name for listing in listings for name in listing.names), escapes)
         if any(listing.others for listing in listings):

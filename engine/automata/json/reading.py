@@ -359,10 +359,16 @@ class NumberReader(LanguagesReader):
         accepting = self.accepting(state)
         if accepting:
             entries[BEHIND_NUMBER] = self.ending(accepting)
-        nothing = (None,) * len(NUMERIC)
-        rows = (nothing if at is None else each.row(at) for each, at in zip(self.languages, state, strict=True))
-        for one, following in zip(NUMERIC, zip(*rows, strict=True), strict=True):
-            entries[one] = table.state(self, following if any(at is not None for at in following) else None)
+        live = [(i, self.languages[i].row(at)) for i, at in enumerate(state) if at is not None]
+        turn(2 * len(live) + len(state) // 32)
+        for column, one in enumerate(NUMERIC):
+            leads = [(i, to) for i, row in live if (to := row[column]) is not None]
+            if leads:
+                turn(len(state) // 8)  # the state keeps so many
+                following: list[Any] = [None] * len(state)
+                for i, to in leads:
+                    following[i] = to
+                entries[one] = table.state(self, tuple(following))
         table.rows[number] = entries
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from engine.automata.closures import _Corners
 from engine.automata.runtime import DEAD
+from engine.automata.stacks import Stacks
 from engine.compile import compile_grammar
 from tests.support import heavy_grammars
 
@@ -139,3 +140,12 @@ def test_the_sites_of_a_large_corner_are_found_in_one_pass(monkeypatch):
     assert configuration
     assert automaton.shortest_completion(configuration, 1_000).text == b""
     assert len(asked) < 10 * n
+
+
+def test_rules_that_are_each_another_alone_return_once_for_all_of_them(monkeypatch):
+    n, pushed = 500, []
+    monkeypatch.setattr(Stacks, "push", lambda self, *a, push=Stacks.push: pushed.append(a) or push(self, *a))
+    rules = "\n".join(f'r{i} ::= r{(i + 1) % n} | r{i * 7 % n} | "a"' for i in range(n))
+    automaton = compile_grammar("gbnf", f"root ::= r0\n{rules}").automaton
+    assert automaton.accepting[automaton.run(automaton.start, b"a")]
+    assert len(pushed) < 10 * n

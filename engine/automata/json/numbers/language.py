@@ -36,7 +36,7 @@ from engine.automata.json.numbers.exponent import Exponent
 from engine.automata.json.numbers.magnitudes import decimals
 from engine.automata.json.numbers.mantissa import START, DigitReader, Edge, Mantissa, Side
 from engine.automata.json.values import LARGEST
-from engine.source import LimitExceededError
+from engine.source import LimitExceededError, turn
 
 NUMERIC: Final = b"0123456789+-.eE"
 """The bytes that numbers are written with."""
@@ -150,6 +150,7 @@ class NumberLanguage:
         """The state after each byte of `NUMERIC`."""
         row = self._rows.get(state)
         if row is None:
+            turn(48)
             row = tuple(self._reader.step(state, byte) for byte in NUMERIC)
             if len(self._rows) < _MOST_ROWS:
                 self._rows[state] = row

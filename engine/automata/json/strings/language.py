@@ -56,10 +56,6 @@ class Listing(NamedTuple):
     names: tuple[str, ...]
     others: bool
 
-    def holds(self, text: str | None) -> bool:
-        """Whether a string is one of them; None is one that nobody lists."""
-        return (text in self.names) is not self.others
-
 
 class Bounded(NamedTuple):
     """A pattern, and how long a string may be.

@@ -188,7 +188,7 @@ class TextProduct(SearchedTable[tuple[int, Residual]]):
         place, residual = self._keys[state]
         rows = [(0, self._every.row(place))] if self._every is not None else []
         rows += [(number + 1, self._components[number].row(at)) for number, at in dict.fromkeys(_leaves(residual))]
-        turn(1 + len(self._classes_of) * len(rows) // 8)
+        turn(1 + (4 + len(self._classes_of) // 8) * len(rows))
         alike: dict[tuple[int, ...], list[int]] = {}
         for byte_class, classes in enumerate(self._classes_of):
             alike.setdefault(tuple([row[classes[at]] for at, row in rows]), []).append(byte_class)
