@@ -208,6 +208,7 @@ class ArrayCase:
         ways: list[tuple[Formula, tuple[int, ...]]] = [(self.item_goal(index), ())]
         if place.seen:
             assert self.distinct is not None
+            self._goals.check_distinct(place.seen)
             used = arena.among(sorted(place.seen, key=repr), self.distinct.place, seen=True)
             ways = [(arena.all_of((ways[0][0], arena.negate(used))), ())]
         for quota, count in zip(self._quotas, place.counts, strict=True):

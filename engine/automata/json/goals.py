@@ -13,8 +13,9 @@ rests on this is forgotten unless the question is the outermost one.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from fractions import Fraction
+from functools import cache
 from typing import Final, TypeAlias, TypeVar
 
 from engine.automata.json.arena import Arena
@@ -40,7 +41,7 @@ from engine.automata.json.formula import (
     span_at,
 )
 from engine.automata.json.numbers.huge import AnyNumberLanguage, language_of, without
-from engine.automata.json.numbers.language import number_language
+from engine.automata.json.numbers.language import NumberLanguage, number_language
 from engine.automata.json.numbers.number_range import NumberRange
 from engine.automata.json.objects.case import ObjectCase, ObjectMemo, ObjectPlace
 from engine.automata.json.objects.cells import names_in, some_strings
@@ -50,7 +51,7 @@ from engine.automata.json.strings.conditions import Components
 from engine.automata.json.strings.inhabited import is_plainly_inhabited
 from engine.automata.json.strings.language import EnumLanguage, StringLanguage, TextLanguage, any_string
 from engine.automata.json.strings.spelling import Escapes
-from engine.automata.json.values import WORDS, HugeNumber, Kind, Value, Word, number
+from engine.automata.json.values import WORDS, ArrayValue, HugeNumber, Kind, ObjectValue, Value, Word, number
 from engine.source import LimitExceededError, Limits, Span, turn
 
 _Place = TypeVar("_Place")
@@ -94,9 +95,12 @@ class Goals:
         self._texts: dict[Formula, TextLanguage] = {}
         self._free_texts: dict[Formula, TextLanguage] = {}
         self._components: Components = {}
+        # Where items must differ, each asks for the ranges between all that came before.
+        self._number_language: Callable[..., NumberLanguage] = cache(number_language)
         self._cases: dict[tuple[Kind, frozenset[Formula]], ArrayCase | ObjectCase] = {}
         self._in_progress: set[Formula] = set()
         self._assumptions = 0
+        self._sizes: dict[Value, int] = {}
         self.judged = 0
         self.budget: int | None = None
         self._judged_before = 0
@@ -107,6 +111,36 @@ class Goals:
     def assumptions(self) -> int:
         """Grows whenever an answer rests on a goal that is still in question."""
         return self._assumptions
+
+    def check_distinct(self, values: Collection[Value]) -> None:
+        """Check what is kept to tell the items of an array from one another, where these values came before.
+
+        Each item is told from all before it, so this grows with the square of their number although no step takes long.
+
+        Raises:
+            LimitExceededError: all items together need more than one piece of work may.
+        """
+        total = len(values) * sum(self._size(value) for value in values) // 2
+        self.limits.check("work of items that must differ", total, self.limits.work, "work")
+
+    def _size(self, value: Value) -> int:
+        """Return how much a value counts, in turns: about 200 bytes are kept for each."""
+        size = self._sizes.get(value)
+        if size is None:
+            size, todo = 0, [value]
+            while todo:
+                part = todo.pop()
+                size += 4
+                if isinstance(part, str):
+                    size += len(part) // 2
+                elif isinstance(part, ArrayValue):
+                    size += 150
+                    todo += part.items
+                elif isinstance(part, ObjectValue):
+                    size += 150
+                    todo += [member for _, member in part.members]
+            self._sizes[value] = size
+        return size
 
     def doubt(self) -> None:
         """Say that an answer is not known to be right, so that nothing is built on it."""
@@ -392,7 +426,8 @@ class Goals:
                 else:
                     bounds.add(item)
             plain = not self.arena.any_numbers
-            languages = _ranges(bounds) if values is None else _listed(bounds, values, plain=plain)
+            make = self._number_language
+            languages = _ranges(bounds, make) if values is None else _listed(bounds, values, make, plain=plain)
             pieces += [NumberPiece(language, conjunction) for language in languages]
         return pieces
 
@@ -435,20 +470,22 @@ class NumberPiece:
         return sorted_spans(self._conjunction)
 
 
-def _listed(bounds: NumberRange, values: list[Fraction | HugeNumber], *, plain: bool) -> list[AnyNumberLanguage]:
+def _listed(
+    bounds: NumberRange, values: list[Fraction | HugeNumber], make: Callable[..., NumberLanguage], *, plain: bool
+) -> list[AnyNumberLanguage]:
     """Return a language for each listed number within a range; `plain` as in `NumberLanguage`."""
     turn(8 * len(values))
     fitting = [value for value in dict.fromkeys(values) if bounds.holds(value)]
     huge = frozenset(value for value in fitting if isinstance(value, HugeNumber))
     found: list[AnyNumberLanguage] = [
-        number_language(minimum=value, maximum=value, integer=plain and value.denominator == 1, plain=plain)
+        make(minimum=value, maximum=value, integer=plain and value.denominator == 1, plain=plain)
         for value in fitting
         if isinstance(value, Fraction)
     ]
     return [*found, language_of(huge, written=bounds.written)] if huge else found
 
 
-def _ranges(bounds: NumberRange) -> list[AnyNumberLanguage]:
+def _ranges(bounds: NumberRange, make: Callable[..., NumberLanguage]) -> list[AnyNumberLanguage]:
     """Return the languages of the ranges that are left between the excluded numbers."""
     edges = sorted(value for value in bounds.excluded if bounds.within(value))
     huge = frozenset(bounds.excluded_huge)
@@ -459,7 +496,7 @@ def _ranges(bounds: NumberRange) -> list[AnyNumberLanguage]:
         least, strict = lowest
         most, most_strict = (bounds.most, bounds.most_strict) if edge is None else (edge, True)
         lowest = (edge, True)
-        language = number_language(
+        language = make(
             minimum=None if strict else least,
             exclusive_minimum=least if strict else None,
             maximum=None if most_strict else most,

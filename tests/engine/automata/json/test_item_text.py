@@ -1,11 +1,13 @@
+import json
 import tracemalloc
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine import compile_grammar
+from engine import CompileOptions, LimitExceededError, Limits, compile_grammar
 from engine.automata.json.item_text import BLOCK, NO_TEXT
+from engine.automata.json.numbers.language import NumberLanguage
 
 PARTS = st.lists(st.binary(max_size=3 * BLOCK), max_size=8)
 
@@ -61,3 +63,37 @@ def test_an_item_of_many_bytes_is_still_compared_with_the_others():
     assert first
     assert not automaton.run(first, item + b'"')
     assert automaton.run(first, item + b'y"')
+
+
+def items_until_the_limit(item, written, count):
+    options = CompileOptions(limits=Limits(work=100_000))
+    automaton = compile_grammar("json_schema", json.dumps({"uniqueItems": True, "items": item}), options).automaton
+    place = automaton.run(automaton.start, b"[")
+    for i in range(count):
+        try:
+            place = automaton.run(place, written(i).encode() + b",")
+        except LimitExceededError:
+            return i
+        assert place
+    return count
+
+
+@pytest.mark.parametrize(
+    ("item", "written", "fewest", "most"),
+    [
+        ({"type": "integer"}, str, 200, 230),
+        ({"type": "string"}, lambda i: f'"{i:0100}"', 50, 80),
+    ],
+)
+def test_items_that_must_differ_end_at_a_limit_that_grows_with_their_square(item, written, fewest, most):
+    assert fewest <= items_until_the_limit(item, written, 300) <= most
+
+
+def test_the_ranges_between_items_that_must_differ_are_made_once(monkeypatch):
+    made = []
+    monkeypatch.setattr(
+        NumberLanguage, "__post_init__", lambda self, make=NumberLanguage.__post_init__: made.append(1) or make(self)
+    )
+    automaton = compile_grammar("json_schema", '{"uniqueItems": true, "items": {"type": "integer"}}').automaton
+    assert automaton.run(automaton.start, ("[" + ",".join(map(str, range(300)))).encode())
+    assert len(made) < 5 * 300
