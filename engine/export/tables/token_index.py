@@ -47,6 +47,8 @@ MOST_STATES = Limits().table_states
 MOST_TRANSITIONS = Limits().table_transitions
 _SAMPLED = 48
 """So many states are looked at for a forecast: a fraction of a second, whatever the vocabulary."""
+_GOLDEN = (5**0.5 - 1) / 2
+"""Its multiples, without their whole parts, are spread evenly."""
 
 RowSize = Callable[[NDArray[np.int32], NDArray[np.int32]], int]
 """The bytes that a state's row takes in a file: of its token ids and of the states that they lead to."""
@@ -140,7 +142,11 @@ def forecast_of(dfa: ByteDfa, vocabulary: Vocabulary, limit: int, row_size: RowS
     """
     table, spelling = _table(dfa), SpelledTokens(vocabulary)
     order = _heaviest_first(table, spelling)
-    chosen = order[:: max(1, len(order) // _SAMPLED)]
+    # One state of each part of the order, at another position in each: a part's first state is its heaviest, and states
+    # at one distance from each other may be alike.
+    bounds = np.linspace(0, len(order), min(_SAMPLED, len(order)) + 1).astype(np.int64)
+    shift = np.arange(len(bounds) - 1) * _GOLDEN % 1
+    chosen = order[bounds[:-1] + (shift * np.diff(bounds)).astype(np.int64)]
     transitions = size = 0
     for state in chosen:
         ids, reached = spelling.run(table, int(state))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 
 import numpy as np
@@ -158,6 +159,16 @@ def test_a_forecast_is_exact_where_every_state_is_looked_at_and_near_elsewhere()
             assert forecast.count == actual
         else:
             assert forecast.count == pytest.approx(actual, rel=0.1)
+
+
+def test_a_forecast_is_near_where_states_that_are_alike_come_at_equal_distances():
+    pairs = [bytes(pair) for pair in itertools.product(b"abcdefghij-XYZ0123", repeat=2)]
+    triples = [bytes(three) for three in itertools.islice(itertools.product(b"abcdefghij-XYZ0123", repeat=3), 3000)]
+    vocabulary = Vocabulary([*(bytes([byte]) for byte in range(256)), *pairs, *triples], [])
+    for pattern in ("(?:[a-z]{1,9}-){20}x", "(?:[a-z]{70}-[A-Z]{20}){1,3}", "[a-j]{0,130}[0-9]{5,60}"):
+        dfa = compile_grammar("regex", pattern).materialise()
+        actual = sum(row.shape[0] for row in index_of(dfa, vocabulary).tokens)
+        assert forecast_of(dfa, vocabulary, 10, lambda ids, _: ids.nbytes).count == pytest.approx(actual, rel=0.1)
 
 
 def test_the_heaviest_states_are_run_first_and_the_index_is_the_same():
