@@ -85,6 +85,10 @@ class TokenSteps:
             ids.append(token_id)
         return tuple(reversed(ids))
 
+    def beginnings(self, text: bytes) -> Iterator[tuple[int, int]]:
+        """The tokens that a text begins with: where each ends, and its id."""
+        return self._spellings(text, 0)
+
     def _spellings(self, text: bytes, begin: int) -> Iterator[tuple[int, int]]:
         """The tokens that stand in a text from a place on: where each ends, and its id."""
         byte, skip, start = self._trie.byte.data, self._trie.skip.data, self._trie.token_start.data

@@ -43,6 +43,18 @@ class Steps(NamedTuple):
     places: tuple[int, ...]
 
 
+class WalkCost(NamedTuple):
+    """The work of a walk over the trie.
+
+    Attributes:
+        nodes: how many nodes of the trie are visited.
+        met: the places that bytes of tokens lead through, the first one included.
+    """
+
+    nodes: int
+    met: tuple[int, ...]
+
+
 class TokenGraph:
     """The places of one grammar over one vocabulary, numbered as they are met.
 
@@ -66,6 +78,7 @@ class TokenGraph:
         self._rows: Ints = np.full((64, 256), _UNKNOWN, dtype=np.int32)
         self._walks: OrderedDict[int, Steps] = OrderedDict()
         self._following: dict[int, tuple[int, ...]] = {}
+        self._costs: dict[int, WalkCost] = {}
 
     def __len__(self) -> int:
         return len(self._places)
@@ -101,9 +114,11 @@ class TokenGraph:
             self.steps(number)
         return self._following[number]
 
-    def is_expanded(self, number: int) -> bool:
-        """Whether `following` costs nothing."""
-        return number in self._following
+    def cost(self, number: int) -> WalkCost:
+        """Return what a walk of all tokens from a place costs; the same for every order of questions."""
+        if number not in self._costs:
+            self.steps(number)
+        return self._costs[number]
 
     def steps(self, number: int) -> Steps:
         """The tokens that may come at a place, and where they lead."""
@@ -126,10 +141,14 @@ class TokenGraph:
         at = np.full(nodes.shape[0], number, dtype=np.int32)
         ends: list[NDArray[np.int64]] = []
         afters: list[Ints] = []
+        met: list[Ints] = [np.array([number], dtype=np.int32)]
+        visited = 0
         while nodes.shape[0]:
+            visited += nodes.shape[0]
             after = self._after(at, trie.byte[nodes])
             alive = after >= 0
             nodes, after = nodes[alive], after[alive]
+            met.append(after)
             ending = trie.token_start[nodes + 1] > trie.token_start[nodes]
             ends.append(nodes[ending])
             afters.append(after[ending])
@@ -142,6 +161,7 @@ class TokenGraph:
         after = np.repeat(np.concatenate(afters) if afters else np.empty(0, dtype=np.int32), counts)
         if self._sets is not None:
             tokens, after = self._with_whole(number, tokens, after)
+        self._costs[number] = WalkCost(visited, tuple(np.unique(np.concatenate(met)).tolist()))
         found = np.flatnonzero(np.bincount(after, minlength=1))
         return Steps(tokens, after, tuple(found.tolist()))
 

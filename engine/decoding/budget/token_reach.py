@@ -1,32 +1,39 @@
 """Whether a grammar can still end within so many tokens.
 
-Of every place a lower and an upper bound are kept, and they move together only as
-far as a question needs it. The upper one is always a way that was found, and every
-place along it knows its part; so whoever takes only tokens that lead to places whose
-upper bound fits what is left can follow one to the end, whatever happens.
+Every answer is a function of the configuration and the number of tokens alone, never of earlier questions: the same
+seed must give the same output, however often somebody looked ahead, went back or asked why. So everything that is
+kept here is an exact function of its key and can be dropped at any time, and every limit counts the work of one
+question as if it were the first.
 
-- The bytes that a match lacks (`Runtime.remaining`), written one by one, and the
-  longest token, give the first two bounds; mostly they settle it.
-- A place one byte before a known one lacks one token more.
-- Any text that leads to an end, spelled by as few tokens as can be, is a way; the shortest text often the best.
-- Where the automaton is finite, all places around are looked at once, and the
-  fewest tokens of each are exact (breadth first, backwards from the matches).
-- Elsewhere a search of bounded depth says exactly whether an end is within reach
-  (deepening depth first, with what was learned kept: Korf, AI 27, 1985), as long as
-  the question is about at most `MOST_TOKENS` tokens and the search stays within
-  its effort. Otherwise the upper bound stands: nothing is let through that cannot
-  end, and something may be held back that could.
+Each place (a configuration that is not interned) has a lower and an upper bound of the tokens to an end:
 
-Rejected: the fewest tokens of every place by A* (`engine.masking.token_distance`).
-It answers one question well; a mask asks a hundred at once.
+- `Runtime.remaining` gives a lower bound in bytes. Divided by the longest token it is a lower bound in tokens; where
+  it is exact and every byte is a token, it is an upper bound, too.
+- The greedy text of a place is an upper bound: each next byte is a function of the place, so the greedy texts of the
+  places along it are its suffixes, and whoever follows its fewest tokens meets an upper bound that falls by one.
+- The shortest text in bytes (`Runtime.shortest_completion`) gives both bounds. Its suffixes need not be what a search
+  finds behind it, so whoever relies on it must keep its tokens: see `promise`.
+- If a regular grammar has few places, the fewest tokens of each are exact (breadth first, backwards from the matches).
+
+A token is allowed if the upper bound of the place behind it fits. If the bounds do not decide, a search looks at all
+places that matter, layer by layer, one token further in each. It is exact unless it exceeds its limits; then the upper
+bounds decide, which hold back some tokens that could end in time, but allow none that cannot. What a search looks at
+behind a token is part of what it looked at before the token, so a search that was within the limits stays within
+them, and an ending that was found is found again.
+
+Rejected: bounds that are learned from question to question (iterative deepening with a transposition table: Korf,
+AI 27, 1985). They make the next question cheaper and its answer depend on the questions before it. Rejected too: the
+fewest tokens of every place by A* (`engine.masking.token_distance`). It answers one question well; a mask asks a
+hundred at once.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import inf
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,23 +42,20 @@ from engine.automata.completion import legible
 from engine.compile import CompiledGrammar
 from engine.decoding.budget.token_graph import TokenGraph
 from engine.masking.token_steps import TokenSteps
-from engine.source import LimitExceededError
 from engine.vocabulary import Vocabulary
 
-MOST_TOKENS = 64
-"""So many tokens ahead a grammar without a finite automaton is searched."""
-
-_FINITE_PLACES = 2_000
-_MOST_PLACES = 30_000
-_EFFORT_BYTES = 300  # configurations that the search for a shortest text may step from
-_LEAST_BYTES = 4
-_MOST_DIVED = 600
-_EFFORT_WALKS = 300  # places whose tokens may be walked for one mask
-_LEAST_WALKS = 10
-_EFFORT_VISITS = 30_000
-_MASKS_KEPT = 16
-_BLANKS = b" \t\r\n"
-_CLOSERS = b"\"'}]):,;>"  # what mostly ends something
+_MOST_PLACES: Final = 30_000  # kept; beyond, all are dropped and computed again
+_MASKS_KEPT: Final = 64
+_LONGEST_GREEDY: Final = 600  # bytes
+_EFFORT_BYTES: Final = 300  # configurations that the search for a shortest text may step from
+_MOST_SPELLED: Final = 8  # places behind the tokens of one mask for which the shortest text is searched
+_FINITE_PLACES: Final = 2_000  # of a regular grammar whose exact distances are computed …
+_FINITE_NODES: Final = 4_000_000  # … and nodes of the trie that this may visit
+_MOST_WALKED: Final = 300  # places whose tokens a search may walk …
+_MOST_MET: Final = 1_500  # … places that these walks may meet, byte by byte …
+_MOST_NODES: Final = 2_000_000  # … and nodes of the trie that they may visit
+_BLANKS: Final = b" \t\r\n"
+_CLOSERS: Final = b"\"'}]):,;>"  # bytes that often end something
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +72,44 @@ class Reach:
     is_exact: bool
 
 
-class _SpentError(Exception):
-    """A search has used up its effort."""
+class _Greedy(NamedTuple):
+    """The greedy text of a place.
+
+    Attributes:
+        length: its bytes; infinite if it runs in a circle or is too long.
+        after: the place behind its first byte.
+        byte: its first byte.
+        tokens: the fewest tokens that spell it; infinite if none do.
+        token_id: the first of these tokens.
+        size: the bytes of this token.
+    """
+
+    length: float
+    after: int = 0
+    byte: int = 0
+    tokens: float = inf
+    token_id: int = 0
+    size: int = 0
+
+
+_ENDLESS: Final = _Greedy(inf)
+_ENDED: Final = _Greedy(0, tokens=0)
+
+
+class _Shortest(NamedTuple):
+    """What a bounded search for the shortest text of a place found.
+
+    Attributes:
+        at_least: no ending takes fewer tokens.
+        ids: the fewest tokens that spell the text; None if there is no text or no tokens spell it.
+    """
+
+    at_least: float
+    ids: tuple[int, ...] | None
 
 
 class _RenumberedError(Exception):
-    """The automaton gave its states other numbers on the way."""
+    """The automaton gave its states other numbers during a question."""
 
 
 class TokenReach:
@@ -82,55 +118,37 @@ class TokenReach:
     def __init__(self, grammar: CompiledGrammar, vocabulary: Vocabulary) -> None:
         self._automaton = grammar.automaton
         self._grammar = grammar  # keeps the automaton's owner alive
-        self._tokens = vocabulary.tokens
+        self._size = len(vocabulary.tokens)
         self._steps = TokenSteps(grammar.automaton, vocabulary)
         self._graph = TokenGraph(grammar.automaton, vocabulary)
         readable = legible(grammar.automaton.classes, self._steps.alphabet)
         is_narrow = len(readable) <= len(_CLOSERS)
         self._likely = readable if is_narrow else bytes(byte for byte in _CLOSERS if byte in readable)
         self._others = bytes(byte for byte in readable if byte not in self._likely)
-        self._is_finite = grammar.is_regular
-        self._most_walks, self._most_bytes = _EFFORT_WALKS, _EFFORT_BYTES
+        self._is_small = grammar.is_regular  # until it proves to have many places
         self._forget()
 
     def _forget(self) -> None:
         self._graph.forget()
         self._least: list[float] = []
-        self._most: list[float] = []
-        self._lacks: list[float] = []  # bytes, as `Runtime.remaining` has it
-        self._dived: set[int] = set()
-        self._spelled: set[int] = set()
-        self._settled: set[int] = set()
+        self._first: list[float] = []  # upper bounds that need no look at other places
+        self._lacks: list[float] = []  # bytes, from `Runtime.remaining`
+        self._next: dict[int, tuple[int, int] | None] = {}
+        self._greedy: dict[int, _Greedy] = {}
+        self._shortest: dict[int, _Shortest] = {}
+        self._distances: dict[int, float] | None = None
         self._masks: OrderedDict[tuple[int, int], Reach] = OrderedDict()
 
-    def _forget_all_but_a_way(self, configuration: int) -> None:
-        """Start anew with what was promised: the way on from where the output stands."""
-        if self._automaton.generation != self._graph.generation:
-            self._forget()  # the places mean nothing any more
-            return
-        number, ids = self._enter(configuration), list[int]()
-        while 0 < self._most[number] < inf:
-            steps = self._graph.steps(number)
-            self._note_new()
-            number = min(steps.places, key=self._most.__getitem__)
-            ids.append(int(steps.tokens[np.argmax(steps.after == number)]))
-        is_way = self._most[number] == 0
-        self._forget()
-        if is_way:
-            self._note_tokens(self._enter(configuration), ids)
-
-    # ------------------------------------------------------------------ what is asked
+    # ------------------------------------------------------------------ questions
 
     def within(self, configuration: int, tokens: int) -> Reach:
-        """The tokens behind which the grammar can end within so many more."""
-        if len(self._graph) > _MOST_PLACES:
-            self._forget_all_but_a_way(configuration)
+        """Return the tokens behind which the grammar can end within so many more."""
         while True:
             number = self._enter(configuration)
             known = self._masks.get((number, tokens))
             if known is None:
                 try:
-                    known = self._reckon(number, tokens)
+                    known = self._compute_mask(number, tokens)
                 except _RenumberedError:
                     continue
                 self._masks[number, tokens] = known
@@ -138,220 +156,260 @@ class TokenReach:
                     self._masks.popitem(last=False)
             return known
 
-    def distance(self, configuration: int) -> tuple[int | None, int | None]:
-        """The fewest tokens to an end, as bounds: at least so many, None where there is no end; at most so many."""
+    def promise(self, configuration: int, tokens: int) -> tuple[int, ...]:
+        """Return tokens that end the output in time, if `within` behind them might not find that they do.
+
+        A token may be allowed because a shortest text is known behind it. Whoever takes the token keeps what this
+        returns there: the first of these tokens is allowed, too, if `within` allows nothing.
+
+        Returns:
+            The tokens; none if `within` finds an ending by itself, or none is known.
+        """
         while True:
             number = self._enter(configuration)
+            if not self._is_open(number, tokens):
+                return ()
             try:
-                for look in (self._settle, self._dive, self._spell):
-                    look(number)
+                ids = self._spell(number).ids
             except _RenumberedError:
                 continue
-            return _whole(self._least[number]), _whole(self._most[number])
+            return ids if ids is not None and len(ids) <= tokens else ()
 
-    def _reckon(self, number: int, tokens: int) -> Reach:
+    def distance(self, configuration: int) -> tuple[int | None, int | None]:
+        """Return bounds of the fewest tokens to an end.
+
+        Returns:
+            At least so many, None if there is no end; at most so many, None if no end was found.
+        """
+        while True:
+            number = self._enter(configuration)
+            most, least = self._most(number), self._least[number]
+            exact = self._exact(number)
+            if exact is not None:
+                least = exact
+            elif least < most:
+                try:
+                    shortest = self._spell(number)
+                except _RenumberedError:
+                    continue
+                least = max(least, shortest.at_least)
+                most = min(most, inf if shortest.ids is None else len(shortest.ids))
+            return _whole(least), _whole(most)
+
+    def _compute_mask(self, number: int, tokens: int) -> Reach:
         steps = self._graph.steps(number)
-        self._note_new()
-        self._walks, self._visits = self._most_walks, _EFFORT_VISITS
+        self._add_bounds()
         fits = np.zeros(len(self._graph), dtype=np.bool_)
-        is_exact = True
+        unsettled = set[int]()
         for place in steps.places:
-            verdict = self._fits(place, tokens)
-            fits[place] = bool(verdict)
-            is_exact = is_exact and verdict is not None
-        if is_exact and not fits.any():
-            self._least[number] = max(self._least[number], min(1, self._least[number]) * (tokens + 2))
-        allowed = np.zeros(len(self._tokens), dtype=np.bool_)
+            if self._is_open(place, tokens):
+                unsettled.add(place)
+            else:
+                fits[place] = self._is_near(place, tokens)
+        if 0 < len(unsettled) <= _MOST_SPELLED:
+            for place in tuple(unsettled):
+                shortest = self._spell(place)
+                if shortest.ids is not None and len(shortest.ids) <= tokens:
+                    fits[place] = True
+                    unsettled.remove(place)
+                elif shortest.at_least > tokens:
+                    unsettled.remove(place)
+        found = self._search(unsettled, tokens) if unsettled else unsettled
+        fits[list(found or ())] = True
+        allowed = np.zeros(self._size, dtype=np.bool_)
         allowed[steps.tokens[fits[steps.after]]] = True
         allowed.setflags(write=False)
-        return Reach(allowed, is_exact)
-
-    def _fits(self, number: int, tokens: int) -> bool | None:
-        """Whether an end is within reach; None where that is not known."""
-        verdict = self._glance(number, tokens)
-        for look in (self._ask_neighbours, self._settle, self._dive, self._spell):
-            if verdict is None:
-                look(number)
-                verdict = self._glance(number, tokens)
-        if verdict is None and tokens <= MOST_TOKENS and self._walks > 0:
-            try:
-                verdict = self._search(number, tokens)
-            except (_SpentError, LimitExceededError):
-                # Where a search came to nothing, the next ones mostly do: each may cost half of the last.
-                self._most_walks = max(_LEAST_WALKS, self._most_walks // 2)
-        return verdict
-
-    def _glance(self, number: int, tokens: int) -> bool | None:
-        if self._most[number] <= tokens:
-            return True
-        return False if self._least[number] > tokens else None
+        return Reach(allowed, found is not None)
 
     # ------------------------------------------------------------------ places and their first bounds
 
     def _enter(self, configuration: int) -> int:
-        if self._automaton.generation != self._graph.generation:
+        if self._automaton.generation != self._graph.generation or len(self._graph) > _MOST_PLACES:
             self._forget()
         number = self._graph.enter(configuration)
-        self._note_new()
+        self._add_bounds()
         return number
 
-    def _note_new(self) -> None:
+    def _add_bounds(self) -> None:
+        """Compute the first bounds of places that are new."""
         steps = self._steps
         for number in range(len(self._least), len(self._graph)):
             lacks = self._automaton.remaining(self._graph.place(number), steps.alphabet)
             self._lacks.append(inf if lacks.at_least is None else lacks.at_least)
             if lacks.at_least is None:
                 self._least.append(1 if self._automaton.token_elements else inf)
-                self._most.append(inf)
+                self._first.append(inf)
                 continue
             fewest = -(-lacks.at_least // steps.longest)
-            # One token taken whole may be all that is wanted.
+            # A token that is taken whole may be enough.
             self._least.append(min(1, fewest) if self._automaton.token_elements else fewest)
-            is_way = lacks.at_least == 0 or (lacks.exact and steps.by_bytes)
-            self._most.append(lacks.at_least if is_way else inf)
+            is_enough = lacks.at_least == 0 or (lacks.exact and steps.by_bytes)
+            self._first.append(lacks.at_least if is_enough else inf)
 
-    def _ask_neighbours(self, number: int) -> None:
-        """One byte further may be a place that is known."""
-        if not self._steps.by_bytes:
-            return
-        for byte in self._likely:
-            after = self._graph.follow(number, byte)
-            if after is not None:
-                if after >= len(self._most):
-                    self._note_new()
-                self._most[number] = min(self._most[number], self._most[after] + 1)
+    def _is_open(self, number: int, tokens: int) -> bool:
+        """Return whether the bounds do not tell if an end is within reach."""
+        if self._first[number] <= tokens or self._least[number] > tokens:
+            return False
+        exact = self._exact(number)
+        return exact is None and self._most(number) > tokens
 
-    # ------------------------------------------------------------------ closer bounds
+    def _is_near(self, number: int, tokens: int) -> bool:
+        """Return whether the upper bound says that an end is within reach."""
+        if self._first[number] <= tokens:
+            return True
+        return self._least[number] <= tokens and self._most(number) <= tokens
 
-    def _dive(self, number: int) -> None:
-        """A way, but hardly ever the shortest: byte by byte to where least is lacking, back from where it circles."""
-        if number in self._settled or number in self._dived:
-            return
-        self._dived.add(number)
-        path, seen = [(number, self._nearest(number))], {number}
-        text = bytearray()
-        while path and len(seen) < _MOST_DIVED:
-            place, ways = path[-1]
-            if self._most[place] < inf:
-                self._note_way(number, bytes(text), self._most[place])
-                return
-            byte, after = next(ways, (0, None))
-            if after is None:
-                path.pop()
-                del text[-1:]
-            elif after not in seen:
-                seen.add(after)
-                text.append(byte)
-                path.append((after, self._nearest(after)))
+    def _most(self, number: int) -> float:
+        """Return the upper bound of a place; places that its greedy text leads to have one that is as close."""
+        exact = self._exact(number)
+        return min(self._first[number], self._find_greedy(number).tokens) if exact is None else exact
 
-    def _nearest(self, number: int) -> Iterator[tuple[int, int]]:
-        """Bytes that may come and the places behind them; what closes comes first, then what is nearest to an end."""
-        for some in (self._likely, self._others):
-            found = ((byte, self._graph.follow(number, byte)) for byte in some)
-            ways = [(byte, after) for byte, after in found if after is not None]
-            self._note_new()
-            yield from sorted(ways, key=self._order)
+    # ------------------------------------------------------------------ few places
 
-    def _order(self, way: tuple[int, int]) -> tuple[bool, float]:
-        return way[0] in _BLANKS, self._lacks[way[1]]
+    def _exact(self, number: int) -> float | None:
+        """Return the fewest tokens to an end, if all places of the grammar are few."""
+        if self._is_small and self._distances is None:
+            self._distances = self._find_distances()
+            self._is_small = self._distances is not None
+        return None if self._distances is None else self._distances.get(number)
 
-    def _spell(self, number: int) -> None:
-        """A way: the shortest text, by as few tokens as can be."""
-        if number in self._settled or number in self._spelled:
-            return
-        self._spelled.add(number)
-        configuration = self._graph.configuration(number)
-        if self._automaton.generation != self._graph.generation:
-            raise _RenumberedError
-        found = self._automaton.shortest_completion(configuration, self._most_bytes, None, self._steps.alphabet)
-        if found.at_least is None and not self._automaton.token_elements:
-            self._least[number] = inf
-        elif found.at_least is not None and not self._automaton.token_elements:
-            self._least[number] = max(self._least[number], -(-found.at_least // self._steps.longest))
-        if found.text is not None:
-            self._note_way(number, found.text)
-        else:
-            self._most_bytes = max(_LEAST_BYTES, self._most_bytes // 2)
-
-    def _note_way(self, number: int, text: bytes, rest: float = 0) -> None:
-        """Every place along a text learns how far the end is; nothing, where no tokens spell it.
-
-        Args:
-            number: where the text begins.
-            text: leads to a place that is known.
-            rest: how many tokens that one lacks at most.
-        """
-        ids = self._steps.fewest(text)
-        if ids is not None:
-            self._note_tokens(number, ids, rest)
-
-    def _note_tokens(self, number: int, ids: Sequence[int], rest: float = 0) -> None:
-        place, left = number, len(ids) + rest
-        self._most[place] = min(self._most[place], left)
-        for token_id in ids:
-            after = self._after(place, token_id)
-            if after is None:
-                return
-            self._note_new()
-            place, left = after, left - 1
-            self._most[place] = min(self._most[place], left)
-
-    def _after(self, number: int, token_id: int) -> int | None:
-        if self._automaton.token_elements:  # it may be taken whole, too
-            steps = self._graph.steps(number)
-            found = steps.after[steps.tokens == token_id]
-            return int(found[0]) if found.shape[0] else None
-        after: int | None = number
-        for byte in self._tokens[token_id] or b"":
-            after = None if after is None else self._graph.follow(after, byte)
-        return after
-
-    def _settle(self, number: int) -> None:
-        """All places that tokens lead to from here, and the fewest tokens of each; too many, and none."""
-        if not self._is_finite or number in self._settled:
-            return
-        order, sources = [number], {number: list[int]()}
-        for place in order:  # it grows on the way
-            if len(order) > _FINITE_PLACES:
-                self._is_finite = False
-                return
+    def _find_distances(self) -> dict[int, float] | None:
+        """Return the fewest tokens of all places; None if there are too many places."""
+        start = self._graph.enter(self._automaton.start)
+        order, sources, nodes = [start], {start: list[int]()}, 0
+        for place in order:  # it grows meanwhile
+            nodes += self._graph.cost(place).nodes
+            if len(order) > _FINITE_PLACES or nodes > _FINITE_NODES:
+                self._add_bounds()
+                return None
             for after in self._graph.following(place):
                 if after not in sources:
                     sources[after] = []
                     order.append(after)
                 sources[after].append(place)
-        self._note_new()
-        distances = {place: 0 for place in order if self._least[place] == 0}
-        waiting = deque(distances)
+        self._add_bounds()
+        distances = dict.fromkeys(order, inf)
+        distances |= {place: 0 for place in order if self._lacks[place] == 0}
+        waiting = deque(place for place in order if distances[place] == 0)
         while waiting:
             place = waiting.popleft()
             for source in sources[place]:
-                if source not in distances:
+                if distances[source] == inf:
                     distances[source] = distances[place] + 1
                     waiting.append(source)
-        for place in order:
-            self._least[place] = self._most[place] = distances.get(place, inf)
-        self._settled.update(order)
+        return distances
 
-    # ------------------------------------------------------------------ a search of bounded depth
+    # ------------------------------------------------------------------ greedy texts
 
-    def _search(self, number: int, tokens: int) -> bool:
-        """Whether an end is so near; what is found out of the places on the way is kept."""
-        verdict = self._glance(number, tokens)
-        if verdict is not None:
-            return verdict
-        self._visits -= 1
-        self._walks -= not self._graph.is_expanded(number)
-        if self._visits < 0 or self._walks < 0:
-            raise _SpentError
+    def _find_greedy(self, number: int) -> _Greedy:
+        """Return the greedy text of a place, and compute those of the places along it."""
+        path, seen = [number], {number}
+        while (known := self._greedy.get(path[-1])) is None:
+            place = path[-1]
+            if self._lacks[place] + len(path) > _LONGEST_GREEDY:
+                self._greedy[number] = _ENDLESS  # places further on may be near enough
+                return _ENDLESS
+            if self._lacks[place] == 0:
+                known = self._greedy[place] = _ENDED
+                break
+            way = self._next_byte(place)
+            if way is None or way[1] in seen:
+                known = self._greedy[place] = _ENDLESS
+                break
+            path.append(way[1])
+            seen.add(way[1])
+        for place in reversed(path[:-1]):
+            known = self._greedy[place] = self._prolong(place, known)
+        return known
+
+    def _prolong(self, place: int, rest: _Greedy) -> _Greedy:
+        """Return the greedy text of a place, given that of the place behind its first byte."""
+        way = self._next[place]
+        if rest.length >= _LONGEST_GREEDY or way is None:
+            return _ENDLESS
+        byte, after = way
+        text, behind = bytearray((byte,)), [rest]
+        while len(text) < self._steps.longest and behind[-1].length > 0:
+            text.append(behind[-1].byte)
+            behind.append(self._greedy[behind[-1].after])
+        tokens, size, token_id = inf, 0, 0
+        for end, found in self._steps.beginnings(bytes(text)):
+            if behind[end - 1].tokens + 1 <= tokens:  # of equals the longest
+                tokens, size, token_id = behind[end - 1].tokens + 1, end, found
+        return _Greedy(rest.length + 1, after, byte, tokens, token_id, size)
+
+    def _next_byte(self, number: int) -> tuple[int, int] | None:
+        """Return the greedy byte of a place and where it leads: closing bytes first, then what lacks least."""
+        if number not in self._next:
+            self._next[number] = None
+            for some in (self._likely, self._others):
+                found = ((byte, self._graph.follow(number, byte)) for byte in some)
+                ways = [(byte, after) for byte, after in found if after is not None]
+                self._add_bounds()
+                if ways:
+                    self._next[number] = min(ways, key=self._order)
+                    break
+        return self._next[number]
+
+    def _order(self, way: tuple[int, int]) -> tuple[bool, float]:
+        return way[0] in _BLANKS, self._lacks[way[1]]
+
+    # ------------------------------------------------------------------ shortest texts
+
+    def _spell(self, number: int) -> _Shortest:
+        """Return what a bounded search for the shortest text finds."""
+        known = self._shortest.get(number)
+        if known is None:
+            configuration = self._graph.configuration(number)
+            if self._automaton.generation != self._graph.generation:
+                raise _RenumberedError
+            found = self._automaton.shortest_completion(configuration, _EFFORT_BYTES, None, self._steps.alphabet)
+            at_least = self._least[number]
+            if not self._automaton.token_elements:
+                bound = inf if found.at_least is None else -(-found.at_least // self._steps.longest)
+                at_least = max(at_least, bound)
+            ids = None if found.text is None else self._steps.fewest(found.text)
+            known = self._shortest[number] = _Shortest(at_least, ids)
+        return known
+
+    # ------------------------------------------------------------------ a search of bounded width
+
+    def _search(self, places: set[int], tokens: int) -> set[int] | None:
+        """Return those of some places from which an end is within so many tokens.
+
+        Layer by layer, one token further in each; a place is followed if its bounds leave it open.
+
+        Returns:
+            None if the search exceeds a limit.
+        """
+        layers, walked, met, nodes = [places], set[int](), set[int](), 0
+        left = tokens
+        while layers[-1] and left > 0:
+            left -= 1
+            following: set[int] = set()
+            for place in layers[-1]:
+                if place not in walked:
+                    cost = self._graph.cost(place)
+                    walked.add(place)
+                    met.update(cost.met)
+                    nodes += cost.nodes
+                    if len(walked) > _MOST_WALKED or len(met) > _MOST_MET or nodes > _MOST_NODES:
+                        return None
+                    self._add_bounds()
+                following.update(after for after in self._graph.following(place) if self._is_open(after, left))
+            layers.append(following)
+        reaching = set[int]()
+        for layer in reversed(layers):
+            reaching = {place for place in layer if self._reaches(place, left, reaching)}
+            left += 1
+        return reaching
+
+    def _reaches(self, number: int, tokens: int, reaching: Iterable[int]) -> bool:
+        """Return whether a token leads from a place to one with an end within the tokens that are left then."""
+        if tokens <= 0:
+            return False
         following = self._graph.following(number)
-        self._note_new()
-        for after in sorted(following, key=lambda place: (self._most[place], self._least[place])):
-            if self._search(after, tokens - 1):
-                self._most[number] = min(self._most[number], self._most[after] + 1)
-                return True
-        self._least[number] = max(self._least[number], tokens + 1)
-        return False
+        return any(after in reaching or self._is_near(after, tokens - 1) for after in following)
 
 
 def _whole(bound: float) -> int | None:

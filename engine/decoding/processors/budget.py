@@ -34,10 +34,17 @@ from engine.vocabulary import Vocabulary
 
 
 class Left(NamedTuple):
-    """Where the grammar stands, and how many tokens are left."""
+    """A state of the grammar and the rest of the budget.
+
+    Attributes:
+        state: of the grammar.
+        tokens: how many are left.
+        promise: tokens that end the output in time, if a token was allowed because of them; see `TokenReach.promise`.
+    """
 
     state: TokenState
     tokens: int
+    promise: tuple[int, ...] = ()
 
 
 class TokenBudget(Masker[Left]):
@@ -80,22 +87,33 @@ class TokenBudget(Masker[Left]):
         return other
 
     def start(self) -> Left:
-        """All of the budget."""
-        return Left(self._grammar.start(), self.tokens)
+        """Return the start of the grammar with all of the budget."""
+        return self._left(self._grammar.start(), self.tokens)
 
     def advance(self, state: Left, token_id: int) -> Left | None:
         """One token less. What the grammar allows is followed, even if it cannot end in time any more."""
         following = self._grammar.advance(state.state, token_id)
-        return None if following is None else Left(following, state.tokens - 1)
+        if following is None:
+            return None
+        if state.promise[:1] == (token_id,) and not following.finished:
+            return Left(following, state.tokens - 1, state.promise[1:])
+        return self._left(following, state.tokens - 1)
+
+    def _left(self, state: TokenState, tokens: int) -> Left:
+        if state.finished or tokens < self._end:
+            return Left(state, tokens)
+        return Left(state, tokens, self._reach.promise(state.configuration, tokens - self._end))
 
     def allowed(self, state: Left) -> Allowed:
         """The tokens behind which the grammar can end."""
-        place, left = state
+        place, left, promise = state
         allowed = np.zeros(self.vocabulary.size, dtype=np.bool_)
         if not place.finished and left > 0:
             allowed |= self._reach.within(place.configuration, left - 1 - self._end).allowed
             if place.accepting:
                 allowed[list(self.vocabulary.eos_ids)] = True
+            elif promise and not allowed.any():
+                allowed[promise[0]] = True
         return allowed
 
     def is_accepting(self, state: Left) -> bool:
@@ -103,13 +121,19 @@ class TokenBudget(Masker[Left]):
         return state.state.accepting
 
     def report(self, state: Left) -> BudgetState:
-        """How much is left and how much is needed, the end token counted in both."""
-        place, left = state
+        """Return how much is left and how much is needed, the end token counted in both."""
+        place, left, end = state.state, state.tokens, self._end
         if place.finished:
             return BudgetState(left, 0, 0, is_exact=True)
-        is_exact = left <= 0 or self._reach.within(place.configuration, left - 1 - self._end).is_exact
-        least, most = self._reach.distance(place.configuration)  # behind the mask, which may have found it out
-        end = self._end
+        least, most = self._reach.distance(place.configuration)
+        is_exact = True
+        if left > 0:
+            reach = self._reach.within(place.configuration, left - 1 - end)
+            is_exact = reach.is_exact
+            if is_exact and least is not None and least > 0 and not reach.allowed.any():
+                least = max(least, left - end + 1)
+        if state.promise:
+            most = min(len(state.promise), len(state.promise) if most is None else most)
         return BudgetState(left, None if least is None else least + end, None if most is None else most + end, is_exact)
 
     def expected(self, state: Left) -> str:
