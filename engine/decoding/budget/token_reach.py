@@ -13,6 +13,8 @@ Each place (a configuration that is not interned) has a lower and an upper bound
   places along it are its suffixes, and whoever follows its fewest tokens meets an upper bound that falls by one.
 - The shortest text in bytes (`Runtime.shortest_completion`) gives both bounds. Its suffixes need not be what a search
   finds behind it, so whoever relies on it must keep its tokens: see `promise`.
+- Where tokens lead to very many places (keys that may not come twice are told apart by their whole text), the nearest
+  ending of the place before them is tried behind each; again, its tokens must be kept.
 - If a regular grammar has few places, the fewest tokens of each are exact (breadth first, backwards from the matches).
 
 A token is allowed if the upper bound of the place behind it fits. If the bounds do not decide, a search looks at all
@@ -30,17 +32,17 @@ hundred at once.
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.automata.completion import legible
 from engine.compile import CompiledGrammar
-from engine.decoding.budget.token_graph import TokenGraph
+from engine.decoding.budget.token_graph import Steps, TokenGraph
 from engine.masking.token_steps import TokenSteps
 from engine.vocabulary import Vocabulary
 
@@ -48,6 +50,8 @@ _MOST_PLACES: Final = 30_000  # kept; beyond, all are dropped and computed again
 _MASKS_KEPT: Final = 64
 _LONGEST_GREEDY: Final = 600  # bytes
 _EFFORT_BYTES: Final = 300  # configurations that the search for a shortest text may step from
+_MOST_GREEDY: Final = 256  # places whose greedy texts one mask or one search computes
+_MOST_TRIED: Final = 7_000  # bytes that are followed to try one text behind many places
 _MOST_SPELLED: Final = 8  # places behind the tokens of one mask for which the shortest text is searched
 _FINITE_PLACES: Final = 2_000  # of a regular grammar whose exact distances are computed …
 _FINITE_NODES: Final = 4_000_000  # … and nodes of the trie that this may visit
@@ -70,6 +74,24 @@ class Reach:
 
     allowed: NDArray[np.bool_]
     is_exact: bool
+
+
+class _Bounds(NamedTuple):
+    """What `Runtime.remaining` says of a place.
+
+    Attributes:
+        bytes: no ending takes fewer; infinite if no bytes lead to one.
+        least: no ending takes fewer tokens.
+        first: some ending takes no more tokens.
+    """
+
+    bytes: float
+    least: float
+    first: float
+
+    def is_undecided(self, tokens: int) -> bool:
+        """Return whether these bounds do not tell if an end is within so many tokens."""
+        return self.least <= tokens < self.first
 
 
 class _Greedy(NamedTuple):
@@ -118,7 +140,7 @@ class TokenReach:
     def __init__(self, grammar: CompiledGrammar, vocabulary: Vocabulary) -> None:
         self._automaton = grammar.automaton
         self._grammar = grammar  # keeps the automaton's owner alive
-        self._size = len(vocabulary.tokens)
+        self._tokens = vocabulary.tokens
         self._steps = TokenSteps(grammar.automaton, vocabulary)
         self._graph = TokenGraph(grammar.automaton, vocabulary)
         readable = legible(grammar.automaton.classes, self._steps.alphabet)
@@ -129,15 +151,17 @@ class TokenReach:
         self._forget()
 
     def _forget(self) -> None:
+        """Drop everything: the automaton's numbers mean something else now."""
+        self._shortest: dict[Any, _Shortest] = {}
+        self._masks: OrderedDict[tuple[Any, int], Reach] = OrderedDict()
+        self._forget_places()
+
+    def _forget_places(self) -> None:
         self._graph.forget()
-        self._least: list[float] = []
-        self._first: list[float] = []  # upper bounds that need no look at other places
-        self._lacks: list[float] = []  # bytes, from `Runtime.remaining`
+        self._bounds: dict[int, _Bounds] = {}
         self._next: dict[int, tuple[int, int] | None] = {}
         self._greedy: dict[int, _Greedy] = {}
-        self._shortest: dict[int, _Shortest] = {}
         self._distances: dict[int, float] | None = None
-        self._masks: OrderedDict[tuple[int, int], Reach] = OrderedDict()
 
     # ------------------------------------------------------------------ questions
 
@@ -145,22 +169,28 @@ class TokenReach:
         """Return the tokens behind which the grammar can end within so many more."""
         while True:
             number = self._enter(configuration)
-            known = self._masks.get((number, tokens))
+            key = self._graph.place(number), tokens
+            known = self._masks.get(key)
             if known is None:
                 try:
                     known = self._compute_mask(number, tokens)
                 except _RenumberedError:
                     continue
-                self._masks[number, tokens] = known
+                self._masks[key] = known
                 if len(self._masks) > _MASKS_KEPT:
                     self._masks.popitem(last=False)
             return known
 
-    def promise(self, configuration: int, tokens: int) -> tuple[int, ...]:
+    def promise(self, configuration: int, tokens: int, before: int | None = None) -> tuple[int, ...]:
         """Return tokens that end the output in time, if `within` behind them might not find that they do.
 
         A token may be allowed because a shortest text is known behind it. Whoever takes the token keeps what this
         returns there: the first of these tokens is allowed, too, if `within` allows nothing.
+
+        Args:
+            configuration: the configuration after the token.
+            tokens: how many tokens are left after it.
+            before: the configuration before the token; None at the start.
 
         Returns:
             The tokens; none if `within` finds an ending by itself, or none is known.
@@ -171,6 +201,10 @@ class TokenReach:
                 return ()
             try:
                 ids = self._spell(number).ids
+                if (ids is None or len(ids) > tokens) and before is not None:
+                    ids = self._nearest(self._graph.enter(before))
+                    if ids is not None and not self._ends_with(number, self._text(ids)):
+                        ids = None
             except _RenumberedError:
                 continue
             return ids if ids is not None and len(ids) <= tokens else ()
@@ -183,11 +217,9 @@ class TokenReach:
         """
         while True:
             number = self._enter(configuration)
-            most, least = self._most(number), self._least[number]
             exact = self._exact(number)
-            if exact is not None:
-                least = exact
-            elif least < most:
+            most, least = self._most(number), self._bound(number).least if exact is None else exact
+            if least < most:
                 try:
                     shortest = self._spell(number)
                 except _RenumberedError:
@@ -198,25 +230,27 @@ class TokenReach:
 
     def _compute_mask(self, number: int, tokens: int) -> Reach:
         steps = self._graph.steps(number)
-        self._add_bounds()
-        fits = np.zeros(len(self._graph), dtype=np.bool_)
-        unsettled = set[int]()
-        for place in steps.places:
-            if self._is_open(place, tokens):
-                unsettled.add(place)
-            else:
-                fits[place] = self._is_near(place, tokens)
-        if 0 < len(unsettled) <= _MOST_SPELLED:
-            for place in tuple(unsettled):
+        fitting = {place for place in steps.places if self._bound(place).first <= tokens}
+        undecided = {place for place in steps.places if self._bound(place).is_undecided(tokens)}
+        if len(undecided) > _MOST_GREEDY and not self._is_settled():
+            near = self._try_nearest(number, steps, undecided, tokens)
+        else:
+            near = {place for place in undecided if self._most(place) <= tokens}
+            undecided = {place for place in undecided if self._is_open(place, tokens)}
+        fitting |= near
+        undecided -= near
+        if 0 < len(undecided) <= _MOST_SPELLED:
+            for place in tuple(undecided):
                 shortest = self._spell(place)
                 if shortest.ids is not None and len(shortest.ids) <= tokens:
-                    fits[place] = True
-                    unsettled.remove(place)
+                    fitting.add(place)
+                    undecided.remove(place)
                 elif shortest.at_least > tokens:
-                    unsettled.remove(place)
-        found = self._search(unsettled, tokens) if unsettled else unsettled
-        fits[list(found or ())] = True
-        allowed = np.zeros(self._size, dtype=np.bool_)
+                    undecided.remove(place)
+        found = self._search(undecided, tokens) if undecided else undecided
+        fits = np.zeros(len(self._graph), dtype=np.bool_)
+        fits[[*fitting, *(found or ())]] = True
+        allowed = np.zeros(len(self._tokens), dtype=np.bool_)
         allowed[steps.tokens[fits[steps.after]]] = True
         allowed.setflags(write=False)
         return Reach(allowed, found is not None)
@@ -224,54 +258,107 @@ class TokenReach:
     # ------------------------------------------------------------------ places and their first bounds
 
     def _enter(self, configuration: int) -> int:
-        if self._automaton.generation != self._graph.generation or len(self._graph) > _MOST_PLACES:
+        if len(self._graph) > _MOST_PLACES:
+            self._forget_places()
+            self._automaton.forget()
+        if self._automaton.generation != self._graph.generation:
             self._forget()
-        number = self._graph.enter(configuration)
-        self._add_bounds()
-        return number
+        return self._graph.enter(configuration)
 
-    def _add_bounds(self) -> None:
-        """Compute the first bounds of places that are new."""
-        steps = self._steps
-        for number in range(len(self._least), len(self._graph)):
+    def _bound(self, number: int) -> _Bounds:
+        """Return the bounds of a place that need no look at other places."""
+        known = self._bounds.get(number)
+        if known is None:
+            steps = self._steps
             lacks = self._automaton.remaining(self._graph.place(number), steps.alphabet)
-            self._lacks.append(inf if lacks.at_least is None else lacks.at_least)
             if lacks.at_least is None:
-                self._least.append(1 if self._automaton.token_elements else inf)
-                self._first.append(inf)
-                continue
-            fewest = -(-lacks.at_least // steps.longest)
-            # A token that is taken whole may be enough.
-            self._least.append(min(1, fewest) if self._automaton.token_elements else fewest)
-            is_enough = lacks.at_least == 0 or (lacks.exact and steps.by_bytes)
-            self._first.append(lacks.at_least if is_enough else inf)
+                known = _Bounds(inf, 1 if self._automaton.token_elements else inf, inf)
+            else:
+                fewest = -(-lacks.at_least // steps.longest)
+                # A token that is taken whole may be enough.
+                least = min(1, fewest) if self._automaton.token_elements else fewest
+                is_enough = lacks.at_least == 0 or (lacks.exact and steps.by_bytes)
+                known = _Bounds(lacks.at_least, least, lacks.at_least if is_enough else inf)
+            self._bounds[number] = known
+        return known
 
     def _is_open(self, number: int, tokens: int) -> bool:
         """Return whether the bounds do not tell if an end is within reach."""
-        if self._first[number] <= tokens or self._least[number] > tokens:
-            return False
-        exact = self._exact(number)
-        return exact is None and self._most(number) > tokens
+        return self._bound(number).is_undecided(tokens) and self._exact(number) is None and self._most(number) > tokens
 
     def _is_near(self, number: int, tokens: int) -> bool:
         """Return whether the upper bound says that an end is within reach."""
-        if self._first[number] <= tokens:
-            return True
-        return self._least[number] <= tokens and self._most(number) <= tokens
+        bound = self._bound(number)
+        return bound.first <= tokens or (bound.least <= tokens and self._most(number) <= tokens)
 
     def _most(self, number: int) -> float:
-        """Return the upper bound of a place; places that its greedy text leads to have one that is as close."""
+        """Return the upper bound of a place; the places that its greedy text leads to have one that is as close."""
         exact = self._exact(number)
-        return min(self._first[number], self._find_greedy(number).tokens) if exact is None else exact
+        return min(self._bound(number).first, self._find_greedy(number).tokens) if exact is None else exact
+
+    # ------------------------------------------------------------------ many places
+
+    def _try_nearest(self, number: int, steps: Steps, undecided: set[int], tokens: int) -> set[int]:
+        """Return those of very many places behind which the nearest ending of the place before them ends in time.
+
+        Args:
+            number: the place before them.
+            steps: its tokens.
+            undecided: the places; if the ending is too long to try it behind all, those with the least token ids count.
+            tokens: how many tokens are left.
+        """
+        near: set[int] = set()
+        greedy = self._find_greedy(number)
+        if 0 < greedy.tokens < inf:  # what the upper bound of the place relies on
+            (after,) = steps.after[steps.tokens == greedy.token_id]
+            if after in undecided and self._most(int(after)) <= tokens:
+                near.add(int(after))
+        ids = self._nearest(number)
+        if ids is None or len(ids) > tokens:
+            return near
+        text = self._text(ids)
+        in_order = dict.fromkeys(steps.after[np.argsort(steps.tokens)].tolist())
+        candidates = [place for place in in_order if place in undecided]
+        near.update(place for place in candidates[: _MOST_TRIED // max(1, len(text))] if self._ends_with(place, text))
+        return near
+
+    def _nearest(self, number: int) -> tuple[int, ...] | None:
+        """Return the fewest tokens of the greedy and of the shortest text of a place; None if it has neither."""
+        ids = self._spell(number).ids
+        greedy = self._find_greedy(number)
+        if greedy.tokens == inf or (ids is not None and len(ids) <= greedy.tokens):
+            return ids
+        found: list[int] = []
+        while greedy.length:
+            found.append(greedy.token_id)
+            for _ in range(greedy.size):
+                greedy = self._find_greedy(greedy.after)
+        return tuple(found)
+
+    def _text(self, ids: Sequence[int]) -> bytes:
+        return b"".join(self._tokens[token_id] or b"" for token_id in ids)
+
+    def _ends_with(self, number: int, text: bytes) -> bool:
+        """Return whether the grammar ends behind a text."""
+        place = self._graph.place(number)
+        for byte in text:
+            place = self._automaton.follow(place, byte)
+            if place is None:
+                return False
+        return self._automaton.remaining(place, self._steps.alphabet).at_least == 0
 
     # ------------------------------------------------------------------ few places
 
     def _exact(self, number: int) -> float | None:
         """Return the fewest tokens to an end, if all places of the grammar are few."""
+        return self._distances.get(number) if self._is_settled() and self._distances is not None else None
+
+    def _is_settled(self) -> bool:
+        """Return whether the fewest tokens of all places are known."""
         if self._is_small and self._distances is None:
             self._distances = self._find_distances()
             self._is_small = self._distances is not None
-        return None if self._distances is None else self._distances.get(number)
+        return self._distances is not None
 
     def _find_distances(self) -> dict[int, float] | None:
         """Return the fewest tokens of all places; None if there are too many places."""
@@ -280,16 +367,14 @@ class TokenReach:
         for place in order:  # it grows meanwhile
             nodes += self._graph.cost(place).nodes
             if len(order) > _FINITE_PLACES or nodes > _FINITE_NODES:
-                self._add_bounds()
                 return None
             for after in self._graph.following(place):
                 if after not in sources:
                     sources[after] = []
                     order.append(after)
                 sources[after].append(place)
-        self._add_bounds()
         distances = dict.fromkeys(order, inf)
-        distances |= {place: 0 for place in order if self._lacks[place] == 0}
+        distances |= {place: 0 for place in order if self._bound(place).bytes == 0}
         waiting = deque(place for place in order if distances[place] == 0)
         while waiting:
             place = waiting.popleft()
@@ -306,10 +391,10 @@ class TokenReach:
         path, seen = [number], {number}
         while (known := self._greedy.get(path[-1])) is None:
             place = path[-1]
-            if self._lacks[place] + len(path) > _LONGEST_GREEDY:
+            if self._bound(place).bytes + len(path) > _LONGEST_GREEDY:
                 self._greedy[number] = _ENDLESS  # places further on may be near enough
                 return _ENDLESS
-            if self._lacks[place] == 0:
+            if self._bound(place).bytes == 0:
                 known = self._greedy[place] = _ENDED
                 break
             way = self._next_byte(place)
@@ -345,31 +430,31 @@ class TokenReach:
             for some in (self._likely, self._others):
                 found = ((byte, self._graph.follow(number, byte)) for byte in some)
                 ways = [(byte, after) for byte, after in found if after is not None]
-                self._add_bounds()
                 if ways:
                     self._next[number] = min(ways, key=self._order)
                     break
         return self._next[number]
 
     def _order(self, way: tuple[int, int]) -> tuple[bool, float]:
-        return way[0] in _BLANKS, self._lacks[way[1]]
+        return way[0] in _BLANKS, self._bound(way[1]).bytes
 
     # ------------------------------------------------------------------ shortest texts
 
     def _spell(self, number: int) -> _Shortest:
         """Return what a bounded search for the shortest text finds."""
-        known = self._shortest.get(number)
+        place = self._graph.place(number)
+        known = self._shortest.get(place)
         if known is None:
             configuration = self._graph.configuration(number)
             if self._automaton.generation != self._graph.generation:
                 raise _RenumberedError
             found = self._automaton.shortest_completion(configuration, _EFFORT_BYTES, None, self._steps.alphabet)
-            at_least = self._least[number]
+            at_least = self._bound(number).least
             if not self._automaton.token_elements:
                 bound = inf if found.at_least is None else -(-found.at_least // self._steps.longest)
                 at_least = max(at_least, bound)
             ids = None if found.text is None else self._steps.fewest(found.text)
-            known = self._shortest[number] = _Shortest(at_least, ids)
+            known = self._shortest[place] = _Shortest(at_least, ids)
         return known
 
     # ------------------------------------------------------------------ a search of bounded width
@@ -382,7 +467,9 @@ class TokenReach:
         Returns:
             None if the search exceeds a limit.
         """
-        layers, walked, met, nodes = [places], set[int](), set[int](), 0
+        if len(places) > _MOST_WALKED:
+            return None
+        layers, walked, met, greedy, nodes = [places], set[int](), set[int](), set[int](), 0
         left = tokens
         while layers[-1] and left > 0:
             left -= 1
@@ -395,8 +482,13 @@ class TokenReach:
                     nodes += cost.nodes
                     if len(walked) > _MOST_WALKED or len(met) > _MOST_MET or nodes > _MOST_NODES:
                         return None
-                    self._add_bounds()
-                following.update(after for after in self._graph.following(place) if self._is_open(after, left))
+                undecided = [
+                    after for after in self._graph.following(place) if self._bound(after).is_undecided(left)
+                ]
+                greedy.update(undecided)
+                if len(greedy) > _MOST_GREEDY:
+                    return None
+                following.update(after for after in undecided if self._is_open(after, left))
             layers.append(following)
         reaching = set[int]()
         for layer in reversed(layers):

@@ -97,12 +97,12 @@ class TokenBudget(Masker[Left]):
             return None
         if state.promise[:1] == (token_id,) and not following.finished:
             return Left(following, state.tokens - 1, state.promise[1:])
-        return self._left(following, state.tokens - 1)
+        return self._left(following, state.tokens - 1, state.state.configuration)
 
-    def _left(self, state: TokenState, tokens: int) -> Left:
+    def _left(self, state: TokenState, tokens: int, before: int | None = None) -> Left:
         if state.finished or tokens < self._end:
             return Left(state, tokens)
-        return Left(state, tokens, self._reach.promise(state.configuration, tokens - self._end))
+        return Left(state, tokens, self._reach.promise(state.configuration, tokens - self._end, before))
 
     def allowed(self, state: Left) -> Allowed:
         """The tokens behind which the grammar can end."""
