@@ -19,9 +19,7 @@ from engine.automata.byte_classes import ByteClasses
 from engine.automata.distance import Alphabet, Completion, Remaining
 from engine.source import CancelToken, LimitExceededError, turn
 
-MOST_KEPT = 100_000
-"""An automaton that holds so many configurations is searched no more: matching needs the rest of its limit."""
-
+_MOST_MET = 50_000  # configurations that one search may meet, however many the automaton holds
 _TRUST = 8  # how much more the second search makes of what is lacking than of what was read
 _CHECK_EVERY = 64
 
@@ -30,10 +28,6 @@ class Searchable(Protocol):
     """What a search needs of a `Runtime`."""
 
     classes: ByteClasses
-
-    @property
-    def size(self) -> int:
-        """Configurations interned so far."""
 
     def enter(self, configuration: int) -> Any:
         """A configuration as `follow` takes it."""
@@ -115,7 +109,7 @@ class _Search:
                 return
             if trust == 1:
                 self.at_least = estimate
-            if automaton.size > MOST_KEPT:
+            if len(self._came) > _MOST_MET:
                 return
             try:
                 self._expand(place, 1 - read, trust)

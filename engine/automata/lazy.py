@@ -8,11 +8,12 @@ an accepting configuration decides, and its findings are kept.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from copy import copy
 from functools import cached_property
 from typing import TypeAlias
 
 from engine.automata.byte_classes import ByteClasses
-from engine.automata.distance import Alphabet, Remaining
+from engine.automata.distance import Alphabet, Completion, Remaining
 from engine.automata.live_stacks import MOST_STACKS, LiveStacks, live_stacks
 from engine.automata.liveness import SearchedTable
 from engine.automata.program import Atom, Program, TokenAtom
@@ -26,6 +27,9 @@ from engine.source import CancelToken, Limits, Span, is_work_limited, limited_wo
 
 _MANY_CLASSES = 16
 """From so many byte classes on, a program with conditions steps groups of them instead of one after the other."""
+
+_MOST_SEARCHED = 100_000
+"""An automaton that holds more configurations is searched no more for completions."""
 
 _Key: TypeAlias = tuple[Threads, tuple[Threads, ...]]
 
@@ -56,6 +60,28 @@ class LazyAutomaton(SearchedTable[_Key]):
             trackers, past = self._track((), None)
             start = self._intern((self._machine.place(program.start, past), trackers))
             self.start = start if self._is_live(start, cancel) else DEAD
+
+    def _scratch(self) -> LazyAutomaton:
+        """Return an automaton of the same program that holds no configurations; threads have the same numbers."""
+        scratch = copy(self)
+        scratch._clear((NOTHING, ()))
+        scratch._live = [False]
+        scratch._grouped = (DEAD, [])
+        scratch.start = scratch._intern(self._keys[self.start])
+        return scratch
+
+    def shortest_completion(
+        self, configuration: int, effort: int, cancel: CancelToken | None = None, alphabet: Alphabet = None
+    ) -> Completion:
+        """Return the shortest text that completes a match, as far as a search of so many steps finds it.
+
+        A search interns what it meets. In an automaton that holds much already it would meet a limit, which matching
+        needs, and its answer would depend on what was asked before; so it searches a scratch automaton then.
+        """
+        if self.size <= _MOST_SEARCHED:
+            return super().shortest_completion(configuration, effort, cancel, alphabet)
+        scratch = self._scratch()
+        return scratch.shortest_completion(scratch._intern(self._keys[configuration]), effort, cancel, alphabet)
 
     # ------------------------------------------------------------------ tokens taken whole
 

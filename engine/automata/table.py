@@ -38,11 +38,14 @@ class LazyTable(ABC, Generic[Key]):
         self.class_of_byte = np.frombuffer(classes.of_byte, dtype=np.uint8)
         self.n_classes = len(classes)
         self.start = DEAD
+        self.actions = ActionTable()
+        self._limits = self.limits = limits
+        self._clear(dead)
+
+    def _clear(self, dead: Key) -> None:
         self.rows: npt.NDArray[np.int32] = np.full((16, self.n_classes), MISS, dtype=np.int32)
         self.rows[DEAD] = DEAD
         self.accepting: npt.NDArray[np.uint8] = np.zeros(16, dtype=np.uint8)
-        self.actions = ActionTable()
-        self._limits = self.limits = limits
         self._keys: list[Key] = [dead]
         self._ids: dict[Key, int] = {dead: DEAD}
 

@@ -52,8 +52,12 @@ class ConditionAutomaton(LazyAutomaton):
         every = json_automaton(EVERY_SCALAR, escapes) if letters is None else letters.automaton(EVERY_SCALAR)
         self._endless = _endless(program, every) if program is not None else frozenset()
         self._reduced: dict[Threads, Threads] = {}
-        self._free: set[int] = set()
+        self._free: set[int]
         super().__init__(program, limits, classes=None if letters is None else letters.classes)
+
+    def _clear(self, dead: tuple[Threads, Past]) -> None:
+        super()._clear(dead)
+        self._free = set()
 
     def is_free(self, configuration: int) -> bool:
         """Whether every string that goes on from here is accepted."""

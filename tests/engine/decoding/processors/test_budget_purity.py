@@ -1,0 +1,164 @@
+"""What a token budget allows depends on the text and the tokens left, never on earlier questions."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from random_model import RandomModel
+
+import resources
+from engine import Vocabulary, compile_grammar
+from engine.decoding.coalescence.coalescer import Coalescer
+from engine.decoding.coalescence.running import generate_coalesced
+from engine.decoding.generate import generate
+from engine.decoding.pipeline_settings import PipelineSettings, Strategy
+from engine.decoding.processors.budget import TokenBudget
+from engine.decoding.session import DecodeSession
+from engine.decoding.values import SamplerSettings
+
+RECORDS = Vocabulary.from_tokenizer(Path(next(iter(resources.__path__))) / "models" / "records" / "tokenizer.json")
+SHEET = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "maxLength": 40},
+        "age": {"type": "integer", "minimum": 0, "maximum": 150},
+        "role": {"enum": ["admin", "editor", "viewer"]},
+        "tags": {"type": "array", "items": {"type": "string"}},
+    },
+    "required": ["name", "age", "role"],
+    "additionalProperties": False,
+}
+SOURCES = {
+    "sheet": ("json_schema", json.dumps(SHEET)),
+    "distinct keys": ("json_schema", '{"type": "object", "minProperties": 2}'),
+    "tree": ("json_schema", '{"type": "array", "items": {"$ref": "#"}, "minItems": 1, "maxItems": 3}'),
+    "nested": ("gbnf", 'root ::= "[" (root ("," root)*)? "]" | [0-9]{1,5} | "\\"" [a-z ]* "\\""'),
+    "ambiguous": ("gbnf", 'root ::= "a" root "b" | root "c" | "aa"'),
+    "looks": ("regex", "(?=.*[0-9])(?=.*[A-Z])[a-zA-Z0-9]{4,20}"),
+    "counts": ("regex", "(?:[a-z]{3,10} ){2,40}[0-9]{3}"),
+}
+
+
+def answers(budget, tokens, path):
+    """Return the mask and the report behind a path, as values that can be compared."""
+    budget = budget.with_tokens(tokens)
+    state = budget.start()
+    for token_id in path:
+        state = budget.advance(state, token_id)
+    return np.flatnonzero(budget.allowed(state)).tolist(), budget.report(state)
+
+
+def questions(notation, source, seed, walks=3, steps=10):
+    """Return budgets and paths: walks within a budget close to what the grammar needs, and from them one token aside."""
+    choose, found = random.Random(seed), []
+    budget = TokenBudget(compile_grammar(notation, source), RECORDS, 0)
+    least = budget.report(budget.start()).at_most or 10
+    for walk in range(walks):
+        within = budget.with_tokens(least + 3 * walk)
+        state, path = within.start(), ()
+        for _ in range(steps):
+            found.append((within.tokens, path))
+            ids = [one for one in np.flatnonzero(within.allowed(state)).tolist() if one not in RECORDS.eos_ids]
+            if not ids:
+                break
+            path += (choose.choice(ids),)
+            state = within.advance(state, path[-1])
+    return found
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_questions_in_any_order_on_fresh_and_used_objects_have_the_same_answers(name, monkeypatch):
+    notation, source = SOURCES[name]
+    asked = questions(notation, source, seed=1)[: 5 if name == "distinct keys" else None]  # those are slow
+    expected = {}
+    for question in asked[::3]:
+        expected[question] = answers(TokenBudget(compile_grammar(notation, source), RECORDS, 0), *question)
+    for seed in range(2):
+        choose = random.Random(seed)
+        order, dropped = [*asked, *expected], name if seed and name != "counts" else ""
+        choose.shuffle(order)
+        used = TokenBudget(compile_grammar(notation, source), RECORDS, 0)
+        for question in order:
+            kept = 200 if name == dropped and choose.random() < 0.3 else 30_000
+            monkeypatch.setattr("engine.decoding.budget.token_reach._MOST_PLACES", kept)
+            found = answers(used, *question)
+            assert found == expected.setdefault(question, found), (question, seed)
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_every_state_within_a_budget_has_a_token_or_accepts(name):
+    notation, source = SOURCES[name]
+    grammar = compile_grammar(notation, source)
+    budget = TokenBudget(grammar, RECORDS, 0)
+    least = budget.report(budget.start()).at_most
+    for seed in range(2 if name == "distinct keys" else 6):
+        choose = random.Random(seed)
+        within = budget.with_tokens(least + seed)
+        state, text = within.start(), b""
+        while True:
+            ids = np.flatnonzero(within.allowed(state)).tolist()
+            assert ids, (seed, text)
+            token_id = choose.choice(ids)
+            if token_id in RECORDS.eos_ids:
+                break
+            text += RECORDS.tokens[token_id]
+            state = within.advance(state, token_id)
+        assert grammar.fullmatch(text)
+
+
+def look_around(session, choose):
+    """Ask what a user's window asks: lookups, why a token is held back, a run ahead that is taken back."""
+    for token_id in choose.sample(range(RECORDS.size), 5):
+        session.removed_by(token_id)
+    session.position()
+    taken = 0
+    while taken < choose.randrange(4) and session.finish is None:
+        session.step()
+        taken += 1
+    for _ in range(taken):
+        assert session.back()
+
+
+@pytest.mark.parametrize("strategy", [Strategy.NONE, Strategy.LONGEST])
+@pytest.mark.parametrize("name", ["sheet", "nested"])
+def test_the_same_seed_gives_the_same_tokens_however_much_is_asked_between(name, strategy):
+    notation, source = SOURCES[name]
+    pipeline = PipelineSettings(budget=True, coalesce=strategy)
+    settings = {"sampler": SamplerSettings(seed=3), "max_tokens": 34, "pipeline": pipeline}
+    grammar = compile_grammar(notation, source)
+    alone = generate_coalesced(grammar, RandomModel(RECORDS), strategy, **settings).generation
+    assert grammar.fullmatch(alone.output)
+    if strategy is Strategy.NONE:
+        assert generate(compile_grammar(notation, source), RandomModel(RECORDS), **settings).steps == alone.steps
+    for seed in range(3):
+        choose, model = random.Random(seed), RandomModel(RECORDS)
+        session = DecodeSession(compile_grammar(notation, source), model, **settings)
+        coalescer = Coalescer(model, strategy, spell=None)
+        while session.finish is None:
+            if choose.random() < 0.5:
+                look_around(session, choose)
+            coalescer.advance(session)
+        assert [step.token_id for step in session.steps] == [step.token_id for step in alone.steps]
+
+
+def test_a_trace_that_is_restored_goes_on_with_the_same_tokens():
+    notation, source = SOURCES["sheet"]
+    settings = {"sampler": SamplerSettings(seed=5), "max_tokens": 30, "pipeline": PipelineSettings(budget=True)}
+    whole = DecodeSession(compile_grammar(notation, source), RandomModel(RECORDS), **settings)
+    choose, expected = random.Random(5), []
+    while whole.finish is None:
+        look_around(whole, choose)
+        expected.append(whole.step().token_id)
+    for taken in range(len(expected)):
+        before = DecodeSession(compile_grammar(notation, source), RandomModel(RECORDS), **settings)
+        for _ in range(taken):
+            before.step()
+        after = DecodeSession(compile_grammar(notation, source), RandomModel(RECORDS), **settings)
+        after.restore(before.trace)
+        while after.finish is None:
+            after.step()
+        assert [step.token_id for step in after.steps] == expected
