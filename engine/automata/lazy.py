@@ -61,14 +61,16 @@ class LazyAutomaton(SearchedTable[_Key]):
             start = self._intern((self._machine.place(program.start, past), trackers))
             self.start = start if self._is_live(start, cancel) else DEAD
 
-    def _scratch(self) -> LazyAutomaton:
-        """Return an automaton of the same program that holds no configurations; threads have the same numbers."""
-        scratch = copy(self)
-        scratch._clear((NOTHING, ()))
-        scratch._live = [False]
-        scratch._grouped = (DEAD, [])
-        scratch.start = scratch._intern(self._keys[self.start])
-        return scratch
+    def restart(self, start: _Key) -> None:
+        """Drop all configurations but a start; threads keep their numbers."""
+        self._clear((NOTHING, ()))
+        self._live = [False]
+        self._grouped = (DEAD, [])
+        self.start = self._intern(start)
+
+    def adopt(self, key: _Key) -> int:
+        """Return the number of a configuration of an automaton that this one was copied from."""
+        return self._intern(key)
 
     def shortest_completion(
         self, configuration: int, effort: int, cancel: CancelToken | None = None, alphabet: Alphabet = None
@@ -80,8 +82,9 @@ class LazyAutomaton(SearchedTable[_Key]):
         """
         if self.size <= _MOST_SEARCHED:
             return super().shortest_completion(configuration, effort, cancel, alphabet)
-        scratch = self._scratch()
-        return scratch.shortest_completion(scratch._intern(self._keys[configuration]), effort, cancel, alphabet)
+        scratch = copy(self)
+        scratch.restart(self._keys[self.start])
+        return scratch.shortest_completion(scratch.adopt(self._keys[configuration]), effort, cancel, alphabet)
 
     # ------------------------------------------------------------------ tokens taken whole
 

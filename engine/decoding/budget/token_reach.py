@@ -52,7 +52,7 @@ _LONGEST_GREEDY: Final = 600  # bytes
 _EFFORT_BYTES: Final = 300  # configurations that the search for a shortest text may step from
 _MOST_GREEDY: Final = 256  # places whose greedy texts one mask or one search computes
 _MOST_TRIED: Final = 7_000  # bytes that are followed to try one text behind many places
-_MOST_SPELLED: Final = 8  # places behind the tokens of one mask for which the shortest text is searched
+_MOST_SPELLED: Final = 4  # places behind the tokens of one mask for which the shortest text is searched
 _FINITE_PLACES: Final = 2_000  # of a regular grammar whose exact distances are computed …
 _FINITE_NODES: Final = 4_000_000  # … and nodes of the trie that this may visit
 _MOST_WALKED: Final = 300  # places whose tokens a search may walk …
@@ -482,9 +482,7 @@ class TokenReach:
                     nodes += cost.nodes
                     if len(walked) > _MOST_WALKED or len(met) > _MOST_MET or nodes > _MOST_NODES:
                         return None
-                undecided = [
-                    after for after in self._graph.following(place) if self._bound(after).is_undecided(left)
-                ]
+                undecided = [after for after in self._graph.following(place) if self._bound(after).is_undecided(left)]
                 greedy.update(undecided)
                 if len(greedy) > _MOST_GREEDY:
                     return None

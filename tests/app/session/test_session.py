@@ -3,14 +3,17 @@ import signal
 from types import SimpleNamespace
 
 import pytest
-from model_doubles import decode_handler
+from model_doubles import decode_handler, letters
 
 from app.document import Autosave, Document, DocumentFile, GrammarPart, ModelPart
 from app.graph.layout import LayoutRequest
 from app.jobs import group
 from app.session import Groups, Session
-from app.workers.decode_messages import Back, Begin, StepOnce, Take
+from app.workers.decode_messages import Back, Begin, Lookup, StepOnce, Take
 from app.workers.export_values import ExportTold
+from engine import compile_grammar
+from engine.decoding.generate import generate
+from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import Finish, SamplerSettings
 
 HOUR_MS = 3_600_000
@@ -405,3 +408,39 @@ def test_an_autosave_that_fails_is_a_banner(session, qtbot):
     with qtbot.waitSignal(session.alarmed) as blocker:
         session.document.autosave_failed.emit("No space left on device")
     assert "No space left" in blocker.args[0].text
+
+
+def test_within_a_budget_looking_around_and_a_killed_process_change_no_token(session, qtbot):
+    text = 'root ::= "[" (root ("," root)*)? "]" | ("ab" | [0-9]){1,5}'
+    pipeline, sampler = PipelineSettings(budget=True), SamplerSettings(seed=4)
+    expected = generate(
+        compile_grammar("gbnf", text), letters(), sampler=sampler, max_tokens=24, pipeline=pipeline
+    ).output
+    session.start()
+    session.document.replace(
+        DocumentFile(
+            grammar=GrammarPart("gbnf", text),
+            model=ModelPart("letters"),
+            sampler=sampler,
+            max_tokens=24,
+            pipeline=pipeline,
+        )
+    )
+    qtbot.waitUntil(lambda: can_step(session) and has_workers(session))
+    position = lambda: session.decoding.view.position  # noqa: E731 - read anew after each answer
+    for turn in range(200):
+        if position().finish is not None:
+            break
+        index = position().index
+        session.decoding.step()
+        qtbot.waitUntil(lambda index=index: position().index == index + 1)
+        session.decoding.ask(Lookup("1"))
+        if turn % 5 == 1:
+            session.decoding.ask(Back())
+            qtbot.waitUntil(lambda index=index: position().index == index)
+        if turn == 7:
+            before = output(session)
+            with qtbot.waitSignal(session.alarmed):
+                os.kill(session.groups.decode.pid, signal.SIGKILL)
+            qtbot.waitUntil(lambda before=before: output(session) == before and can_step(session))
+    assert output(session) == expected

@@ -181,3 +181,20 @@ def test_the_lengths_of_a_large_program_are_counted_as_work():
     with limited_work("test", 10 * size):
         grammar.automaton.remaining(grammar.automaton.enter(grammar.automaton.start))
         assert work_turns() > size
+
+
+def test_a_completion_does_not_depend_on_how_much_the_automaton_holds(monkeypatch):
+    source = 'root ::= "a" root "b" | root "c" | "aa"'
+    automaton = compile_grammar("gbnf", source).automaton
+    place = automaton.run(automaton.start, b"aaa")
+    expected = automaton.shortest_completion(place, 100)
+    assert expected.text is not None
+    monkeypatch.setattr("engine.automata.lazy._MOST_SEARCHED", 2)
+    full = compile_grammar("gbnf", source).automaton
+    place = full.run(full.start, b"aaa")
+    held = full.size
+    assert held > 2
+    monkeypatch.setattr("engine.automata.lazy._MOST_SEARCHED", held - 1)
+    assert full.shortest_completion(place, 100) == expected
+    assert full.size == held
+    assert full.accepts(full.run(place, expected.text))

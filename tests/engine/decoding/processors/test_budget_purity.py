@@ -21,6 +21,7 @@ from engine.decoding.session import DecodeSession
 from engine.decoding.values import SamplerSettings
 
 RECORDS = Vocabulary.from_tokenizer(Path(next(iter(resources.__path__))) / "models" / "records" / "tokenizer.json")
+FEWER = Vocabulary(RECORDS.tokens[:400], [one for one in RECORDS.eos_ids if one < 400])
 SHEET = {
     "type": "object",
     "properties": {
@@ -35,12 +36,17 @@ SHEET = {
 SOURCES = {
     "sheet": ("json_schema", json.dumps(SHEET)),
     "distinct keys": ("json_schema", '{"type": "object", "minProperties": 2}'),
-    "tree": ("json_schema", '{"type": "array", "items": {"$ref": "#"}, "minItems": 1, "maxItems": 3}'),
+    "tree": ("json_schema", '{"type": "array", "items": {"$ref": "#"}, "maxItems": 3}'),
     "nested": ("gbnf", 'root ::= "[" (root ("," root)*)? "]" | [0-9]{1,5} | "\\"" [a-z ]* "\\""'),
     "ambiguous": ("gbnf", 'root ::= "a" root "b" | root "c" | "aa"'),
     "looks": ("regex", "(?=.*[0-9])(?=.*[A-Z])[a-zA-Z0-9]{4,20}"),
     "counts": ("regex", "(?:[a-z]{3,10} ){2,40}[0-9]{3}"),
 }
+
+
+def vocabulary_for(name):
+    """Return the vocabulary that a grammar is asked about: where it tells all keys apart, a mask takes long."""
+    return RECORDS if name == "sheet" else FEWER
 
 
 def answers(budget, tokens, path):
@@ -52,17 +58,18 @@ def answers(budget, tokens, path):
     return np.flatnonzero(budget.allowed(state)).tolist(), budget.report(state)
 
 
-def questions(notation, source, seed, walks=3, steps=10):
-    """Return budgets and paths: walks within a budget close to what the grammar needs, and from them one token aside."""
+def questions(name, seed, walks=3, steps=10):
+    """Return budgets and paths: random walks within budgets that are close to what the grammar needs."""
     choose, found = random.Random(seed), []
-    budget = TokenBudget(compile_grammar(notation, source), RECORDS, 0)
+    vocabulary = vocabulary_for(name)
+    budget = TokenBudget(compile_grammar(*SOURCES[name]), vocabulary, 0)
     least = budget.report(budget.start()).at_most or 10
     for walk in range(walks):
         within = budget.with_tokens(least + 3 * walk)
         state, path = within.start(), ()
         for _ in range(steps):
             found.append((within.tokens, path))
-            ids = [one for one in np.flatnonzero(within.allowed(state)).tolist() if one not in RECORDS.eos_ids]
+            ids = [one for one in np.flatnonzero(within.allowed(state)).tolist() if one not in vocabulary.eos_ids]
             if not ids:
                 break
             path += (choose.choice(ids),)
@@ -73,15 +80,15 @@ def questions(notation, source, seed, walks=3, steps=10):
 @pytest.mark.parametrize("name", SOURCES)
 def test_questions_in_any_order_on_fresh_and_used_objects_have_the_same_answers(name, monkeypatch):
     notation, source = SOURCES[name]
-    asked = questions(notation, source, seed=1)[: 5 if name == "distinct keys" else None]  # those are slow
+    asked = questions(name, seed=1)[: 6 if name == "distinct keys" else None]
     expected = {}
     for question in asked[::3]:
-        expected[question] = answers(TokenBudget(compile_grammar(notation, source), RECORDS, 0), *question)
+        expected[question] = answers(TokenBudget(compile_grammar(notation, source), vocabulary_for(name), 0), *question)
     for seed in range(2):
         choose = random.Random(seed)
         order, dropped = [*asked, *expected], name if seed and name != "counts" else ""
         choose.shuffle(order)
-        used = TokenBudget(compile_grammar(notation, source), RECORDS, 0)
+        used = TokenBudget(compile_grammar(notation, source), vocabulary_for(name), 0)
         for question in order:
             kept = 200 if name == dropped and choose.random() < 0.3 else 30_000
             monkeypatch.setattr("engine.decoding.budget.token_reach._MOST_PLACES", kept)
@@ -93,9 +100,10 @@ def test_questions_in_any_order_on_fresh_and_used_objects_have_the_same_answers(
 def test_every_state_within_a_budget_has_a_token_or_accepts(name):
     notation, source = SOURCES[name]
     grammar = compile_grammar(notation, source)
-    budget = TokenBudget(grammar, RECORDS, 0)
+    vocabulary = vocabulary_for(name)
+    budget = TokenBudget(grammar, vocabulary, 0)
     least = budget.report(budget.start()).at_most
-    for seed in range(2 if name == "distinct keys" else 6):
+    for seed in range(1 if name == "distinct keys" else 6):
         choose = random.Random(seed)
         within = budget.with_tokens(least + seed)
         state, text = within.start(), b""
@@ -103,9 +111,9 @@ def test_every_state_within_a_budget_has_a_token_or_accepts(name):
             ids = np.flatnonzero(within.allowed(state)).tolist()
             assert ids, (seed, text)
             token_id = choose.choice(ids)
-            if token_id in RECORDS.eos_ids:
+            if token_id in vocabulary.eos_ids:
                 break
-            text += RECORDS.tokens[token_id]
+            text += vocabulary.tokens[token_id]
             state = within.advance(state, token_id)
         assert grammar.fullmatch(text)
 
@@ -153,7 +161,7 @@ def test_a_trace_that_is_restored_goes_on_with_the_same_tokens():
     while whole.finish is None:
         look_around(whole, choose)
         expected.append(whole.step().token_id)
-    for taken in range(len(expected)):
+    for taken in range(0, len(expected), 7):
         before = DecodeSession(compile_grammar(notation, source), RandomModel(RECORDS), **settings)
         for _ in range(taken):
             before.step()
