@@ -410,7 +410,7 @@ class TokenReach:
     def _prolong(self, place: int, rest: _Greedy) -> _Greedy:
         """Return the greedy text of a place, given that of the place behind its first byte."""
         way = self._next[place]
-        if rest.length >= _LONGEST_GREEDY or way is None:
+        if rest.length + 1 >= _LONGEST_GREEDY or way is None:  # as a walk from here finds it
             return _ENDLESS
         byte, after = way
         text, behind = bytearray((byte,)), [rest]
