@@ -112,24 +112,18 @@ def test_questions_in_any_order_on_fresh_and_used_objects_have_the_same_answers(
             assert found == expected.setdefault(question, found), (question, seed)
 
 
-def test_an_object_that_is_asked_for_the_first_time_allows_the_same_tokens():
-    notation, source = SOURCES["recursive"]
-    used = TokenBudget(compile_grammar(notation, source), RECORDS, 0)
-    least = used.report(used.start()).at_most
-    for seed in range(3):
-        choose = random.Random(seed)
-        within, path = used.with_tokens(least + seed), []
-        state = within.start()
-        for taken in range(9):
-            allowed = within.allowed(state)
-            if taken % 4 == 0:
-                fresh = TokenBudget(compile_grammar(notation, source), RECORDS, within.tokens)
-                place = fresh.start()
-                for token_id in path:
-                    place = fresh.advance(place, token_id)
-                assert np.array_equal(fresh.allowed(place), allowed), (seed, path)
-            path.append(choose.choice(np.flatnonzero(allowed).tolist()))
-            state = within.advance(state, path[-1])
+@pytest.mark.parametrize(
+    ("tokens", "path"),
+    [(16, [b"{", b"\n ", b"  "]), (19, [b'{"', b"a", b'"', b":"]), (18, [b'{"', b"a", b'":', b"["])],
+)
+def test_an_object_that_is_asked_for_the_first_time_allows_the_same_tokens(tokens, path):
+    ids = [RECORDS.tokens.index(token) for token in path]
+    fresh = answers(TokenBudget(compile_grammar(*SOURCES["recursive"]), RECORDS, 0), tokens, ids)
+    used = TokenBudget(compile_grammar(*SOURCES["recursive"]), RECORDS, 0)
+    for taken in range(len(ids)):
+        answers(used, tokens, ids[:taken])
+    assert answers(used, tokens, ids) == fresh
+    assert fresh[0]
 
 
 @pytest.mark.parametrize("name", SOURCES)
