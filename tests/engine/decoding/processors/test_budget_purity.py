@@ -114,16 +114,14 @@ def test_questions_in_any_order_on_fresh_and_used_objects_have_the_same_answers(
 
 @pytest.mark.parametrize(
     ("tokens", "path"),
-    [(16, [b"{", b"\n ", b"  "]), (19, [b'{"', b"a", b'"', b":"]), (18, [b'{"', b"a", b'":', b"["])],
+    [(19, [b'{"', b"a", b'"', b":"]), (18, [b'{"', b"a", b'":', b"["])],
 )
 def test_an_object_that_is_asked_for_the_first_time_allows_the_same_tokens(tokens, path):
     ids = [RECORDS.tokens.index(token) for token in path]
-    fresh = answers(TokenBudget(compile_grammar(*SOURCES["recursive"]), RECORDS, 0), tokens, ids)
     used = TokenBudget(compile_grammar(*SOURCES["recursive"]), RECORDS, 0)
-    for taken in range(len(ids)):
-        answers(used, tokens, ids[:taken])
-    assert answers(used, tokens, ids) == fresh
-    assert fresh[0]
+    for taken in range(len(ids) + 1):
+        fresh = TokenBudget(compile_grammar(*SOURCES["recursive"]), RECORDS, 0)
+        assert answers(used, tokens, ids[:taken]) == answers(fresh, tokens, ids[:taken])
 
 
 @pytest.mark.parametrize("name", SOURCES)
@@ -191,7 +189,7 @@ def test_a_trace_that_is_restored_goes_on_with_the_same_tokens():
     while whole.finish is None:
         look_around(whole, choose)
         expected.append(whole.step().token_id)
-    for taken in range(1, len(expected), 12):
+    for taken in range(3, len(expected), 12):
         before = DecodeSession(compile_grammar(notation, source), RandomModel(RECORDS), **settings)
         for _ in range(taken):
             before.step()
