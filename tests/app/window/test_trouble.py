@@ -23,7 +23,7 @@ FAILING = {
     "compile": NONSENSE,
     "decode": Take("not a token"),
     "layout": PlainLayoutRequest(LayoutRequest(1, ((0, "wide", 1.0),), (), 0)),
-    "judge": JudgeRequest(NONSENSE, ("a",), traces=(0,)),
+    "judge": JudgeRequest(NONSENSE, ("a",), (0,)),
 }
 
 
