@@ -20,6 +20,8 @@ from engine.source import CancelledError, CancelToken
 from engine.vocabulary import Vocabulary
 
 _STDOUT = "-"
+_NOTED = 1_000_000
+"""The size of a file of more bytes is printed before the file is written."""
 
 
 def check_arguments(arguments: argparse.Namespace) -> None:
@@ -73,7 +75,20 @@ def export_job(
         has_vocabulary = bool(arguments.model or arguments.tokenizer)
     options = ExportOptions(**{name: value for name, value in given.items() if value is not None})
     found = vocabulary() if has_vocabulary else None
-    return ExportJob(grammar, found, options, cancel, on_forecast=lambda forecast: _warn_or_ask(arguments, forecast))
+    return ExportJob(
+        grammar,
+        found,
+        options,
+        cancel,
+        on_forecast=lambda forecast: _warn_or_ask(arguments, forecast),
+        on_made=lambda size: _say_size(arguments.output, size),
+    )
+
+
+def _say_size(path: str, size: int) -> None:
+    """Say how large a file of more than a megabyte is, before it is written."""
+    if size > _NOTED:
+        complain(f"note: writing {size / 1e6:,.1f} MB to {path}")
 
 
 def _warn_or_ask(arguments: argparse.Namespace, forecast: Forecast) -> None:

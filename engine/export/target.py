@@ -157,6 +157,7 @@ class ExportJob:
         options: what the target may be told.
         cancel: long work asks it now and then.
         on_forecast: called with the expected size before a large table is made; it may raise to stop the export.
+        on_made: called with the exact size in bytes before anything is written; it may raise to stop the export.
     """
 
     compiled: CompiledGrammar
@@ -164,6 +165,7 @@ class ExportJob:
     options: ExportOptions = field(default_factory=ExportOptions)
     cancel: CancelToken = field(default_factory=CancelToken)
     on_forecast: Callable[[Forecast], None] | None = None
+    on_made: Callable[[int], None] | None = None
 
     def need_vocabulary(self) -> Vocabulary:
         """The vocabulary, for a target that has `needs_vocabulary`.

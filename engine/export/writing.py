@@ -151,6 +151,8 @@ def export(name: str, job: ExportJob, path: Path) -> Exported:
     """
     chosen = target(name)
     artifact = make(name, job)
+    if job.on_made is not None:
+        job.on_made(artifact.size)
     with _told(path):
         if path.is_symlink():
             path = path.resolve()  # what it points to is replaced, and not the link

@@ -126,6 +126,19 @@ def test_a_large_file_is_foretold_before_it_is_made(monkeypatch, capsys):
     assert "more than the limit of 100: raise it with --limit table_transitions=468" in capsys.readouterr().err
 
 
+def test_the_size_of_a_large_file_is_printed_before_it_is_written(monkeypatch, tmp_path, capsys):
+    file = tmp_path / "out.gbnf"
+    export = ("export", "--to", "gbnf", *REGEX, "[a-z]{9}", "--output", str(file))
+    assert run(*export) == 0
+    assert "MB" not in capsys.readouterr().err
+    monkeypatch.setattr("engine.cli.converting._NOTED", 10)
+    existed = []
+    monkeypatch.setattr("engine.cli.converting.complain", lambda text: existed.append((text, file.exists())))
+    file.unlink()
+    assert run(*export) == 0
+    assert existed[0] == (f"note: writing 0.0 MB to {file}", False)
+
+
 @pytest.mark.parametrize(("answer", "code"), [("y\n", 0), ("n\n", 130), ("", 130)])
 def test_on_a_terminal_it_is_asked_for(answer, code, monkeypatch, capsys):
     monkeypatch.setattr(engine.export.target, "LARGE", 100)
