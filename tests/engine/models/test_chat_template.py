@@ -180,8 +180,9 @@ def test_what_is_not_counted_meets_the_limit_of_memory(template: str) -> None:
 
 def test_a_child_that_ends_is_replaced() -> None:
     assert render("a", VARIABLES) == "a"
-    chat_template._running_child()._process.kill()  # a crash, which no known template causes
-    chat_template._running_child()._process.wait()
+    process = chat_template._running_child()._process
+    process.kill()  # a crash, which no known template causes
+    process.wait()
     assert render("b", VARIABLES) == "b"
 
 
