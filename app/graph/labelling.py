@@ -2,8 +2,8 @@
 
 A layout puts each label where its own edge is, and knows nothing of the others. Here a label is moved along its edge,
 or beside it, until it covers no node and no other label, no other edge runs through it, and its own is the nearest.
-Where there is no such place, a small mark stands for it (`Placement.marks`). A label in the wrong place would state
-something false, and a missing one does not.
+A label for which no free position is found is replaced by a small mark (`Placement.marks`): a label at a wrong position
+would state something false.
 
 This is point-feature label placement by candidate positions, greedy as in Christensen, Marks and Shieber, "An empirical
 study of algorithms for point-feature label placement" (1995). Curves are looked up as straight pieces in a grid, so the

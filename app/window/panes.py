@@ -306,7 +306,7 @@ class Panes(QObject):
 
     @property
     def counts_generated(self) -> bool:
-        """Whether the coverage counts generated outputs, instead of the test strings."""
+        """Return whether generated outputs, rather than test strings, count for the coverage."""
         return self._counts_generated
 
     def count_generated(self, generated: bool) -> None:

@@ -82,7 +82,7 @@ if TYPE_CHECKING:
     from engine.models import LogitSource
 
 _MOVES = (SetGrammar, Begin, SetPrompt, Take, Force, Back, Restart, GoTo, OpenOutput, RestoreTrace)
-"""What moves a session otherwise than by a step, or replaces its rules: breakpoints at its position stop again."""
+"""Requests that change the position or the rules: a run stops again at the breakpoint that it stopped at."""
 
 Loader = Callable[[str, CancelToken], "LogitSource"]
 

@@ -51,12 +51,12 @@ class CoverRequest:
 
 @dataclass(frozen=True, slots=True)
 class CoverAnswer:
-    """What of a grammar generated outputs use.
+    """The coverage of a grammar by generated outputs.
 
     Attributes:
         revision: of the grammar.
-        coverage: of the outputs that are followed by now.
-        pending: how many are not yet: the same request again follows more of them, so that no answer takes long.
+        coverage: by the outputs that have been followed.
+        pending: the number of outputs left. Sending the same request again follows more of them; no answer takes long.
     """
 
     revision: int

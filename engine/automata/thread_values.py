@@ -70,7 +70,7 @@ class Spread(NamedTuple):
 
     @property
     def is_open(self) -> bool:
-        """Whether there is more than the threads."""
+        """Return whether entries or returns are still to be worked out."""
         return bool(self.entries or self.returns)
 
 

@@ -12,12 +12,11 @@ from engine.automata.json.values import number
 from engine.compile import CompiledGrammar, CompileOptions, compile_grammar
 from engine.diagnosis.walk import reach
 from engine.source import CancelToken, GrammarError, LimitExceededError
-from engine.source.json_text import is_in_string
+from engine.source.json_text import JSON_NUMBER, is_in_string
 
 _IN_ANY_ORDER = "its properties may come in any order (here they come as the schema declares them)"
 _OTHER_FORM: Final = re.compile(rb"[0-9][.eE]|-0")
 _NUMBER: Final = re.compile(rb"-?[0-9][0-9.eE+-]*|-")  # the last one of a text may be cut off
-_WHOLE_NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _LONGEST_PLAIN: Final = 40
 _BLANKS = "white space is free (option `any`)"
 
@@ -117,7 +116,7 @@ def _unusual_at(output: bytes, front: int, at: int) -> UnusualSpelling | None:
 
 
 def _plain(written: str) -> str:
-    value = number(written) if _WHOLE_NUMBER.fullmatch(written) else None
+    value = number(written) if JSON_NUMBER.fullmatch(written) else None
     if not isinstance(value, Fraction):
         return ""
     plain = number_language(minimum=value, maximum=value).witness() or ""

@@ -97,7 +97,7 @@ class Artifact:
 
 
 LARGE: Final = 10_000_000
-"""A file of more bytes is worth a question before it is made."""
+"""The user confirms an export of more bytes before it is made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,12 +116,12 @@ class Forecast:
 
     @property
     def is_large(self) -> bool:
-        """Whether the file is worth a question."""
+        """Return whether the user should confirm before the file is made."""
         return self.size > LARGE
 
     @property
     def sentence(self) -> str:
-        """What a user is told, a sentence without full stop."""
+        """Return the forecast as a sentence without a full stop."""
         found = f"about {self.size / 1e6:,.0f} MB are expected ({self.count:,} transitions)"
         if self.count <= self.limit:
             return found

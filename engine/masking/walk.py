@@ -54,7 +54,7 @@ from engine.source import limited_work
 from engine.vocabulary import Trie
 
 WORK: Final = "work of one mask"
-"""What the limit of a walk is called in messages."""
+"""The name of the limit of a walk in messages."""
 NOTHING: npt.NDArray[np.uint8] = np.zeros(256, np.uint8)
 NOTHING.setflags(write=False)
 _WITHOUT_BOUND = 1 << 30

@@ -103,7 +103,7 @@ class _Child:
 
     @property
     def is_usable(self) -> bool:
-        """Whether it runs, and is no child of the process that this one was forked from."""
+        """Return whether the child runs and was started by this process, not by the process that it was forked from."""
         return self._owner == os.getpid() and self._process.poll() is None
 
     def ask(self, request: object) -> Any:

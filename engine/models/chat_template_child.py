@@ -38,7 +38,7 @@ if sys.platform != "win32":
     import resource
 
 HAS_LIMITS: bool = sys.platform != "win32"
-"""Whether this process can limit itself; where it cannot, the parent ends it after a time."""
+"""True where the platform can limit memory and processor time; elsewhere the parent ends this process after a time."""
 MOST_TOKENS: Final = 40_000
 """Names, operators, texts and blanks of a template; the longest in use have some 10,000."""
 MOST_STEPS: Final = 500_000

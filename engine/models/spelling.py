@@ -52,12 +52,12 @@ def _behind(anchor: bytes, ids: tuple[int, ...], vocabulary: Vocabulary) -> tupl
 
 
 def speller_of(source: LogitSource) -> Spell | None:
-    """The way a model's tokenizer writes a text; None for a vocabulary alone, which has no way of its own."""
+    """Return the function by which a model's tokenizer encodes a text; None for a vocabulary without a tokenizer."""
     return None if isinstance(source, UniformSource) else source.encode
 
 
 def speller_at(path: Path) -> Spell | None:
-    """The same of a tokenizer's file or folder; None where it is not one that the `tokenizers` library reads.
+    """Return the encoding function of a tokenizer's file or folder; None if the `tokenizers` library does not read it.
 
     Raises:
         ModelError: the library cannot read the file, or the speller cannot write a text.

@@ -4,9 +4,9 @@ Whoever begins the work does it within `cancel.at_work()` or `limited_work()`, a
 loop below whose length depends on the input calls `turn`. So a loop needs no parameter to
 be stopped, and where neither is in force `turn` does nothing.
 
-A turn stands for about a microsecond of processor time and at most a few hundred bytes that
-are kept. What costs more says how many turns it is worth. So a limit of turns bounds time and
-memory, and the same input stops at the same turn on every machine.
+One turn is about a microsecond of processor time and at most a few hundred bytes of memory.
+Costlier work counts as several turns. A limit of turns therefore bounds time and memory, and
+the same input stops at the same turn on every machine.
 
 Rejected: the token as a parameter. A compile goes through some forty functions
 that would do nothing with it but pass it on. A flag of the process: two threads

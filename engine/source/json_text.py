@@ -17,6 +17,8 @@ from typing import Final, NamedTuple, TypeAlias
 JsonPath: TypeAlias = tuple[str | int, ...]
 """The keys and indexes from the whole text to a value."""
 
+JSON_NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+"""A number as RFC 8259 defines it."""
 _SCALAR_ENDS: Final = frozenset(b",]} \t\r\n")
 _QUOTE, _ESCAPE = ord('"'), ord("\\")
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+|\s+', re.DOTALL)

@@ -77,12 +77,12 @@ class Reach:
 
 
 class _Bounds(NamedTuple):
-    """What `Runtime.remaining` says of a place.
+    """Bounds on the completions of a state, from `Runtime.remaining`.
 
     Attributes:
-        bytes: no ending takes fewer; infinite if no bytes lead to one.
-        least: no ending takes fewer tokens.
-        first: some ending takes no more tokens.
+        bytes: the least number of bytes of a completion; infinite if there is none.
+        least: no completion has fewer tokens.
+        first: some completion has no more tokens.
     """
 
     bytes: float
@@ -90,16 +90,16 @@ class _Bounds(NamedTuple):
     first: float
 
     def is_undecided(self, tokens: int) -> bool:
-        """Return whether these bounds do not tell if an end is within so many tokens."""
+        """Return whether these bounds leave open if some completion has at most `tokens` tokens."""
         return self.least <= tokens < self.first
 
 
 class _Greedy(NamedTuple):
-    """The greedy text of a place.
+    """The greedy completion of a state.
 
     Attributes:
-        length: its bytes; infinite if it runs in a circle or is too long.
-        after: the place behind its first byte.
+        length: its bytes; infinite if it loops or is too long.
+        after: the state after its first byte.
         byte: its first byte.
         tokens: the fewest tokens that spell it; infinite if none do.
         token_id: the first of these tokens.
@@ -119,10 +119,10 @@ _ENDED: Final = _Greedy(0, tokens=0)
 
 
 class _Shortest(NamedTuple):
-    """What a bounded search for the shortest text of a place found.
+    """The result of a bounded search for the shortest completion of a state.
 
     Attributes:
-        at_least: no ending takes fewer tokens.
+        at_least: no completion has fewer tokens.
         ids: the fewest tokens that spell the text; None if there is no text or no tokens spell it.
     """
 

@@ -34,9 +34,9 @@ from engine.automata.json.values import (
     number,
 )
 from engine.source import Span, turn
+from engine.source.json_text import JSON_NUMBER
 
 _BLANKS: Final = re.compile(r"[ \t\n\r]*")
-_NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _CHUNK: Final = re.compile(r'[^"\\\x00-\x1f]*')
 _ESCAPES: Final = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _HEXADECIMAL: Final = re.compile(r"[0-9a-fA-F]{4}")
@@ -365,7 +365,7 @@ class _Reader:
             if text.startswith(word, start):
                 self._at += len(word)
                 return self._part(value, start)
-        match = _NUMBER.match(text, start)
+        match = JSON_NUMBER.match(text, start)
         if match is None:
             raise self._error("a JSON value should stand here" if first else "the text ends before the JSON does")
         self._at = match.end()

@@ -8,10 +8,10 @@ import sys
 from types import SimpleNamespace
 
 import pytest
+from command_line import run
 from random_model import GivenModel, RandomModel
 
 import engine.models
-from engine.cli.main import main
 from engine.compile import NOTATIONS, compile_grammar
 from engine.models import ModelError
 from engine.vocabulary import Vocabulary
@@ -25,13 +25,6 @@ def model(monkeypatch):
     source = RandomModel()
     monkeypatch.setattr(engine.models, "load_model", lambda spec, *, cancel=None: source)
     return source
-
-
-def run(*arguments: str) -> int:
-    try:
-        return main(arguments)
-    except SystemExit as leave:  # argparse
-        return int(leave.code or 0)
 
 
 def type_in(monkeypatch, data: bytes) -> None:

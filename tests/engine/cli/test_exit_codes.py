@@ -9,12 +9,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from command_line import run
 from random_model import RandomModel
 
 import engine.cli.parser
 import engine.models
 from engine.cli.exit_codes import COMMANDS, ExitCode, help_text, markdown
-from engine.cli.main import main
 from engine.source import CancelledError
 
 ROOT = Path(__file__).parents[3]
@@ -60,13 +60,6 @@ def files(tmp_path):
     broken = tmp_path / "broken.turnstile"
     broken.write_text("{")
     return {"document": document, "broken": broken, "missing": tmp_path / "missing.turnstile"}
-
-
-def run(*arguments: object) -> int:
-    try:
-        return main([str(argument) for argument in arguments])
-    except SystemExit as leave:  # argparse
-        return int(leave.code or 0)
 
 
 def filled(arguments: tuple[str, ...], files: dict[str, Path]) -> list[object]:

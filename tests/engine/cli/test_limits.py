@@ -6,11 +6,11 @@ import json
 import sys
 
 import pytest
+from command_line import run
 from random_model import RandomModel
 
 import engine.export.target
 import engine.models
-from engine.cli.main import main
 from engine.source import LimitExceededError, Limits
 
 REGEX = ("--notation", "regex", "--grammar")
@@ -21,13 +21,6 @@ def model(monkeypatch):
     source = RandomModel()
     monkeypatch.setattr(engine.models, "load_model", lambda spec, *, cancel=None: source)
     return source
-
-
-def run(*arguments: str) -> int:
-    try:
-        return main(arguments)
-    except SystemExit as leave:  # argparse
-        return int(leave.code or 0)
 
 
 def test_a_limit_is_raised_and_the_diagnostic_says_how(capsys):

@@ -57,6 +57,15 @@ class Case:
         """Compile it anew."""
         return compile_grammar(self.notation, self.source, self.options)
 
+    def compile_twice(self, tally: Tally) -> tuple[CompiledGrammar, CompiledGrammar] | None:
+        """Compile it into two automata that share nothing; return None and count it where it is refused."""
+        try:
+            return self.compile(), self.compile()
+        except GrammarError as error:
+            codes = [finding.code for finding in error.diagnostics if finding.severity is Severity.ERROR]
+            tally.skip(f"refused: {codes[0]}")
+            return None
+
     @property
     def detail(self) -> str:
         """The options that are not the defaults."""
@@ -127,12 +136,10 @@ def make_vocabulary(rng: random.Random, letters: bytes) -> Vocabulary:
 def check(rng: random.Random, tally: Tally) -> None:
     """Make one grammar and look at completions from several places."""
     case = make_case(rng)
-    try:
-        grammar, fresh = case.compile(), case.compile()
-    except GrammarError as error:
-        codes = [finding.code for finding in error.diagnostics if finding.severity is Severity.ERROR]
-        tally.skip(f"refused: {codes[0]}")
+    compiled = case.compile_twice(tally)
+    if compiled is None:
         return
+    grammar, fresh = compiled
     vocabulary = make_vocabulary(rng, case.letters)
     alphabet = frozenset(rng.sample(sorted({*case.letters, *b'ab01"{}[]'}), 6))
     in_bytes = {known: Search(fresh, [bytes((byte,)) for byte in known or range(256)]) for known in (None, alphabet)}

@@ -11,9 +11,8 @@ import random
 
 import numpy as np
 
-from engine import CompiledGrammar, GrammarError, Matcher, Vocabulary
+from engine import CompiledGrammar, Matcher, Vocabulary
 from engine.automata.runtime import DEAD
-from engine.source import Severity
 from tests.exactness.soundness.completions import Case, make_case, make_vocabulary
 from tests.exactness.soundness.tally import Tally
 
@@ -24,12 +23,10 @@ OPERATIONS = 30
 def check(rng: random.Random, tally: Tally) -> None:
     """Make one grammar and a vocabulary, and carry out some operations."""
     case = make_case(rng)
-    try:
-        grammar, fresh = case.compile(), case.compile()
-    except GrammarError as error:
-        codes = [finding.code for finding in error.diagnostics if finding.severity is Severity.ERROR]
-        tally.skip(f"refused: {codes[0]}")
+    compiled = case.compile_twice(tally)
+    if compiled is None:
         return
+    grammar, fresh = compiled
     vocabulary = make_vocabulary(rng, case.letters)
     run = _Run(rng, grammar, fresh, vocabulary)
     for _ in range(OPERATIONS):

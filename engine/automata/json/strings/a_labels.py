@@ -139,7 +139,7 @@ def end_of(beginning: Beginning) -> str:
 
 
 class _Bidi(IntEnum):
-    """What the labels so far of a name of ASCII characters mean for the next ones."""
+    """The constraint that the labels read so far put on the next ones, in a name of ASCII characters."""
 
     OPEN = 0
     """No label is right-to-left, and every label satisfies the Bidi rule."""
