@@ -135,7 +135,7 @@ def _application() -> QApplication:
     from PySide6.QtWidgets import QApplication
 
     from app.jobs import GarbageCollector
-    from app.window.icon import icon_path
+    from app.window.icon_file import icon_path
 
     # Tokens are written in forty scripts; that a system has no font for some of them is no news to its user.
     QLoggingCategory.setFilterRules("qt.text.font.db.warning=false")
@@ -154,9 +154,9 @@ def _window(app: QApplication, options: argparse.Namespace, stack: ExitStack) ->
     from app.document import Autosave, Document
     from app.session import Alarm, Groups, Session
     from app.settings import Settings
+    from app.window.exception_hook import tell_uncaught
     from app.window.main_window import MainWindow
     from app.window.stall_watch import StallWatch
-    from app.window.trouble import tell_uncaught
 
     why_no_log = "" if options.screenshot is not None else diagnostic_log.begin()
     scratch: Path | None = None

@@ -10,8 +10,10 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from engine.analysis import dead_ends
     from engine.compile import NOTATIONS, CompiledGrammar, CompileOptions, compile_grammar
-    from engine.masking import Explanation, Matcher, clear_caches, dead_ends, warm
+    from engine.masking import clear_caches
+    from engine.matching import Explanation, Matcher, warm
     from engine.source import (
         CancelledError,
         CancelToken,
@@ -28,7 +30,9 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "engine.compile": ("NOTATIONS", "CompileOptions", "CompiledGrammar", "compile_grammar"),
-    "engine.masking": ("Explanation", "Matcher", "clear_caches", "dead_ends", "warm"),
+    "engine.analysis": ("dead_ends",),
+    "engine.masking": ("clear_caches",),
+    "engine.matching": ("Explanation", "Matcher", "warm"),
     "engine.source": (
         "CancelToken",
         "CancelledError",

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
+    from app.dialogs.replay_dialog import ReplayDialog
     from app.window.main_window import MainWindow
-    from app.window.replay_dialog import ReplayDialog
 
 ROOT = Path(__file__).parents[1]
 PICTURES = ROOT / "resources" / "screenshots"

@@ -1,7 +1,7 @@
 """Everything that the user can do, in one table: menus, toolbar, palette and key list are made from it."""
 
 from app.actions.build import Actions
+from app.actions.declarations import COMMANDS, LOCAL_KEYS, MENUS, Command
 from app.actions.keys import keys_of, native, set_tip, with_keys
-from app.actions.table import COMMANDS, LOCAL_KEYS, MENUS, Command
 
 __all__ = ["COMMANDS", "LOCAL_KEYS", "MENUS", "Actions", "Command", "keys_of", "native", "set_tip", "with_keys"]

@@ -8,8 +8,8 @@ from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 
+from app.actions.declarations import COMMANDS, MENUS, Command
 from app.actions.keys import with_keys
-from app.actions.table import COMMANDS, MENUS, Command
 from app.theme.icons import icon
 
 _COMMANDS = {command.id: command for command in COMMANDS}

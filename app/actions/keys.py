@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QWidget
 
-from app.actions.table import COMMANDS, LOCAL_KEYS
+from app.actions.declarations import COMMANDS, LOCAL_KEYS
 from app.theme.plain_text import plain_text
 
 _KEYS = {**{command.id: command.keys[0] for command in COMMANDS if command.keys}, **LOCAL_KEYS}

@@ -15,7 +15,7 @@ import msgspec
 
 from app.document.file import DocumentFile, GrammarPart
 from app.document.gallery import examples
-from engine.diagnosis.testing import ExpectedText
+from engine.diagnosis.test_strings.values import ExpectedText
 
 
 @dataclass(frozen=True, slots=True)

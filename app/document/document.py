@@ -21,7 +21,7 @@ from app.document.file import AutomatonPart, DocumentFile, GrammarPart, ModelPar
 from engine.decoding.debugging.breakpoints import Breakpoint
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import Chat, FormerBranch, SamplerSettings, Trace
-from engine.diagnosis.testing import ExpectedText
+from engine.diagnosis.test_strings.values import ExpectedText
 
 _AUTOSAVE_AFTER_MS = 500  # the first change that is not saved yet, whatever follows; at most a second may be lost
 _FORMER_BRANCHES = 8

@@ -17,7 +17,7 @@ from engine.compile import CompileOptions
 from engine.decoding.debugging.breakpoints import Breakpoint
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import DEFAULT_MAX_TOKENS, Chat, FormerBranch, SamplerSettings, Trace
-from engine.diagnosis.testing import ExpectedText
+from engine.diagnosis.test_strings.values import ExpectedText
 
 FORMAT = "turnstile"
 VERSION = 1

@@ -12,7 +12,7 @@ import msgspec
 
 from app.document.file import DocumentFile, GrammarPart, ModelPart, Whitespace
 from engine.decoding.values import SamplerSettings
-from engine.diagnosis.testing import ExpectedText
+from engine.diagnosis.test_strings.values import ExpectedText
 
 CATEGORIES = (
     "First steps",

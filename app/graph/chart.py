@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from app.graph.folding import Fold
-from app.graph.layout import EdgeKey
-from engine.automata.dfa import ByteDfa
+from app.graph.layout.types import EdgeKey
+from app.graph.match.folding import Fold
+from engine.automata.dfa.dfa import ByteDfa
 
 
 @dataclass(frozen=True, slots=True)

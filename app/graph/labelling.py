@@ -19,8 +19,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from app.graph.curves import point_at
-from app.graph.layout import EdgeKey, LayoutRequest, Placement, Point, Rect
+from app.graph.layout.curves import point_at
+from app.graph.layout.types import EdgeKey, LayoutRequest, Placement, Point, Rect
 
 MARK = (14.0, 14.0)
 """The size of a mark."""

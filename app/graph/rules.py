@@ -13,15 +13,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from app.graph.chart import Chart
-from app.graph.folding import Fold, fold
-from app.graph.layout import EdgeKey
-from app.graph.texts import fold_texts
-from engine.automata.dfa import ByteDfa, DfaEdge, DfaState
+from app.graph.layout.types import EdgeKey
+from app.graph.match.folding import Fold, fold
+from app.graph.match.literal_chains import fold_texts
+from engine.automata.dfa.dfa import ByteDfa, DfaEdge, DfaState
 from engine.automata.labels import call_label, token_label
 from engine.source import Span
 
 if TYPE_CHECKING:
-    from engine.automata.rules import RuleAutomata, RuleAutomaton
+    from engine.automata.rtn.rule_automata import RuleAutomata, RuleAutomaton
 
 TOGETHER = 40
 """Up to so many states, all rules are drawn side by side from the start."""

@@ -18,8 +18,8 @@ from enum import IntEnum
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
+from app.display_text import candidate_text, change_column, percent, percent_column
 from app.models.rows import rest_of_row
-from app.models.wording import candidate_text, change_column, percent, percent_column
 from app.theme.plain_text import plain_text
 from engine.decoding.values import Candidate
 

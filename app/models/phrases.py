@@ -6,9 +6,9 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from app.models.wording import unmarked
+from app.display_text import unmarked
 from app.theme.plain_text import plain_text
-from engine.diagnosis.described import Description, Phrase
+from engine.diagnosis.explanation_tree import Description, Phrase
 
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()

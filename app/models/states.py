@@ -11,10 +11,10 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from app.graph.picture import written
+from app.graph.draw.diagram import written
 from app.models.rows import rest_of_row
 from app.theme.plain_text import plain_text
-from engine.automata.dfa import ByteDfa, DfaEdge
+from engine.automata.dfa.dfa import ByteDfa, DfaEdge
 from engine.source import SourceText, Span
 
 _COLUMNS = ("State", "Here", "Accepts", "Leads to", "Reads", "Marks")

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from app.models.wording import percent_column
+from app.display_text import percent_column
 from app.theme.plain_text import plain_text
 
 COLUMNS = ("Leads to", "Tokens", "Model gives", "Examples")

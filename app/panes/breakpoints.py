@@ -20,9 +20,9 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.actions import keys_of, set_tip
-from app.models.passing_on import pass_keys_on
 from app.theme.buttons import tool_button
 from app.theme.labels import Label
+from app.widgets.delegate_focus import pass_keys_on
 from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind
 
 Index = QModelIndex | QPersistentModelIndex

@@ -10,13 +10,13 @@ from PySide6.QtGui import QFontMetrics, QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStackedWidget, QTableView, QVBoxLayout, QWidget
 
 from app import theme
-from app.models.passing_on import pass_keys_on
+from app.display_text import unmarked
 from app.models.rows import rest_of_row
-from app.models.wording import unmarked
 from app.theme import Role
 from app.theme.icons import icon
 from app.theme.labels import Label
 from app.theme.plain_text import plain_text
+from app.widgets.delegate_focus import pass_keys_on
 from engine.diagnosis.fixes import Fix, fixes
 from engine.source import Diagnostic, Severity, SourceText, Span
 

@@ -3,16 +3,16 @@
 Panes listen to the signals here; nobody but the session talks to the workers.
 """
 
-from app.session.alarm import Alarm
-from app.session.coalescing import Coalescing
 from app.session.compiling import Compiling, Drawn
 from app.session.converting import Converting
 from app.session.debugging import Debugging
 from app.session.decoding import Decoding, view_of
-from app.session.groups import Groups
-from app.session.judging import Judging
-from app.session.ruled import ruled_text
+from app.session.forced import Coalescing
+from app.session.grammar_prefix import ruled_text
+from app.session.notification import Alarm
 from app.session.session import Session
+from app.session.test_runs import Judging
+from app.session.worker_pool import Groups
 
 __all__ = [
     "Alarm",

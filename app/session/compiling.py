@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.document import Document
-from app.graph.layout import LayoutRequest
+from app.graph.layout.types import LayoutRequest
 from app.jobs import JobGroup
 from app.workers.compile_messages import (
     CompileAnswer,
@@ -27,17 +27,17 @@ from app.workers.compile_messages import (
     StandingAnswer,
     StandingRequest,
 )
-from app.workers.export_values import ExportAnswer, ExportList, ExportRequest, ExportTold, ListExports
+from app.workers.export_messages import ExportAnswer, ExportList, ExportRequest, ExportTold, ListExports
 from app.workers.layout import PlainLayoutRequest
 from app.workers.messages import Failed
 from engine.source import Severity, SourceText
 
 if TYPE_CHECKING:
-    from app.graph.folding import Fold
-    from app.graph.regions import Regions
+    from app.graph.match.folding import Fold
+    from app.graph.match.regions import Regions
     from app.graph.rules import RuleCharts
-    from engine.automata.dfa import ByteDfa
-    from engine.automata.rule_places import RulePlaces
+    from engine.automata.dfa.dfa import ByteDfa
+    from engine.automata.rtn.rule_positions import RulePlaces
 
 DEBOUNCE_MS = 10  # what one key changes in several edits is one compile; a later key cancels the compile of an earlier
 

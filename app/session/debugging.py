@@ -19,10 +19,10 @@ from app.document import Document
 from app.jobs import JobGroup
 from app.session.compiling import Compiling, Drawn
 from app.session.decoding import Decoding
-from app.session.ruled import ruled_text
+from app.session.grammar_prefix import ruled_text
 from app.workers.compile_messages import StandingAnswer
 from app.workers.decode_messages import BreakpointAnswer, DecodeView, FindBreakpoint, TwinAnswer, WriteTwin
-from engine.automata.rule_places import RulePlaces
+from engine.automata.rtn.rule_positions import RulePlaces
 from engine.decoding.debugging.breakpoints import (
     Breakpoint,
     BreakpointKind,

@@ -22,9 +22,8 @@ from PySide6.QtCore import QObject, Signal
 from app.document import Document, DocumentFile, ModelPart
 from app.jobs import JobGroup
 from app.session.compiling import Drawn
-from app.session.questions import Questions
+from app.session.queries import Questions
 from app.session.sharing import share_request
-from app.workers.coalescence_messages import MeasureStrategies
 from app.workers.decode_messages import (
     Back,
     Begin,
@@ -48,6 +47,7 @@ from app.workers.decode_messages import (
     Why,
     WriteTwin,
 )
+from app.workers.forced_messages import MeasureStrategies
 from app.workers.messages import Failed
 from app.workers.replaying import OpenOutput
 from engine.decoding.debugging.breakpoints import Breakpoint

@@ -11,22 +11,22 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from app.display_text import context_full, unmarked
 from app.document import Document
 from app.jobs import JobGroup
-from app.models.wording import context_full, unmarked
-from app.session.alarm import Alarm, post_mortem
-from app.session.coalescing import Coalescing
 from app.session.compiling import Compiling, Drawn
 from app.session.converting import Converting
 from app.session.debugging import Debugging
 from app.session.decoding import Decoding
-from app.session.groups import Groups
-from app.session.judging import Judging
-from app.session.ruled import ruled_text
-from app.workers.coalescence_messages import CompareSpellings, ListIndex, MeasureStrategies
+from app.session.forced import Coalescing
+from app.session.grammar_prefix import ruled_text
+from app.session.notification import Alarm, post_mortem
+from app.session.test_runs import Judging
+from app.session.worker_pool import Groups
 from app.workers.compile_messages import CompileRequest
 from app.workers.decode_messages import DecodeView, OpenModel, RestoreTrace, SampleMany, SetGrammar, WriteTwin
-from app.workers.export_values import ExportRequest
+from app.workers.export_messages import ExportRequest
+from app.workers.forced_messages import CompareSpellings, ListIndex, MeasureStrategies
 from app.workers.messages import Failed, Progress
 from app.workers.sharing import ShareTrace
 from engine.decoding.values import Finish, Position

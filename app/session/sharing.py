@@ -7,7 +7,7 @@ import msgspec
 from app.document import Document
 from app.workers.sharing import ShareTrace
 from engine.decoding.values import Trace
-from engine.diagnosis.sharing.work import GrammarText, ModelName, Work
+from engine.document.shared_work import GrammarText, ModelName, Work
 
 
 def share_request(path: str, document: Document, *, is_own: bool) -> ShareTrace:

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 from app.session import Session
 
 if TYPE_CHECKING:
-    from app.window.export_dialog import ExportDialog
+    from app.dialogs.export_dialog import ExportDialog
 
 
 class Exporting(QObject):
@@ -28,7 +28,7 @@ class Exporting(QObject):
 
     def open(self) -> ExportDialog:
         """Open the dialog; what needs a model is asked of the model's process, where there is one."""
-        from app.window.export_dialog import ExportDialog
+        from app.dialogs.export_dialog import ExportDialog
 
         compiling, decoding = self._session.compiling, self._session.decoding
         dialog = ExportDialog(

@@ -18,7 +18,7 @@ from app.theme.plain_text import plain_text
 from app.window.recovery import Recovery
 
 if TYPE_CHECKING:
-    from app.window.gallery_dialog import GalleryDialog
+    from app.dialogs.gallery_dialog import GalleryDialog
 
 _FILTER = f"Turnstile documents (*{SUFFIX})"
 _OPENED = f"Documents and grammars ({' '.join(f'*{suffix}' for suffix in (SUFFIX, *grammar_file.NOTATIONS))});;All (*)"
@@ -135,7 +135,7 @@ class Files(QObject):
 
     def open_gallery(self) -> GalleryDialog:
         """Open the gallery; what is chosen there takes the place of the document."""
-        from app.window.gallery_dialog import GalleryDialog
+        from app.dialogs.gallery_dialog import GalleryDialog
 
         dialog = GalleryDialog(self._window)
         dialog.opened.connect(self._begin_with)

@@ -12,38 +12,38 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QMessageBox, QPl
 
 from app import diagnostic_log, theme
 from app.actions import Actions
+from app.commands.automaton import AutomatonCommands
+from app.commands.debug import DebugCommands
+from app.commands.editor import EditorCommands
+from app.commands.forced import CoalescenceCommands
+from app.commands.processors import ProcessorCommands
 from app.document import DocumentFile
+from app.presenters.panes import Panes
 from app.session import Alarm, Session
 from app.settings import Settings
 from app.theme.plain_text import plain_text
-from app.window.announcing import Announcing
-from app.window.arrangement import Arrangement
-from app.window.automaton_commands import AutomatonCommands
 from app.window.banner import BannerStack
-from app.window.checking import Checking
-from app.window.coalescence_commands import CoalescenceCommands
-from app.window.debug_commands import DebugCommands
+from app.window.dock_layout import Arrangement
 from app.window.drops import Drops
-from app.window.editor_commands import EditorCommands
 from app.window.exporting import Exporting
 from app.window.files import Files
 from app.window.model_menu import ModelMenu
 from app.window.model_offer import ModelOffer
 from app.window.notation_menu import NotationMenu
-from app.window.panes import Panes
+from app.window.output_check import Checking
 from app.window.placement import Placement
-from app.window.processor_commands import ProcessorCommands
 from app.window.recovery import SESSION
+from app.window.screen_reader import Announcing
 from app.window.sharing import Sharing
 from app.window.status import StatusLine
 from app.window.toolbar import Toolbar
 from app.window.tour import Tour
 from app.workers.decode_messages import Back, Restart
-from engine.diagnosis.testing import SuggestionKind
+from engine.diagnosis.test_strings.values import SuggestionKind
 from engine.source import Diagnostic
 
 if TYPE_CHECKING:
-    from app.panes.tests import StringTestsPane
+    from app.panes.test_strings import StringTestsPane
 
 _FOLD_DELAY_MS = 700  # half-typed patterns are broken all the time: the panes should not jump with every key
 WELCOME = "Press Step. Click a struck-through token to see why."
@@ -392,7 +392,7 @@ class MainWindow(QMainWindow):
     # --- commands ----------------------------------------------------------------------------------------------------
 
     def _open_palette(self) -> None:
-        from app.window.palette import CommandPalette
+        from app.dialogs.palette import CommandPalette
 
         palette = CommandPalette(self.commands, self)
         palette.finished.connect(palette.deleteLater)
@@ -441,7 +441,7 @@ class MainWindow(QMainWindow):
             self.commands[f"view.{name}"].setChecked(self._settings.preferences.theme == name)
 
     def _show_keys(self) -> None:
-        from app.window.keys_dialog import KeysDialog
+        from app.dialogs.keys_dialog import KeysDialog
 
         dialog = KeysDialog(self.commands, self)
         dialog.finished.connect(dialog.deleteLater)

@@ -26,7 +26,7 @@ class ModelMenu(QObject):
 
     def fill(self, menu: QMenu) -> None:
         """List what can be loaded."""
-        from engine.models.known import known_models
+        from engine.models.catalogue import known_models
 
         menu.clear()
         served = self._decoding.view.model

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject
 
-from app.models.wording import shown
+from app.display_text import shown
 from app.panes.generation import GenerationPane
 from app.session import Session
 from app.workers.decode_messages import DecodeView

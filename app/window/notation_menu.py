@@ -22,16 +22,16 @@ from app.actions import Actions
 from app.document import GrammarPart
 from app.document.gallery import examples
 from app.panes.editor import EditorPane
+from app.pasting.notation_choices import ADDITIONAL, ESCAPES, READINGS, WHITESPACE, Reading, reading_of
+from app.pasting.notation_detection import likely_notation
+from app.pasting.request_unwrapping import unwrapped
 from app.session import Session
 from app.theme.plain_text import plain_text
 from app.window.files import Files
-from app.window.likely import likely_notation
-from app.window.readings import ADDITIONAL, ESCAPES, READINGS, WHITESPACE, Reading, reading_of
 from app.window.toolbar import Toolbar
-from app.window.unwrapping import unwrapped
 
 if TYPE_CHECKING:
-    from app.window.notation_dialog import NotationDialog, Way
+    from app.dialogs.notation_dialog import NotationDialog, Way
 
 
 class NotationMenu(QObject):
@@ -92,7 +92,7 @@ class NotationMenu(QObject):
 
     def ask(self, target: str = "") -> NotationDialog:
         """Ask what should become of the text in another notation."""
-        from app.window.notation_dialog import NotationDialog
+        from app.dialogs.notation_dialog import NotationDialog
 
         converting, compiled = self._session.converting, self._session.compiling.request()
         first = {example.notation: example.document().grammar for example in reversed(examples())}

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
+from app.display_text import count
 from app.document import Leftover, Saved
-from app.models.wording import count
 from app.session import Alarm, Session
 from app.storage import exists
 

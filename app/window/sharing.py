@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from app.models.wording import count
+from app.display_text import count
 from app.session import Alarm, Session
 from app.workers.sharing import ShareAnswer
 

@@ -7,11 +7,11 @@ from PySide6.QtWidgets import QProgressBar, QStatusBar
 
 from app import theme
 from app.actions import set_tip
-from app.models.wording import characters, count, duration, end_text, percent
-from app.panes.generation.elided import ElidedLabel
+from app.display_text import characters, count, duration, end_text, percent
 from app.session import Drawn
 from app.theme.buttons import close_button
-from app.window.facts import Facts
+from app.widgets.elided_label import ElidedLabel
+from app.window.status_fields import Facts
 from app.workers.decode_messages import DecodeView
 from engine.decoding.values import EosState, Finish, Position
 

@@ -17,8 +17,8 @@ from PySide6.QtCore import QEvent, QObject, QRect, QTimer
 from PySide6.QtWidgets import QWidget
 
 from app.actions import Actions, keys_of
-from app.window.arrangement import Arrangement
-from app.window.panes import Panes
+from app.presenters.panes import Panes
+from app.window.dock_layout import Arrangement
 from app.window.toolbar import Toolbar
 from app.window.tour_card import TourCard, TourFrame
 

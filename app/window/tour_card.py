@@ -8,10 +8,10 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from app import theme
 from app.actions import set_tip
-from app.models.announce import announce
 from app.theme import Role
 from app.theme.buttons import push_button
 from app.theme.labels import Label
+from app.widgets.announce import announce
 
 _WIDTH = 340
 _RING, _GLOW, _RADIUS = 2.0, 6.0, 8.0

@@ -6,8 +6,8 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import engine.compile.compiler  # noqa: F401 - see `warm`
-from app.graph.folding import fold
-from app.graph.regions import FOLDED_BEYOND, regions_of
+from app.graph.match.folding import fold
+from app.graph.match.regions import FOLDED_BEYOND, regions_of
 from app.graph.rules import RuleCharts, charts_of
 from app.workers.compile_messages import (
     CompileAnswer,
@@ -22,16 +22,16 @@ from app.workers.compile_messages import (
     StandingAnswer,
     StandingRequest,
 )
-from app.workers.export_values import ExportRequest, ListExports
+from app.workers.export_messages import ExportRequest, ListExports
 from app.workers.exporting import export, list_exports
 from engine.source import CancelToken, Diagnostic, GrammarError, LimitExceededError, Severity, Span
 
 if TYPE_CHECKING:
     from app.workers.loop import Emit
-    from engine.automata.dfa import ByteDfa
-    from engine.automata.rule_match import RuleMatch
-    from engine.automata.rule_places import RulePlaces
-    from engine.automata.rules import RuleAutomata
+    from engine.automata.dfa.dfa import ByteDfa
+    from engine.automata.rtn.rule_automata import RuleAutomata
+    from engine.automata.rtn.rule_positions import RulePlaces
+    from engine.automata.rtn.rule_tracker import RuleMatch
     from engine.compile import CompiledGrammar
 
 MATERIALISE_STATES = 20_000  # beyond, the minimal automaton is not computed at all
@@ -133,7 +133,7 @@ class CompileHandler:
 
         An output does not tell which tokens were taken whole, so where there are such, it is not followed.
         """
-        from engine.automata.rule_match import RuleMatch
+        from engine.automata.rtn.rule_tracker import RuleMatch
 
         if not grammar.has_rules and grammar.notation != "json_schema":
             return None, ""
@@ -178,7 +178,7 @@ class CompileHandler:
         return NeighbourhoodAnswer(request.compiled.revision, dfa, fold(dfa), places)
 
     def _standing(self, request: StandingRequest, cancel: CancelToken) -> StandingAnswer:
-        from app.workers.standing import standing
+        from app.workers.stack_report import standing
 
         grammar = self._grammar_of(request.compiled, cancel)
         stacks, more = standing(grammar, request.output)
@@ -187,7 +187,7 @@ class CompileHandler:
 
 
 def _described(request: DescribeRequest, cancel: CancelToken) -> DescribeAnswer:
-    from engine.diagnosis.described.describe import describe_grammar
+    from engine.diagnosis.explanation_tree.describe import describe_grammar
 
     compiled = request.compiled
     with cancel.at_work():

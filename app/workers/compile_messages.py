@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from app.graph.folding import Fold
-    from app.graph.regions import Regions
+    from app.graph.match.folding import Fold
+    from app.graph.match.regions import Regions
     from app.graph.rules import RuleCharts
-    from engine.automata.dfa import ByteDfa
-    from engine.automata.rule_places import RulePlaces
-    from engine.compile.options import CompileOptions
-    from engine.diagnosis.described import Description
+    from engine.automata.dfa.dfa import ByteDfa
+    from engine.automata.rtn.rule_positions import RulePlaces
+    from engine.diagnosis.explanation_tree import Description
+    from engine.grammar.options import CompileOptions
     from engine.notations.editing import Change
     from engine.source import Diagnostic, Span
 

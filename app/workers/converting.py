@@ -51,8 +51,8 @@ def generate(request: GenerateRequest, compiled: CompiledGrammar, cancel: Cancel
 def convert(request: ConvertRequest, take: Take, cancel: CancelToken) -> ConvertAnswer:
     """Write the grammar that `take` compiles in another notation."""
     from engine.export import CLOSE_OBJECTS, OPEN_OBJECTS, Spelling
-    from engine.export.converting import ConvertOptions, Notation
-    from engine.export.converting import convert as written_as
+    from engine.export.conversion_preview import ConvertOptions, Notation
+    from engine.export.conversion_preview import convert as written_as
 
     options = ConvertOptions(
         Spelling(request.spelling), request.depth, cast("Literal['python', 'ecma']", request.dialect)

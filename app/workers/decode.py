@@ -32,8 +32,6 @@ from typing import TYPE_CHECKING, Any
 import engine
 import engine.decoding.generate
 import engine.models
-from app.workers.coalescence_messages import CoalescenceRequest
-from app.workers.coalescing import Coalescence
 from app.workers.decode_messages import (
     Back,
     Begin,
@@ -62,14 +60,16 @@ from app.workers.decode_messages import (
     WhyAnswer,
     WriteTwin,
 )
-from app.workers.export_values import ExportAnswer, ExportRequest
+from app.workers.export_messages import ExportAnswer, ExportRequest
 from app.workers.exporting import export, sentence
+from app.workers.forced import Coalescence
+from app.workers.forced_messages import CoalescenceRequest
+from app.workers.queries import many_of, shown_prompt, summary_of, why
 from app.workers.replaying import AssessOutput, OpenOutput, ReplayOutput, assess_output, replay_output
+from app.workers.rule_events import MOST_VERDICTS, Watcher, breakpoint_for, force, twins_of, verdict_on
 from app.workers.sharing import ShareTrace, share
-from app.workers.telling import many_of, shown_prompt, summary_of, why
 from app.workers.token_view import tokens_at
-from app.workers.traces import SENDER
-from app.workers.watching import MOST_VERDICTS, Watcher, breakpoint_for, force, twins_of, verdict_on
+from app.workers.trace_codec import SENDER
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import DEFAULT_MAX_TOKENS, Chat, Finish, FormerBranch, Position, SamplerSettings, Trace
 from engine.source import CancelledError, CancelToken, EngineError
@@ -376,7 +376,7 @@ class DecodeHandler:
 
     def _open_output(self, session: DecodeSession, ids: tuple[int, ...]) -> DecodeView:
         """Put an output that was pasted in the place of the trace, which is kept as a branch to be read."""
-        from engine.decoding.session.pasted import pasted_trace
+        from engine.decoding.session.imported_output import pasted_trace
 
         trace = pasted_trace(ids, session.language, session.model.vocabulary)
         former = self._shown_branch()

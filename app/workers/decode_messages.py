@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
-from app.workers.traces import RECEIVER, SENDER
+from app.workers.trace_codec import RECEIVER, SENDER
 from engine.decoding.debugging.breakpoints import Breakpoint, Passage, StopBefore
 from engine.decoding.pipeline_settings import PipelineSettings, StageName
 from engine.decoding.values import (
@@ -22,8 +22,8 @@ from engine.decoding.values import (
 )
 
 if TYPE_CHECKING:
-    from engine.compile.options import CompileOptions
-    from engine.masking.explanation import Explanation
+    from engine.grammar.options import CompileOptions
+    from engine.matching.explanation import Explanation
 
 # --- requests --------------------------------------------------------------------------------------------------------
 

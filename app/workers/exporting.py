@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.workers.export_values import (
+from app.workers.export_messages import (
     ExportAnswer,
     ExportEntry,
     ExportList,

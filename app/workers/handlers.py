@@ -24,7 +24,7 @@ def decode_handler() -> Handler:
 
 def judge_handler() -> Handler:
     """Judges the test strings, and converts grammars."""
-    from app.workers.judging import JudgeHandler
+    from app.workers.test_runner import JudgeHandler
 
     return JudgeHandler()
 

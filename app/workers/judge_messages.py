@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from app.workers.compile_messages import CompileRequest
-from engine.diagnosis.testing import Coverage, Suggestion, SuggestionKind
-from engine.diagnosis.verdict import Verdict
+from engine.diagnosis.test_strings.values import Coverage, Suggestion, SuggestionKind
+from engine.diagnosis.verdicts.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from app.graph.layout import LayoutAnswer, LayoutRequest, lay_out
+from app.graph.layout.types import LayoutAnswer, LayoutRequest, lay_out
 from engine.source import CancelToken
 
 if TYPE_CHECKING:

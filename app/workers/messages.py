@@ -6,7 +6,7 @@ that its work needs, so that no lock is ever held; its answer carries the revisi
 that it was made for, so that a late one is dropped.
 
 The groups' values live in `compile_messages`, `decode_messages`, `judge_messages`
-and `export_values`; the layout group's in `app.graph.layout`, which needs no Qt
+and `export_values`; the layout group's in `app.graph.layout.types`, which needs no Qt
 either.
 """
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from app.workers.compile_messages import CompileRequest
 from app.workers.exporting import sentence
 from engine.decoding.values import Finish
-from engine.diagnosis.saved_traces import SavedTrace
-from engine.diagnosis.verdict import Verdict
+from engine.diagnosis.verdicts.verdict import Verdict
+from engine.document.saved_traces import SavedTrace
 from engine.source import CancelToken, EngineError, GrammarError
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class ReplayQuestion:
         saved: the output as it was saved with its tokens.
         ids: the output as token ids of the model that serves; None where it is text.
         budget: how many tokens there were; None where that is not known.
-        finish: one of `engine.diagnosis.verdict.FINISHES`, or empty.
+        finish: one of `engine.diagnosis.verdicts.verdict.FINISHES`, or empty.
     """
 
     text: str = ""
@@ -83,8 +83,8 @@ class AssessAnswer:
 
 def assess_output(session: DecodeSession, cancel: CancelToken) -> AssessAnswer | None:
     """The answer; None where there is no grammar to hold the output against."""
-    from engine.diagnosis.replay import Whose, replay_ids
-    from engine.models.spelling import speller_of
+    from engine.diagnosis.verdicts.replay import Whose, replay_ids
+    from engine.models.tokenizer_spelling import speller_of
 
     language = session.language
     if language is None or language.is_empty:
@@ -105,8 +105,8 @@ def replay_output(
 ) -> ReplayAnswer:
     """The answer. `grammar` is taken where its revision is the request's; else the text is compiled."""
     from engine.compile import compile_grammar
-    from engine.diagnosis.replay import Whose, replay_ids, replay_saved, replay_text, verdict_on_error
-    from engine.models.spelling import speller_of
+    from engine.diagnosis.verdicts.replay import Whose, replay_ids, replay_saved, replay_text, verdict_on_error
+    from engine.models.tokenizer_spelling import speller_of
 
     compiled, question = request.compiled, request.question
     whose = None if session is None else Whose(session.model.vocabulary, speller_of(session.model))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from app.workers.exporting import sentence
-from engine.diagnosis.sharing.work import GrammarText, Work
+from engine.document.shared_work import GrammarText, Work
 from engine.source import CancelledError, CancelToken, EngineError
 
 if TYPE_CHECKING:
@@ -56,8 +56,8 @@ def share(
     request: ShareTrace, session: DecodeSession | None, grammar: CompiledGrammar | None, cancel: CancelToken
 ) -> ShareAnswer:
     """Write the page."""
-    from engine.diagnosis.sharing.page import page, write_page
-    from engine.diagnosis.sharing.telling import told
+    from engine.diagnosis.share_page.page import page, write_page
+    from engine.diagnosis.share_page.page_data import told
 
     work, language, vocabulary = request.work, grammar, None
     if request.is_own and session is not None:

@@ -8,14 +8,14 @@ from app.workers.decode_messages import TokensAnswer, TokensRequest, TokensTo
 
 if TYPE_CHECKING:
     from engine.decoding.session import DecodeSession
-    from engine.masking import Matcher
-    from engine.masking.token_view import TokenGroup
+    from engine.matching import Matcher
+    from engine.matching.token_groups import TokenGroup
     from engine.source import CancelToken
 
 
 def tokens_at(session: DecodeSession, request: TokensRequest, revision: int, cancel: CancelToken) -> TokensAnswer:
     """Answer a `TokensRequest`; nothing where the grammar is another by now, or the text is none of its own."""
-    from engine.masking.token_view import by_first_byte, token_groups
+    from engine.matching.token_groups import by_first_byte, token_groups
 
     matcher = _matcher(session, request) if revision == request.revision else None
     if matcher is None:
@@ -29,7 +29,7 @@ def tokens_at(session: DecodeSession, request: TokensRequest, revision: int, can
 
 def _matcher(session: DecodeSession, request: TokensRequest) -> Matcher | None:
     """A matcher of its own at the place that is asked for; None where the grammar has no say there."""
-    from engine.masking import Matcher
+    from engine.matching import Matcher
 
     if session.grammar is None:
         return None

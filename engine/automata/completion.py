@@ -1,152 +1,75 @@
-"""The shortest text that completes a match.
-
-A* (Hart, Nilsson and Raphael, 1968) over configurations, led by what the
-runtime knows that each lacks at least. Where it knows that exactly, the search
-walks straight to the end. Else it may outgrow what it is given; then a second
-one, which trusts the bound more than it should, looks for any completion, so
-that the answer has two ends: at least so many bytes, and these are enough.
-
-Rejected: breadth first. A counted string lies a thousand configurations around.
-"""
+"""What is told of where a match stands: how far its end is, and which properties may come."""
 
 from __future__ import annotations
 
-import heapq
-from functools import lru_cache
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
 
-from engine.automata.byte_classes import ByteClasses
-from engine.automata.distance import Alphabet, Completion, Remaining
-from engine.source import CancelToken, LimitExceededError, turn
-
-_MOST_MET = 50_000  # configurations that one search may meet, however many the automaton holds
-_TRUST = 8  # how much more the second search makes of what is lacking than of what was read
-_CHECK_EVERY = 64
+Alphabet: TypeAlias = "frozenset[int] | None"
+"""The bytes that there are, where a vocabulary lacks some; None for all of them."""
 
 
-class Searchable(Protocol):
-    """What a search needs of a `Runtime`."""
+class Remaining(NamedTuple):
+    """What a match lacks.
 
-    classes: ByteClasses
-
-    def enter(self, configuration: int) -> Any:
-        """A configuration as `follow` takes it."""
-
-    def follow(self, place: Any, byte: int) -> Any | None:
-        """What `enter` gave, after a byte; None where nothing completes it."""
-
-    def remaining(self, place: Any, alphabet: Alphabet = None) -> Remaining:
-        """What a place lacks."""
-
-
-def search_completion(
-    automaton: Searchable,
-    configuration: int,
-    effort: int,
-    cancel: CancelToken | None = None,
-    alphabet: Alphabet = None,
-) -> Completion:
-    """The shortest text that completes a match from where it stands.
-
-    Args:
-        automaton: the runtime.
-        configuration: where the match stands.
-        effort: how many configurations each of two searches may step from; the longest text that is written out.
-        cancel: asked now and then.
-        alphabet: the bytes that there are.
-
-    Raises:
-        CancelledError: `cancel` was used.
+    Attributes:
+        at_least: so many bytes follow in every match, none exactly where the text may end; None where no bytes
+            complete it, only tokens taken whole.
+        exact: whether some match needs no more.
     """
-    start = automaton.enter(configuration)
-    lacks = automaton.remaining(start, alphabet)
-    if lacks.at_least is None:
-        return Completion(None)
-    if lacks.exact and lacks.at_least > effort:
-        return Completion(lacks.at_least, lacks.at_least)
-    found = _Search(automaton, start, 1, effort, cancel, alphabet)
-    if found.text is not None:
-        return Completion(len(found.text), len(found.text), found.text)
-    if found.is_dry:
-        return Completion(None)
-    if lacks.exact:
-        return Completion(lacks.at_least, lacks.at_least)
-    text = _Search(automaton, start, _TRUST, effort, cancel, alphabet).text
-    return Completion(found.at_least, None if text is None else len(text), text)
+
+    at_least: int | None
+    exact: bool
+
+    @classmethod
+    def of(cls, *, accepting: bool, at_least: int | None, exact: bool) -> Remaining:
+        """Return what a match lacks, so that 0 means the same as `accepting`.
+
+        Every runtime builds its answer here: searches take 0 for the end of the text, and a lower bound that ignores
+        conditions may be 0 where the text may not end.
+
+        Args:
+            accepting: whether the text may end.
+            at_least: a lower bound for where it may not; None where no bytes complete the match.
+            exact: whether some match needs no more than `at_least`.
+        """
+        if accepting:
+            return cls(0, exact=True)
+        return cls(None, exact=True) if at_least is None else cls(max(1, at_least), exact and at_least > 0)
 
 
-class _Search:
-    """One search; `text` is what it found, and without one `at_least` is how far it is certain that none is."""
+class Properties(NamedTuple):
+    """The properties of a JSON object that may come next.
 
-    def __init__(
-        self,
-        automaton: Searchable,
-        start: Any,
-        trust: int,
-        effort: int,
-        cancel: CancelToken | None,
-        alphabet: Alphabet,
-    ) -> None:
-        self.text: bytes | None = None
-        self.at_least = automaton.remaining(start, alphabet).at_least or 0
-        self.is_dry = False  # whether everything was looked at
-        self._automaton, self._alphabet = automaton, alphabet
-        self._bytes = legible(automaton.classes, alphabet)
-        self._came: dict[Any, tuple[int, Any, int]] = {start: (0, None, 0)}  # bytes read, from where, by which
-        # What it comes to, then of equals the longest first, for it is nearest to its end; a number ends all ties.
-        self._frontier: list[tuple[int, int, int, Any]] = [(trust * self.at_least, 0, 0, start)]
-        for expanded in range(effort):
-            if cancel is not None and expanded % _CHECK_EVERY == 0:
-                cancel.report("looking for the end", expanded)
-            while self._frontier and -self._frontier[0][1] > self._came[self._frontier[0][3]][0]:
-                heapq.heappop(self._frontier)  # a shorter way there was found since
-            if not self._frontier:
-                self.is_dry = True
-                return
-            estimate, read, _, place = heapq.heappop(self._frontier)
-            if automaton.remaining(place, alphabet).at_least == 0:
-                self.text = self._read_back(place)
-                return
-            if trust == 1:
-                self.at_least = estimate
-            if len(self._came) > _MOST_MET:
-                return
-            try:
-                self._expand(place, 1 - read, trust)
-            except LimitExceededError:
-                return
+    Attributes:
+        names: those that the schema names, those nearest first; where there are very many, not all.
+        others: whether any other may come.
+    """
 
-    def _expand(self, place: Any, read: int, trust: int) -> None:
-        automaton, came = self._automaton, self._came
-        turn(4 + 2 * len(self._bytes))
-        for byte in self._bytes:
-            following = automaton.follow(place, byte)
-            if following is None or (following in came and came[following][0] <= read):
-                continue
-            lacks = automaton.remaining(following, self._alphabet).at_least
-            if lacks is not None:
-                came[following] = read, place, byte
-                heapq.heappush(self._frontier, (read + trust * lacks, -read, len(came), following))
-
-    def _read_back(self, place: Any) -> bytes:
-        text = bytearray()
-        while self._came[place][0]:
-            _, place, byte = self._came[place]
-            text.append(byte)
-        return bytes(reversed(text))
+    names: tuple[str, ...] = ()
+    others: bool = False
 
 
-@lru_cache(maxsize=64)
-def legible(classes: ByteClasses, alphabet: Alphabet = None) -> bytes:
-    """Of each byte class the byte that a person reads most easily, and easy ones first."""
-    best: dict[int, int] = {}
-    for byte in sorted(range(256) if alphabet is None else alphabet, key=_legibility):
-        best.setdefault(classes.of_byte[byte], byte)
-    return bytes(best.values())
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """How far the end of a match is, in bytes.
 
+    Attributes:
+        at_least: no match is nearer; None where no bytes that there are lead to one.
+        at_most: some match is as near; None where none was found.
+        text: bytes that complete the match, `at_most` of them; None where they were not found or are too many.
+    """
 
-def _legibility(byte: int) -> tuple[int, int]:
-    char = chr(byte)
-    kinds = (char.islower(), char.isdigit(), char.isupper(), char.isprintable() and char != " ", char == " ")
-    kind = kinds.index(True) if byte < 0x80 and True in kinds else len(kinds)
-    return kind, byte
+    at_least: int | None
+    at_most: int | None = None
+    text: bytes | None = None
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether this is the distance itself."""
+        return self.at_least == self.at_most
+
+    @property
+    def is_impossible(self) -> bool:
+        """Whether no bytes complete the match."""
+        return self.at_least is None

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from engine.automata.distance import Completion
+from engine.analysis.dead_end_search import DeadEnd, dead_ends
+from engine.analysis.token_completion import TokenCompletion
+from engine.automata.completion import Completion
 from engine.cli.output import CommandError, IllegalTextError, place_of
 from engine.compile import CompiledGrammar
 from engine.diagnosis import byte_prose, distance_prose, explain_stacks, stands_at
-from engine.masking import Matcher
-from engine.masking.dead_end_search import DeadEnd, dead_ends
-from engine.masking.explanation import Explanation, StackVerdict
-from engine.masking.token_distance import TokenCompletion
+from engine.matching import Matcher
+from engine.matching.explanation import Explanation, StackVerdict
 from engine.source import CancelToken, SourceText, Span
 from engine.vocabulary import Vocabulary, visible
 

@@ -10,8 +10,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from engine.cli.grammar_source import compile_options, read_grammar
 from engine.cli.output import MisuseError, ProgressLine, print_json
-from engine.cli.reading import compile_options, read_grammar
 from engine.compile import CompiledGrammar, compile_grammar
 from engine.source import CancelToken
 from engine.vocabulary import Vocabulary

@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 
 from engine.cli.exit_codes import ExitCode
+from engine.cli.grammar_source import compile_options, read_grammar
 from engine.cli.output import CommandError, ProgressLine, complain, print_json
-from engine.cli.reading import compile_options, read_grammar
 from engine.compile import CompiledGrammar, compile_grammar
 from engine.decoding import Finish, Generation, PipelineSettings, SamplerSettings, Step, Strategy
 from engine.source import CancelToken, Diagnostic, GrammarError, SourceText
@@ -48,7 +48,7 @@ def check(arguments: argparse.Namespace) -> int:
 
 def step(arguments: argparse.Namespace) -> int:
     """Print where a match stands after a text, and what may come next."""
-    from engine.cli.standing import standing, standing_in_words
+    from engine.cli.open_stacks import standing, standing_in_words
 
     grammar = _compile(arguments, read_grammar(arguments))
     most_stacks = arguments.most_stacks if arguments.stacks else 0
@@ -84,7 +84,7 @@ def explain(arguments: argparse.Namespace) -> int:
 
 def _tree(arguments: argparse.Namespace) -> int:
     """Print what each part of a grammar means."""
-    from engine.cli.describing import described
+    from engine.cli.explanation_tree import described
 
     if arguments.text or arguments.model or arguments.tokenizer:
         arguments.parser.error("--tree is about the grammar alone: leave --text, --model and --tokenizer out")
@@ -97,7 +97,7 @@ def _tree(arguments: argparse.Namespace) -> int:
 
 def replay(arguments: argparse.Namespace) -> int:
     """Print what is wrong with an output; 1 where it is not complete."""
-    from engine.cli.replaying import as_data, check_replay, in_words, replayed, whose_tokens
+    from engine.cli.replay import as_data, check_replay, in_words, replayed, whose_tokens
 
     check_replay(arguments)
     grammar = _compile(arguments, read_grammar(arguments))
@@ -121,7 +121,7 @@ def mask(arguments: argparse.Namespace) -> int:
 
 def generate(arguments: argparse.Namespace) -> int:
     """Print a text that matches a grammar or a pattern, or the steps to it."""
-    from engine.cli.stages import TOKEN_MACHINES, pipeline_of
+    from engine.cli.processors import TOKEN_MACHINES, pipeline_of
 
     pipeline = pipeline_of(arguments)
     by_tokens = any(getattr(arguments, name) for name in TOKEN_MACHINES)
@@ -180,7 +180,7 @@ def generate(arguments: argparse.Namespace) -> int:
 
 def export(arguments: argparse.Namespace) -> int:
     """Write what a grammar compiles to, or list what it can be written as."""
-    from engine.cli.converting import check_arguments, export_job, listed, listed_in_words, write
+    from engine.cli.export import check_arguments, export_job, listed, listed_in_words, write
 
     check_arguments(arguments)
     if arguments.list and arguments.notation is None:

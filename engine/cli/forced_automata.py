@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from engine.automata.dfa import ByteDfa
+from engine.automata.dfa.dfa import ByteDfa
 from engine.automata.labels import label
 from engine.cli.output import print_json
 from engine.compile import CompiledGrammar
-from engine.decoding.coalescence.merging import MergedAutomaton, merge_forced
+from engine.decoding.forced.merging import MergedAutomaton, merge_forced
 from engine.source import CancelToken
 from engine.vocabulary import Vocabulary, visible
 

@@ -11,14 +11,14 @@ from importlib.metadata import PackageNotFoundError, version
 
 from engine.cli.arguments import ArgumentParser
 from engine.cli.bench import bench
-from engine.cli.coalescing import add_coalesce
 from engine.cli.commands import check, explain, export, generate, mask, replay, share, step
 from engine.cli.completion import SHELLS, completion
 from engine.cli.exit_codes import help_text
-from engine.cli.stages import add_stages
+from engine.cli.forced import add_coalesce
+from engine.cli.processors import add_stages
 from engine.compile import NOTATIONS
 from engine.decoding import SamplerSettings, StopRule
-from engine.diagnosis.written_ids import ids_of
+from engine.diagnosis.verdicts.token_ids_text import ids_of
 from engine.export import TARGETS, Spelling
 from engine.source import Limits
 

@@ -6,12 +6,12 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
+from engine.cli.grammar_source import limits_of
 from engine.cli.output import CommandError, MisuseError, ProgressLine, complain
-from engine.cli.reading import limits_of
 from engine.compile import CompiledGrammar, CompileOptions, compile_grammar
-from engine.diagnosis.sharing.page import page, write_page
-from engine.diagnosis.sharing.telling import told
-from engine.diagnosis.sharing.work import Work, read_work
+from engine.diagnosis.share_page.page import page, write_page
+from engine.diagnosis.share_page.page_data import told
+from engine.document.shared_work import Work, read_work
 from engine.source import CancelToken, GrammarError, Limits, SourceText
 from engine.vocabulary import Vocabulary
 

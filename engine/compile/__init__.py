@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
-from engine.compile.options import NOTATIONS, CompileOptions
+from engine.grammar.options import NOTATIONS, CompileOptions
 
 if TYPE_CHECKING:
     from engine.compile.compiled import CompiledGrammar

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cached_property
 
-from engine.automata.dfa import ByteDfa
-from engine.automata.materialise import minimal_dfa, neighbourhood
-from engine.automata.program import Program
-from engine.automata.rules import RuleAutomata, rule_automata
-from engine.automata.runtime import DEAD, Runtime
-from engine.compile.options import CompileOptions
+from engine.automata.byte_automaton import DEAD, Runtime
+from engine.automata.dfa.dfa import ByteDfa
+from engine.automata.dfa.materialise import minimal_dfa, neighbourhood
+from engine.automata.nfa.program import Program
+from engine.automata.rtn.rule_automata import RuleAutomata, rule_automata
 from engine.grammar import Grammar
+from engine.grammar.options import CompileOptions
 from engine.source import CancelToken, Diagnostic, EngineError, SourceText
 from engine.source.arguments import require, require_count
 

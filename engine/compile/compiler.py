@@ -8,14 +8,14 @@ from contextlib import contextmanager, nullcontext
 from types import NoneType
 from typing import Final
 
-from engine.automata.lazy import LazyAutomaton
-from engine.automata.program import assemble
-from engine.automata.recursion import nests_without_bound
-from engine.automata.runtime import DEAD
+from engine.automata.byte_automaton import DEAD
+from engine.automata.nfa.lazy_automaton import LazyAutomaton
+from engine.automata.nfa.program import assemble
+from engine.automata.nfa.recursion import nests_without_bound
 from engine.compile.compiled import CompiledGrammar
-from engine.compile.options import NOTATIONS, CompileOptions
 from engine.compile.schema import READING, READING_SHARE, SEARCHING, schema_automaton
 from engine.grammar import Grammar, Rule
+from engine.grammar.options import NOTATIONS, CompileOptions
 from engine.grammar.simplify import simplify_grammar
 from engine.notations.gbnf import parse as parse_gbnf
 from engine.notations.regex import parse as parse_regex

@@ -6,16 +6,16 @@ import sys
 from collections.abc import Callable
 from typing import Final
 
-from engine.automata.json.arrays import UndecidedError
-from engine.automata.json.explore import explore
-from engine.automata.json.formula import span_at
-from engine.automata.json.goals import Goals
-from engine.automata.json.runtime import DEEPEST, JsonAutomaton
-from engine.automata.json.strings.spelling import Escapes
-from engine.automata.json.whitespace import Whitespace
-from engine.compile.options import CompileOptions
+from engine.grammar.options import CompileOptions
 from engine.notations import json_schema
-from engine.notations.json_schema.text import pointer_to
+from engine.notations.json_schema.json_tree import pointer_to
+from engine.schema_automaton.formula.nodes import span_at
+from engine.schema_automaton.json_encoding.encoder import Escapes
+from engine.schema_automaton.lexing.whitespace import Whitespace
+from engine.schema_automaton.pushdown.automaton import DEEPEST, JsonAutomaton
+from engine.schema_automaton.solver.array_machine import UndecidedError
+from engine.schema_automaton.solver.precheck import explore
+from engine.schema_automaton.solver.solver import Goals
 from engine.source import CancelToken, Diagnostic, GrammarError, Severity, SourceText, Span, limited_work
 
 READING: Final = "work of reading the grammar"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.masking.explanation import Explanation
+from engine.matching.explanation import Explanation
 from engine.source import EngineError
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from engine.compile import CompiledGrammar
-from engine.decoding.coalescence.coalescer import Coalescer
+from engine.decoding.forced.fast_forward import Coalescer
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.session import DecodeSession
 from engine.decoding.session.session import KEPT_LOGITS

@@ -44,7 +44,7 @@ class Afterwards(StrEnum):
 
 
 class Strategy(StrEnum):
-    """How forced runs are decoded; see `engine.decoding.coalescence`."""
+    """How forced runs are decoded; see `engine.decoding.forced`."""
 
     NONE = "none"  # ask the model for each token
     LONGEST = "longest"  # the longest token at each place

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.automata.distance import Completion
+from engine.automata.completion import Completion
 from engine.vocabulary.visible import visible
 
 if TYPE_CHECKING:
-    from engine.masking.token_distance import TokenCompletion
+    from engine.analysis.token_completion import TokenCompletion
 
 LONGEST_ENDING = 80
 

@@ -1,6 +1,6 @@
-"""Where a text stands in a grammar and which tokens may come next, as fast as a copy.
+"""Token masks: the automaton over a vocabulary, its compiled kernels, the cache of masks and the reference mask.
 
-What needs numpy is loaded with its first use: the window shows explanations, and computes no mask.
+`Matcher`, which users hold, is in `engine.matching`.
 """
 
 from __future__ import annotations
@@ -8,22 +8,12 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
-from engine.masking.explanation import Explanation, Reason
-
 if TYPE_CHECKING:
-    from engine.masking.dead_end_search import dead_ends
-    from engine.masking.matcher import Matcher
-    from engine.masking.runtime import warm
     from engine.masking.token_automaton import clear_caches
 
-_HOME_OF = {
-    "Matcher": "engine.masking.matcher",
-    "clear_caches": "engine.masking.token_automaton",
-    "dead_ends": "engine.masking.dead_end_search",
-    "warm": "engine.masking.runtime",
-}
+_HOME_OF = {"clear_caches": "engine.masking.token_automaton"}
 
-__all__ = ["Explanation", "Matcher", "Reason", "clear_caches", "dead_ends", "warm"]
+__all__ = ["clear_caches"]
 
 
 def __getattr__(name: str) -> object:

@@ -12,12 +12,12 @@ from weakref import WeakKeyDictionary, ref
 import numpy as np
 import numpy.typing as npt
 
-from engine.automata.runtime import DEAD, Loop, Runtime
-from engine.masking.plain import plain_mask
-from engine.masking.regions import LONG, LoopFinder, LoopTable, Region, Regions, entry_of, regions_of, whole
-from engine.masking.runtime import Kernels, ready
-from engine.masking.store import Mask, store
+from engine.automata.byte_automaton import DEAD, Loop, Runtime
+from engine.masking.jit import Kernels, ready
+from engine.masking.mask_cache import Mask, store
+from engine.masking.reference_mask import plain_mask
 from engine.masking.token_sets import TokenSets
+from engine.masking.token_slices import LONG, LoopFinder, LoopTable, Region, Regions, entry_of, regions_of, whole
 from engine.masking.walk import NOTHING, WORK, Walk
 from engine.source import limited_work
 from engine.vocabulary import Vocabulary

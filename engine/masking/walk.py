@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.automata.actions import ASK
-from engine.automata.runtime import DEAD, Runtime
+from engine.automata.byte_automaton import DEAD, Runtime
+from engine.masking.jit import Kernels
 from engine.masking.kernels import (
     APART,
     ARGUMENTS,
@@ -47,9 +48,8 @@ from engine.masking.kernels import (
     WORDS,
     address_of,
 )
-from engine.masking.plain import add_below
-from engine.masking.regions import Region
-from engine.masking.runtime import Kernels
+from engine.masking.reference_mask import add_below
+from engine.masking.token_slices import Region
 from engine.source import limited_work
 from engine.vocabulary import Trie
 

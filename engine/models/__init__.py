@@ -3,8 +3,8 @@
 Importing this room loads neither torch nor transformers; `load_model` does.
 """
 
+from engine.models.catalogue import ModelInfo, known_models
 from engine.models.errors import ModelError
-from engine.models.known import ModelInfo, known_models
 from engine.models.load import load_model
 from engine.models.source import LogitSource, Message
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from engine.models.errors import ModelError, is_panic
 from engine.models.headers import check_folder, check_gguf
-from engine.models.runtime import libraries
+from engine.models.libraries import libraries
 from engine.source import CancelledError, CancelToken, EngineError
 from engine.vocabulary import VocabularyError
 from engine.vocabulary.readers import check_tokenizer_folder

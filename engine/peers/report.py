@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.peers.cases import BenchCase
-from engine.peers.known import OWN
-from engine.peers.measured import CaseMeasured, Ending, EngineMeasured
+from engine.peers.bench_cases import BenchCase
+from engine.peers.measurements import CaseMeasured, Ending, EngineMeasured
+from engine.peers.registry import OWN
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,13 +16,13 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from engine.automata.json.strings.conditions import ConditionAutomaton, text_program
-from engine.automata.json.strings.letter_spelling import spelling_of
-from engine.automata.json.strings.letters import Letters, letters_from
-from engine.automata.json.strings.spelling import Escapes
-from engine.automata.json.strings.tables import shortest, width_of, write
 from engine.grammar.simplify import simplify
 from engine.notations.json_schema.formats import NAMES, format_node
+from engine.schema_automaton.json_encoding.alphabet import Letters, letters_from
+from engine.schema_automaton.json_encoding.class_encoder import spelling_of
+from engine.schema_automaton.json_encoding.encoder import Escapes
+from engine.schema_automaton.string_languages.conditions import ConditionAutomaton, text_program
+from engine.schema_automaton.string_languages.tables import shortest, width_of, write
 from engine.source import Limits
 
 FOLDER: Final = Path(__file__).parent

@@ -40,7 +40,7 @@ PLANTS = [
     ("app-layers", "app/workers/planted.py", "app.jobs"),
     ("app-layers", "app/planted.py", "app.theme"),
     ("panes-ignore-each-other", "app/panes/planted.py", "app.panes.editor"),
-    ("layout-knows-no-qt", "app/graph/layout.py", "PySide6.QtCore"),
+    ("layout-knows-no-qt", "app/graph/layout/types.py", "PySide6.QtCore"),
     ("workers-know-no-qt", "app/workers/planted.py", "PySide6.QtWidgets"),
 ]
 

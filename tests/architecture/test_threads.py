@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from import_guard import ImportGuard
 
-from app.models.late_import import PLOTS
+from app.widgets.deferred_import import PLOTS
 
 ROOT = Path(__file__).resolve().parents[2]
 # file → the functions that threads of the GUI process run. Worker processes have no Qt, which a contract holds.
 RUN_BY_THREADS = {
     "app/document/autosave.py": {"self._write", "self._remove", "self._unlock", "self._rest"},
     "app/jobs/link.py": {"self._read", "self._write"},
-    "app/models/late_import.py": {"self._prepare"},
+    "app/widgets/deferred_import.py": {"self._prepare"},
 }
 THREADS = {"Thread", "Timer"}
 FORBIDDEN = {"QThread", "QRunnable", "QThreadPool", "QtConcurrent"}

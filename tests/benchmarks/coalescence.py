@@ -30,15 +30,15 @@ from numpy.typing import NDArray  # noqa: E402
 
 from engine.compile import CompiledGrammar, CompileOptions, compile_grammar  # noqa: E402
 from engine.decoding import Finish, SamplerSettings  # noqa: E402
-from engine.decoding.coalescence.lattice import Lattice  # noqa: E402
-from engine.decoding.coalescence.running import CountedSource, generate_coalesced  # noqa: E402
-from engine.decoding.coalescence.spelling import own_spelling  # noqa: E402
-from engine.decoding.coalescence.values import CoalescedGeneration  # noqa: E402
+from engine.decoding.forced.generation import CountedSource, generate_coalesced  # noqa: E402
+from engine.decoding.forced.lattice import Lattice  # noqa: E402
+from engine.decoding.forced.tokenizer_encoding import own_spelling  # noqa: E402
+from engine.decoding.forced.values import CoalescedGeneration  # noqa: E402
 from engine.decoding.pipeline_settings import Strategy  # noqa: E402
 from engine.export import Spelling, build_token_index, to_gbnf  # noqa: E402
 from engine.models import LogitSource, load_model  # noqa: E402
 from engine.models.smollm2 import is_here  # noqa: E402
-from engine.models.spelling import speller_of  # noqa: E402
+from engine.models.tokenizer_spelling import speller_of  # noqa: E402
 from engine.vocabulary import visible  # noqa: E402
 
 MODELS = ("records", "smollm2")

@@ -28,12 +28,12 @@ from PySide6.QtCore import QEventLoop  # noqa: E402 - after the path to it
 from PySide6.QtWidgets import QApplication  # noqa: E402
 
 from app import theme  # noqa: E402
-from app.graph.layout import lay_out  # noqa: E402
-from app.graph.neighbourhood import Surroundings  # noqa: E402
-from app.graph.picture import picture_of, request_of  # noqa: E402
-from app.graph.scene import AutomatonScene  # noqa: E402
-from app.graph.view import GraphView  # noqa: E402
-from engine.automata.dfa import ByteDfa, DfaEdge, DfaState  # noqa: E402
+from app.graph.draw.diagram import picture_of, request_of  # noqa: E402
+from app.graph.draw.scene import AutomatonScene  # noqa: E402
+from app.graph.draw.view import GraphView  # noqa: E402
+from app.graph.layout.types import lay_out  # noqa: E402
+from app.graph.match.neighbourhood import Surroundings  # noqa: E402
+from engine.automata.dfa.dfa import ByteDfa, DfaEdge, DfaState  # noqa: E402
 
 STATES, EDGES = 2_000, 5_000
 LIMIT_MS = 16.0

@@ -36,7 +36,7 @@ from vocabulary_models import SIZES, decode_handler, tokenizer, why_not
 
 from app import theme
 from app.jobs import GarbageCollector
-from app.models.late_import import PLOTS, LateImport
+from app.widgets.deferred_import import PLOTS, LateImport
 from engine.decoding.values import SamplerSettings
 
 SCHEMA = json.dumps(json.loads(schema_of_properties(5_000)), indent=1)[:-1].rstrip()  # its last brace is for the keys

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from engine import CompiledGrammar, Vocabulary
-from engine.automata.runtime import DEAD
+from engine.automata.byte_automaton import DEAD
 from engine.grammar import TokenSet
 
 

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from engine import CompiledGrammar
-from engine.automata.runtime import DEAD
+from engine.automata.byte_automaton import DEAD
 
 SCALARS: tuple[Any, ...] = (
     None,

@@ -34,7 +34,7 @@ from engine.export.targets import target
 from engine.export.text.plain_grammar import plain_grammar
 from engine.export.writing import make, refusal
 from engine.grammar.print_gbnf import print_gbnf
-from engine.masking import Matcher
+from engine.matching import Matcher
 from engine.source import EngineError
 from engine.vocabulary import Vocabulary
 from tests.support import hostile_grammars

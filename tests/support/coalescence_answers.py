@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.workers.coalescence_messages import ForcedAnswer, RunRow, TokenRunRow
+from app.workers.forced_messages import ForcedAnswer, RunRow, TokenRunRow
 
 RUNS = (
     RunRow(0, 9, b"", b'{"name":"', 36, ('{"', "name", '":"')),

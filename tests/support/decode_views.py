@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.workers.decode_messages import DecodeView, ModelSummary, WhyAnswer
 from engine.decoding.values import Candidate, EosState, Finish, Position, StageEffect, Step, Trace, TraceNode
-from engine.masking.explanation import Explanation, Reason
+from engine.matching.explanation import Explanation, Reason
 from engine.source import Span
 
 MODEL = ModelSummary("A model", "model", 1000, True, True, 512, "", "")

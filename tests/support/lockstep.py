@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 
-from engine.automata.runtime import DEAD
+from engine.automata.byte_automaton import DEAD
 from engine.compile import CompiledGrammar
 
 _OFTEN = dict.fromkeys(b'"{}[],: \n\\u0123456789', 6) | dict.fromkeys(b'}]"', 25)

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.compile import CompiledGrammar
-from engine.masking import Matcher
+from engine.matching import Matcher
 from engine.vocabulary import Vocabulary
 
 

@@ -8,7 +8,7 @@ import pkgutil
 
 import engine
 from app.workers import compile as compiling
-from app.workers import judging
+from app.workers import test_runner
 from app.workers.layout import LayoutHandler
 
 # All of the engine, since most jobs import something with their first use; torch and Qt are none of it.
@@ -16,9 +16,9 @@ NOT_USED = ("engine.cli", "engine.export.runtimes", "engine.peers")
 for module in pkgutil.walk_packages(engine.__path__, "engine."):
     if not module.name.startswith(NOT_USED):
         importlib.import_module(module.name)
-for name in ("app.graph.layered", "model_doubles", "networkx"):
+for name in ("app.graph.layout.layered", "model_doubles", "networkx"):
     importlib.import_module(name)
-compiling.DRAWING_SECONDS = judging.SECONDS = 60.0  # a busy machine does not change what a test sees
+compiling.DRAWING_SECONDS = test_runner.SECONDS = 60.0  # a busy machine does not change what a test sees
 engine.warm(wait=True)
 LayoutHandler().warm()
 gc.freeze()  # else the first collection of every copy would write to all of it

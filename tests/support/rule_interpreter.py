@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.automata.rules import RuleAutomata
+from engine.automata.rtn.rule_automata import RuleAutomata
 
 Known = dict[tuple[int, bytes], frozenset[int]]
 """How long a match of a rule at the beginning of a text may be."""

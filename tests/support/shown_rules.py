@@ -5,10 +5,10 @@ from __future__ import annotations
 from PySide6.QtCore import QPoint, QPointF, Qt
 from pytestqt.qtbot import QtBot
 
-from app.graph.layout import LayoutRequest, lay_out
+from app.graph.layout.types import LayoutRequest, lay_out
 from app.graph.rules import charts_of
 from app.panes.automaton import AutomatonPane
-from engine.automata.rule_match import RuleMatch
+from engine.automata.rtn.rule_tracker import RuleMatch
 from engine.compile import compile_grammar
 from engine.export import drawable_automata, without_white_space
 

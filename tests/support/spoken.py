@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from engine.diagnosis.described import Description, Phrase
+from engine.diagnosis.explanation_tree import Description, Phrase
 from engine.grammar import Chars, CharSet, Choice, Empty, Grammar, Look, Never, Node, Reference, Repeat, TokenSet
 from engine.grammar import Sequence as Items
 from engine.grammar.charset import EVERY_SCALAR

@@ -7,7 +7,7 @@ from itertools import product
 from hypothesis import strategies as st
 
 from engine.notations import regex
-from engine.notations.json_schema.texts import search
+from engine.notations.json_schema.string_languages import search
 from engine.source import Limits, SourceText, Span
 
 HERE = Span(0, 1)

@@ -37,7 +37,7 @@ def save_tiny(folder: Path, kind: str = "llama", *, special: bool = False, templ
     import transformers
     from tokenizers import Tokenizer, decoders, models, processors
 
-    from engine.models.runtime import libraries
+    from engine.models.libraries import libraries
     from engine.source import CancelToken
 
     libraries(CancelToken())  # quiet

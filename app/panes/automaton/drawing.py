@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from app.graph.chart import Chart
-from app.graph.folding import Fold
-from app.graph.joining import joined
-from app.graph.layout import EdgeKey, LayoutAnswer, LayoutRequest, Point
-from app.graph.neighbourhood import Surroundings
-from app.graph.picture import Picture, picture_of, request_of, written
+from app.graph.draw.diagram import Picture, picture_of, request_of, written
+from app.graph.layout.types import EdgeKey, LayoutAnswer, LayoutRequest, Point
+from app.graph.match.folding import Fold
+from app.graph.match.neighbourhood import Surroundings
+from app.graph.match.state_matching import joined
 from app.models.states import excerpts
-from app.panes.automaton.views import View
-from engine.automata.dfa import ByteDfa, DfaEdge
+from app.panes.automaton.view_state import View
+from engine.automata.dfa.dfa import ByteDfa, DfaEdge
 from engine.automata.labels import label as label_of_bytes
 from engine.source import SourceText, Span
 

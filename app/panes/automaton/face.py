@@ -9,20 +9,20 @@ from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from app import theme
-from app.graph.minimap import Minimap
-from app.graph.scene import AutomatonScene
-from app.graph.view import GraphView
-from app.models.accessible_role import give_role
-from app.models.coverage_choice import CoverageChoice
-from app.models.escape import CloseOnEscape
-from app.models.passing_on import pass_keys_on
+from app.graph.draw.minimap import Minimap
+from app.graph.draw.scene import AutomatonScene
+from app.graph.draw.view import GraphView
 from app.models.states import StatesModel
 from app.models.token_groups import TokenGroupsModel
 from app.panes.automaton.find_bar import FindBar
+from app.panes.automaton.header import AutomatonHeader, Footer, states_table, token_table
 from app.panes.automaton.labels import Banner, empty_page
 from app.panes.automaton.level_bar import LevelBar
-from app.panes.automaton.parts import AutomatonHeader, Footer, states_table, token_table
 from app.panes.automaton.stacks import StackPanel
+from app.widgets.accessible_role import give_role
+from app.widgets.close_on_escape import CloseOnEscape
+from app.widgets.coverage_choice import CoverageChoice
+from app.widgets.delegate_focus import pass_keys_on
 
 _EMPTY = "No automaton yet.\nIt is drawn here as soon as the grammar compiles."
 _LEGEND = (

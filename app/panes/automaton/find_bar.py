@@ -9,10 +9,10 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit
 
 from app import theme
 from app.actions import set_tip
-from app.models.field_keys import FieldKeys
 from app.panes.automaton.finder import Hit
 from app.panes.automaton.labels import ElidedLabel
 from app.theme.buttons import close_button, icon_button
+from app.widgets.field_keys import FieldKeys
 
 
 class FindBar(QFrame):

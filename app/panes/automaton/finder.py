@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from app.graph.chart import Chart
-from app.graph.layout import EdgeKey
+from app.graph.layout.types import EdgeKey
 from app.panes.automaton.levels import Levels
-from app.panes.automaton.views import View
+from app.panes.automaton.view_state import View
 
 MOST_HITS = 500
 _HEX = re.compile(r"(?:0x|\\x)([0-9a-fA-F]{2})")

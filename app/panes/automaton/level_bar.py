@@ -9,7 +9,7 @@ from app import theme
 from app.actions import set_tip
 from app.panes.automaton.labels import ElidedLabel
 from app.panes.automaton.levels import Level, Levels
-from app.panes.automaton.views import HERE, View
+from app.panes.automaton.view_state import HERE, View
 from app.theme.buttons import tool_button
 from app.theme.plain_text import plain_text
 

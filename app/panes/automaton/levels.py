@@ -6,18 +6,18 @@ from enum import Enum
 from functools import cached_property
 
 from app.graph.chart import Chart
-from app.graph.layout import EdgeKey
-from app.graph.regions import Regions
+from app.graph.layout.types import EdgeKey
+from app.graph.match.forced_chains import fold_runs
+from app.graph.match.path import Trail, between, edges_of
+from app.graph.match.regions import Regions
 from app.graph.rules import RuleCharts
-from app.graph.runs import fold_runs
-from app.graph.trail import Trail, between, edges_of
+from app.panes.automaton.coverage import Used, used_calls, used_in_rules, used_regions, used_states
 from app.panes.automaton.drawing import Automaton, Drawing, LabelOfEdge
 from app.panes.automaton.tokens import TokenMap
-from app.panes.automaton.used import Used, used_calls, used_in_rules, used_regions, used_states
-from app.panes.automaton.views import View
-from engine.automata.dfa import ByteDfa
-from engine.automata.rule_places import RulePlaces
-from engine.diagnosis.testing import Coverage
+from app.panes.automaton.view_state import View
+from engine.automata.dfa.dfa import ByteDfa
+from engine.automata.rtn.rule_positions import RulePlaces
+from engine.diagnosis.test_strings.values import Coverage
 from engine.source import SourceText
 
 _NOWHERE = RulePlaces()

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from app.graph.scene import AutomatonScene
+from app.display_text import count
+from app.graph.draw.scene import AutomatonScene
 from app.models.states import StatesModel
-from app.models.wording import count
+from app.panes.automaton.coverage import Used
 from app.panes.automaton.drawing import Automaton, Drawing
 from app.panes.automaton.labels import Banner
 from app.panes.automaton.levels import Levels
-from app.panes.automaton.used import Used
-from app.panes.automaton.views import View
+from app.panes.automaton.view_state import View
 from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind, StateName
-from engine.diagnosis.testing import Coverage
+from engine.diagnosis.test_strings.values import Coverage
 
 _NO_COVERAGE = "Coverage comes with the next verdicts on the test strings."
 _NONE_GENERATED = "Coverage of the generated outputs is on its way."

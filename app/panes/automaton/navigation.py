@@ -7,16 +7,16 @@ from dataclasses import replace
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, Signal, SignalInstance
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app.graph.layout import EdgeKey, LayoutAnswer
-from app.graph.saving import dot_of
-from app.graph.walking import towards
-from app.models.announce import announce
+from app.graph.draw.image_files import dot_of
+from app.graph.draw.keyboard_navigation import towards
+from app.graph.layout.types import EdgeKey, LayoutAnswer
 from app.panes.automaton.drawing import Automaton, Drawing
 from app.panes.automaton.face import Face
 from app.panes.automaton.finder import Hit, find
 from app.panes.automaton.levels import Level, Levels
-from app.panes.automaton.views import HERE, History, View
-from engine.automata.rule_places import RulePlaces
+from app.panes.automaton.view_state import HERE, History, View
+from app.widgets.announce import announce
+from engine.automata.rtn.rule_positions import RulePlaces
 from engine.source import SourceText
 
 _NO_TEXT = "The language is empty: no text matches this grammar."

@@ -15,9 +15,9 @@ from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.graph.chart import Chart
-from app.graph.folding import Fold
-from app.graph.layout import LayoutAnswer, steadied
-from app.graph.regions import Regions
+from app.graph.layout.types import LayoutAnswer, steadied
+from app.graph.match.folding import Fold
+from app.graph.match.regions import Regions
 from app.graph.rules import RuleCharts
 from app.panes.automaton.drawing import DRAWN_AT_MOST, DRAWN_WHOLE, Drawing
 from app.panes.automaton.level_bar import crumb
@@ -25,13 +25,13 @@ from app.panes.automaton.levels import Level, Levels
 from app.panes.automaton.marks import Marks
 from app.panes.automaton.navigation import Navigation
 from app.panes.automaton.token_watch import TokenWatch
-from app.panes.automaton.views import History, View
+from app.panes.automaton.view_state import History, View
 from app.workers.compile_messages import OpenFrame, StandingAnswer
 from app.workers.decode_messages import TokensAnswer
-from engine.automata.dfa import ByteDfa, DfaEdge
-from engine.automata.rule_places import RulePlaces
+from engine.automata.dfa.dfa import ByteDfa, DfaEdge
+from engine.automata.rtn.rule_positions import RulePlaces
 from engine.decoding.debugging.breakpoints import Breakpoint
-from engine.diagnosis.testing import Coverage
+from engine.diagnosis.test_strings.values import Coverage
 from engine.source import SourceText
 
 _STALE = "The grammar does not compile. This is the last automaton that did."

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from app.graph.layout import EdgeKey
-from app.graph.trail import shortest_text
+from app.graph.layout.types import EdgeKey
+from app.graph.match.path import shortest_text
 from app.panes.automaton.drawing import Drawing
 from app.panes.automaton.levels import Level, Levels
 from app.panes.automaton.tokens import counted_briefly, token_map
-from app.panes.automaton.views import HERE, View
+from app.panes.automaton.view_state import HERE, View
 from app.workers.decode_messages import TokensAnswer, TokensRequest
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from app.display_text import percent, percent_brief
 from app.graph.chart import Chart
-from app.graph.layout import EdgeKey
-from app.models.wording import percent, percent_brief
+from app.graph.layout.types import EdgeKey
 from app.workers.decode_messages import TokensAnswer, TokensTo
-from engine.automata.dfa import ByteDfa, DfaEdge, DfaState
+from engine.automata.dfa.dfa import ByteDfa, DfaEdge, DfaState
 
 MOST_PLACES = 24
 _EXAMPLES, _LONGEST = 4, 18

@@ -20,12 +20,12 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QMenu, QPlainTextEdit, QToolTip
 
 from app import theme
-from app.models.wording import unmarked
+from app.display_text import unmarked
 from app.panes.editor import marks
 from app.panes.editor.grammar_text import GrammarText
+from app.panes.editor.gutter import Margin
 from app.panes.editor.highlighter import Highlighter
 from app.panes.editor.invisible import named_at, paint_invisible
-from app.panes.editor.margin import Margin
 from app.panes.editor.tokens import Tokeniser, partners, plain
 from app.theme.plain_text import plain_text
 from engine.source import Diagnostic, Severity, Span

@@ -25,13 +25,13 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
-from app.models.field_keys import FieldKeys
-from app.models.passing_on import pass_keys_on
-from app.models.phrase_delegate import PhraseDelegate
 from app.models.phrases import PhrasesModel
 from app.theme.buttons import icon_button
 from app.theme.labels import Label
-from engine.diagnosis.described import MOST_PHRASES, Description
+from app.widgets.delegate_focus import pass_keys_on
+from app.widgets.field_keys import FieldKeys
+from app.widgets.phrase_delegate import PhraseDelegate
+from engine.diagnosis.explanation_tree import MOST_PHRASES, Description
 from engine.source import Span
 
 _UNFOLDED_AT_ONCE = 60  # phrases; a larger tree opens with its outermost ones unfolded, if these are few

@@ -8,11 +8,11 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLineEdit
 
 from app import theme
 from app.actions import set_tip
-from app.models.field_keys import FieldKeys
 from app.panes.editor.code_edit import CodeEdit
-from app.panes.editor.searching import MOST, occurrences
+from app.panes.editor.occurrences import MOST, occurrences
 from app.theme.buttons import close_button, icon_button, push_button, tool_button
 from app.theme.labels import Label
+from app.widgets.field_keys import FieldKeys
 from engine.notations.editing import Edit
 from engine.source import Span
 

@@ -23,8 +23,8 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
-from app.models.wording import unmarked
-from app.panes.editor.written import WrittenText
+from app.display_text import unmarked
+from app.panes.editor.read_only_code import WrittenText
 from app.theme.buttons import icon_button, push_button
 from app.theme.labels import Label
 from app.theme.plain_text import plain_text

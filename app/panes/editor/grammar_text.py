@@ -14,9 +14,9 @@ from PySide6.QtCore import QMimeData, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QTextCursor
 from PySide6.QtWidgets import QMenu, QPlainTextEdit
 
-from app.panes.editor.history import Readings
+from app.panes.editor.notation_history import Readings
 from app.panes.editor.offsets import Offsets
-from app.panes.editor.viewing import bring_into_view
+from app.panes.editor.scroll import bring_into_view
 from engine.notations.editing import Edit, apply_edits
 from engine.source import Span
 

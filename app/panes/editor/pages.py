@@ -14,8 +14,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSplitter, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
 
-from app.models.late_pages import Late
 from app.storage import is_small_number
+from app.widgets.lazy import Late
 
 _SHARE = 0.45  # of the height, for a page that opens
 _LEAST = 120  # of a page, so that a few rows of it can be read

@@ -10,22 +10,22 @@ from PySide6.QtGui import QTextOption
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWidget
 
 from app import theme
-from app.models.escape import CloseOnEscape
-from app.models.late_pages import Late
-from app.models.passing_on import pass_keys_on
-from app.models.wording import unmarked
+from app.display_text import unmarked
 from app.panes.editor.code_edit import CodeEdit
-from app.panes.editor.completing import Completer
+from app.panes.editor.completer import Completer
 from app.panes.editor.find_bar import FindBar
-from app.panes.editor.fixing import Fixing
-from app.panes.editor.naming import Naming
+from app.panes.editor.notation_hint import ReadingStrip
 from app.panes.editor.notations import NAMES, TOKENISERS
 from app.panes.editor.offsets import Offsets
 from app.panes.editor.pages import Pages
-from app.panes.editor.reading_strip import ReadingStrip
+from app.panes.editor.quick_fix import Fixing
+from app.panes.editor.symbol_navigation import Naming
 from app.panes.editor.tokens import plain
 from app.theme.buttons import give_menu, icon_button
 from app.theme.labels import Label
+from app.widgets.close_on_escape import CloseOnEscape
+from app.widgets.delegate_focus import pass_keys_on
+from app.widgets.lazy import Late
 from app.workers.compile_messages import FormatAnswer
 from engine.notations.editing import Edit, moved, toggle_comment
 from engine.notations.editing.formatting import place_after

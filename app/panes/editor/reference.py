@@ -9,10 +9,10 @@ from PySide6.QtGui import QFontMetrics, QKeyEvent, QStandardItem, QStandardItemM
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QLineEdit, QTreeView, QVBoxLayout, QWidget
 
 from app import theme
-from app.models.field_keys import FieldKeys
 from app.theme import Role
 from app.theme.labels import Label
 from app.theme.plain_text import plain_text
+from app.widgets.field_keys import FieldKeys
 from engine.notations.editing.reference import ReferenceEntry, draft_named_in, reference
 
 _ENTRY = Qt.ItemDataRole.UserRole

@@ -14,7 +14,7 @@ from PySide6.QtGui import QAction, QFontMetrics
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
 
 from app import theme
-from app.models.wording import count, prompt_text, token_text
+from app.display_text import count, prompt_text, token_text
 from app.theme.buttons import give_menu, tool_button
 from app.theme.labels import Label
 from engine.decoding.values import FormerBranch, Step, Trace, TraceNode

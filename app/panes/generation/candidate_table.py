@@ -14,14 +14,14 @@ from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from app import theme
+from app.display_text import candidate_text, count, shown, unmarked
 from app.models.candidates import peak_of
-from app.models.font_warming import FontWarming
-from app.models.wording import candidate_text, count, shown, unmarked
 from app.panes.generation.candidate_view import CandidateView
-from app.panes.generation.elided import ElidedLabel
 from app.theme.buttons import tool_button
 from app.theme.labels import Label
 from app.theme.plain_text import plain_text
+from app.widgets.elided_label import ElidedLabel
+from app.widgets.font_warming import FontWarming
 from engine.decoding.values import Candidate, EosState, Position
 
 _LOOKUP_DELAY_MS = 150

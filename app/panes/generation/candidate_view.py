@@ -25,8 +25,8 @@ from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QMenu, QTa
 
 from app import theme
 from app.actions import keys_of
-from app.models.candidate_painter import PADDING, CandidatePainter, Row
 from app.models.candidates import CandidateModel, Column
+from app.widgets.candidate_painter import PADDING, CandidatePainter, Row
 from engine.decoding.values import Candidate
 
 _FIRST_TO_GO = (Column.CHANGE, Column.ID, Column.STATE)

@@ -8,7 +8,7 @@ from enum import StrEnum
 from functools import partial
 from typing import TypeAlias
 
-from app.models.wording import count, duration, percent, token_text
+from app.display_text import count, duration, percent, token_text
 from app.panes.generation.chip_tip import tip_with_favourites
 from engine.decoding.values import COALESCED, FORCE, REPLAYED, FormerBranch, Step, Trace, TraceNode
 

@@ -17,9 +17,9 @@ from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
 from app import theme
-from app.models.token_paint import mix
 from app.panes.generation.chip import Chip, ChipKind
 from app.theme.plain_text import plain_text
+from app.widgets.token_paint import mix
 
 Role = theme.Role
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import html
 
 from app import theme
-from app.models.wording import percent, token_text
-from app.panes.generation.rich import code
+from app.display_text import percent, token_text
 from app.theme.plain_text import plain_text
+from app.widgets.rich_text import code
 from engine.decoding.values import Favourite, Step
 
 Role = theme.Role

@@ -34,11 +34,11 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QToolTip, QWidget
 
 from app import theme
-from app.models.accessible_role import give_role
-from app.models.token_paint import TokenColours, draw_token, mix
 from app.panes.generation.chip import Chip, ChipKind
 from app.panes.generation.chip_colours import ChipColours, colours_of, line_of, share_of
 from app.panes.generation.chip_flow import ChipFlow, flow
+from app.widgets.accessible_role import give_role
+from app.widgets.token_paint import TokenColours, draw_token, mix
 
 Role = theme.Role
 _GAP = 3.0

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app import theme
-from app.models.steady import Steady
-from app.models.token_paint import tabular
-from app.models.wording import candidate_text, context_full, count, duration, percent, shown, unmarked
-from app.panes.generation.processors_text import budget_line
-from app.panes.generation.rich import code, words
+from app.display_text import candidate_text, context_full, count, duration, percent, shown, unmarked
+from app.panes.generation.processors_format import budget_line
 from app.theme.labels import Label
 from app.theme.plain_text import plain_text
+from app.widgets.rich_text import code, words
+from app.widgets.stable_widget import Steady
+from app.widgets.token_paint import tabular
 from engine.decoding.values import Candidate, EosState, Finish, Position
-from engine.diagnosis.verdict import Ending, TokenState, Verdict
+from engine.diagnosis.verdicts.verdict import Ending, TokenState, Verdict
 
 Role = theme.Role
 _FEW_TOKENS = 32  # of the model's context: so many before its end it is told

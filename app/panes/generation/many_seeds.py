@@ -17,12 +17,12 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
-from app.models.outcome_delegate import OutcomeDelegate
 from app.models.outcomes import OUTCOME_ROLE, OutcomeColumn, OutcomeModel, summary
-from app.models.token_paint import tabular
 from app.theme.buttons import push_button
 from app.theme.labels import Label
 from app.theme.plain_text import plain_text
+from app.widgets.outcome_delegate import OutcomeDelegate
+from app.widgets.token_paint import tabular
 from app.workers.decode_messages import ManyAnswer
 from engine.decoding.values import SampleOutcome
 

@@ -11,18 +11,18 @@ from PySide6.QtGui import QActionGroup, QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWidget
 
 from app import theme
-from app.models.steady import Steady
-from app.models.wording import count, duration
+from app.display_text import count, duration
 from app.panes.generation.branches import BranchStrip, branches_of, name_of
 from app.panes.generation.chip import Known, chips_of, former_chips
 from app.panes.generation.chip_colours import SCALES, ChipColours, Legend
 from app.panes.generation.chip_view import ChipView
-from app.panes.generation.elided import ElidedLabel
 from app.theme.buttons import give_menu, push_button, tool_button
 from app.theme.labels import Label
 from app.theme.plain_text import plain_text
+from app.widgets.elided_label import ElidedLabel
+from app.widgets.stable_widget import Steady
 from app.workers.decode_messages import DecodeView
-from engine.decoding.coalescence.values import savings_of
+from engine.decoding.forced.values import savings_of
 from engine.decoding.pipeline_settings import Strategy
 from engine.decoding.values import FormerBranch, Position
 

@@ -14,29 +14,29 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from app import theme
-from app.models.escape import CloseOnEscape
-from app.models.late_pages import Built, Late, LateTabs
-from app.models.passing_on import pass_keys_on
-from app.models.wording import candidate_text
-from app.panes.generation.banner import Banner, Loading, Severity
+from app.display_text import candidate_text
 from app.panes.generation.candidate_table import CandidateTable
 from app.panes.generation.controls import Controls
-from app.panes.generation.division import Division
 from app.panes.generation.headline import Headline
 from app.panes.generation.output import OutputBox
 from app.panes.generation.processors_button import Processors
 from app.panes.generation.prompt_box import PromptBox
+from app.panes.generation.splitter import Division
 from app.panes.generation.why_panel import WhyPanel
+from app.widgets.banner import Banner, Loading, Severity
+from app.widgets.close_on_escape import CloseOnEscape
+from app.widgets.delegate_focus import pass_keys_on
+from app.widgets.lazy import Built, Late, LateTabs
 from app.workers.decode_messages import DecodeView, LookupAnswer, ManyAnswer, WhyAnswer
 from engine.decoding.debugging.run_until import Goal, RunUntil
 from engine.decoding.values import Candidate, Finish, FormerBranch
-from engine.diagnosis.verdict import Verdict
+from engine.diagnosis.verdicts.verdict import Verdict
 
 if TYPE_CHECKING:
+    from app.panes.generation.baseline_page import TwinPage
     from app.panes.generation.many_seeds import ManySeeds
     from app.panes.generation.run_until_popover import RunUntilPopover
-    from app.panes.generation.twin_page import TwinPage
-    from engine.automata.dfa import ByteDfa
+    from engine.automata.dfa.dfa import ByteDfa
 
 
 class GenerationPane(QFrame):
@@ -298,7 +298,7 @@ class GenerationPane(QFrame):
         return many
 
     def _make_twin(self) -> TwinPage:
-        from app.panes.generation.twin_page import TwinPage
+        from app.panes.generation.baseline_page import TwinPage
 
         twin = TwinPage()
         twin.set_refusal("" if self._has_ended else self._refusal)

@@ -30,9 +30,9 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.actions import LOCAL_KEYS, set_tip
-from app.models.wording import unmarked
+from app.display_text import unmarked
 from app.panes.generation.processors_fields import SWITCHED, Fields
-from app.panes.generation.processors_text import COALESCE_TEXTS, STAGE_TEXTS, stage_facts
+from app.panes.generation.processors_format import COALESCE_TEXTS, STAGE_TEXTS, stage_facts
 from app.theme.buttons import push_button
 from app.theme.labels import Label
 from app.theme.plain_text import plain_text

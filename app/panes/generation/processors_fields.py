@@ -15,9 +15,9 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
-from app.models.wording import count, percent
+from app.display_text import count, percent
 from app.panes.generation.form_fields import Form, code_line, code_lines
-from app.panes.generation.processors_text import (
+from app.panes.generation.processors_format import (
     STAGE_TEXTS,
     UnreadableError,
     budget_line,

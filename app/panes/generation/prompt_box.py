@@ -22,12 +22,12 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
-from app.models.wording import count, prompt_text
+from app.display_text import count, prompt_text
 from app.panes.generation.chip import prompt_chips
 from app.panes.generation.chip_view import ChipView
-from app.panes.generation.elided import ElidedLabel
 from app.theme.buttons import push_button, tool_button
 from app.theme.labels import Label
+from app.widgets.elided_label import ElidedLabel
 from engine.decoding.values import Chat
 
 _DELAY_MS = 500

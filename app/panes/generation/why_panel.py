@@ -22,15 +22,15 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
-from app.models.announce import announce
-from app.models.wording import count, in_line, percent, shown, token_text, unmarked
-from app.panes.generation.rich import code, prose, words
+from app.display_text import count, in_line, percent, shown, token_text, unmarked
 from app.theme.buttons import close_button, tool_button
 from app.theme.labels import Label
+from app.widgets.announce import announce
+from app.widgets.rich_text import code, prose, words
 from app.workers.decode_messages import WhyAnswer
 from engine.decoding.values import Candidate
 from engine.diagnosis import byte_prose
-from engine.masking.explanation import Explanation, Reason, StackVerdict
+from engine.matching.explanation import Explanation, Reason, StackVerdict
 from engine.source import Span
 
 Role = theme.Role

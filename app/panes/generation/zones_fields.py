@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.panes.generation.form_fields import Form, code_line, code_lines
-from app.panes.generation.processors_text import UnreadableError, read, trigger_fact, written
+from app.panes.generation.processors_format import UnreadableError, read, trigger_fact, written
 from app.theme.buttons import tool_button
 from engine.decoding.pipeline_settings import Afterwards, OtherZone, ZoneSettings
 from engine.source import InvariantError

@@ -16,15 +16,15 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
 from app import theme
+from app.display_text import percent
 from app.models.candidates import NOTHING
-from app.models.late_import import PLOTS, LateImport
-from app.models.token_paint import tabular
-from app.models.unhurried import Unhurried
-from app.models.wording import percent
 from app.panes.probabilities.plot import RedistributionPlot
 from app.panes.probabilities.waterfall import Waterfall
 from app.theme.labels import Label
 from app.theme.plain_text import plain_text
+from app.widgets.deferred_import import PLOTS, LateImport
+from app.widgets.throttle import Unhurried
+from app.widgets.token_paint import tabular
 
 if TYPE_CHECKING:
     from engine.decoding.values import Position

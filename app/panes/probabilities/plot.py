@@ -11,9 +11,9 @@ from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QFrame
 
 from app import theme
+from app.display_text import candidate_text, percent
 from app.models.candidates import peak_of
-from app.models.token_paint import mix, tabular
-from app.models.wording import candidate_text, percent
+from app.widgets.token_paint import mix, tabular
 
 if TYPE_CHECKING:
     from engine.decoding.values import Candidate, Position

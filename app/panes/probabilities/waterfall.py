@@ -24,11 +24,11 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
+from app.display_text import percent
 from app.models.rows import Index, RowsModel
-from app.models.token_paint import mix, tabular
-from app.models.wording import percent
 from app.theme.labels import Label
 from app.theme.plain_text import plain_text
+from app.widgets.token_paint import mix, tabular
 
 if TYPE_CHECKING:
     from engine.decoding.values import Position, StageEffect

@@ -14,14 +14,14 @@ from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from app import theme
-from app.models.late_import import PLOTS, LateImport
-from app.models.token_paint import tabular
-from app.models.unhurried import Unhurried
-from app.models.wording import count, percent, token_text
+from app.display_text import count, percent, token_text
 from app.panes.timeline.plot import TimelinePlot
 from app.panes.timeline.rows import ROWS, UNKNOWN, steps_of, values_of, worst_of
 from app.theme.buttons import tool_button
 from app.theme.labels import Label
+from app.widgets.deferred_import import PLOTS, LateImport
+from app.widgets.throttle import Unhurried
+from app.widgets.token_paint import tabular
 from engine.decoding.values import COALESCED, FORCE, REPLAYED, Step, Trace
 
 _EMPTY = "Every step is drawn here as it is taken: allowed mass, entropy, allowed tokens and the time of the mask."

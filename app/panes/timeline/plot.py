@@ -16,9 +16,9 @@ from PySide6.QtGui import QColor, QMouseEvent
 from PySide6.QtWidgets import QFrame, QToolTip
 
 from app import theme
-from app.models.token_paint import mix
 from app.panes.timeline.rows import ROWS, UNKNOWN, Row, short, values_of
 from app.theme.plain_text import plain_text
+from app.widgets.token_paint import mix
 from engine.decoding.values import Step
 
 Role = theme.Role

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from app import theme
-from app.models.wording import count, duration, percent
+from app.display_text import count, duration, percent
 from engine.decoding.values import FORCE, Step, Trace
 
 Role = theme.Role

@@ -12,11 +12,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.automata.runtime import DEAD
+from engine.automata.byte_automaton import DEAD
 from engine.compile import CompiledGrammar
-from engine.masking import Matcher
-from engine.masking.explanation import Explanation, Reason
-from engine.masking.explanation_text import with_sentence
+from engine.matching import Matcher
+from engine.matching.explanation import Explanation, Reason
+from engine.matching.explanation_text import with_sentence
 from engine.vocabulary import Vocabulary
 
 

@@ -24,12 +24,12 @@ from engine.decoding.processors import Bias, DfaTable, Masking, StaticMask, Supp
 from engine.decoding.processors.budget import TokenBudget
 from engine.decoding.processors.grammar_mask import expected_bytes
 from engine.decoding.processors.logits import Allowed, padded
-from engine.decoding.processors.masker import ENDED, Ended, Machine
+from engine.decoding.processors.mask_processor import ENDED, Ended, Machine
 from engine.decoding.processors.pattern import fixed_sets
 from engine.decoding.processors.shaping import Shape
 from engine.decoding.values import BudgetState, SamplerSettings
-from engine.masking import Matcher
-from engine.masking.explanation import Explanation
+from engine.matching import Matcher
+from engine.matching.explanation import Explanation
 from engine.source import EngineError
 from engine.vocabulary import Vocabulary
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 
-from engine.automata.distance import Alphabet
+from engine.automata.completion import Alphabet
 
 
 class Triggers:

@@ -25,10 +25,10 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple
 
+from engine.automata.byte_automaton import DEAD
 from engine.automata.byte_classes import ByteClasses
-from engine.automata.distance import Alphabet, Completion, Properties, Remaining
-from engine.automata.runtime import DEAD
-from engine.automata.table import LazyTable
+from engine.automata.completion import Alphabet, Completion, Properties, Remaining
+from engine.automata.dfa.lazy_table import LazyTable
 from engine.compile import CompiledGrammar
 from engine.decoding.constraints.triggers import Triggers
 from engine.decoding.pipeline_settings import Afterwards

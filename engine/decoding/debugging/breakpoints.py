@@ -70,7 +70,7 @@ class Breakpoint:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """What the last token did to the rules; `engine.decoding.debugging.passage` finds it out.
+    """What the last token did to the rules; `engine.decoding.debugging.rule_events` finds it out.
 
     Attributes:
         depth_before: how many rules were entered before it, on the deepest stack.

@@ -10,7 +10,7 @@ from engine.decoding.processors.dfa_table import DfaTable
 from engine.decoding.processors.grammar_mask import GrammarMask
 from engine.decoding.processors.guide import FiniteStateGuide
 from engine.decoding.processors.logits import Allowed, Logits, log_sum_exp, mask, sanitise, softmax
-from engine.decoding.processors.masker import ENDED, Ended, Machine, Masker, Rows
+from engine.decoding.processors.mask_processor import ENDED, Ended, Machine, Masker, Rows
 from engine.decoding.processors.pattern import compile_pattern, parse_pattern
 from engine.decoding.processors.pipeline import Pipeline
 from engine.decoding.processors.processor import Context, Processor

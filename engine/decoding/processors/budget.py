@@ -3,7 +3,7 @@
 With n tokens left, a token may come if behind it the grammar can end within n - 1,
 its end token counted where the vocabulary has one. So an output that begins within
 its budget is complete when the budget is used up, however large the model's wish to
-go on. `engine.decoding.budget.token_reach` says what is exact and what is a bound.
+go on. `engine.analysis.token_budget` says what is exact and what is a bound.
 
     >>> from engine import Vocabulary, compile_grammar
     >>> words = Vocabulary([b"(", b")", b"()", None], eos_ids=[3])
@@ -22,11 +22,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from engine.analysis.token_budget import TokenReach
 from engine.compile import CompiledGrammar
-from engine.decoding.budget.token_reach import TokenReach
 from engine.decoding.processors.grammar_mask import GrammarMask
 from engine.decoding.processors.logits import Allowed
-from engine.decoding.processors.masker import Masker
+from engine.decoding.processors.mask_processor import Masker
 from engine.decoding.values import BudgetState
 from engine.masking.token_automaton import TokenState
 from engine.source import InvariantError

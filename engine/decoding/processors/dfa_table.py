@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from engine.decoding.errors import EmptyMaskError
 from engine.decoding.processors.logits import Allowed, Logits
-from engine.decoding.processors.masker import Machine, named
+from engine.decoding.processors.mask_processor import Machine, named
 from engine.decoding.processors.processor import Context
 from engine.source import InvariantError, LimitExceededError
 from engine.vocabulary import Vocabulary

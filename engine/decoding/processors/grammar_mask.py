@@ -21,7 +21,7 @@ import numpy as np
 
 from engine.compile import CompiledGrammar
 from engine.decoding.processors.logits import Allowed
-from engine.decoding.processors.masker import Masker
+from engine.decoding.processors.mask_processor import Masker
 from engine.masking.token_automaton import TokenState, token_automaton
 from engine.vocabulary import Vocabulary, visible
 

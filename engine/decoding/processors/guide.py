@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from engine.decoding.processors.character_classes import TokenSpec, token_set
 from engine.decoding.processors.logits import Allowed
-from engine.decoding.processors.masker import Masker
+from engine.decoding.processors.mask_processor import Masker
 from engine.source import InvariantError
 from engine.vocabulary import Vocabulary
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from engine.decoding.processors.character_classes import TokenSpec, token_set
 from engine.decoding.processors.logits import Allowed
-from engine.decoding.processors.masker import Masker
+from engine.decoding.processors.mask_processor import Masker
 from engine.vocabulary import Vocabulary
 
 

@@ -20,7 +20,7 @@ from typing import TypeAlias
 import numpy as np
 
 from engine.decoding.processors.logits import Allowed, Logits
-from engine.decoding.processors.masker import Masker
+from engine.decoding.processors.mask_processor import Masker
 from engine.decoding.processors.processor import Context
 from engine.source import InvariantError
 from engine.vocabulary import Trie, Vocabulary, visible

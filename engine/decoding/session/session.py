@@ -20,7 +20,11 @@ from engine.decoding.errors import DeadEndError, FinishedError, NotAllowedError,
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.sampling import candidates
 from engine.decoding.sampling.sampler import Decision, decide
-from engine.decoding.session.accounts import (
+from engine.decoding.session.lru import Memo
+from engine.decoding.session.model_context import Asking
+from engine.decoding.session.navigation import put_under, walk
+from engine.decoding.session.replay import KnownLogits
+from engine.decoding.session.snapshots import (
     asked_step,
     broken_at,
     output_of,
@@ -28,10 +32,6 @@ from engine.decoding.session.accounts import (
     remembered_at,
     unasked_step,
 )
-from engine.decoding.session.asking import Asking
-from engine.decoding.session.memo import Memo
-from engine.decoding.session.moves import put_under, walk
-from engine.decoding.session.replay import KnownLogits
 from engine.decoding.session.tree import StepTree
 from engine.decoding.values import (
     COALESCED,
@@ -47,8 +47,8 @@ from engine.decoding.values import (
     StopRule,
     Trace,
 )
-from engine.masking import Matcher
-from engine.masking.explanation import Explanation
+from engine.matching import Matcher
+from engine.matching.explanation import Explanation
 from engine.models import LogitSource
 from engine.source import EngineError, InvariantError
 

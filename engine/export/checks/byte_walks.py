@@ -14,11 +14,11 @@ from __future__ import annotations
 import random
 from typing import Any, Final, Protocol
 
+from engine.automata.byte_automaton import DEAD
 from engine.automata.byte_classes import ByteRanges, join_ranges
-from engine.automata.dfa import ByteDfa
-from engine.automata.runtime import DEAD
+from engine.automata.dfa.dfa import ByteDfa
 from engine.compile import CompiledGrammar
-from engine.export.checks.walking import END_CHANCE, SEED, followed, shown
+from engine.export.checks.walk import END_CHANCE, SEED, followed, shown
 from engine.export.graph.attributes import bytes_text
 from engine.export.target import ExportJob, MismatchError
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from engine.automata.byte_classes import ByteRanges, join_ranges
-from engine.automata.dfa import ByteDfa
-from engine.automata.rules import RuleAutomata
+from engine.automata.dfa.dfa import ByteDfa
+from engine.automata.rtn.rule_automata import RuleAutomata
 from engine.export.checks.byte_walks import DfaSide, Side
 
 

@@ -14,9 +14,9 @@ from typing import Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.export.checks.walking import END_CHANCE, SEED, followed, shown
+from engine.export.checks.walk import END_CHANCE, SEED, followed, shown
 from engine.export.target import ExportJob, MismatchError
-from engine.masking import Matcher
+from engine.matching import Matcher
 from engine.vocabulary import Vocabulary
 
 WALKS: Final = 24

@@ -8,9 +8,9 @@ backslash that is meant is doubled (graphviz.org/doc/info/lang.html, escString).
 from __future__ import annotations
 
 from engine.automata.byte_classes import ByteRanges
-from engine.automata.dfa import ByteDfa
+from engine.automata.dfa.dfa import ByteDfa
 from engine.automata.labels import call_label, label, token_label
-from engine.automata.rules import RuleAutomata, RuleAutomaton
+from engine.automata.rtn.rule_automata import RuleAutomata, RuleAutomaton
 from engine.export.graph.attributes import bytes_text, token_text
 from engine.source import SourceText
 

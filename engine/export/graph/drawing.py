@@ -13,8 +13,8 @@ import time
 from dataclasses import replace
 from typing import Final, Literal
 
-from engine.automata.dfa import ByteDfa
-from engine.automata.rules import RuleAutomata
+from engine.automata.dfa.dfa import ByteDfa
+from engine.automata.rtn.rule_automata import RuleAutomata
 from engine.compile import CompiledGrammar, compile_grammar
 from engine.export.graph.dot import MOST_STATES, rules_to_dot, to_dot
 from engine.export.graph.networks import automata_of

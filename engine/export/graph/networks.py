@@ -16,9 +16,9 @@ import json
 from collections.abc import Iterable
 from typing import Any, Final
 
-from engine.automata.dfa import ByteDfa, DfaEdge, DfaState
+from engine.automata.dfa.dfa import ByteDfa, DfaEdge, DfaState
 from engine.automata.labels import call_label, label, token_label
-from engine.automata.rules import CallEdge, RuleAutomata, RuleAutomaton, TokenEdge
+from engine.automata.rtn.rule_automata import CallEdge, RuleAutomata, RuleAutomaton, TokenEdge
 from engine.compile import CompiledGrammar
 from engine.compile.compiled import DRAWABLE_STATES
 from engine.export.graph.attributes import bytes_text, read_bytes_text, read_token_text, token_text

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.automata.dfa import ByteDfa
-from engine.automata.rules import RuleAutomata
+from engine.automata.dfa.dfa import ByteDfa
+from engine.automata.rtn.rule_automata import RuleAutomata
 from engine.export.graph.networks import read_automata
 from engine.export.target import MismatchError
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import Final, TypeAlias
 
-from engine.automata.dfa import ByteDfa
-from engine.automata.lazy import LazyAutomaton
-from engine.automata.materialise import minimal_dfa
-from engine.automata.program import assemble
+from engine.automata.dfa.dfa import ByteDfa
+from engine.automata.dfa.materialise import minimal_dfa
+from engine.automata.nfa.lazy_automaton import LazyAutomaton
+from engine.automata.nfa.program import assemble
 from engine.export.rules.right_linear import System
 from engine.grammar import Chars, CharSet, Node
 from engine.grammar.simplify import simplify

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from engine.automata.json.strings.letter_spelling import json_automaton
-from engine.automata.json.strings.spelling import RAW, SHORT, Escapes
 from engine.automata.utf8 import FINAL
 from engine.export.rules.expressions import choice, literal, one_of, sequence
 from engine.export.rules.right_linear import System, solve
 from engine.grammar import NEVER, Chars, CharSet, Node
 from engine.grammar.charset import EVERY_SCALAR
+from engine.schema_automaton.json_encoding.class_encoder import json_automaton
+from engine.schema_automaton.json_encoding.encoder import RAW, SHORT, Escapes
 from engine.source import Limits
 
 _SURROGATES: Final = CharSet(((0xD800, 0xDFFF),))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from engine.automata.json.arena import Arena
-from engine.automata.json.formula import All, ExactlyOne, Formula, Some, Sub, span_at, span_of
-from engine.export.rules.rule_book import kebab
-from engine.notations.json_schema.text import Json, read_json
+from engine.export.rules.rule_builder import kebab
+from engine.notations.json_schema.json_tree import Json, read_json
+from engine.schema_automaton.formula.arena import Arena
+from engine.schema_automaton.formula.nodes import All, ExactlyOne, Formula, Some, Sub, span_at, span_of
 from engine.source import SourceText, Span
 
 _DEFINITIONS = ("$defs", "definitions")

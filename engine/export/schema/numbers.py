@@ -18,15 +18,15 @@ from collections import deque
 from fractions import Fraction
 from typing import Final
 
-from engine.automata.json.numbers.language import NumberLanguage, fraction
-from engine.automata.json.numbers.language import State as NumberState
-from engine.automata.json.numbers.magnitudes import decimals
-from engine.automata.json.numbers.mantissa import Mantissa, Place
-from engine.automata.minimise import equivalence_classes
+from engine.automata.dfa.minimise import equivalence_classes
 from engine.export.rules.expressions import choice, literal, one_of, optional, repeat, sequence
 from engine.export.rules.right_linear import Namer, System, solve
 from engine.export.schema.settings import Spelling
 from engine.grammar import NEVER, Chars, CharSet, Node
+from engine.schema_automaton.number_languages.language import NumberLanguage, fraction
+from engine.schema_automaton.number_languages.language import State as NumberState
+from engine.schema_automaton.number_languages.magnitudes import decimals
+from engine.schema_automaton.number_languages.mantissa import Mantissa, Place
 from engine.source import Limits
 
 MOST_EXPLORED: Final = 20_000

@@ -17,22 +17,22 @@ from __future__ import annotations
 from collections import deque
 from typing import Final
 
-from engine.automata.json.arrays import ArrayCase, ArrayPlace
-from engine.automata.json.formula import All, ExactlyOne, Formula, Some, Sub
-from engine.automata.json.goals import Goals, NumberPiece
-from engine.automata.json.numbers.language import NumberLanguage
-from engine.automata.json.objects.case import ObjectCase, ObjectPlace
-from engine.automata.json.values import WORDS, Kind
-from engine.automata.json.whitespace import Whitespace
 from engine.export.rules.expressions import choice, literal, one_of, repeat, sequence
 from engine.export.rules.right_linear import Namer, System, solve
-from engine.export.rules.rule_book import START, RuleBook, kebab
+from engine.export.rules.rule_builder import START, RuleBook, kebab
 from engine.export.schema.names import SchemaNames
 from engine.export.schema.numbers import any_integer, any_number, bounded_number, counts_digits, is_any
-from engine.export.schema.places import array_system, object_system
+from engine.export.schema.sequence_automata import array_system, object_system
 from engine.export.schema.settings import Settings, Spelling
 from engine.export.schema.strings import StringRules
 from engine.grammar import EMPTY, NEVER, Chars, Grammar, Node, Reference, Sequence
+from engine.schema_automaton.formula.nodes import All, ExactlyOne, Formula, Some, Sub
+from engine.schema_automaton.formula.values import WORDS, Kind
+from engine.schema_automaton.lexing.whitespace import Whitespace
+from engine.schema_automaton.number_languages.language import NumberLanguage
+from engine.schema_automaton.solver.array_machine import ArrayCase, ArrayPlace
+from engine.schema_automaton.solver.object_machine import ObjectCase, ObjectPlace
+from engine.schema_automaton.solver.solver import Goals, NumberPiece
 from engine.source import Span
 
 _MOST_INDENT: Final = 32

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from engine.automata.json.strings.spelling import Escapes
-from engine.automata.json.whitespace import Whitespace
+from engine.schema_automaton.json_encoding.encoder import Escapes
+from engine.schema_automaton.lexing.whitespace import Whitespace
 from engine.source import CancelToken, Limits
 
 

@@ -10,23 +10,23 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from engine.automata.json.formula import All, Among, Formula, Some, Text
-from engine.automata.json.goals import Goals
-from engine.automata.json.strings.names import Trie
-from engine.automata.json.strings.nodes import to_node
-from engine.automata.json.strings.spelling import Escapes
 from engine.export.rules.character_automaton import character_system
 from engine.export.rules.expressions import choice, literal, mapped, repeat, sequence
 from engine.export.rules.right_linear import System, solve
-from engine.export.rules.rule_book import RuleBook
-from engine.export.schema import everyday_formats, whole_formats
+from engine.export.rules.rule_builder import RuleBook
+from engine.export.schema import approximate_formats, exact_formats
 from engine.export.schema.characters import escaped, raw
+from engine.export.schema.exact_formats import WholeFormats
 from engine.export.schema.settings import Settings, Spelling
-from engine.export.schema.whole_formats import WholeFormats
 from engine.grammar import NEVER, Chars, CharSet, Look, Node, Reference
 from engine.grammar.charset import EVERY_SCALAR
 from engine.grammar.nodes import parts
 from engine.grammar.simplify import simplify
+from engine.schema_automaton.formula.nodes import All, Among, Formula, Some, Text
+from engine.schema_automaton.json_encoding.encoder import Escapes
+from engine.schema_automaton.solver.solver import Goals
+from engine.schema_automaton.string_languages.names import Trie
+from engine.schema_automaton.string_languages.nodes import to_node
 from engine.source import Span
 
 MOST_STATES: Final = 2_000
@@ -136,7 +136,7 @@ class StringRules:
     def _whole(self, formula: Formula, name: str, span: Span) -> Node | None:
         """A format that is counted by rules, or a choice of which one is such; otherwise None."""
         match formula:
-            case Text(key=("format", str() as format_name)) if format_name in whole_formats.NAMES:
+            case Text(key=("format", str() as format_name)) if format_name in exact_formats.NAMES:
                 return self._formats.node(format_name)
             case Some() if any(self._whole(item, name, span) is not None for item in formula.items):
                 return choice(*(self._decoded(item, name, span) for item in formula.items))
@@ -162,9 +162,9 @@ class StringRules:
         """The same or less: formats in their everyday form, but for those that must not hold."""
         arena = self._goals.arena
         match formula:
-            case Text(key=("format", str() as name)) if name in everyday_formats.NAMES:
+            case Text(key=("format", str() as name)) if name in approximate_formats.NAMES:
                 self.everyday.add(name)
-                return arena.text(partial(everyday_formats.everyday, name), ("everyday", name), Span(0, 0))
+                return arena.text(partial(approximate_formats.everyday, name), ("everyday", name), Span(0, 0))
             case All():
                 return arena.all_of(self._everyday(item) for item in formula.items)
             case Some():

@@ -9,16 +9,16 @@ from __future__ import annotations
 from typing import Final
 from weakref import WeakKeyDictionary
 
-from engine.automata.dfa import ByteDfa
-from engine.automata.lazy import LazyAutomaton
-from engine.automata.materialise import minimal_dfa
-from engine.automata.program import Program, assemble
-from engine.automata.recursion import nests_without_bound
+from engine.automata.dfa.dfa import ByteDfa
+from engine.automata.dfa.materialise import minimal_dfa
+from engine.automata.nfa.lazy_automaton import LazyAutomaton
+from engine.automata.nfa.program import Program, assemble
+from engine.automata.nfa.recursion import nests_without_bound
 from engine.compile import CompiledGrammar
 from engine.export.schema.settings import Spelling
 from engine.export.tables.named_limit import named_limit
+from engine.export.tables.token_element_index import whole_token_index
 from engine.export.tables.token_index import RowSize, TokenIndex, forecast_of, index_of
-from engine.export.tables.whole_tokens import whole_token_index
 from engine.export.target import NO_VOCABULARY, ExportJob, ExportOptions, NotExportableError
 from engine.export.text.conversion import CLOSE_OBJECTS, needs_closing
 from engine.export.text.plain_grammar import converted, schema_refusal

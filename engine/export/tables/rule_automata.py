@@ -7,8 +7,8 @@ refers to the start and that nothing refers to makes the start a rule among rule
 
 from __future__ import annotations
 
-from engine.automata.program import assemble
-from engine.automata.rules import RuleAutomata, rule_automata
+from engine.automata.nfa.program import assemble
+from engine.automata.rtn.rule_automata import RuleAutomata, rule_automata
 from engine.grammar import Grammar, Reference, Rule
 from engine.grammar.simplify import simplify_grammar
 from engine.source import CancelToken, Limits

@@ -31,7 +31,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
-from engine.automata.rules import RuleAutomata, RuleAutomaton
+from engine.automata.rtn.rule_automata import RuleAutomata, RuleAutomaton
 from engine.compile import CompiledGrammar
 from engine.export.provenance import provenance
 from engine.export.schema.settings import Spelling

@@ -16,8 +16,8 @@ import re
 from dataclasses import dataclass, replace
 from typing import Final
 
-from engine.automata.dfa import ByteDfa
-from engine.automata.rules import RuleAutomata, RuleAutomaton
+from engine.automata.dfa.dfa import ByteDfa
+from engine.automata.rtn.rule_automata import RuleAutomata, RuleAutomaton
 from engine.compile import CompiledGrammar, compile_grammar
 from engine.export.schema.settings import Spelling
 from engine.export.tables.rule_automata import automata_of_rules

@@ -34,7 +34,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.automata.dfa import ByteDfa
+from engine.automata.dfa.dfa import ByteDfa
 from engine.compile import CompiledGrammar
 from engine.export.provenance import provenance
 from engine.export.target import ExportJob, Forecast

@@ -20,7 +20,7 @@ from __future__ import annotations
 from typing import Final
 
 from engine.compile import CompiledGrammar
-from engine.export.checks.texts import check_text
+from engine.export.checks.text_check import check_text
 from engine.export.provenance import commented
 from engine.export.rules.flatten import is_recursive
 from engine.export.target import Artifact, Check, ExportJob, ExportOptions

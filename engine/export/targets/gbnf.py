@@ -18,10 +18,10 @@ from __future__ import annotations
 
 from engine.compile import CompiledGrammar
 from engine.export.checks.byte_walks import scope_of
-from engine.export.checks.texts import check_text
+from engine.export.checks.text_check import check_text
 from engine.export.provenance import commented
+from engine.export.rules.cleanup import has_dead_parts, without_dead_parts
 from engine.export.rules.llama_limits import within_llama_limits
-from engine.export.rules.plain import has_dead_parts, without_dead_parts
 from engine.export.target import (
     Artifact,
     Check,

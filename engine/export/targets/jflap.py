@@ -14,7 +14,7 @@ from typing import Final
 from xml.etree import ElementTree as ET
 
 from engine.compile import CompiledGrammar
-from engine.export.checks.texts import check_text
+from engine.export.checks.text_check import check_text
 from engine.export.provenance import provenance_lines
 from engine.export.rules.character_automaton import read_characters
 from engine.export.rules.right_linear import System

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.export.checks.texts import check_text
+from engine.export.checks.text_check import check_text
 from engine.export.provenance import commented
 from engine.export.target import Artifact, Check, ExportJob, MismatchError
 from engine.export.targets.common.rules import RulesTarget

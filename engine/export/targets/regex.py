@@ -8,7 +8,7 @@ all of Python, ECMAScript, Rust and RE2.
 from __future__ import annotations
 
 from engine.compile import CompiledGrammar
-from engine.export.checks.texts import check_text
+from engine.export.checks.text_check import check_text
 from engine.export.target import Artifact, Check, ExportJob, ExportOptions, OptionName
 from engine.export.targets.common.rules import RulesTarget
 from engine.export.text.conversion import ALREADY, looks_around, to_regex

@@ -20,7 +20,7 @@ import msgspec
 
 from engine.compile import CompiledGrammar, compile_grammar
 from engine.export.checks.byte_walks import CompiledSide, walk_side_by_side
-from engine.export.checks.texts import check_text, refused_as_mismatch
+from engine.export.checks.text_check import check_text, refused_as_mismatch
 from engine.export.provenance import comment, indented_provenance, provenance_lines, shown
 from engine.export.target import Artifact, Check, ExportJob, MismatchError, OptionName
 from engine.export.targets.common.rules import RulesTarget

@@ -7,7 +7,7 @@ from html import escape  # `xml.sax.saxutils` brings the network's modules with 
 from typing import Final
 from xml.etree import ElementTree as ET
 
-from engine.automata.dfa import ByteDfa
+from engine.automata.dfa.dfa import ByteDfa
 from engine.export.graph.drawing import drawing, picture
 from engine.export.provenance import provenance
 from engine.export.target import Artifact, Check, ExportJob, MismatchError

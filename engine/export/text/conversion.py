@@ -15,20 +15,17 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 from weakref import WeakKeyDictionary
 
-from engine.automata.json.runtime import DEEPEST, JsonAutomaton
-from engine.automata.json.strings.spelling import Escapes
-from engine.automata.json.whitespace import Whitespace
 from engine.compile import CompiledGrammar, compile_grammar
 from engine.export.rules.character_automaton import MOST_STATES, character_system, read_characters
 from engine.export.rules.flatten import RecursiveError, flatten, is_recursive
 from engine.export.rules.llama_limits import within_llama_limits
 from engine.export.rules.right_linear import solve
-from engine.export.rules.rule_book import START, RuleBook
-from engine.export.schema.everyday_formats import lacks
+from engine.export.rules.rule_builder import START, RuleBook
+from engine.export.schema.approximate_formats import lacks
 from engine.export.schema.names import SchemaNames
 from engine.export.schema.numbers import MOST_WHOLE
-from engine.export.schema.places import NotContextFreeError
 from engine.export.schema.rules import SchemaRules
+from engine.export.schema.sequence_automata import NotContextFreeError
 from engine.export.schema.settings import Settings, Spelling
 from engine.export.text.print_regex import Dialect, NoRegexError, print_regex
 from engine.grammar import NEVER, Grammar, Look, Node, Rule
@@ -37,6 +34,9 @@ from engine.grammar.print_gbnf import print_rules
 from engine.grammar.simplify import simplify
 from engine.notations.gbnf import parse as parse_gbnf
 from engine.notations.regex import parse as parse_regex
+from engine.schema_automaton.json_encoding.encoder import Escapes
+from engine.schema_automaton.lexing.whitespace import Whitespace
+from engine.schema_automaton.pushdown.automaton import DEEPEST, JsonAutomaton
 from engine.source import CancelToken, Diagnostic, EngineError, GrammarError, LimitExceededError, Severity, Span
 from engine.source.collection import no_collection
 

@@ -7,9 +7,9 @@ from typing import Final
 from weakref import WeakKeyDictionary
 
 from engine.compile import CompiledGrammar, compile_grammar
+from engine.export.rules.cleanup import trimmed
 from engine.export.rules.flatten import is_recursive
 from engine.export.rules.left_recursion import without_direct_left_recursion
-from engine.export.rules.plain import trimmed
 from engine.export.schema.settings import Spelling
 from engine.export.target import ExportJob, ExportOptions, OptionName
 from engine.export.text.conversion import CLOSE_OBJECTS, Conversion, automaton_grammar, to_gbnf, to_regex

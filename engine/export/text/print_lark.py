@@ -22,8 +22,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from engine.export.rules.cleanup import renamed
 from engine.export.rules.flatten import is_recursive
-from engine.export.rules.plain import renamed
 from engine.export.text.print_regex import print_regex, quantifier
 from engine.grammar import Chars, CharSet, Choice, Empty, Grammar, Never, Node, Reference, Repeat, Rule, Sequence
 from engine.notations.regex import parse as parse_regex

@@ -16,7 +16,7 @@ from contextlib import suppress
 from typing import Final
 
 from engine.compile import CompiledGrammar
-from engine.export.rules.rule_book import START
+from engine.export.rules.rule_builder import START
 from engine.export.text.conversion import Conversion, NotConvertibleError, looks_around, to_regex
 from engine.export.text.print_regex import print_regex
 from engine.grammar import Grammar, Rule

@@ -17,11 +17,11 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING
 
-from engine.automata.json.formula import All, Among, Formula, Not, Some
-from engine.automata.json.objects.cells import elsewhere, names_in
-from engine.automata.json.values import Kind
 from engine.notations.json_schema.dialects import Draft
-from engine.notations.json_schema.text import Json
+from engine.notations.json_schema.json_tree import Json
+from engine.schema_automaton.formula.nodes import All, Among, Formula, Not, Some
+from engine.schema_automaton.formula.values import Kind
+from engine.schema_automaton.solver.key_classes import elsewhere, names_in
 
 if TYPE_CHECKING:
     from engine.notations.json_schema.lowering import Schema

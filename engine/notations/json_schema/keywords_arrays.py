@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from engine.automata.json.formula import Formula
 from engine.notations.json_schema.dialects import Draft
 from engine.notations.json_schema.evaluated import unevaluated_items
+from engine.notations.json_schema.json_tree import Json
 from engine.notations.json_schema.lowering import Keyword, Schema
-from engine.notations.json_schema.text import Json
+from engine.schema_automaton.formula.nodes import Formula
 
 
 def prefix_length(here: Schema) -> int:

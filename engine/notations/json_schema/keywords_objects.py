@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from engine.automata.json.formula import Formula
 from engine.notations.json_schema.evaluated import unevaluated_properties
+from engine.notations.json_schema.json_tree import Json, Key
 from engine.notations.json_schema.lowering import Keyword, Schema
-from engine.notations.json_schema.text import Json, Key
+from engine.schema_automaton.formula.nodes import Formula
 
 
 def _properties(here: Schema, part: Json) -> Formula:

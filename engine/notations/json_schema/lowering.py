@@ -12,16 +12,16 @@ from fractions import Fraction
 from functools import cache
 from typing import Final, TypeAlias
 
-from engine.automata.json.arena import Arena
-from engine.automata.json.formula import Formula, Place
-from engine.automata.json.values import EVERY_KIND, LARGEST, HugeNumber, Kind
 from engine.notations.json_schema.dialects import SINCE, Draft, draft_name
 from engine.notations.json_schema.findings import Findings
+from engine.notations.json_schema.json_tree import Json, Key
+from engine.notations.json_schema.keyword_suggestions import is_annotation, likely_keyword
 from engine.notations.json_schema.resources import Resources, Scope
 from engine.notations.json_schema.shapes import embedded_schema
-from engine.notations.json_schema.spelling import is_annotation, likely_keyword
-from engine.notations.json_schema.text import Json, Key
-from engine.notations.json_schema.texts import Texts
+from engine.notations.json_schema.string_languages import Texts
+from engine.schema_automaton.formula.arena import Arena
+from engine.schema_automaton.formula.nodes import Formula, Place
+from engine.schema_automaton.formula.values import EVERY_KIND, LARGEST, HugeNumber, Kind
 from engine.source import Limits, turn
 
 _TYPES: Final = {

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from engine.automata.json.arena import Arena
-from engine.automata.json.formula import All, ExactlyOne, Formula, Not, Some, Sub
 from engine.notations.json_schema.dialects import Draft
 from engine.notations.json_schema.findings import Findings
+from engine.notations.json_schema.json_tree import JsonTextError, TooDeepError, read_json
 from engine.notations.json_schema.lowering import Lowering
 from engine.notations.json_schema.resources import Resources
-from engine.notations.json_schema.text import JsonTextError, TooDeepError, read_json
+from engine.schema_automaton.formula.arena import Arena
+from engine.schema_automaton.formula.nodes import All, ExactlyOne, Formula, Not, Some, Sub
 from engine.source import GrammarError, Limits, SourceText
 
 

@@ -16,7 +16,7 @@ from urllib.parse import unquote
 from engine.notations import links
 from engine.notations.json_schema.dialects import BELOW, LIST, NAMED, ONE, SINCE, Draft, draft_of
 from engine.notations.json_schema.findings import Findings
-from engine.notations.json_schema.text import Json
+from engine.notations.json_schema.json_tree import Json
 from engine.source import turn
 
 _ROOT = "schema:/"

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from engine.notations.json_schema.spelling import is_annotation, similar_word
-from engine.notations.json_schema.text import Json
+from engine.notations.json_schema.json_tree import Json
+from engine.notations.json_schema.keyword_suggestions import is_annotation, similar_word
 
 _MOST_LOOKED_AT: Final = 1_000
 _TYPES: Final = frozenset(("null", "boolean", "number", "integer", "string", "array", "object"))

@@ -124,9 +124,9 @@ class Atomics:
 
 def _no_string_goes_on(node: Node) -> bool:
     """Whether no string of a node begins with another, whatever its conditions say."""
-    from engine.automata.lazy import LazyAutomaton
-    from engine.automata.program import assemble
-    from engine.automata.runtime import DEAD
+    from engine.automata.byte_automaton import DEAD
+    from engine.automata.nfa.lazy_automaton import LazyAutomaton
+    from engine.automata.nfa.program import assemble
     from engine.grammar.simplify import simplify
 
     stripped = _without_conditions(node, 0)

@@ -12,7 +12,7 @@ from pathlib import Path
 from engine.vocabulary.readers.files import check_folder as check_tokenizer_folder
 from engine.vocabulary.readers.files import read_path
 from engine.vocabulary.readers.objects import read_object
-from engine.vocabulary.readers.table import TokenTable
+from engine.vocabulary.readers.token_table import TokenTable
 
 __all__ = ["TokenTable", "check_tokenizer_folder", "read_tokenizer"]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from engine.vocabulary.errors import VocabularyError
 from engine.vocabulary.readers.document import HIGHEST_ID, Part, by_id
-from engine.vocabulary.readers.table import TokenTable, check_highest
+from engine.vocabulary.readers.token_table import TokenTable, check_highest
 
 if TYPE_CHECKING:
     import tiktoken

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.vocabulary.readers.document import Part, by_id, encoded, highest_id
-from engine.vocabulary.readers.spelling import is_byte_level, spelling
-from engine.vocabulary.readers.table import TokenTable
+from engine.vocabulary.readers.token_bytes import is_byte_level, spelling
+from engine.vocabulary.readers.token_table import TokenTable
 
 
 def read_tokenizer_json(document: Mapping[str, Any], file: str = "this tokenizer.json") -> TokenTable:

@@ -5,7 +5,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtTest import QTest
 
 from app.actions import COMMANDS, MENUS
-from app.window.palette import CommandPalette
+from app.dialogs.palette import CommandPalette
 
 
 def test_every_command_has_a_key_and_no_key_has_two():

@@ -6,9 +6,9 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit
 
+from app.dialogs.replay_dialog import ReplayDialog
 from app.document import DocumentFile, GrammarPart, ModelPart
-from app.window.replay_dialog import ReplayDialog
-from engine.diagnosis.testing import ExpectedText
+from engine.diagnosis.test_strings.values import ExpectedText
 
 CTRL, SHIFT, NONE = (
     Qt.KeyboardModifier.ControlModifier,

@@ -23,7 +23,7 @@ from app.settings import Preferences, Settings
 from app.storage import read_limited, set_aside
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import Chat, FormerBranch
-from engine.diagnosis.testing import ExpectedText
+from engine.diagnosis.test_strings.values import ExpectedText
 
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "400"))
 DEEP = 100_000

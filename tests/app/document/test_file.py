@@ -15,7 +15,7 @@ from engine.decoding.pipeline_settings import (
     ZoneSettings,
 )
 from engine.decoding.values import Chat, FormerBranch, SamplerSettings, Step, Trace, TraceNode
-from engine.diagnosis.testing import ExpectedText
+from engine.diagnosis.test_strings.values import ExpectedText
 
 
 def step(token_id, token):

@@ -10,7 +10,7 @@ from engine.compile import CompiledGrammar, CompileOptions, compile_grammar
 from engine.decoding.generate import generate
 from engine.decoding.values import Finish
 from engine.models import LogitSource, load_model
-from engine.models.known import known_models
+from engine.models.catalogue import known_models
 from engine.source import Severity
 
 EXAMPLES = examples()

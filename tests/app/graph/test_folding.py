@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.graph.folding import Fold, fold, label_of
-from engine.automata.dfa import ByteDfa, DfaEdge, DfaState
+from app.graph.match.folding import Fold, fold, label_of
+from engine.automata.dfa.dfa import ByteDfa, DfaEdge, DfaState
 from engine.compile import compile_grammar
 
 SAMPLES = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.graph.joining import joined
+from app.graph.match.state_matching import joined
 from engine.compile import compile_grammar
 
 

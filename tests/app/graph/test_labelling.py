@@ -11,13 +11,13 @@ import pytest
 from PySide6.QtCore import QPointF, QRectF
 
 from app.graph.chart import Chart
-from app.graph.folding import fold
+from app.graph.draw.scene import AutomatonScene
+from app.graph.draw.shapes import heads
 from app.graph.labelling import MARK, place_labels
-from app.graph.layout import METHODS, LayoutAnswer, LayoutRequest, Placement, lay_out
-from app.graph.paths import heads
-from app.graph.scene import AutomatonScene
+from app.graph.layout.types import METHODS, LayoutAnswer, LayoutRequest, Placement, lay_out
+from app.graph.match.folding import fold
 from app.panes.automaton.drawing import Automaton, Drawing
-from app.panes.automaton.views import View
+from app.panes.automaton.view_state import View
 from engine.compile import compile_grammar
 
 NUMBER = r"-?([0-9]|[1-9][0-9]{0,15})(\.[0-9]+)?([eE][-+]?[0-9][1-9]{0,15})?"  # as in llama.cpp's json.gbnf

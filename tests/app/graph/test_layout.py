@@ -12,11 +12,11 @@ from itertools import pairwise
 
 import pytest
 
-from app.graph import layout
-from app.graph.graphviz import place_by_dot
-from app.graph.layered import place_by_layers
-from app.graph.layout import LayoutRequest, Placement, lay_out
-from app.graph.sugiyama import place_by_sugiyama
+from app.graph.layout import types
+from app.graph.layout.graphviz import place_by_dot
+from app.graph.layout.layered import place_by_layers
+from app.graph.layout.sugiyama import place_by_sugiyama
+from app.graph.layout.types import LayoutRequest, Placement, lay_out
 from engine.source import InvariantError
 
 Place = Callable[[LayoutRequest], Placement]
@@ -153,7 +153,7 @@ def test_a_request_refuses_nonsense(
 
 def test_speaking_of_layouts_loads_neither_qt_nor_a_layout_library() -> None:
     heavy = ("PySide6", "pygraphviz", "fast_sugiyama", "numpy", "torch")
-    code = f"import sys, {layout.__name__}; print([name for name in {heavy!r} if name in sys.modules])"
+    code = f"import sys, {types.__name__}; print([name for name in {heavy!r} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
@@ -176,11 +176,11 @@ def test_a_method_is_used_where_it_is_chosen_and_serves() -> None:
     assert lay_out(replace(request_of(chain, count=60), method="dot")).method == "dot"
     assert lay_out(replace(request_of(chain[:9], count=10), method="sugiyama")).method == "sugiyama"
     assert lay_out(replace(request_of(chain[:9], count=10), method="layered")).method == "layered"
-    large = request_of([(node, node + 1) for node in range(layout.DOT_IF_ASKED)], count=layout.DOT_IF_ASKED + 1)
+    large = request_of([(node, node + 1) for node in range(types.DOT_IF_ASKED)], count=types.DOT_IF_ASKED + 1)
     assert lay_out(replace(large, method="dot")).method == "sugiyama"
 
 
-@pytest.mark.parametrize("method", layout.METHODS)
+@pytest.mark.parametrize("method", types.METHODS)
 @pytest.mark.parametrize("name", ["chain", "there and back", "diamond with skips"])
 def test_downwards_is_the_same_drawing_turned(method: str, name: str) -> None:
     request = replace(GRAPHS[name], method=method)
@@ -196,7 +196,7 @@ def test_downwards_is_the_same_drawing_turned(method: str, name: str) -> None:
 
 def test_boxes_are_turned_inside_and_stay_in_rows() -> None:
     pairs = [(0, 1), (1, 2), (3, 4)]
-    groups = (layout.LayoutGroup((0, 1, 2), 0, 30.0, 12.0), layout.LayoutGroup((3, 4), 3, 30.0, 12.0))
+    groups = (types.LayoutGroup((0, 1, 2), 0, 30.0, 12.0), types.LayoutGroup((3, 4), 3, 30.0, 12.0))
     answer = lay_out(replace(request_of(pairs, count=5), groups=groups, downwards=True))
     assert answer.positions[0][1] < answer.positions[1][1] < answer.positions[2][1]
     assert len(answer.boxes) == 2
@@ -205,11 +205,11 @@ def test_boxes_are_turned_inside_and_stay_in_rows() -> None:
 def test_what_was_drawn_before_stays_where_it_was() -> None:
     before = lay_out(GRAPHS["chain"])
     longer = lay_out(request_of([(node, node + 1) for node in range(10)], count=11))
-    moved = layout.steadied(longer, {node: (x + 100, y - 7) for node, (x, y) in before.positions.items()})
+    moved = types.steadied(longer, {node: (x + 100, y - 7) for node, (x, y) in before.positions.items()})
     for node, (x, y) in before.positions.items():
         assert moved.positions[node] == pytest.approx((x + 100, y - 7), abs=1.0)
     assert len(moved.curves) == len(longer.curves)
-    assert layout.steadied(longer, {0: (5.0, 5.0)}) == longer  # too little in common
+    assert types.steadied(longer, {0: (5.0, 5.0)}) == longer  # too little in common
 
 
 @pytest.mark.parametrize("downwards", [False, True])
@@ -226,12 +226,12 @@ def test_what_comes_out_upside_down_is_turned_back(downwards: bool) -> None:
         curves={key: tuple(map(turned, chain)) for key, chain in before.curves.items()},
         label_positions={key: turned(point) for key, point in before.label_positions.items()},
     )
-    again = layout.steadied(upside_down, before.positions, downwards=downwards)
+    again = types.steadied(upside_down, before.positions, downwards=downwards)
     for node, point in before.positions.items():
         assert again.positions[node] == pytest.approx(point)
     for key, chain in before.curves.items():
         assert [pytest.approx(point) for point in chain] == list(again.curves[key])
-    assert layout.steadied(before, before.positions, downwards=downwards) == before
+    assert types.steadied(before, before.positions, downwards=downwards) == before
 
 
 def test_a_wide_label_of_a_loop_lies_over_no_other():

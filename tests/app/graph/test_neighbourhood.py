@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from app.graph.neighbourhood import Surroundings
-from engine.automata.dfa import ByteDfa, DfaEdge, DfaState
+from app.graph.match.neighbourhood import Surroundings
+from engine.automata.dfa.dfa import ByteDfa, DfaEdge, DfaState
 
 
 def dfa_of(pairs: list[tuple[int, int]], boundary: frozenset[int] = frozenset()) -> ByteDfa:

@@ -7,7 +7,7 @@ from itertools import combinations, pairwise
 
 import pytest
 
-from app.graph.layout import LayoutGroup, LayoutRequest, Rect, lay_out
+from app.graph.layout.types import LayoutGroup, LayoutRequest, Rect, lay_out
 from engine.source import InvariantError
 
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 from PySide6.QtCore import QPointF
 
-from app.graph import paths
+from app.graph.draw import shapes
 
 
 def chain(drawn: random.Random, curves: int, size: float):
@@ -19,7 +19,7 @@ def test_straight_pieces_follow_their_curves(curves: int, size: float, pieces: i
     drawn = random.Random(curves)
     for _ in range(20):
         one = chain(drawn, curves, size)
-        curve, line = paths.curves([one]), paths.polylines([one])
+        curve, line = shapes.curves([one]), shapes.polylines([one])
         assert line.elementAt(0).x == pytest.approx(curve.elementAt(0).x)
         ends = curve.currentPosition(), line.currentPosition()
         assert (ends[0] - ends[1]).manhattanLength() < 1e-6
@@ -43,4 +43,4 @@ def _point(one, curve, share):
 
 
 def test_no_chain_is_an_empty_path() -> None:
-    assert paths.polylines([]).isEmpty()
+    assert shapes.polylines([]).isEmpty()

@@ -6,8 +6,8 @@ import pickle
 
 import pytest
 
-from app.graph.folding import fold
-from app.graph.regions import FOLDED_BEYOND, MOST_REGIONS, Regions, regions_of
+from app.graph.match.folding import fold
+from app.graph.match.regions import FOLDED_BEYOND, MOST_REGIONS, Regions, regions_of
 from engine.compile import compile_grammar
 
 RECORD = r'\{"name": "[A-Z][a-z]{1,15}", "age": ([1-9]|[1-9][0-9]|1[01][0-9]), "mail": "[a-z]{1,20}@[a-z]{1,20}"\}'

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from app.graph.folding import fold
-from app.graph.runs import fold_runs
+from app.graph.match.folding import fold
+from app.graph.match.forced_chains import fold_runs
 from engine.compile import compile_grammar
-from engine.decoding.coalescence.merging import merge_forced
+from engine.decoding.forced.merging import merge_forced
 
 PEOPLE = r'\{"name":"(John|Paul)","age":(20|30)\}'
 

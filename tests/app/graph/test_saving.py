@@ -10,11 +10,11 @@ import pytest
 from PySide6.QtGui import QImage
 from pytestqt.qtbot import QtBot
 
-from app.graph.layout import lay_out
-from app.graph.neighbourhood import Surroundings
-from app.graph.picture import picture_of, request_of
-from app.graph.saving import dot_of, save
-from app.graph.scene import AutomatonScene
+from app.graph.draw.diagram import picture_of, request_of
+from app.graph.draw.image_files import dot_of, save
+from app.graph.draw.scene import AutomatonScene
+from app.graph.layout.types import lay_out
+from app.graph.match.neighbourhood import Surroundings
 from engine.compile import compile_grammar
 
 

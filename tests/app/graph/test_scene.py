@@ -6,11 +6,11 @@ import pytest
 from PySide6.QtCore import QPointF, QRectF
 from pytestqt.qtbot import QtBot
 
-from app.graph.layout import LayoutRequest, lay_out
-from app.graph.neighbourhood import Surroundings
-from app.graph.picture import Picture, picture_of, request_of, written
-from app.graph.scene import LABELS_FROM_ZOOM, AutomatonScene
-from engine.automata.dfa import ByteDfa, DfaEdge, DfaState
+from app.graph.draw.diagram import Picture, picture_of, request_of, written
+from app.graph.draw.scene import LABELS_FROM_ZOOM, AutomatonScene
+from app.graph.layout.types import LayoutRequest, lay_out
+from app.graph.match.neighbourhood import Surroundings
+from engine.automata.dfa.dfa import ByteDfa, DfaEdge, DfaState
 
 EVERYTHING = QRectF(-1e6, -1e6, 2e6, 2e6)
 

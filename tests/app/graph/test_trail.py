@@ -7,9 +7,9 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.graph.folding import fold
-from app.graph.trail import Trail, between, edges_of, shortest_text
-from engine.automata.dfa import ByteDfa
+from app.graph.match.folding import fold
+from app.graph.match.path import Trail, between, edges_of, shortest_text
+from engine.automata.dfa.dfa import ByteDfa
 from engine.compile import compile_grammar
 
 DFA = compile_grammar("regex", "(?:ab|[a-c]+é|c{3})*x?").materialise()

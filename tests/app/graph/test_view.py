@@ -4,8 +4,8 @@ import pytest
 from PySide6.QtCore import QRectF
 
 from app import theme
-from app.graph.scene import AutomatonScene
-from app.graph.view import GraphView
+from app.graph.draw.scene import AutomatonScene
+from app.graph.draw.view import GraphView
 
 HOME = QRectF(0, 0, 400, 300)
 

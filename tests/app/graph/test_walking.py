@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QRectF
 
-from app.graph.walking import towards
+from app.graph.draw.keyboard_navigation import towards
 
 
 def boxes(**places: tuple[float, float]) -> dict[int, QRectF]:

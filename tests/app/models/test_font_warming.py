@@ -1,6 +1,6 @@
 """Letters of other scripts are laid out ahead, one after the other, and then no more."""
 
-from app.models.font_warming import FontWarming
+from app.widgets.font_warming import FontWarming
 
 
 def test_every_letter_is_laid_out_and_then_it_rests(qtbot, qapp):

@@ -13,7 +13,7 @@ import sys, threading
 sys.path.insert(0, {support!r})
 from import_guard import ImportGuard
 from PySide6.QtWidgets import QApplication
-from app.models.late_import import PLOTS, LateImport, Library
+from app.widgets.deferred_import import PLOTS, LateImport, Library
 guard = ImportGuard()
 guard.install()
 app = QApplication([])

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel
 
-from app.models.late_pages import Late, LateTabs
+from app.widgets.lazy import Late, LateTabs
 
 
 class Maker:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import QModelIndex
 
-from app.models.phrase_delegate import runs
 from app.models.phrases import PhrasesModel
-from engine.diagnosis.described import Description
-from engine.diagnosis.described.describe import describe_grammar
+from app.widgets.phrase_delegate import runs
+from engine.diagnosis.explanation_tree import Description
+from engine.diagnosis.explanation_tree.describe import describe_grammar
 
 TEXT = 'root ::= "[" (item | "x")* "]"\nitem ::= [a-z]\n'
 

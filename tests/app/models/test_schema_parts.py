@@ -2,8 +2,8 @@
 
 import json
 
-from app.models.schema_parts import LONGEST, MOST_PARTS, schema_parts
-from engine.decoding.debugging.schema_places import SchemaPlaces
+from app.panes.generation.schema_parts import LONGEST, MOST_PARTS, schema_parts
+from engine.decoding.debugging.schema_locations import SchemaPlaces
 
 SCHEMA = {
     "properties": {

@@ -8,7 +8,7 @@ from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
 from app.models.states import ACCEPTS, HERE, LEADS_TO, MARKS, READS, STATE, StatesModel
-from engine.automata.dfa import ByteDfa, DfaEdge, DfaState
+from engine.automata.dfa.dfa import ByteDfa, DfaEdge, DfaState
 from engine.automata.labels import label
 from engine.source import SourceText, Span
 

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
-from app.models.steady import Steady
+from app.widgets.stable_widget import Steady
 
 
 class Requests(QObject):

@@ -1,7 +1,7 @@
 import pytest
 from decode_views import candidate
 
-from app.models.wording import candidate_text, change_column, count, megabytes, percent, percent_column, prompt_text
+from app.display_text import candidate_text, change_column, count, megabytes, percent, percent_column, prompt_text
 from engine.decoding.values import Chat
 
 

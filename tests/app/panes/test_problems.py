@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
-from app.models.wording import unmarked
+from app.display_text import unmarked
 from app.panes.problems import FIX, HINT, MESSAGE, PLACE, SEVERITY, ProblemsModel, ProblemsPane
 from engine.source import Diagnostic, Severity, SourceText, Span
 

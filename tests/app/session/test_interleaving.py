@@ -10,8 +10,7 @@ from model_doubles import decode_handler
 from app.document import Autosave, Document, DocumentFile, GrammarPart, ModelPart
 from app.session import Groups, Session
 from app.session.decoding import _STOPPED_BY
-from app.workers import coalescence_messages, decode_messages
-from app.workers.coalescence_messages import CompareSpellings, FindForced, FindForcedHere, ListIndex, MeasureStrategies
+from app.workers import decode_messages, forced_messages
 from app.workers.compile_messages import CompileRequest
 from app.workers.decode_messages import (
     Back,
@@ -35,6 +34,7 @@ from app.workers.decode_messages import (
     Why,
     WriteTwin,
 )
+from app.workers.forced_messages import CompareSpellings, FindForced, FindForcedHere, ListIndex, MeasureStrategies
 from app.workers.replaying import AssessOutput, OpenOutput, ReplayQuestion
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import Finish, SamplerSettings
@@ -128,7 +128,7 @@ SETTINGS = {OpenModel, SetGrammar, Begin, SetSampler, SetBudget, RestoreTrace, S
 def test_every_request_of_the_decode_process_is_known_to_interleave_or_not():
     source = inspect.getsource(decode_messages).partition("# --- answers")[0]
     names = set(re.findall(r"^class (\w+)", source, re.MULTILINE))
-    names |= {kind.__name__ for kind in get_args(coalescence_messages.CoalescenceRequest)}
+    names |= {kind.__name__ for kind in get_args(forced_messages.CoalescenceRequest)}
     known = {*_STOPPED_BY, *SETTINGS, *(kind for kind in QUESTIONS if kind != "ReplayOutput")}
     assert names == {kind.__name__ for kind in known - {OpenOutput}}
 

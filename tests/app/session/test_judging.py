@@ -2,7 +2,7 @@
 
 from decode_views import step
 
-from app.session.judging import outputs_of
+from app.session.test_runs import outputs_of
 from engine.decoding.values import Trace, TraceNode
 
 

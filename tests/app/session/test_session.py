@@ -6,11 +6,11 @@ import pytest
 from model_doubles import decode_handler, letters
 
 from app.document import Autosave, Document, DocumentFile, GrammarPart, ModelPart
-from app.graph.layout import LayoutRequest
+from app.graph.layout.types import LayoutRequest
 from app.jobs import group
 from app.session import Groups, Session
 from app.workers.decode_messages import Back, Begin, Lookup, StepOnce, Take
-from app.workers.export_values import ExportTold
+from app.workers.export_messages import ExportTold
 from engine import compile_grammar
 from engine.decoding.generate import generate
 from engine.decoding.pipeline_settings import PipelineSettings

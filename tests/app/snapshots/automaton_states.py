@@ -5,17 +5,17 @@ from __future__ import annotations
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
-from app.graph.folding import fold
-from app.graph.layout import lay_out
-from app.graph.regions import regions_of
+from app.graph.layout.types import lay_out
+from app.graph.match.folding import fold
+from app.graph.match.regions import regions_of
 from app.graph.rules import charts_of
 from app.panes.automaton import AutomatonPane
 from app.workers.compile_messages import StandingAnswer
 from app.workers.decode_messages import TokensAnswer, TokensRequest, TokensTo
-from app.workers.standing import standing
-from engine.automata.rule_match import RuleMatch
+from app.workers.stack_report import standing
+from engine.automata.rtn.rule_tracker import RuleMatch
 from engine.compile import compile_grammar
-from engine.diagnosis.coverage import coverage, one_rule, uses_of
+from engine.diagnosis.test_strings.coverage import coverage, one_rule, uses_of
 from engine.source import Span
 from tests.app.snapshots.making import POLL_MS, State, shown
 

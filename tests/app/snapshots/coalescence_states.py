@@ -6,9 +6,9 @@ from coalescence_answers import FORCED
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
-from app.panes.coalescence import CoalescencePane
-from app.panes.coalescence.pane import Page
-from app.workers.coalescence_messages import (
+from app.panes.forced import CoalescencePane
+from app.panes.forced.pane import Page
+from app.workers.forced_messages import (
     CompareSpellings,
     ForcedAnswer,
     IndexAnswer,

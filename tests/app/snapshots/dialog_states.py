@@ -10,26 +10,26 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFrame, QMenuBar, QWidget
 
 from app.actions import Actions
-from app.actions.table import MENUS
+from app.actions.declarations import MENUS
+from app.dialogs.export_dialog import ExportDialog
+from app.dialogs.gallery_dialog import GalleryDialog
+from app.dialogs.keys_dialog import KeysDialog
+from app.dialogs.notation_dialog import NotationDialog, Way
+from app.dialogs.palette import CommandPalette
+from app.dialogs.replay_dialog import ReplayDialog
 from app.document import GrammarPart
 from app.session import Alarm
 from app.window.banner import BannerStack
-from app.window.export_dialog import ExportDialog
-from app.window.gallery_dialog import GalleryDialog
-from app.window.keys_dialog import KeysDialog
-from app.window.notation_dialog import NotationDialog, Way
-from app.window.palette import CommandPalette
-from app.window.replay_dialog import ReplayDialog
 from app.window.status import StatusLine
 from app.window.toolbar import Toolbar
 from app.workers.compile_messages import CompileRequest
 from app.workers.convert_messages import ConvertAnswer, ConvertRequest, ReadAnswer, ReadRequest
 from app.workers.converting import convert, read
-from app.workers.export_values import ExportAnswer, ExportList, ExportRequest, ExportTold, ListExports
+from app.workers.export_messages import ExportAnswer, ExportList, ExportRequest, ExportTold, ListExports
 from app.workers.exporting import export, list_exports
 from app.workers.replaying import ReplayAnswer, ReplayQuestion
 from engine.compile import CompileOptions, compile_grammar
-from engine.diagnosis.replay import Whose, replay_text
+from engine.diagnosis.verdicts.replay import Whose, replay_text
 from engine.source import CancelToken
 from engine.vocabulary import Vocabulary
 from tests.app.snapshots.making import GBNF, POLL_MS, SCHEMA, State, pictured, settled, shown

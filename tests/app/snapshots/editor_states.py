@@ -11,7 +11,7 @@ from app.workers.compile_messages import CompileRequest
 from app.workers.convert_messages import GenerateAnswer, GenerateRequest
 from app.workers.converting import generate
 from engine.compile import CompileOptions, compile_grammar
-from engine.diagnosis.described.describe import describe_grammar
+from engine.diagnosis.explanation_tree.describe import describe_grammar
 from engine.source import CancelToken, Span
 from tests.app.snapshots.making import GBNF, POLL_MS, SCHEMA, State, diagnostics_of, pictured, shown
 

@@ -26,7 +26,7 @@ from engine.decoding.values import (
     SamplerSettings,
     Twin,
 )
-from engine.masking import Matcher
+from engine.matching import Matcher
 from engine.vocabulary import Vocabulary
 from tests.app.snapshots.making import POLL_MS, State, settled, shown
 

@@ -8,30 +8,30 @@ from decode_views import CANDIDATES, MODEL, position, step, trace, view
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QDialog, QWidget
 
-from app.graph.layout import lay_out
+from app.dialogs.gallery_dialog import GalleryDialog
+from app.dialogs.replay_dialog import ReplayDialog
+from app.graph.layout.types import lay_out
 from app.panes.automaton import AutomatonPane
 from app.panes.breakpoints import BreakpointsPane
-from app.panes.coalescence import CoalescencePane
 from app.panes.editor import EditorPane
+from app.panes.forced import CoalescencePane
 from app.panes.generation import GenerationPane
 from app.panes.probabilities import ProbabilitiesPane
 from app.panes.problems import ProblemsPane
-from app.panes.tests import StringTestsPane
+from app.panes.test_strings import StringTestsPane
 from app.panes.timeline import TimelinePane
 from app.session import Alarm
 from app.window.banner import BannerStack
-from app.window.gallery_dialog import GalleryDialog
-from app.window.replay_dialog import ReplayDialog
 from app.window.tour_card import TourCard
 from app.workers.decode_messages import DecodeView
 from app.workers.judge_messages import JudgeAnswer, SuggestAnswer
-from engine.automata.dfa import ByteDfa
+from engine.automata.dfa.dfa import ByteDfa
 from engine.compile import compile_grammar
 from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind
 from engine.decoding.values import REPLAYED, Finish, TraceNode
-from engine.diagnosis.coverage import coverage, uses_of
-from engine.diagnosis.replay import replay_text
-from engine.diagnosis.testing import ExpectedText, Suggestion, SuggestionKind
+from engine.diagnosis.test_strings.coverage import coverage, uses_of
+from engine.diagnosis.test_strings.values import ExpectedText, Suggestion, SuggestionKind
+from engine.diagnosis.verdicts.replay import replay_text
 from engine.source import SourceText
 from tests.app.snapshots import automaton_states, coalescence_states, dialog_states, editor_states, generation_states
 from tests.app.snapshots.making import BROKEN, GBNF, POLL_MS, REGEX, State, diagnostics_of, settled, shown, until

@@ -14,8 +14,8 @@ import shiboken6
 from model_doubles import EOS, LETTERS
 from PySide6.QtWidgets import QApplication, QSpacerItem, QWidgetItem
 
+from app.display_text import token_text
 from app.document.file import DocumentFile, decode, encode
-from app.models.wording import token_text
 from app.panes.generation.chip import ChipKind
 from app.session import Session
 from engine import CompiledGrammar, CompileOptions, Matcher, Vocabulary, compile_grammar

@@ -4,14 +4,16 @@ import pytest
 from decode_views import position, trace, view
 
 from app.session import Alarm
-from app.window import announcing
+from app.window import screen_reader
 from engine.decoding.values import Finish
 
 
 @pytest.fixture
 def said(desk, monkeypatch):
     said = []
-    monkeypatch.setattr(announcing, "announce", lambda _source, text, is_urgent=False: said.append((text, is_urgent)))
+    monkeypatch.setattr(
+        screen_reader, "announce", lambda _source, text, is_urgent=False: said.append((text, is_urgent))
+    )
     return said
 
 
@@ -20,7 +22,7 @@ def test_a_step_says_its_token_and_what_may_follow(desk, said):
     said.clear()
     desk.window.commands["run.step"].trigger()
     desk.wait(lambda: bool(desk.output))
-    assert said[0] == (announcing.told(desk.session.decoding.view), False)
+    assert said[0] == (screen_reader.told(desk.session.decoding.view), False)
     assert said[0][0].startswith("a")
     assert said[0][0].endswith(" of 98 allowed")  # the model is a tokenizer alone
 
@@ -42,10 +44,10 @@ def test_errors_interrupt(desk, said):
 
 
 def test_what_is_told():
-    assert announcing.told(view(trace((b"a", b"b")))) == "b. 2 of 1,000 allowed, with 50.0%"
-    assert announcing.told(view()) == "At the start. 2 of 1,000 allowed, with 50.0%"
+    assert screen_reader.told(view(trace((b"a", b"b")))) == "b. 2 of 1,000 allowed, with 50.0%"
+    assert screen_reader.told(view()) == "At the start. 2 of 1,000 allowed, with 50.0%"
     ended = view(trace((b"a",)), position(finish=Finish.LENGTH))
-    assert announcing.told(ended) == "a. Budget used up"
+    assert screen_reader.told(ended) == "a. Budget used up"
 
 
 def test_a_grammar_that_breaks_and_is_mended_says_so_once(desk, said):

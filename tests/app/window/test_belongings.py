@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.document import ModelPart
 from app.document.gallery import examples
-from engine.diagnosis.testing import ExpectedText
+from engine.diagnosis.test_strings.values import ExpectedText
 
 SCHEMA = '{"type": "integer"}'
 OWN = ExpectedText("7")

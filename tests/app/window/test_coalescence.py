@@ -7,9 +7,9 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
 from app.document import DocumentFile, GrammarPart, ModelPart
-from app.panes.coalescence.pane import Page
-from engine.decoding.coalescence.merging import merge_forced
+from app.panes.forced.pane import Page
 from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind
+from engine.decoding.forced.merging import merge_forced
 from engine.decoding.pipeline_settings import PipelineSettings, Strategy
 from engine.decoding.values import COALESCED
 

@@ -1,6 +1,6 @@
 from PySide6.QtCore import Qt
 
-from app.window.palette import CommandPalette, matches
+from app.dialogs.palette import CommandPalette, matches
 
 
 def test_the_palette_finds_and_runs_a_command(desk):

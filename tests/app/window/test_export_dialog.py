@@ -8,10 +8,10 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog
 
+from app.dialogs.export_dialog import ExportDialog
 from app.document import DocumentFile, GrammarPart, ModelPart
-from app.window.export_dialog import ExportDialog
 from app.workers.compile_messages import CompileRequest
-from app.workers.export_values import (
+from app.workers.export_messages import (
     ExportAnswer,
     ExportEntry,
     ExportList,

@@ -8,9 +8,9 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QMenu
 
+from app.dialogs.notation_dialog import Way
 from app.document import DocumentFile, GrammarPart, ModelPart, file
 from app.document.autosave import Saved
-from app.window.notation_dialog import Way
 
 
 @pytest.fixture

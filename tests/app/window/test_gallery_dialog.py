@@ -9,9 +9,9 @@ from PySide6.QtCore import QCoreApplication, QEvent, QPoint, Qt
 from PySide6.QtWidgets import QMessageBox
 
 from app import theme
+from app.dialogs.gallery_dialog import GalleryDialog
+from app.dialogs.gallery_parts import COUNT
 from app.document.gallery import CATEGORIES, examples
-from app.window.gallery_dialog import GalleryDialog
-from app.window.gallery_parts import COUNT
 
 LEFT = Qt.MouseButton.LeftButton
 

@@ -2,7 +2,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from app.actions import COMMANDS
-from app.window.keys_dialog import KeysDialog
+from app.dialogs.keys_dialog import KeysDialog
 
 
 def shown(dialog):

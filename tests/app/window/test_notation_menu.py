@@ -7,8 +7,8 @@ from lockstep import excess
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QMessageBox
 
+from app.dialogs.notation_dialog import NotationDialog, Way
 from app.document import DocumentFile, GrammarPart, ModelPart
-from app.window.notation_dialog import NotationDialog, Way
 from app.workers.convert_messages import ConvertRequest
 from engine.compile import CompileOptions, compile_grammar
 

@@ -15,7 +15,7 @@ from app.settings import Preferences
 from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import Chat, FormerBranch, SamplerSettings, TraceNode
-from engine.diagnosis.testing import ExpectedText
+from engine.diagnosis.test_strings.values import ExpectedText
 
 HUGE = 2**62
 DIGITS = b"9" * 5_000  # more than Python makes an integer of

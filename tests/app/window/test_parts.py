@@ -7,11 +7,11 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton
 
-from app.graph.folding import fold
+from app.graph.match.folding import fold
 from app.session import Alarm, Drawn
 from app.window.banner import BannerStack
+from app.window.exception_hook import tell_uncaught
 from app.window.status import StatusLine
-from app.window.trouble import tell_uncaught
 from app.workers.compile_messages import CompileRequest
 from app.workers.decode_messages import DecodeView
 from engine.compile import CompileOptions, compile_grammar

@@ -15,7 +15,7 @@ from app.document import file as document_file
 from app.panes.automaton.levels import Level
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import SamplerSettings
-from engine.diagnosis.testing import ExpectedText
+from engine.diagnosis.test_strings.values import ExpectedText
 
 GBNF = 'root ::= "x" inner "z"\ninner ::= "(" inner ")" | [bc]{1,3}\n'
 

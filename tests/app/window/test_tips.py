@@ -20,7 +20,7 @@ from app.document import DocumentFile, GrammarPart, ModelPart
 from app.document import file as document_file
 from app.theme.plain_text import plain_text
 from app.workers.decode_messages import Lookup
-from engine.diagnosis.testing import ExpectedText
+from engine.diagnosis.test_strings.values import ExpectedText
 from engine.export.targets import TARGETS
 
 APP = Path(__file__).resolve().parents[3] / "app"

@@ -8,15 +8,15 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
-from app.graph.layout import LayoutRequest
-from app.session.alarm import post_mortem
-from app.window.trouble import tell_uncaught
+from app.graph.layout.types import LayoutRequest
+from app.session.notification import post_mortem
+from app.window.exception_hook import tell_uncaught
 from app.workers.compile_messages import CompileRequest
 from app.workers.decode_messages import Take
 from app.workers.judge_messages import JudgeRequest
 from app.workers.layout import PlainLayoutRequest
-from engine.compile.options import CompileOptions
-from engine.diagnosis.testing import ExpectedText
+from engine.diagnosis.test_strings.values import ExpectedText
+from engine.grammar.options import CompileOptions
 
 NONSENSE = CompileRequest(1, "no notation", "a", CompileOptions())
 FAILING = {

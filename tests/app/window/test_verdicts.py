@@ -6,15 +6,15 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QToolButton
 
+from app.dialogs.replay_dialog import ReplayDialog
 from app.document import DocumentFile, GrammarPart, ModelPart
 from app.panes.generation.chip import ChipKind
-from app.panes.tests.model import Column
-from app.window.replay_dialog import ReplayDialog
+from app.panes.test_strings.model import Column
 from app.workers.replaying import ReplayOutput
 from engine.decoding.pipeline_settings import PipelineSettings, ZoneSettings
 from engine.decoding.values import REPLAYED, Finish
-from engine.diagnosis.testing import ExpectedText
-from engine.diagnosis.verdict import Outcome
+from engine.diagnosis.test_strings.values import ExpectedText
+from engine.diagnosis.verdicts.verdict import Outcome
 
 SCHEMA = """{"type": "object", "properties": {"name": {"type": "string"}, "age": {"type": "integer"}},
 "required": ["name", "age"], "additionalProperties": false}"""

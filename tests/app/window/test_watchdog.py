@@ -97,7 +97,7 @@ def test_generating(desk, watchdog):
 @pytest.fixture
 def patient(monkeypatch):
     """An automaton is drawn whole, although it takes more than a second."""
-    monkeypatch.setattr("app.session.groups.compile_handler", patient_compile_handler)
+    monkeypatch.setattr("app.session.worker_pool.compile_handler", patient_compile_handler)
 
 
 @pytest.mark.parametrize(

@@ -8,19 +8,19 @@ import pytest
 from model_doubles import decode_handler
 from random_model import RandomModel
 
-from app.workers.coalescence_messages import (
+from app.workers.decode import DecodeHandler
+from app.workers.decode_messages import GoTo, OpenModel, SetBudget, SetGrammar, SetPipeline, StepOnce, Take
+from app.workers.forced_messages import (
     CompareSpellings,
     FindForced,
     FindForcedHere,
     ListIndex,
     MeasureStrategies,
 )
-from app.workers.decode import DecodeHandler
-from app.workers.decode_messages import GoTo, OpenModel, SetBudget, SetGrammar, SetPipeline, StepOnce, Take
 from engine.compile import compile_grammar
-from engine.compile.options import CompileOptions
-from engine.decoding.coalescence.values import savings_of
+from engine.decoding.forced.values import savings_of
 from engine.decoding.pipeline_settings import PipelineSettings, Strategy
+from engine.grammar.options import CompileOptions
 from engine.source import CancelledError, CancelToken
 from engine.vocabulary import Vocabulary
 

@@ -4,8 +4,8 @@ import pytest
 
 from app.workers.compile import CompileHandler
 from app.workers.compile_messages import CompileRequest, NeighbourhoodRequest, StandingRequest
-from app.workers.export_values import ExportRequest, ExportTold, ListExports
-from engine.compile.options import CompileOptions
+from app.workers.export_messages import ExportRequest, ExportTold, ListExports
+from engine.grammar.options import CompileOptions
 from engine.source import CancelledError, CancelToken, Limits, Severity
 
 
@@ -233,7 +233,7 @@ def test_a_schema_whose_rules_take_too_long_says_so(monkeypatch):
 
 
 def test_a_text_that_too_many_ways_lead_to_has_no_places(monkeypatch):
-    monkeypatch.setattr("engine.automata.rule_match.MOST_ITEMS", 12)
+    monkeypatch.setattr("engine.automata.rtn.rule_tracker.MOST_ITEMS", 12)
     handler = CompileHandler()
     asked = CompileRequest(1, "gbnf", ARITHMETIC, CompileOptions())
     assert handle(asked, handler).places is not None

@@ -6,7 +6,7 @@ import pytest
 
 from app.workers.compile_messages import CompileRequest
 from app.workers.convert_messages import ConvertRequest, GenerateRequest, ReadRequest
-from app.workers.judging import JudgeHandler
+from app.workers.test_runner import JudgeHandler
 from engine.compile import CompileOptions, compile_grammar
 from engine.source import CancelledError, CancelToken
 

@@ -28,10 +28,10 @@ from app.workers.decode_messages import (
     Take,
     Why,
 )
-from app.workers.export_values import ExportRequest
-from engine.compile.options import CompileOptions
+from app.workers.export_messages import ExportRequest
 from engine.decoding.values import Chat, EosState, Finish, SamplerSettings
-from engine.masking.explanation import Reason
+from engine.grammar.options import CompileOptions
+from engine.matching.explanation import Reason
 from engine.models.errors import ModelError
 from engine.models.uniform import UniformSource
 from engine.source import CancelledError, CancelToken

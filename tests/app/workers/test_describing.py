@@ -6,7 +6,7 @@ import pytest
 
 from app.workers.compile import CompileHandler
 from app.workers.compile_messages import CompileRequest, DescribeRequest, FormatRequest
-from engine.compile.options import CompileOptions
+from engine.grammar.options import CompileOptions
 from engine.source import CancelledError, CancelToken
 
 

@@ -4,10 +4,10 @@ import pytest
 
 from app.workers.compile_messages import CompileRequest
 from app.workers.judge_messages import CoverRequest, JudgeRequest, SuggestRequest
-from app.workers.judging import JudgeHandler, passed
+from app.workers.test_runner import JudgeHandler, passed
 from engine.compile import CompileOptions, compile_grammar
-from engine.diagnosis.testing import SuggestionKind
-from engine.diagnosis.verdict import Outcome
+from engine.diagnosis.test_strings.values import SuggestionKind
+from engine.diagnosis.verdicts.verdict import Outcome
 from engine.source import CancelledError, CancelToken
 
 GRAMMARS = {
@@ -68,7 +68,7 @@ def test_the_order_of_outputs_and_what_was_asked_before_change_nothing(handler):
 
 
 def test_many_outputs_are_followed_bit_by_bit(handler, monkeypatch):
-    monkeypatch.setattr("app.workers.judging.FOLLOWED_AT_ONCE", 3)
+    monkeypatch.setattr("app.workers.test_runner.FOLLOWED_AT_ONCE", 3)
     request, outputs = compiled("gbnf"), tuple(b"x%d" % n for n in range(5))
     answers = [cover(handler, request, *outputs) for _ in range(3)]
     assert [answer.pending for answer in answers] == [3, 1, 0]
@@ -77,7 +77,7 @@ def test_many_outputs_are_followed_bit_by_bit(handler, monkeypatch):
 
 
 def test_an_output_that_is_too_long_counts_as_far_as_it_is_followed(handler, monkeypatch):
-    monkeypatch.setattr("app.workers.judging.MOST_FOLLOWED", 2)
+    monkeypatch.setattr("app.workers.test_runner.MOST_FOLLOWED", 2)
     assert cover(handler, compiled("gbnf"), b"x1234").coverage.covered_rules == 2
     assert cover(handler, compiled("gbnf"), b"xx").coverage.covered_rules == 0
 
@@ -88,8 +88,8 @@ def test_outputs_under_a_broken_grammar_say_why_nothing_is_told(handler):
 
 def test_what_is_known_is_not_judged_again(handler, monkeypatch):
     first = judge(handler, compiled("gbnf"), ("y",))
-    monkeypatch.setattr("engine.diagnosis.replay.replay_text", None)
-    monkeypatch.setattr("engine.diagnosis.coverage.uses_of", None)
+    monkeypatch.setattr("engine.diagnosis.verdicts.replay.replay_text", None)
+    monkeypatch.setattr("engine.diagnosis.test_strings.coverage.uses_of", None)
     assert judge(handler, compiled("gbnf"), ("y", "y")).verdicts == first.verdicts * 2
 
 
@@ -133,8 +133,8 @@ def test_coverage_that_cannot_be_told_says_why(handler):
 
 
 def test_of_very_many_edges_some_unused_ones_are_told(handler, monkeypatch):
-    monkeypatch.setattr("app.workers.judging.MOST_EDGES", 3)
-    monkeypatch.setattr("app.workers.judging.MOST_LISTED", 2)
+    monkeypatch.setattr("app.workers.test_runner.MOST_EDGES", 3)
+    monkeypatch.setattr("app.workers.test_runner.MOST_LISTED", 2)
     covered = judge(handler, compiled("regex", "abcdef|xyz"), ("xyz",)).coverage
     assert (covered.total_edges, covered.covered_edges) == (9, 3)
     assert [edge.covered for edge in covered.edges] == [False, False]

@@ -1,6 +1,6 @@
 import pytest
 
-from app.graph.layout import LayoutRequest
+from app.graph.layout.types import LayoutRequest
 from app.workers.layout import LayoutHandler, PlainLayoutRequest
 from engine.source import CancelToken
 

@@ -24,9 +24,9 @@ from app.workers.decode_messages import (
     Why,
 )
 from app.workers.replaying import AssessOutput, OpenOutput, ReplayOutput, ReplayQuestion
-from engine.compile.options import CompileOptions
 from engine.decoding.pipeline_settings import Afterwards, PipelineSettings, StageName, TableSettings, ZoneSettings
 from engine.decoding.values import Finish, SamplerSettings
+from engine.grammar.options import CompileOptions
 from engine.models.uniform import UniformSource
 from engine.source import CancelToken
 from engine.vocabulary import Vocabulary

@@ -8,7 +8,7 @@ from app.workers.decode_messages import Back, Begin, OpenModel, SetGrammar, Step
 from app.workers.replaying import AssessOutput, OpenOutput, ReplayOutput, ReplayQuestion
 from engine.compile import CompileOptions
 from engine.decoding.values import REPLAYED, SamplerSettings
-from engine.diagnosis.verdict import Outcome
+from engine.diagnosis.verdicts.verdict import Outcome
 from engine.source import CancelToken
 
 A, B, X = (ord(letter) - 0x20 for letter in "abx")

@@ -6,7 +6,7 @@ import pytest
 
 from app.workers.compile import CompileHandler
 from app.workers.compile_messages import CompileRequest, StandingAnswer, StandingRequest
-from engine.compile.options import CompileOptions
+from engine.grammar.options import CompileOptions
 from engine.source import CancelToken, SourceText
 
 ARITHMETIC = 'root ::= expr "="\nexpr ::= term ("+" term)*\nterm ::= "a" | "(" expr ")" | w\nw ::= [0-9]+'

@@ -23,10 +23,10 @@ from app.workers.decode_messages import (
     StepOnce,
     Take,
 )
-from engine.compile.options import CompileOptions
 from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind, entered
 from engine.decoding.pipeline_settings import PipelineSettings, Strategy, ZoneSettings
 from engine.decoding.values import SamplerSettings
+from engine.grammar.options import CompileOptions
 from engine.source import CancelToken
 
 RECORD = """{"type": "object", "properties": {"a": {"enum": [11, 22]}, "b": {"enum": [33]}, "t": {"type": "array",

@@ -6,7 +6,7 @@ from model_doubles import EOS, LETTERS, decode_handler
 
 from app.workers.decode import DecodeHandler
 from app.workers.decode_messages import OpenModel, SetGrammar, StepOnce, Take, TokensAnswer, TokensRequest
-from engine.compile.options import CompileOptions
+from engine.grammar.options import CompileOptions
 from engine.source import CancelToken
 
 

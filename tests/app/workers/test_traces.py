@@ -7,7 +7,7 @@ from dataclasses import replace
 import decode_views as views
 import pytest
 
-from app.workers.traces import Receiver, Sender
+from app.workers.trace_codec import Receiver, Sender
 from engine.decoding.values import Trace
 
 TOKENS = tuple(bytes([97 + i % 26]) for i in range(100))

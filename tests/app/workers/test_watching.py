@@ -17,9 +17,9 @@ from app.workers.decode_messages import (
     Take,
     WriteTwin,
 )
-from engine.compile.options import CompileOptions
 from engine.decoding.debugging.breakpoints import BreakpointKind
 from engine.decoding.values import FORCE, Finish
+from engine.grammar.options import CompileOptions
 from engine.source import CancelledError, CancelToken
 
 A, B = ord("a") - 0x20, ord("b") - 0x20

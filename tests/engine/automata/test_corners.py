@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.automata.closures import _Corners
-from engine.automata.runtime import DEAD
-from engine.automata.stacks import Stacks
+from engine.automata.byte_automaton import DEAD
+from engine.automata.nfa.closures import _Corners
+from engine.automata.nfa.stacks import Stacks
 from engine.compile import compile_grammar
 from tests.support import heavy_grammars
 

@@ -11,7 +11,7 @@ import json
 import pytest
 
 from engine import compile_grammar
-from engine.automata.runtime import DEAD
+from engine.automata.byte_automaton import DEAD
 
 TOKENS = 100_000
 AMBIGUOUS = 'root ::= s\ns ::= s s | "a" | "" | "(" s ")"'

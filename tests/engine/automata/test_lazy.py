@@ -8,11 +8,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from language import ALPHABET, matches, nodes
 
-from engine.automata import lazy
-from engine.automata.lazy import LazyAutomaton
-from engine.automata.materialise import minimal_dfa, neighbourhood
-from engine.automata.program import assemble
-from engine.automata.runtime import DEAD
+from engine.automata.byte_automaton import DEAD
+from engine.automata.dfa.materialise import minimal_dfa, neighbourhood
+from engine.automata.nfa import lazy_automaton
+from engine.automata.nfa.lazy_automaton import LazyAutomaton
+from engine.automata.nfa.program import assemble
 from engine.compile import compile_grammar
 from engine.grammar import Node
 from engine.grammar.simplify import simplify
@@ -101,7 +101,7 @@ def test_a_neighbourhood_agrees_with_the_whole(node: Node) -> None:
 def test_bytes_are_stepped_in_groups_as_one_by_one(pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
     grouped = compile_grammar("regex", pattern).automaton
     with monkeypatch.context() as patched:
-        patched.setattr(lazy, "_MANY_CLASSES", 1_000)
+        patched.setattr(lazy_automaton, "_MANY_CLASSES", 1_000)
         plain = compile_grammar("regex", pattern).automaton
     assert grouped._is_grouped
     assert not plain._is_grouped

@@ -6,9 +6,9 @@ from itertools import product
 
 import pytest
 
-from engine.automata.lazy import LazyAutomaton
-from engine.automata.live_stacks import MOST_FRAMES, LiveStacks
-from engine.automata.runtime import DEAD
+from engine.automata.byte_automaton import DEAD
+from engine.automata.nfa.lazy_automaton import LazyAutomaton
+from engine.automata.nfa.stack_listing import MOST_FRAMES, LiveStacks
 from engine.compile import CompiledGrammar, compile_grammar
 
 ARITHMETIC = 'root ::= expr "="\nexpr ::= term ("+" term)*\nterm ::= "a" | "(" expr ")"'

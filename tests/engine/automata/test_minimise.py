@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.automata.minimise import equivalence_classes
+from engine.automata.dfa.minimise import equivalence_classes
 
 
 def moore(rows: list[list[int]], accepting: list[bool]) -> list[int]:

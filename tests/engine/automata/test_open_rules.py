@@ -10,7 +10,7 @@ import itertools
 
 import pytest
 
-from engine.automata.rule_match import OpenRules, RuleMatch
+from engine.automata.rtn.rule_tracker import OpenRules, RuleMatch
 from engine.compile import compile_grammar
 from engine.grammar import Chars, Choice, Empty, Grammar, Node, Reference, Repeat, Sequence
 

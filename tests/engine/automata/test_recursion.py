@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.automata.program import assemble
-from engine.automata.recursion import nests_without_bound
+from engine.automata.nfa.program import assemble
+from engine.automata.nfa.recursion import nests_without_bound
 from engine.grammar import Chars, CharSet, Choice, Grammar, Node, Reference, Repeat, Rule, Sequence
 from engine.grammar.simplify import simplify_grammar
 from engine.source import Limits

@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from language import ALPHABET
 from rule_interpreter import RuleInterpreter
 
-from engine.automata.program import assemble
-from engine.automata.rule_match import RuleMatch
-from engine.automata.rules import RuleAutomata, rule_automata
+from engine.automata.nfa.program import assemble
+from engine.automata.rtn.rule_automata import RuleAutomata, rule_automata
+from engine.automata.rtn.rule_tracker import RuleMatch
 from engine.compile import CompiledGrammar, compile_grammar
 from engine.compile.compiled import NoFiniteAutomatonError
 from engine.grammar import Grammar
@@ -203,7 +203,7 @@ def test_a_list_written_by_right_recursion_takes_one_return_for_each_item() -> N
 
 
 def test_too_many_ways_are_refused_and_the_next_text_is_followed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.automata.rule_match.MOST_ITEMS", 300)
+    monkeypatch.setattr("engine.automata.rtn.rule_tracker.MOST_ITEMS", 300)
     match = RuleMatch(compiled('root ::= root root | "a" | "(" root ")"').rule_automata())
     with pytest.raises(LimitExceededError):
         match.places(b"a" * 100)

@@ -9,9 +9,9 @@ from grammar_language import grammars, language
 from hypothesis import HealthCheck, given, settings
 from language import ALPHABET
 
-from engine.automata.lazy import LazyAutomaton
-from engine.automata.program import assemble
-from engine.automata.runtime import DEAD
+from engine.automata.byte_automaton import DEAD
+from engine.automata.nfa.lazy_automaton import LazyAutomaton
+from engine.automata.nfa.program import assemble
 from engine.compile import compile_grammar
 from engine.grammar import Chars, CharSet, Choice, Grammar, Node, Reference, Repeat, Rule, Sequence
 from engine.grammar.simplify import simplify_grammar
@@ -100,6 +100,6 @@ def test_states_are_counted_before_any_automaton_is_minimised(monkeypatch):
     def minimise(*_: object, **__: object) -> None:
         pytest.fail("minimised")
 
-    monkeypatch.setattr("engine.automata.rules.merge_equivalent", minimise)
+    monkeypatch.setattr("engine.automata.rtn.rule_automata.merge_equivalent", minimise)
     with pytest.raises(LimitExceededError, match="states of the rules' automata: 501 exceeds the limit of 500"):
         grammar.rule_automata(500)

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from engine.automata.runtime import DEAD
+from engine.automata.byte_automaton import DEAD
 from engine.compile import compile_grammar
 
 AMBIGUOUS = 'root ::= s "!"\ns ::= "(" s ")" | "(" t ")" | "a" s? | "ab"\nt ::= s | "a" t | "b"'

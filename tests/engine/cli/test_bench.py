@@ -18,7 +18,7 @@ GRAMMAR = ("--notation", "regex", "--grammar", "[ab]+")
 @pytest.fixture(autouse=True)
 def model(monkeypatch):
     """No other engine than this one, and a small model."""
-    monkeypatch.setattr("engine.peers.known.PEERS", engine.peers.PEERS[:1])
+    monkeypatch.setattr("engine.peers.registry.PEERS", engine.peers.PEERS[:1])
     source = RandomModel()
     monkeypatch.setattr(engine.models, "load_model", lambda spec, *, cancel=None: source)
 

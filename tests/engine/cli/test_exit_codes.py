@@ -85,7 +85,7 @@ def test_an_interrupt_ends_each_command_with_130(command, files, monkeypatch, ca
 
     monkeypatch.setattr(engine.cli.parser, command, interrupt, raising=False)
     if command == "coalesce":
-        monkeypatch.setattr("engine.cli.coalescing.coalesce", interrupt)
+        monkeypatch.setattr("engine.cli.forced.coalesce", interrupt)
     assert run(command, *filled(SUCCESS[command], files)) == ExitCode.CANCELLED
     assert capsys.readouterr() == ("", "turnstile: cancelled\n")
 

@@ -124,9 +124,9 @@ def test_the_size_of_a_large_file_is_printed_before_it_is_written(monkeypatch, t
     export = ("export", "--to", "gbnf", *REGEX, "[a-z]{9}", "--output", str(file))
     assert run(*export) == 0
     assert "MB" not in capsys.readouterr().err
-    monkeypatch.setattr("engine.cli.converting._NOTED", 10)
+    monkeypatch.setattr("engine.cli.export._NOTED", 10)
     existed = []
-    monkeypatch.setattr("engine.cli.converting.complain", lambda text: existed.append((text, file.exists())))
+    monkeypatch.setattr("engine.cli.export.complain", lambda text: existed.append((text, file.exists())))
     file.unlink()
     assert run(*export) == 0
     assert existed[0] == (f"note: writing 0.0 MB to {file}", False)

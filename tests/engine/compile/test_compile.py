@@ -15,7 +15,7 @@ from engine import (
     Limits,
     compile_grammar,
 )
-from engine.automata.runtime import DEAD
+from engine.automata.byte_automaton import DEAD
 from engine.source import Severity, Span
 
 

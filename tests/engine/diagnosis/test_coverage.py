@@ -2,11 +2,11 @@ from dataclasses import replace
 
 import pytest
 
-from engine.automata.rule_match import RuleMatch
-from engine.automata.rules import RuleAutomata
+from engine.automata.rtn.rule_automata import RuleAutomata
+from engine.automata.rtn.rule_tracker import RuleMatch
 from engine.compile import compile_grammar
-from engine.diagnosis.coverage import Uses, coverage, one_rule, uses_of
-from engine.diagnosis.testing import EdgeKey
+from engine.diagnosis.test_strings.coverage import Uses, coverage, one_rule, uses_of
+from engine.diagnosis.test_strings.values import EdgeKey
 from engine.source import Span
 
 ARITHMETIC = """root ::= expr
@@ -102,6 +102,6 @@ def test_one_expression_is_one_rule_without_a_name():
 
 
 def test_a_text_with_too_many_ways_is_left_out(monkeypatch, automata):
-    monkeypatch.setattr("engine.diagnosis.coverage.MOST_ITEMS", 20)
+    monkeypatch.setattr("engine.diagnosis.test_strings.coverage.MOST_ITEMS", 20)
     used = coverage(automata, [uses_of(automata, b"1+1+1+1")])
     assert (used.followed, used.left_out, used.covered_edges) == (0, 1, 0)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine.automata.distance import Completion
+from engine.analysis.token_completion import TokenCompletion
+from engine.automata.completion import Completion
 from engine.diagnosis import distance_prose
-from engine.masking.token_distance import TokenCompletion
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from engine.compile import compile_grammar
 from engine.diagnosis import explain
-from engine.masking import Matcher
+from engine.matching import Matcher
 from engine.source import SourceText, Span
 from engine.vocabulary import Vocabulary
 

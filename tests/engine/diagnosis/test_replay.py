@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
+from engine.analysis.token_completion import fewest_tokens
 from engine.compile import CompileOptions, compile_grammar
-from engine.diagnosis.replay import Whose, replay_ids, replay_pieces, replay_text, verdict_on_error
-from engine.diagnosis.sentences import sentence_on
-from engine.diagnosis.verdict import Outcome, Spelled, TokenState
-from engine.masking.token_distance import fewest_tokens
+from engine.diagnosis.verdicts.replay import Whose, replay_ids, replay_pieces, replay_text, verdict_on_error
+from engine.diagnosis.verdicts.sentences import sentence_on
+from engine.diagnosis.verdicts.verdict import Outcome, Spelled, TokenState
 from engine.source import EngineError, GrammarError
 from engine.vocabulary import Vocabulary
 

@@ -5,10 +5,10 @@ import random
 import pytest
 
 from engine.compile import compile_grammar
-from engine.diagnosis.replay import Whose, replay_text
-from engine.diagnosis.suggestions import at_random
-from engine.diagnosis.verdict import Outcome, TokenState
-from engine.masking import Matcher
+from engine.diagnosis.test_strings.suggestions import at_random
+from engine.diagnosis.verdicts.replay import Whose, replay_text
+from engine.diagnosis.verdicts.verdict import Outcome, TokenState
+from engine.matching import Matcher
 from engine.vocabulary import Vocabulary
 
 GRAMMARS = [

@@ -3,10 +3,10 @@ import itertools
 import pytest
 
 from engine.compile import compile_grammar
-from engine.diagnosis.coverage import coverage, uses_of
-from engine.diagnosis.shortest_ways import ShortestWays
-from engine.diagnosis.suggestions import at_random, by_rule, near_misses, shortest
-from engine.diagnosis.testing import SuggestionKind
+from engine.diagnosis.test_strings.coverage import coverage, uses_of
+from engine.diagnosis.test_strings.suggestions import at_random, by_rule, near_misses, shortest
+from engine.diagnosis.test_strings.values import SuggestionKind
+from engine.diagnosis.test_strings.witnesses import ShortestWays
 
 GRAMMAR = 'root ::= a | "(" root ")"\na ::= b "x"? | c c\nb ::= [xy]\nc ::= "z" b\n'
 SCHEMA = """{"type": "object", "properties": {"a": {"type": "integer"}, "b": {"enum": ["x", "y"]}},

@@ -4,7 +4,7 @@ import re
 import pytest
 
 from engine.compile import compile_grammar
-from engine.diagnosis.walk import circles, reach, walk
+from engine.diagnosis.verdicts.replay_walk import circles, reach, walk
 
 ALPHABET = "ab "
 TEXTS = ["".join(letters) for length in range(6) for letters in itertools.product(ALPHABET, repeat=length)]

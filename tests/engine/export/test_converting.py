@@ -10,7 +10,7 @@ from schemas import PERSON, SCHEMAS
 
 from engine.compile import CompileOptions, compile_grammar
 from engine.export import Spelling
-from engine.export.converting import ConvertOptions, convert
+from engine.export.conversion_preview import ConvertOptions, convert
 from engine.export.text.conversion import NotConvertibleError
 from engine.source import CancelledError, CancelToken, GrammarError
 

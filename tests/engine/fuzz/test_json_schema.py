@@ -22,8 +22,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engine import CompileOptions
-from engine.automata.json.values import number
-from engine.notations.json_schema.text import Json, JsonTextError, read_json
+from engine.notations.json_schema.json_tree import Json, JsonTextError, read_json
+from engine.schema_automaton.formula.values import number
 
 _EXPONENT_DIGITS = 3
 KEYWORDS = [

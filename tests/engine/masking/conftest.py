@@ -2,8 +2,8 @@ import pytest
 from real_vocabularies import mistral
 
 import engine
+from engine.masking import jit, loop_kernels
 from engine.masking import kernels as interpreted
-from engine.masking import loop_kernels, runtime
 from engine.vocabulary import Vocabulary
 
 
@@ -11,12 +11,12 @@ from engine.vocabulary import Vocabulary
 def kernels():
     """The kernels, loaded for the rest of the run."""
     engine.warm(wait=True)
-    return runtime.ready()
+    return jit.ready()
 
 
 WAYS = {
-    "kernels": runtime.ready,
-    "interpreted": lambda: runtime.Kernels(interpreted.walk, loop_kernels.circle, loop_kernels.measure),
+    "kernels": jit.ready,
+    "interpreted": lambda: jit.Kernels(interpreted.walk, loop_kernels.circle, loop_kernels.measure),
     "plain": lambda: None,
 }
 

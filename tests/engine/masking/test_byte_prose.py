@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.masking.byte_prose import byte_prose
+from engine.matching.byte_descriptions import byte_prose
 
 BEYOND_ASCII = (0xC2, 0xF4)
 

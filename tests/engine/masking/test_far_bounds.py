@@ -7,7 +7,7 @@ import pytest
 from masks_by_brute_force import brute_force
 
 from engine import Matcher, Vocabulary, compile_grammar
-from engine.masking.regions import LONG, longer
+from engine.masking.token_slices import LONG, longer
 from engine.vocabulary.trie import Trie
 
 LETTERS = b'ab -.@1"\\,}\n'

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from engine.compile import compile_grammar
-from engine.masking import Matcher
 from engine.masking.kernels import address_of, array_at, digest
+from engine.matching import Matcher
 
 
 @pytest.mark.parametrize("shape", [5, (2, 3), 0])

@@ -8,7 +8,7 @@ from masks_by_brute_force import brute_force
 
 from engine import Matcher, compile_grammar
 from engine.automata.actions import ActionTable
-from engine.masking.plain import plain_mask
+from engine.masking.reference_mask import plain_mask
 from engine.masking.token_automaton import TokenAutomaton
 from engine.source import Limits
 from engine.vocabulary import Vocabulary

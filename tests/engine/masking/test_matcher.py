@@ -4,7 +4,7 @@ from masks_by_brute_force import allowed
 
 import engine
 from engine import Matcher, compile_grammar
-from engine.masking import Explanation, Reason
+from engine.matching import Explanation, Reason
 from engine.source import Span
 from engine.vocabulary import Vocabulary
 

@@ -7,8 +7,8 @@ import pytest
 from masks_by_brute_force import brute_force
 
 from engine import Matcher, Vocabulary, compile_grammar
-from engine.automata.runtime import DEAD
-from engine.masking.regions import LoopFinder, regions_of, whole
+from engine.automata.byte_automaton import DEAD
+from engine.masking.token_slices import LoopFinder, regions_of, whole
 
 PIECES = [
     *(bytes([byte]) for byte in b'0123456789-:ab T."\\u\n'),

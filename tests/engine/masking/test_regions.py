@@ -3,8 +3,8 @@ import pytest
 from masks_by_brute_force import brute_force
 
 from engine import Matcher, clear_caches, compile_grammar
-from engine.masking import regions
-from engine.masking.regions import LoopFinder, regions_of
+from engine.masking import token_slices
+from engine.masking.token_slices import LoopFinder, regions_of
 from engine.vocabulary import Vocabulary
 from engine.vocabulary.trie import Trie
 
@@ -56,7 +56,7 @@ def test_small_loops_and_none(pattern):
 
 def test_grammars_share_the_region_of_a_loop(kernels, small, monkeypatch):
     found = []
-    monkeypatch.setattr(regions, "_find", lambda *args, find=regions._find: found.append(1) or find(*args))
+    monkeypatch.setattr(token_slices, "_find", lambda *args, find=token_slices._find: found.append(1) or find(*args))
     for pattern in ("[k-t]*x", "foo[k-t]+", "[k-t]*(a|bc)*"):
         matcher = Matcher(compile_grammar("regex", pattern), small)
         matcher.accept_bytes(b"foo")
@@ -83,7 +83,9 @@ def test_a_loop_behind_a_common_first_byte_is_found_once(kernels, monkeypatch):
     vocabulary = Vocabulary(tokens, eos_ids=[])
     assert regions_of(vocabulary.trie).broad_bytes == [ord(" ")]
     roots = []
-    monkeypatch.setattr(regions, "_find", lambda *args, find=regions._find: roots.append(args[-1]) or find(*args))
+    monkeypatch.setattr(
+        token_slices, "_find", lambda *args, find=token_slices._find: roots.append(args[-1]) or find(*args)
+    )
     for pattern in (r"x( [a-z]+)*", r"y( [a-z]+){2}!", r" [a-z]+\d"):
         grammar = compile_grammar("regex", pattern)
         matcher = Matcher(grammar, vocabulary)

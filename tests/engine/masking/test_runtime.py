@@ -11,7 +11,7 @@ SET_UP = """
 import os, sys, threading
 import engine
 from engine import Matcher, Vocabulary, compile_grammar
-from engine.masking.runtime import ready
+from engine.masking.jit import ready
 
 def mask():
     return Matcher(compile_grammar("regex", "[a-z]*"), Vocabulary([b"a", b"A", b"ab"], [])).bitmask().tolist()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from engine import CompileOptions, LimitExceededError, Limits, Matcher, Vocabulary, compile_grammar
-from engine.automata.json.runtime import JsonAutomaton
+from engine.schema_automaton.pushdown.automaton import JsonAutomaton
 
 STRUCTURE = r"""
 "a "ab "name "n " , : ": ":  ": " "," ", " "],  "}, "}, {" {" {"n {"name": [[ ]] }} [] {} [" "] ","a ","x"

@@ -6,8 +6,8 @@ import pytest
 
 from engine import Matcher, Vocabulary, compile_grammar
 from engine.decoding.constraints.constraint import GrammarConstraint, Unconstrained
-from engine.masking import Reason
-from engine.masking.explanation_text import explain
+from engine.matching import Reason
+from engine.matching.explanation_text import explain
 
 VOCABULARY = Vocabulary([b"20", b"2", b"-", b"x", None, None, b"24"], eos_ids=[4], special={4: "<end>", 5: "<think>"})
 GRAMMAR = compile_grammar("regex", "20[0-9]-")

@@ -8,8 +8,8 @@ import string
 import pytest
 
 from engine import Matcher, Vocabulary, compile_grammar
-from engine.masking import Reason
-from engine.masking.explanation import StackVerdict
+from engine.matching import Reason
+from engine.matching.explanation import StackVerdict
 from engine.source import Span
 
 BYTES = Vocabulary([*(bytes((byte,)) for byte in range(256)), None, None, None], [258], {256: "<t>", 257: "<u>"})

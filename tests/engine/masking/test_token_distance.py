@@ -8,8 +8,8 @@ import random
 import pytest
 
 from engine import Matcher, Vocabulary, compile_grammar
-from engine.masking.dead_end_search import dead_ends
-from engine.masking.token_steps import TokenSteps
+from engine.analysis.dead_end_search import dead_ends
+from engine.analysis.token_successors import TokenSteps
 from engine.source import CancelledError, CancelToken
 
 WORDS = Vocabulary([b"a", b"b", b"ab", b"c", b"abc", b"bb", None, None], eos_ids=[6], special={7: "<t>"})

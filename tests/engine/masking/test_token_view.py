@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from engine.compile import compile_grammar
-from engine.masking import Matcher
-from engine.masking.token_view import by_first_byte, token_groups
+from engine.matching import Matcher
+from engine.matching.token_groups import by_first_byte, token_groups
 from engine.source import CancelledError, CancelToken
 from engine.vocabulary import Vocabulary
 
@@ -60,7 +60,7 @@ def matcher(notation: str, text: str, prefix: bytes) -> Matcher:
 def test_groups_are_what_each_token_by_itself_leads_to(
     notation: str, text: str, prefix: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.masking.token_view.EXAMPLES", len(TOKENS))
+    monkeypatch.setattr("engine.matching.token_groups.EXAMPLES", len(TOKENS))
     at = matcher(notation, text, prefix)
     automaton = at.grammar.automaton
     expected: defaultdict[int, set[int]] = defaultdict(set)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.models.child import bytes_under, run_child
+from engine.models.fetch_process import bytes_under, run_child
 from engine.source import CancelledError, CancelToken
 
 

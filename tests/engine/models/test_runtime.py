@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from engine.models.runtime import threads_for
+from engine.models.libraries import threads_for
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 
 from engine.models import ModelError, known_models, load_model, smollm2
 from engine.models.cache import cache_folder
-from engine.models.child import ChildResult
+from engine.models.fetch_process import ChildResult
 from engine.source import CancelledError, CancelToken
 
 Child = Callable[..., ChildResult]

@@ -3,7 +3,7 @@
 import pytest
 
 from engine.peers import BenchCase, CasesError, LabelledText, read_cases
-from engine.peers.spelling import Speller
+from engine.peers.token_ids import Speller
 from engine.vocabulary import Vocabulary
 
 

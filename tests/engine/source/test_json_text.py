@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from engine.source.json_text import (
+from engine.source.json_scanner import (
     JsonScanner,
     added_properties,
     is_in_character,

@@ -22,9 +22,9 @@ from engine import (
     Vocabulary,
     compile_grammar,
 )
-from engine.automata.distance import Alphabet, Completion
-from engine.automata.runtime import DEAD
-from engine.decoding.budget.token_reach import TokenReach
+from engine.analysis.token_budget import TokenReach
+from engine.automata.byte_automaton import DEAD
+from engine.automata.completion import Alphabet, Completion
 from engine.source import Severity
 from tests.exactness.soundness.gbnf_texts import make_grammar
 from tests.exactness.soundness.patterns import Maker, write

@@ -19,9 +19,9 @@ from functools import cache
 from idna import idnadata
 
 from engine import CompiledGrammar, compile_grammar
-from engine.automata.json.strings.spelling import Escapes
-from engine.automata.json.strings.tables import TableAutomaton, table_of
-from engine.automata.runtime import DEAD
+from engine.automata.byte_automaton import DEAD
+from engine.schema_automaton.json_encoding.encoder import Escapes
+from engine.schema_automaton.string_languages.tables import TableAutomaton, table_of
 from tests.exactness.soundness.format_oracles import DOTS, ORACLES
 from tests.exactness.soundness.tally import Tally
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from engine import GrammarError, compile_grammar
-from engine.automata.runtime import DEAD
+from engine.automata.byte_automaton import DEAD
 from tests.exactness.soundness.earley import Recogniser, Symbol
 from tests.exactness.soundness.tally import Tally
 

@@ -12,7 +12,7 @@ import random
 import numpy as np
 
 from engine import CompiledGrammar, Matcher, Vocabulary
-from engine.automata.runtime import DEAD
+from engine.automata.byte_automaton import DEAD
 from tests.exactness.soundness.completions import Case, make_case, make_vocabulary
 from tests.exactness.soundness.tally import Tally
 

@@ -19,7 +19,7 @@ from decimal import Decimal
 from typing import Any
 
 from engine import CompiledGrammar, CompileOptions, GrammarError, compile_grammar
-from engine.automata.runtime import DEAD, Runtime
+from engine.automata.byte_automaton import DEAD, Runtime
 from tests.exactness.instances import OrderSearch
 from tests.exactness.oracles import UnjudgedError, Verdict, schema_verdict
 from tests.exactness.oracles import read_json as read_for_jsonschema

@@ -5,6 +5,6 @@ is checked here each time, by reading both texts: whoever presses a key to make 
 grammar look better must not get another grammar.
 """
 
-from engine.notations.editing.formatting.places import place_after
+from engine.notations.editing.formatting.position import place_after
 
 __all__ = ["place_after"]

@@ -7,7 +7,7 @@ from typing import Final
 from engine.notations.editing.edits import Change, Edit
 from engine.notations.editing.formatting.gbnf import formatted_gbnf
 from engine.notations.editing.formatting.json_text import formatted_json
-from engine.notations.editing.formatting.reading import read_as, refusal_of
+from engine.notations.editing.formatting.meaning import read_as, refusal_of
 from engine.notations.editing.formatting.verbose import formatted_verbose, why_not_verbose
 from engine.source import GrammarError, LimitExceededError, Limits, Span
 

@@ -6,7 +6,7 @@ no zone; `::` stands for one group or more. UUIDs: RFC 4122, any version.
 
 from __future__ import annotations
 
-from engine.notations.json_schema.formats.texts import one_of
+from engine.notations.json_schema.formats.pattern_nodes import one_of
 
 _BYTE = r"(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)"
 IPV4 = rf"(?:{_BYTE}\.){{3}}{_BYTE}"

@@ -3,7 +3,7 @@
 A label with hyphens in its third and fourth place is reserved (RFC 5890,
 section 2.3.1), and refused here. Among them are A-labels, `xn--…`, which are
 host names as well, but what Punycode (RFC 3492) decodes one to is beyond every
-automaton: what reads a name looks at the text of each (`engine.automata.json.host_names`,
+automaton: what reads a name looks at the text of each (`engine.schema_automaton.lexing.host_name_lexer`,
 and `strings.a_labels`, which says which of them are left out).
 
 So it does where the format is all that is said of a string. Where more is said of
@@ -18,7 +18,7 @@ from __future__ import annotations
 from typing import Final
 
 from engine.grammar import Choice, Node
-from engine.notations.json_schema.formats.texts import matching
+from engine.notations.json_schema.formats.pattern_nodes import matching
 
 MOST_IN_LABEL: Final = 63
 MOST_CHARACTERS: Final = 253

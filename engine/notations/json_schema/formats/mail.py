@@ -18,7 +18,7 @@ from typing import Final
 
 from engine.grammar import Choice, Node, Sequence
 from engine.notations.json_schema.formats.addresses import IPV4, IPV6
-from engine.notations.json_schema.formats.texts import matching
+from engine.notations.json_schema.formats.pattern_nodes import matching
 
 MOST_LOCAL: Final = 64
 MOST_IN_ADDRESS: Final = 254

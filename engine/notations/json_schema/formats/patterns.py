@@ -19,7 +19,7 @@ from __future__ import annotations
 from typing import Final
 
 from engine.grammar import Choice, Node, Repeat, Sequence
-from engine.notations.json_schema.formats.texts import matching, one_of
+from engine.notations.json_schema.formats.pattern_nodes import matching, one_of
 
 DEPTH: Final = 2
 """How deep groups nest."""

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Final
 
 from engine.grammar import Node
-from engine.notations.json_schema.formats.texts import matching
+from engine.notations.json_schema.formats.pattern_nodes import matching
 
 # The module and the constant that holds the format's text, or the function that builds its node.
 _PLACES: Final[dict[str, tuple[str, str]]] = {

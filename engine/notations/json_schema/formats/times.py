@@ -12,7 +12,7 @@ Durations follow RFC 3339, appendix A: `P1Y2D` skips the months and is none.
 
 from __future__ import annotations
 
-from engine.notations.json_schema.formats.texts import one_of
+from engine.notations.json_schema.formats.pattern_nodes import one_of
 
 YEAR = r"(?:\d{3}[1-9]|\d{2}[1-9]0|\d[1-9]00|[1-9]000)"
 _LEAP_YEAR = r"(?:\d{2}(?:0[48]|[2468][048]|[13579][26])|(?:0[48]|[2468][048]|[13579][26])00)"

@@ -7,15 +7,15 @@ from itertools import pairwise
 import pytest
 from PySide6.QtCore import Qt
 
-from app.graph.folding import fold
-from app.graph.layout import lay_out
-from app.graph.regions import regions_of
+from app.graph.layout.types import lay_out
+from app.graph.match.folding import fold
+from app.graph.match.regions import regions_of
 from app.graph.rules import charts_of
 from app.panes.automaton import AutomatonPane
 from app.panes.automaton.levels import Level
 from engine.compile import compile_grammar
-from engine.diagnosis.coverage import coverage, one_rule, uses_of
-from engine.diagnosis.testing import Coverage
+from engine.diagnosis.test_strings.coverage import coverage, one_rule, uses_of
+from engine.diagnosis.test_strings.values import Coverage
 from engine.source import Span
 
 RULES = 'root ::= a | b\na ::= "x" [0-9]\nb ::= "(" root ")"\n'

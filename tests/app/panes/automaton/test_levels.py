@@ -6,9 +6,9 @@ from PySide6.QtCore import QPointF, Qt
 from pytestqt.qtbot import QtBot
 from shown_rules import Shown
 
-from app.graph.layout import lay_out
+from app.graph.layout.types import lay_out
 from app.panes.automaton import AutomatonPane
-from engine.automata.rule_places import RulePlaces
+from engine.automata.rtn.rule_positions import RulePlaces
 from engine.compile import compile_grammar
 
 SMALL = 'root ::= expr "="\nexpr ::= term ("+" term)*\nterm ::= "a" | "(" expr ")"'

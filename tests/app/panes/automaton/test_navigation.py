@@ -7,9 +7,9 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.graph.folding import fold
-from app.graph.layout import LayoutRequest, lay_out
-from app.graph.regions import regions_of
+from app.graph.layout.types import LayoutRequest, lay_out
+from app.graph.match.folding import fold
+from app.graph.match.regions import regions_of
 from app.panes.automaton import AutomatonPane
 from engine.compile import compile_grammar
 from engine.source import Span

@@ -12,10 +12,10 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app import theme
-from app.graph.folding import fold
-from app.graph.layout import LayoutRequest, lay_out
+from app.graph.layout.types import LayoutRequest, lay_out
+from app.graph.match.folding import fold
 from app.panes.automaton import AutomatonPane
-from engine.automata.dfa import ByteDfa, DfaEdge, DfaState
+from engine.automata.dfa.dfa import ByteDfa, DfaEdge, DfaState
 from engine.source import SourceText, Span
 
 SOURCE = SourceText("[A-Z]+: [a-z]+")

@@ -6,12 +6,12 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from app.graph.layout import lay_out
+from app.graph.layout.types import lay_out
 from app.graph.rules import charts_of
 from app.panes.automaton import AutomatonPane
 from app.workers.compile_messages import OpenFrame, OpenStack, StandingAnswer
-from app.workers.standing import standing
-from engine.automata.rule_match import RuleMatch
+from app.workers.stack_report import standing
+from engine.automata.rtn.rule_tracker import RuleMatch
 from engine.compile import compile_grammar
 from engine.source import Span
 

@@ -7,10 +7,10 @@ from PySide6.QtCore import Qt
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
-from app.graph.layout import LayoutRequest, lay_out
+from app.graph.layout.types import LayoutRequest, lay_out
 from app.panes.automaton import AutomatonPane
 from app.workers.decode_messages import TokensAnswer, TokensRequest, TokensTo
-from engine.automata.rule_places import RulePlaces
+from engine.automata.rtn.rule_positions import RulePlaces
 from engine.compile import compile_grammar
 
 DFA = compile_grammar("regex", "[a-c]+(x|y)?z").materialise()

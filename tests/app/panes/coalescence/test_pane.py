@@ -8,10 +8,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
-from app.panes.coalescence import CoalescencePane
-from app.panes.coalescence.pane import Page
-from app.panes.coalescence.wording import begins, continuation, part_of
-from app.workers.coalescence_messages import (
+from app.panes.forced import CoalescencePane
+from app.panes.forced.pane import Page
+from app.panes.forced.wording import begins, continuation, part_of
+from app.workers.forced_messages import (
     CompareSpellings,
     ForcedAnswer,
     IndexAnswer,

@@ -10,8 +10,8 @@ from pytestqt.qtbot import QtBot
 
 from app.panes.editor import EditorPane
 from app.panes.editor.explanation import ExplanationPage
-from engine.diagnosis.described import Description
-from engine.diagnosis.described.describe import describe_grammar
+from engine.diagnosis.explanation_tree import Description
+from engine.diagnosis.explanation_tree.describe import describe_grammar
 from engine.source import Span
 
 TEXT = 'root ::= "[" (item | "x")* "]"\nitem ::= [a-z]\n'

@@ -6,8 +6,8 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLabel, QPlainTextEdit
 
-from app.models.late_pages import Late
 from app.panes.editor.pages import Pages
+from app.widgets.lazy import Late
 
 
 @pytest.fixture

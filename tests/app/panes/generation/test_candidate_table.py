@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint, Qt
 
 from app.models.candidates import Column
 from app.workers.decode_messages import LookupAnswer
-from engine.automata.dfa import ByteDfa, DfaEdge, DfaState
+from engine.automata.dfa.dfa import ByteDfa, DfaEdge, DfaState
 from engine.decoding.values import EosState
 
 LEFT = Qt.MouseButton.LeftButton

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QSplitterHandle
 
 from app import theme
 from app.panes.generation import GenerationPane
-from app.panes.generation.division import Division
+from app.panes.generation.splitter import Division
 
 LOW, HIGH = 460, 900
 

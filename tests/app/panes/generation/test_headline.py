@@ -4,10 +4,10 @@ import pytest
 from decode_views import CANDIDATES, candidate, position
 
 from app.panes.generation.headline import Headline, assessment_of, headline_of, second_line_of
-from app.panes.generation.rich import prose
+from app.widgets.rich_text import prose
 from engine.compile import compile_grammar
 from engine.decoding.values import ContextState, EosState, Finish
-from engine.diagnosis.replay import Whose, replay_ids
+from engine.diagnosis.verdicts.replay import Whose, replay_ids
 from engine.vocabulary import Vocabulary
 
 

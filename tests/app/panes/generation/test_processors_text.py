@@ -1,6 +1,6 @@
 import pytest
 
-from app.panes.generation.processors_text import (
+from app.panes.generation.processors_format import (
     UnreadableError,
     budget_line,
     read,

@@ -4,7 +4,7 @@ import pytest
 from decode_views import step
 from PySide6.QtCore import Qt
 
-from app.panes.generation.twin_page import TwinPage, verdict_of
+from app.panes.generation.baseline_page import TwinPage, verdict_of
 from app.workers.decode_messages import TwinAnswer
 from engine.decoding.values import Favourite, Finish, Twin
 

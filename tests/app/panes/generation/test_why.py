@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QLabel, QToolButton
 from app.workers.decode_messages import WhyAnswer
 from engine.compile import compile_grammar
 from engine.decoding.values import SamplerSettings
-from engine.masking import Matcher
-from engine.masking.explanation import Explanation, Reason
+from engine.matching import Matcher
+from engine.matching.explanation import Explanation, Reason
 from engine.source import Span
 from engine.vocabulary import Vocabulary
 

@@ -7,15 +7,15 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit
 
 from app import theme
-from app.panes.tests import StringTestsPane
-from app.panes.tests.delegate import Mark, pieces_of
-from app.panes.tests.edits import lines_of
-from app.panes.tests.model import Column, TextsModel, as_marks, from_marks, told
+from app.panes.test_strings import StringTestsPane
+from app.panes.test_strings.delegate import Mark, pieces_of
+from app.panes.test_strings.edits import lines_of
+from app.panes.test_strings.model import Column, TextsModel, as_marks, from_marks, told
 from app.workers.judge_messages import JudgeAnswer, SuggestAnswer
 from engine.compile import compile_grammar
-from engine.diagnosis.coverage import coverage, uses_of
-from engine.diagnosis.replay import replay_text
-from engine.diagnosis.testing import ExpectedText, Suggestion, SuggestionKind
+from engine.diagnosis.test_strings.coverage import coverage, uses_of
+from engine.diagnosis.test_strings.values import ExpectedText, Suggestion, SuggestionKind
+from engine.diagnosis.verdicts.replay import replay_text
 from engine.source import SourceText
 
 GRAMMAR = 'root ::= year "-" month\nyear ::= [0-9]{4}\nmonth ::= "0" [1-9] | "1" [0-2]\n'

@@ -6,12 +6,12 @@ from random import Random
 import pytest
 from string_formulas import PIECES, node_of
 
-from engine.automata.json.arena import Arena
-from engine.automata.json.bounded import MOST_LEAST, RUN
-from engine.automata.json.strings.language import TextLanguage
-from engine.automata.json.strings.spelling import Escapes
-from engine.automata.runtime import DEAD
+from engine.automata.byte_automaton import DEAD
 from engine.compile import CompileOptions, compile_grammar
+from engine.schema_automaton.formula.arena import Arena
+from engine.schema_automaton.json_encoding.encoder import Escapes
+from engine.schema_automaton.lexing.bounded_lexer import MOST_LEAST, RUN
+from engine.schema_automaton.string_languages.language import TextLanguage
 from engine.source import Limits, Span
 
 BOUNDED = [

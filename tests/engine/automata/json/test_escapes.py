@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine import CompileOptions, Matcher, Vocabulary, compile_grammar
-from engine.automata.json.strings.spelling import Escapes, spellings
+from engine.schema_automaton.json_encoding.encoder import Escapes, spellings
 from tests.exactness.brute_force import BruteForce
 
 CHARACTERS = 'abx1/"\\\n\x01\x1f\x7fé\u2028😀'

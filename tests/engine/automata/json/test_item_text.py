@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import CompileOptions, LimitExceededError, Limits, compile_grammar
-from engine.automata.json.item_text import BLOCK, NO_TEXT
-from engine.automata.json.numbers.language import NumberLanguage
+from engine.schema_automaton.number_languages.language import NumberLanguage
+from engine.schema_automaton.pushdown.item_text import BLOCK, NO_TEXT
 
 PARTS = st.lists(st.binary(max_size=3 * BLOCK), max_size=8)
 

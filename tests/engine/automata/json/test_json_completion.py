@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from engine.automata.completion import search_completion
+from engine.automata.completion_search import search_completion
 from engine.compile import CompileOptions, compile_grammar
 
 PERSON = {

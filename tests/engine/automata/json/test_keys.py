@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.automata.runtime import DEAD
+from engine.automata.byte_automaton import DEAD
 from engine.compile import CompileOptions, compile_grammar
 
 COUNTED = {"type": "object", "minProperties": 3}

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from engine.automata.json.frames import Phase
-from engine.automata.json.levels import Levels
 from engine.compile import compile_grammar
+from engine.schema_automaton.pushdown.frame_table import Levels
+from engine.schema_automaton.pushdown.frames import Phase
 
 NAME = {"type": "string"}
 SCHEMAS = {

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.automata.json.marked import MarkedString, Names
-from engine.automata.json.reading import QUOTE_BYTE, ReadingTable, common, ending
-from engine.automata.json.strings.names import Trie
-from engine.automata.json.strings.spelling import Escapes
-from engine.automata.json.whitespace import Whitespace
-from engine.automata.runtime import DEAD
+from engine.automata.byte_automaton import DEAD
+from engine.schema_automaton.json_encoding.encoder import Escapes
+from engine.schema_automaton.lexing.lexer import QUOTE_BYTE, ReadingTable, common, ending
+from engine.schema_automaton.lexing.name_lexer import MarkedString, Names
+from engine.schema_automaton.lexing.whitespace import Whitespace
+from engine.schema_automaton.string_languages.names import Trie
 from engine.source import Limits
 
 NAMES = st.lists(st.text(alphabet="ab/é", max_size=4), min_size=1, max_size=5)

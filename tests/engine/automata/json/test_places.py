@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from engine.automata.runtime import DEAD
+from engine.automata.byte_automaton import DEAD
 from engine.compile import compile_grammar
-from engine.masking.pointers import pointers
+from engine.notations.json_schema.pointers import pointers
 
 SAID = [
     ({"type": "integer", "minimum": 3}, "4", {"type", "minimum"}),

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from engine.automata.distance import Properties
-from engine.automata.runtime import DEAD
+from engine.automata.byte_automaton import DEAD
+from engine.automata.completion import Properties
 from engine.compile import CompileOptions, compile_grammar
 
 BASE = {

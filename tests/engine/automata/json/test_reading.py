@@ -5,9 +5,9 @@ from random import Random
 import numpy as np
 import pytest
 
-from engine.automata.json import reading
-from engine.automata.json.reading import Reader, ReadingTable
-from engine.automata.runtime import MISS
+from engine.automata.byte_automaton import MISS
+from engine.schema_automaton.lexing import lexer
+from engine.schema_automaton.lexing.lexer import Reader, ReadingTable
 from engine.source import LimitExceededError, Limits
 
 
@@ -20,8 +20,8 @@ class Numbers(Reader):
 
 @pytest.fixture
 def small_rooms(monkeypatch):
-    monkeypatch.setattr(reading, "_ROOM", 64)
-    monkeypatch.setattr(reading, "_GROWTH", 3)
+    monkeypatch.setattr(lexer, "_ROOM", 64)
+    monkeypatch.setattr(lexer, "_GROWTH", 3)
 
 
 @pytest.mark.usefixtures("small_rooms")

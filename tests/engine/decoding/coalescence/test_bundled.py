@@ -9,14 +9,14 @@ import torch
 
 from engine.compile import compile_grammar
 from engine.decoding import Finish, SamplerSettings
-from engine.decoding.coalescence.lattice import Lattice
-from engine.decoding.coalescence.outlook import asking, compare
-from engine.decoding.coalescence.running import generate_coalesced
-from engine.decoding.coalescence.spelling import own_spelling
+from engine.decoding.forced.encodings import asking, compare
+from engine.decoding.forced.generation import generate_coalesced
+from engine.decoding.forced.lattice import Lattice
+from engine.decoding.forced.tokenizer_encoding import own_spelling
 from engine.decoding.pipeline_settings import Strategy
-from engine.masking import Matcher
+from engine.matching import Matcher
 from engine.models import LogitSource, load_model
-from engine.models.spelling import speller_of
+from engine.models.tokenizer_spelling import speller_of
 
 PEOPLE = compile_grammar("regex", r'\{"name":"(John|Paul)","age":(20|30)\}')
 PROMPT = "A person, as JSON:\n"

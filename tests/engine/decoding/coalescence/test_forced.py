@@ -10,13 +10,13 @@ from random_model import RandomModel
 
 from engine.compile import CompileOptions, compile_grammar
 from engine.decoding import Finish, PipelineSettings, SamplerSettings, Strategy, ZoneSettings
-from engine.decoding.coalescence.coalescer import Coalescer
-from engine.decoding.coalescence.forced import compactly_forced
+from engine.decoding.forced.fast_forward import Coalescer
+from engine.decoding.forced.forced import compactly_forced
 from engine.decoding.generate import generate
 from engine.decoding.session import DecodeSession
 from engine.export import Spelling, to_gbnf
-from engine.masking import Matcher
-from engine.source.json_text import is_in_character, is_in_escape
+from engine.matching import Matcher
+from engine.source.json_scanner import is_in_character, is_in_escape
 from engine.vocabulary import Vocabulary
 
 BYTES = Vocabulary([*(bytes((byte,)) for byte in range(256)), None], [256])

@@ -8,7 +8,7 @@ from itertools import islice
 
 import pytest
 
-from engine.decoding.coalescence.lattice import Lattice, find_prefix
+from engine.decoding.forced.lattice import Lattice, find_prefix
 from engine.vocabulary import Vocabulary
 
 NAME = Vocabulary([piece.encode() for piece in "n a m e na am me nam ame name".split()], [])

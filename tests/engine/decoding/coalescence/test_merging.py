@@ -6,9 +6,9 @@ from itertools import product
 
 import pytest
 
-from engine.automata.dfa import ByteDfa, DfaEdge, DfaState
+from engine.automata.dfa.dfa import ByteDfa, DfaEdge, DfaState
 from engine.compile import compile_grammar
-from engine.decoding.coalescence.merging import ForcedRun, forced_runs, forced_tokens, merge_forced, token_runs
+from engine.decoding.forced.merging import ForcedRun, forced_runs, forced_tokens, merge_forced, token_runs
 from engine.vocabulary import Vocabulary
 
 PEOPLE = r'\{"name":"(John|Paul)","age":(20|30)\}'

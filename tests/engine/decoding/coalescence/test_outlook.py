@@ -9,9 +9,9 @@ import pytest
 from random_model import GivenModel, RandomModel
 
 from engine.compile import compile_grammar
-from engine.decoding.coalescence.lattice import Lattice
-from engine.decoding.coalescence.outlook import asking, compare, log_probability, most_probable
-from engine.masking import Matcher
+from engine.decoding.forced.encodings import asking, compare, log_probability, most_probable
+from engine.decoding.forced.lattice import Lattice
+from engine.matching import Matcher
 from engine.vocabulary import Vocabulary
 
 PIECES = [*"nameJohPul0 ", "na", "am", "me", "nam", "ame", "name", "Jo", "John", "Paul", "Pa"]

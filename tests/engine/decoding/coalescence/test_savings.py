@@ -7,8 +7,8 @@ from random_model import RandomModel
 from engine import Vocabulary
 from engine.compile import compile_grammar
 from engine.decoding import PipelineSettings, SamplerSettings, Strategy
-from engine.decoding.coalescence.coalescer import Coalescer, forced_here
-from engine.decoding.coalescence.values import savings_of
+from engine.decoding.forced.fast_forward import Coalescer, forced_here
+from engine.decoding.forced.values import savings_of
 from engine.decoding.generate import generate, sample_many
 from engine.decoding.session import DecodeSession
 

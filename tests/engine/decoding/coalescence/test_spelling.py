@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from engine.compile import compile_grammar
-from engine.decoding.coalescence.spelling import around, continued, own_spelling, settled, whole_characters
-from engine.masking import Matcher
+from engine.decoding.forced.tokenizer_encoding import around, continued, own_spelling, settled, whole_characters
+from engine.matching import Matcher
 from engine.models.errors import ModelError
 from engine.vocabulary import Vocabulary
 

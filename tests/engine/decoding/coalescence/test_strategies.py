@@ -10,16 +10,16 @@ from random_model import RandomModel
 
 from engine.compile import compile_grammar
 from engine.decoding import Finish, PipelineSettings, SamplerSettings
-from engine.decoding.coalescence.coalescer import Coalescer
-from engine.decoding.coalescence.outlook import asking
-from engine.decoding.coalescence.running import CountedSource, generate_coalesced
-from engine.decoding.coalescence.strategies import coalesce
 from engine.decoding.errors import DeadEndError
+from engine.decoding.forced.encodings import asking
+from engine.decoding.forced.fast_forward import Coalescer
+from engine.decoding.forced.generation import CountedSource, generate_coalesced
+from engine.decoding.forced.strategies import coalesce
 from engine.decoding.generate import generate
 from engine.decoding.pipeline_settings import Strategy
 from engine.decoding.session import DecodeSession
 from engine.decoding.values import COALESCED
-from engine.masking import Matcher
+from engine.matching import Matcher
 from engine.models.errors import ModelError
 from engine.vocabulary import Vocabulary
 

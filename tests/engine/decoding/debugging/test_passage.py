@@ -9,7 +9,7 @@ import pytest
 
 from engine.compile import compile_grammar
 from engine.decoding.debugging.breakpoints import Passage
-from engine.decoding.debugging.passage import Passages
+from engine.decoding.debugging.rule_events import Passages
 from engine.source import Span
 
 SUMS = compile_grammar(

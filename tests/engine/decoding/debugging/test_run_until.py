@@ -8,7 +8,7 @@ import pytest
 from random_model import RandomModel
 
 from engine.compile import compile_grammar
-from engine.decoding.debugging.passage import Passages
+from engine.decoding.debugging.rule_events import Passages
 from engine.decoding.debugging.run_until import Goal, Progress, RunUntil, reached
 from engine.decoding.session import DecodeSession
 from engine.decoding.values import EosState

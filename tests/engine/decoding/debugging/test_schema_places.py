@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from engine.decoding.debugging.schema_places import SchemaPlaces
+from engine.decoding.debugging.schema_locations import SchemaPlaces
 
 SCHEMA = SchemaPlaces(
     json.dumps(

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from random_model import RandomModel
 
 from engine import Matcher, Vocabulary, compile_grammar
-from engine.decoding.budget.token_graph import TokenGraph
+from engine.analysis.token_graph import TokenGraph
+from engine.analysis.token_successors import TokenSteps
 from engine.decoding.errors import DeadEndError
 from engine.decoding.generate import generate
 from engine.decoding.pipeline_settings import PipelineSettings
@@ -24,7 +25,6 @@ from engine.decoding.processors.budget import TokenBudget
 from engine.decoding.session import DecodeSession
 from engine.decoding.values import Finish, SamplerSettings
 from engine.grammar.print_gbnf import print_gbnf
-from engine.masking.token_steps import TokenSteps
 from engine.source import GrammarError, LimitExceededError
 
 BUDGET = PipelineSettings(budget=True)
@@ -147,7 +147,7 @@ def test_two_hundred_grammars_by_budgets_from_the_minimum_up_are_always_complete
 
 @pytest.mark.parametrize("schema", SCHEMAS[:3] + SCHEMAS[4:6])
 def test_what_was_promised_outlives_what_is_forgotten(schema, monkeypatch):
-    monkeypatch.setattr("engine.decoding.budget.token_reach._MOST_PLACES", 5)
+    monkeypatch.setattr("engine.analysis.token_budget._MOST_PLACES", 5)
     grammar = compile_grammar("json_schema", json.dumps(schema))
     budget = TokenBudget(grammar, BYTES, 0)
     least = budget.report(budget.start()).at_most

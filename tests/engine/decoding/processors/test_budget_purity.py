@@ -12,8 +12,8 @@ from random_model import RandomModel
 
 import resources
 from engine import Vocabulary, compile_grammar
-from engine.decoding.coalescence.coalescer import Coalescer
-from engine.decoding.coalescence.running import generate_coalesced
+from engine.decoding.forced.fast_forward import Coalescer
+from engine.decoding.forced.generation import generate_coalesced
 from engine.decoding.generate import generate
 from engine.decoding.pipeline_settings import PipelineSettings, Strategy
 from engine.decoding.processors.budget import TokenBudget
@@ -107,7 +107,7 @@ def test_questions_in_any_order_on_fresh_and_used_objects_have_the_same_answers(
         used = TokenBudget(compile_grammar(notation, source), vocabulary_for(name), 0)
         for question in order:
             kept = 200 if name == dropped and choose.random() < 0.3 else 30_000
-            monkeypatch.setattr("engine.decoding.budget.token_reach._MOST_PLACES", kept)
+            monkeypatch.setattr("engine.analysis.token_budget._MOST_PLACES", kept)
             found = answers(used, *question)
             assert found == expected.setdefault(question, found), (question, seed)
 

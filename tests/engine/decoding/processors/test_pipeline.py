@@ -26,7 +26,7 @@ from engine.decoding.processors import (
     compile_pattern,
 )
 from engine.decoding.values import SamplerSettings
-from engine.masking import Matcher
+from engine.matching import Matcher
 from engine.source import InvariantError
 from engine.vocabulary import Vocabulary
 

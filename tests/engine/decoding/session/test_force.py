@@ -9,7 +9,7 @@ from engine.compile import compile_grammar
 from engine.decoding.errors import FinishedError, NotAllowedError
 from engine.decoding.session import DecodeSession
 from engine.decoding.values import FORCE, Finish
-from engine.masking.explanation import Reason
+from engine.matching.explanation import Reason
 from engine.vocabulary import Vocabulary
 
 WORDS = Vocabulary([b"a", b"b", b"ab", b"c", None], [4], {4: "<end>"})

@@ -3,7 +3,7 @@ import pytest
 from engine.compile import compile_grammar
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.session import DecodeSession
-from engine.decoding.session.pasted import pasted_trace
+from engine.decoding.session.imported_output import pasted_trace
 from engine.decoding.values import REPLAYED
 from engine.models.uniform import UniformSource
 from engine.source import EngineError

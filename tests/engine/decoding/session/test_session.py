@@ -11,7 +11,7 @@ from engine.compile import compile_grammar
 from engine.decoding.errors import DeadEndError, FinishedError, NotAllowedError
 from engine.decoding.session import DecodeSession
 from engine.decoding.values import Candidate, Chat, ContextState, EosState, Finish, SamplerSettings
-from engine.masking.explanation import Reason
+from engine.matching.explanation import Reason
 from engine.source import InvariantError
 from engine.vocabulary import Vocabulary
 

@@ -8,8 +8,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from random_model import RandomModel
 
 from engine.compile import compile_grammar
-from engine.decoding.coalescence.coalescer import Coalescer
 from engine.decoding.errors import NotAllowedError
+from engine.decoding.forced.fast_forward import Coalescer
 from engine.decoding.pipeline_settings import Strategy
 from engine.decoding.session import DecodeSession
 from engine.vocabulary import Vocabulary

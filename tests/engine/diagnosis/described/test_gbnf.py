@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from spoken import UnreadableError, read_back, rules_of, same
 
-from engine.diagnosis.described.describe import describe_grammar
+from engine.diagnosis.explanation_tree.describe import describe_grammar
 from engine.notations.gbnf import parse
 from engine.source import GrammarError, LimitExceededError, Limits, SourceText
 

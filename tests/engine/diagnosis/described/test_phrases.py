@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine.diagnosis.described import Description
-from engine.diagnosis.described.describe import describe_grammar
-from engine.diagnosis.described.phrases import Entry, unfold
+from engine.diagnosis.explanation_tree import Description
+from engine.diagnosis.explanation_tree.describe import describe_grammar
+from engine.diagnosis.explanation_tree.phrases import Entry, unfold
 from engine.source import CancelledError, CancelToken, Span
 
 PLACE = Span(0, 1)

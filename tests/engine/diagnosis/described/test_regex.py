@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from spoken import UnreadableError, read_back, same
 
-from engine.compile.options import CompileOptions
-from engine.diagnosis.described.describe import describe_grammar
+from engine.diagnosis.explanation_tree.describe import describe_grammar
 from engine.grammar import Sequence
+from engine.grammar.options import CompileOptions
 from engine.notations.regex import parse
 from engine.source import GrammarError, LimitExceededError, Limits, SourceText
 

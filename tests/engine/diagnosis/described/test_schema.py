@@ -9,8 +9,8 @@ import corpora
 import pytest
 
 from engine.compile import CompileOptions, compile_grammar
-from engine.diagnosis.described.describe import describe_grammar
-from engine.diagnosis.described.schema_words import KIND_OF
+from engine.diagnosis.explanation_tree.describe import describe_grammar
+from engine.diagnosis.explanation_tree.schema_words import KIND_OF
 from engine.notations.editing.words import KEYWORDS
 from engine.notations.json_schema.lowering import keywords
 from engine.source import GrammarError, LimitExceededError

@@ -18,9 +18,9 @@ import pytest
 
 from engine.compile import compile_grammar
 from engine.decoding.values import Favourite, FormerBranch, Step, Trace, TraceNode
-from engine.diagnosis.sharing.page import page, write_page
-from engine.diagnosis.sharing.telling import told
-from engine.diagnosis.sharing.work import GrammarText, ModelName, Work
+from engine.diagnosis.share_page.page import page, write_page
+from engine.diagnosis.share_page.page_data import told
+from engine.document.shared_work import GrammarText, ModelName, Work
 from engine.source import EngineError
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

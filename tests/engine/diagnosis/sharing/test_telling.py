@@ -11,9 +11,9 @@ from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.session import DecodeSession
 from engine.decoding.values import FORCE, Chat, Favourite, FormerBranch, Step, Trace, TraceNode
 from engine.diagnosis import explain
-from engine.diagnosis.sharing.telling import told
-from engine.diagnosis.sharing.work import GrammarText, ModelName, Work
-from engine.masking import Matcher
+from engine.diagnosis.share_page.page_data import told
+from engine.document.shared_work import GrammarText, ModelName, Work
+from engine.matching import Matcher
 from engine.source import CancelledError, CancelToken, SourceText
 from engine.vocabulary import Vocabulary
 

@@ -9,7 +9,7 @@ import pytest
 from app.document import file
 from app.document.file import DocumentFile, GrammarPart, ModelPart, encode
 from engine.decoding.values import Chat, FormerBranch, Step, Trace, TraceNode
-from engine.diagnosis.sharing.work import VERSION, read_work
+from engine.document.shared_work import VERSION, read_work
 from engine.source import EngineError
 
 STEP = Step(1, b"a", "", 0.5, 1.0, 0.5, 2, forced=False, wanted_id=1, chosen_by="sampler", configuration=1)

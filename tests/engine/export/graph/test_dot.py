@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.automata.dfa import ByteDfa
+from engine.automata.dfa.dfa import ByteDfa
 from engine.compile import CompiledGrammar, compile_grammar
 from engine.export import to_dot
 from engine.export.graph.dot import rules_to_dot

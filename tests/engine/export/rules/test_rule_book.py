@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.export.rules.expressions import literal, sequence
-from engine.export.rules.rule_book import RuleBook, kebab
+from engine.export.rules.rule_builder import RuleBook, kebab
 from engine.grammar import Reference
 from engine.grammar.analysis import references
 from engine.grammar.print_gbnf import print_gbnf
@@ -52,7 +52,7 @@ def test_the_references_of_a_rule_are_looked_up_once_for_each_form_of_it(monkeyp
         looked_up.append(node)
         return references(node)
 
-    monkeypatch.setattr("engine.export.rules.rule_book.references", counted)
+    monkeypatch.setattr("engine.export.rules.rule_builder.references", counted)
     book = RuleBook(Limits())
     names = [book.name("root"), *(book.name("rule") for _ in range(20))]
     for number, name in enumerate(names):

@@ -20,7 +20,7 @@ from engine.export.runtimes.guide.pushdown import Pushdown
 from engine.export.runtimes.guide.trie import Trie
 from engine.export.tables.rule_tables import tables_document, tables_of
 from engine.export.target import ExportJob, MismatchError, NotExportableError
-from engine.masking import Matcher
+from engine.matching import Matcher
 from engine.source import GrammarError, LimitExceededError
 from engine.vocabulary import Vocabulary
 

@@ -9,8 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from language import matches, nodes
 
-from engine.automata.json.strings.letter_spelling import json_automaton
-from engine.automata.json.strings.spelling import Escapes
 from engine.automata.utf8 import FINAL
 from engine.compile import compile_grammar
 from engine.export.rules.character_automaton import character_system
@@ -21,6 +19,8 @@ from engine.grammar import Chars, CharSet, Grammar, Rule
 from engine.grammar.charset import EVERY_SCALAR
 from engine.grammar.print_gbnf import print_gbnf
 from engine.notations.regex import parse
+from engine.schema_automaton.json_encoding.class_encoder import json_automaton
+from engine.schema_automaton.json_encoding.encoder import Escapes
 from engine.source import LimitExceededError, Limits, SourceText
 
 code_points = st.integers(0, 0xD7FF) | st.integers(0xE000, 0x10FFFF) | st.sampled_from([0x22, 0x5C, 0x2F, 0x0A, 0x1F])

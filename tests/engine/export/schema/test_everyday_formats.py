@@ -9,7 +9,7 @@ from lockstep import difference, excess
 
 from engine.compile import compile_grammar
 from engine.export import Spelling, to_gbnf
-from engine.export.schema.everyday_formats import NAMES, everyday
+from engine.export.schema.approximate_formats import NAMES, everyday
 from engine.export.text.print_regex import print_regex
 from engine.notations.json_schema.formats import format_node
 

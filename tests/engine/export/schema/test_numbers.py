@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lockstep import excess
 
-from engine.automata.json.numbers.language import NumberLanguage
-from engine.automata.json.numbers.magnitudes import decimals
 from engine.compile import CompiledGrammar, compile_grammar
 from engine.export import to_gbnf
 from engine.export.schema.numbers import MOST_WHOLE, any_integer, any_number, bounded_number, is_any
 from engine.export.schema.settings import Spelling
 from engine.grammar import Grammar, Node, Reference, Rule
 from engine.grammar.print_gbnf import print_gbnf
+from engine.schema_automaton.number_languages.language import NumberLanguage
+from engine.schema_automaton.number_languages.magnitudes import decimals
 from engine.source import GrammarError, Limits
 
 NUMERALS = [

@@ -11,7 +11,7 @@ from lockstep import difference
 
 from engine.compile import CompileOptions, compile_grammar
 from engine.export import Spelling, to_gbnf
-from engine.export.schema.whole_formats import NAMES
+from engine.export.schema.exact_formats import NAMES
 from engine.source import GrammarError
 
 A63 = "x" * 63

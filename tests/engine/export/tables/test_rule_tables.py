@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from engine.automata.dfa import ByteDfa, DfaEdge, DfaState
-from engine.automata.rule_match import RuleMatch
-from engine.automata.rules import CallEdge, RuleAutomata, RuleAutomaton
+from engine.automata.dfa.dfa import ByteDfa, DfaEdge, DfaState
+from engine.automata.rtn.rule_automata import CallEdge, RuleAutomata, RuleAutomaton
+from engine.automata.rtn.rule_tracker import RuleMatch
 from engine.compile import CompiledGrammar, compile_grammar
 from engine.export.schema.settings import Spelling
 from engine.export.target import ExportJob, ExportOptions

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.automata.rule_match import RuleMatch
+from engine.automata.rtn.rule_tracker import RuleMatch
 from engine.compile import CompileOptions, compile_grammar
 from engine.export import Spelling, drawable_automata, without_white_space
 from engine.export.tables.schema_automata import schema_automata

@@ -14,7 +14,7 @@ from engine.compile import CompiledGrammar, compile_grammar
 from engine.export.provenance import generator
 from engine.export.tables.token_index import TokenIndex, build_token_index, forecast_of, index_document, index_of
 from engine.export.target import ExportJob
-from engine.masking import Matcher
+from engine.matching import Matcher
 from engine.source import CancelledError, CancelToken, LimitExceededError
 from engine.vocabulary import Vocabulary
 

@@ -13,7 +13,7 @@ from guides import job, vocabulary
 from engine.export.target import Artifact, MismatchError, NotExportableError
 from engine.export.targets import target
 from engine.export.writing import check, export, make, refusal
-from engine.masking import Matcher
+from engine.matching import Matcher
 from engine.vocabulary import Vocabulary
 
 VOCABULARY = vocabulary()

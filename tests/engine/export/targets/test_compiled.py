@@ -18,8 +18,8 @@ from engine.compile import CompileOptions, compile_grammar
 from engine.export.checks.token_walks import walk_tokens
 from engine.export.runtimes import GUIDE, TRANSFORMERS, VLLM, runtime_files
 from engine.export.schema.settings import Spelling
+from engine.export.tables.token_element_index import whole_token_index
 from engine.export.tables.token_index import MOST_STATES
-from engine.export.tables.whole_tokens import whole_token_index
 from engine.export.target import Artifact, ExportJob, ExportOptions, MismatchError, NotExportableError
 from engine.export.targets import target
 from engine.export.targets.json import index_side
@@ -256,7 +256,7 @@ def test_the_folder_runs_in_a_bare_python(case, tmp_path):
     token_ids = [297] * (case == "whole tokens") + [*ids, 298]
     command = [sys.executable, "-I", "-S", "-c", RUN, str(tmp_path / "out"), *map(str, token_ids)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
-    from engine.masking import Matcher
+    from engine.matching import Matcher
 
     matcher = Matcher(of.compiled, VOCABULARY)
     *masks, last = done.stdout.splitlines()

@@ -15,7 +15,7 @@ from engine.compile import CompileOptions, compile_grammar
 from engine.export.runtimes.transformers_generate import GrammarLogitsProcessor, GrammarStoppingCriteria
 from engine.export.target import ExportJob, ExportOptions
 from engine.export.writing import export, make
-from engine.masking import Matcher
+from engine.matching import Matcher
 from engine.models.bundled import bundled_folder
 from engine.vocabulary import Vocabulary
 

@@ -31,7 +31,7 @@ from engine.export.target import Artifact, MismatchError
 from engine.export.targets import target
 from engine.export.writing import check, export, make
 from engine.export.writing import refusal as refusal_of
-from engine.masking import Matcher
+from engine.matching import Matcher
 
 VOCABULARY = vocabulary()
 EOS = 298

@@ -21,7 +21,7 @@ from vllm_model import (
 )
 
 from engine.export.writing import export
-from engine.masking import Matcher
+from engine.matching import Matcher
 
 VOCABULARY = vocabulary()
 EOS, WIDTH, KEY = 298, 320, "turnstile_grammar"

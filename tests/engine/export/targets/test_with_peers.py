@@ -31,7 +31,7 @@ from engine.export.targets import target
 from engine.export.text.plain_grammar import plain_grammar
 from engine.export.writing import make, refusal
 from engine.grammar.print_gbnf import print_gbnf
-from engine.masking import Matcher
+from engine.matching import Matcher
 from engine.vocabulary import Vocabulary
 
 pytest.importorskip("xgrammar", reason="xgrammar is not installed: pip install -e '.[bench]' brings it")

@@ -21,7 +21,7 @@ import torch
 from guides import job, vocabulary
 
 from engine.export.writing import export
-from engine.masking import Matcher
+from engine.matching import Matcher
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")

@@ -5,7 +5,7 @@ import gc
 import pytest
 
 from engine.compile import compile_grammar
-from engine.export.rules.rule_book import RuleBook
+from engine.export.rules.rule_builder import RuleBook
 from engine.export.text.conversion import to_gbnf, to_regex
 
 

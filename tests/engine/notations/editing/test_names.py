@@ -15,8 +15,8 @@ from engine.notations.editing.outline import Outline
 from engine.notations.editing.schema_names import Schemas
 from engine.notations.json_schema.dialects import Draft
 from engine.notations.json_schema.findings import Findings
+from engine.notations.json_schema.json_tree import Json, read_json
 from engine.notations.json_schema.resources import Resources
-from engine.notations.json_schema.text import Json, read_json
 
 SCHEMA = (
     '{"$defs": {"a b": {"properties": {"x": {}}}, "n": {"$anchor": "q"}}, "anyOf": [{"$ref": "#/$defs/a%20b"}, '

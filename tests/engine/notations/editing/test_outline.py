@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from engine.notations.editing import name_at, names_of, propose
 from engine.notations.editing.outline import Outline, Part
-from engine.notations.json_schema.text import read_json
+from engine.notations.json_schema.json_tree import read_json
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=4),

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engine import CompileOptions, GrammarError, LimitExceededError, compile_grammar
-from engine.automata.runtime import DEAD
+from engine.automata.byte_automaton import DEAD
 
 KEYS = st.sampled_from(["a", "b", "ab", "c"])
 SCALARS = st.sampled_from([None, True, False, 0, 1, 2, 3, 1.5, "", "a", "ab", "b"])

@@ -6,8 +6,8 @@ import corpora
 import pytest
 
 from engine import compile_grammar
-from engine.automata.lazy import LazyAutomaton
-from engine.automata.program import assemble
+from engine.automata.nfa.lazy_automaton import LazyAutomaton
+from engine.automata.nfa.program import assemble
 from engine.grammar.simplify import simplify
 from engine.notations.json_schema.formats import OUTER, format_node, outer_node
 from engine.source import Limits

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from engine import CompileOptions, GrammarError, compile_grammar
-from engine.automata.runtime import DEAD
+from engine.automata.byte_automaton import DEAD
 
 CHOICES = 6
 APART = {

@@ -8,8 +8,8 @@ import tracemalloc
 import pytest
 
 from engine import Severity, compile_grammar
+from engine.notations.json_schema.keyword_suggestions import likely_keyword
 from engine.notations.json_schema.lowering import keywords
-from engine.notations.json_schema.spelling import likely_keyword
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.automata.json.values import number
-from engine.notations.json_schema.text import Json, JsonTextError, _Text, pointer_to, read_json
+from engine.notations.json_schema.json_tree import Json, JsonTextError, _Text, pointer_to, read_json
+from engine.schema_automaton.formula.values import number
 
 values = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text()),

@@ -8,9 +8,9 @@ from fractions import Fraction
 import pytest
 
 from engine import GrammarError, Matcher, Vocabulary, compile_grammar, warm
-from engine.automata.json.numbers.huge import is_above, is_multiple, language_of, without
-from engine.automata.json.numbers.language import number_language
-from engine.automata.json.values import LARGEST, HugeNumber, integer, number
+from engine.schema_automaton.formula.values import LARGEST, HugeNumber, integer, number
+from engine.schema_automaton.number_languages.huge import is_above, is_multiple, language_of, without
+from engine.schema_automaton.number_languages.language import number_language
 
 EXACT = Context(prec=20_000)
 

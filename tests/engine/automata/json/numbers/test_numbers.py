@@ -13,8 +13,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from engine.automata.json.numbers.language import LARGEST, NUMERIC, NumberLanguage, number_language
-from engine.automata.json.numbers.mantissa import DigitReader, Mantissa
+from engine.schema_automaton.number_languages.language import LARGEST, NUMERIC, NumberLanguage, number_language
+from engine.schema_automaton.number_languages.mantissa import DigitReader, Mantissa
 from engine.source import LimitExceededError
 
 NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from engine.automata.json.goals import Goals
-from engine.automata.json.objects.case import ObjectCase, ObjectPlace
-from engine.automata.json.strings.spelling import Escapes
-from engine.automata.json.values import Kind
 from engine.notations.json_schema import parse
+from engine.schema_automaton.formula.values import Kind
+from engine.schema_automaton.json_encoding.encoder import Escapes
+from engine.schema_automaton.solver.object_machine import ObjectCase, ObjectPlace
+from engine.schema_automaton.solver.solver import Goals
 from engine.source import Limits, SourceText
 
 

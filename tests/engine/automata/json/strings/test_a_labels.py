@@ -8,9 +8,16 @@ from string import ascii_lowercase, digits
 import idna
 import pytest
 
-from engine.automata.json.strings.a_labels import DOTS, ALabel, Beginning, NamesWithALabels, classify, end_of
-from engine.automata.json.strings.spelling import Escapes
-from engine.automata.runtime import DEAD
+from engine.automata.byte_automaton import DEAD
+from engine.schema_automaton.json_encoding.encoder import Escapes
+from engine.schema_automaton.string_languages.a_labels import (
+    DOTS,
+    ALabel,
+    Beginning,
+    NamesWithALabels,
+    classify,
+    end_of,
+)
 from tests.exactness.soundness.format_oracles import ORACLES
 
 LETTERS = ascii_lowercase + digits

@@ -6,8 +6,8 @@ from itertools import product
 import pytest
 from string_formulas import node_of
 
-from engine.automata.json.strings.counted import fixed_length, without_count
 from engine.grammar.simplify import simplify
+from engine.schema_automaton.json_encoding.length_counter import fixed_length, without_count
 
 
 @pytest.mark.parametrize(

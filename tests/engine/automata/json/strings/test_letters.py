@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.automata.json.strings.letters import common_letters, letters_of
-from engine.automata.json.strings.spelling import Escapes
 from engine.automata.utf8 import FINAL
 from engine.grammar import CharSet
 from engine.grammar.charset import EVERY_SCALAR
+from engine.schema_automaton.json_encoding.alphabet import common_letters, letters_of
+from engine.schema_automaton.json_encoding.encoder import Escapes
 
 INTERESTING = list('aZ"\\/\n\0\x7f\x80\u07ff\u0800\ud7ff\ue000\uffff\U00010000\U0010ffff')
 codes = st.one_of(st.characters(exclude_categories=["Cs"]), st.sampled_from(INTERESTING)).map(ord)

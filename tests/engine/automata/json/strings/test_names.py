@@ -6,8 +6,8 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.automata.json.strings.names import Trie, is_between, node_of, partial_of, within
-from engine.automata.json.strings.spelling import Escapes
+from engine.schema_automaton.json_encoding.encoder import Escapes
+from engine.schema_automaton.string_languages.names import Trie, is_between, node_of, partial_of, within
 
 MODES = st.sampled_from([Escapes.SHORTEST, Escapes.ANY])
 NAMES = st.lists(st.text(alphabet='ab"é\\😀', max_size=3), min_size=1, max_size=5)

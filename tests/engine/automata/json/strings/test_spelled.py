@@ -9,11 +9,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from string_formulas import PIECES, build, formulas, node_of
 
-from engine.automata.json.arena import Arena
-from engine.automata.json.strings.language import TextLanguage
-from engine.automata.json.strings.spelled import Spelled
-from engine.automata.json.strings.spelling import Escapes
 from engine.compile import compile_grammar
+from engine.schema_automaton.formula.arena import Arena
+from engine.schema_automaton.json_encoding.encoded_automaton import Spelled
+from engine.schema_automaton.json_encoding.encoder import Escapes
+from engine.schema_automaton.string_languages.language import TextLanguage
 from engine.source import GrammarError, LimitExceededError, Limits, Span
 
 

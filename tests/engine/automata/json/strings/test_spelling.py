@@ -4,10 +4,10 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.automata.json.strings.letter_spelling import json_automaton
-from engine.automata.json.strings.spelling import Escapes, spellings
 from engine.automata.utf8 import FINAL, Utf8Automaton
 from engine.grammar import CharSet
+from engine.schema_automaton.json_encoding.class_encoder import json_automaton
+from engine.schema_automaton.json_encoding.encoder import Escapes, spellings
 
 SETS = [
     CharSet.chars("a"),

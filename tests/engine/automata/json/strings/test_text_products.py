@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given, settings
 from string_formulas import TEXTS, build, formulas, holds, node_of
 
-from engine.automata.json.arena import Arena
-from engine.automata.json.objects.cells import some_strings
-from engine.automata.json.strings.inhabited import is_plainly_inhabited
-from engine.automata.json.strings.language import TextLanguage
-from engine.automata.json.strings.spelling import Escapes
-from engine.automata.runtime import DEAD
+from engine.automata.byte_automaton import DEAD
 from engine.compile import CompileOptions, compile_grammar
+from engine.schema_automaton.formula.arena import Arena
+from engine.schema_automaton.json_encoding.encoder import Escapes
+from engine.schema_automaton.solver.key_classes import some_strings
+from engine.schema_automaton.solver.plainly_inhabited import is_plainly_inhabited
+from engine.schema_automaton.string_languages.language import TextLanguage
 from engine.source import LimitExceededError, Limits, Span
 
 

@@ -13,8 +13,8 @@ import corpora
 import idna
 import pytest
 
-from engine.automata.lazy import LazyAutomaton
-from engine.automata.program import assemble
+from engine.automata.nfa.lazy_automaton import LazyAutomaton
+from engine.automata.nfa.program import assemble
 from engine.grammar.simplify import simplify
 from engine.notations.json_schema.formats import NAMES, format_node
 from engine.notations.regex import parse

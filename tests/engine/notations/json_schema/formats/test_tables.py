@@ -6,15 +6,15 @@ from random import Random
 import numpy as np
 import pytest
 
-from engine.automata.json.strings.conditions import ConditionAutomaton, text_program
-from engine.automata.json.strings.letter_spelling import spelling_of
-from engine.automata.json.strings.letters import letters_of
-from engine.automata.json.strings.spelling import Escapes
-from engine.automata.json.strings.tables import BLOCK, TableAutomaton, pack, table_of, unpack, write
-from engine.automata.runtime import DEAD
+from engine.automata.byte_automaton import DEAD
 from engine.compile import CompileOptions, compile_grammar
 from engine.grammar import CharSet
 from engine.notations.json_schema.formats import NAMES, format_node
+from engine.schema_automaton.json_encoding.alphabet import letters_of
+from engine.schema_automaton.json_encoding.class_encoder import spelling_of
+from engine.schema_automaton.json_encoding.encoder import Escapes
+from engine.schema_automaton.string_languages.conditions import ConditionAutomaton, text_program
+from engine.schema_automaton.string_languages.tables import BLOCK, TableAutomaton, pack, table_of, unpack, write
 from engine.source import Limits
 from resources.formats.write_tables import coarsest, digest, smallest
 

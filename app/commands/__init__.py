@@ -1,0 +1,1 @@
+"""Handlers of the window's commands, by area."""

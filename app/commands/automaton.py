@@ -1,0 +1,110 @@
+"""The commands of the automaton pane: its menu, the one behind its three dots, and the dialog that saves a picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QFileDialog, QMenu, QToolButton, QWidget
+
+from app.actions import Actions
+from app.graph.draw.image_files import save
+from app.panes.automaton import AutomatonPane
+from app.panes.automaton.levels import Level
+from app.session import Alarm, Session
+
+_MENU = "Automaton"
+_FILTER = "Picture that scales (*.svg);;Picture of pixels (*.png);;Graphviz (*.dot)"
+_WHY_NOT: Final = {
+    "all": "Every state is drawn, or there are more than can be",
+    "bytes": "Nothing is folded here: each byte is drawn",
+    "merge": "States alone have runs to merge, and rules are drawn with each text as one edge: go to Live for states",
+}
+
+
+class AutomatonCommands(QObject):
+    """Joins the commands and the pane."""
+
+    def __init__(self, commands: Actions, pane: AutomatonPane, session: Session, window: QWidget) -> None:
+        super().__init__(window)
+        self._pane = pane
+        self._session = session
+        self._window = window
+        header, footer = pane.header, pane.footer
+        commands.connect_to(
+            {
+                "automaton.find": pane.open_find,
+                "automaton.map": lambda: pane.go_to_level(Level.MAP),
+                "automaton.live": lambda: pane.go_to_level(Level.PART),
+                "automaton.tokens": lambda: pane.go_to_level(Level.TOKENS),
+                "automaton.up": pane.go_up,
+                "automaton.back": pane.go_back,
+                "automaton.forward": pane.go_forward,
+                "automaton.collapse": pane.collapse,
+                "automaton.fit": pane.view.fit,
+                "automaton.zoom_in": pane.view.zoom_in,
+                "automaton.zoom_out": pane.view.zoom_out,
+                "automaton.layout": lambda: pane.choose_layout(""),
+                "automaton.layout_dot": lambda: pane.choose_layout("dot"),
+                "automaton.layout_sugiyama": lambda: pane.choose_layout("sugiyama"),
+                "automaton.layout_layered": lambda: pane.choose_layout("layered"),
+                "automaton.turn": pane.turn,
+                "automaton.save": self.save_picture,
+                "automaton.copy_dot": pane.copy_dot,
+            }
+        )
+        for name, button in (
+            ("all", header.all_button),
+            ("bytes", header.bytes_button),
+            ("merge", header.merge_button),
+            ("stacks", footer.stacks_button),
+            ("coverage", footer.coverage_button),
+            ("minimap", footer.map_button),
+            ("table", header.table_button),
+        ):
+            action = commands[f"automaton.{name}"]
+            action.triggered.connect(lambda on, action=action, button=button: self._press(action, button, is_on=on))
+            button.toggled.connect(action.setChecked)
+        self._commands = commands
+        header.offers_changed.connect(self._enable)
+        self._enable()
+        menu = QMenu(window)
+        for command, action in commands:
+            if command.menu == _MENU:
+                if command.separated:
+                    menu.addSeparator()
+                menu.addAction(action)
+        header.set_menu(menu)
+
+    def _enable(self) -> None:
+        """Offer what the header's buttons offer, and say why where that is not."""
+        header = self._pane.header
+        buttons = {"all": header.all_button, "bytes": header.bytes_button, "merge": header.merge_button}
+        for name, button in buttons.items():
+            action = self._commands[f"automaton.{name}"]
+            is_offered = not button.isHidden() and button.isEnabled()
+            action.setEnabled(is_offered)
+            action.setToolTip(self._commands.tip(action.objectName()) if is_offered else _WHY_NOT[name])
+
+    def _press(self, action: QAction, button: QToolButton, *, is_on: bool) -> None:
+        """Do what the button does; one that is not to be pressed now stays as it is, and so does the command."""
+        header = self._pane.header
+        (header.graph_button if button is header.table_button and not is_on else button).click()
+        action.setChecked(button.isChecked())
+
+    def save_picture(self) -> None:
+        """Ask for a file, and write what is drawn."""
+        title = self._session.document.title
+        name, _ = QFileDialog.getSaveFileName(self._window, "Save this picture", f"{title}.svg", _FILTER)
+        if name:
+            path = Path(name)
+            self.save_to(path if path.suffix else path.with_suffix(".svg"))
+
+    def save_to(self, path: Path) -> None:
+        """Write what is drawn; what is in the way becomes a banner."""
+        why_not = save(self._pane.scene, path)
+        if why_not:
+            alarm = Alarm("window", f"{why_not}.", button="Save elsewhere…", action=self.save_picture)
+            self._session.alarmed.emit(alarm)

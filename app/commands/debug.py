@@ -1,0 +1,268 @@
+"""What steps, runs, stops and compares: its commands, and the two panes that only they need.
+
+The only place that joins the timeline, the breakpoints and the twin with a session.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QWidget
+
+from app.actions import Actions, keys_of
+from app.display_text import end_text
+from app.panes.generation.schema_parts import schema_parts
+from app.presenters.panes import Panes
+from app.session import Drawn, Session
+from app.settings import Settings
+from app.widgets.lazy import Late
+from app.workers.decode_messages import DecodeView, Force, GoTo, TwinAnswer
+from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind
+from engine.decoding.debugging.run_until import RunUntil
+from engine.decoding.values import Finish, Trace
+from engine.source import Span
+
+if TYPE_CHECKING:
+    from app.panes.breakpoints import BreakpointsPane
+    from app.panes.timeline import TimelinePane
+
+_CHIPS = "view.chips_"
+_RUNS = ("run.until", "run.over", "run.out")
+_RULE = re.compile(r"^[ \t]*([\w-]+)[ \t]*::=", re.MULTILINE)  # good enough for a text that compiled
+
+
+class DebugCommands(QObject):
+    """Joins commands, panes and session.
+
+    Attributes:
+        until_button: what *Run until…* opens under.
+        late_timeline, late_breakpoints: the two panes, built with their first showing.
+    """
+
+    def __init__(self, commands: Actions, panes: Panes, session: Session, settings: Settings, window: QWidget) -> None:
+        super().__init__(window)
+        self._commands = commands
+        self._panes = panes
+        self._session = session
+        self._settings = settings
+        self._window = window
+        self.until_button: QWidget = window
+        self.late_timeline = Late(self._make_timeline)
+        self.late_breakpoints = Late(self._make_breakpoints)
+        self._rules: tuple[str, ...] = ()  # that a run may be told to leave
+        self._schema = ""  # whose parts stand for rules
+        self._no_rules = ""  # why there are none
+        self._connect_commands()
+        self._wire()
+        self._colour_chips(settings.preferences.chip_colours)
+
+    def _connect_commands(self) -> None:
+        debugging, generation = self._session.debugging, self._panes.generation
+        self._commands.connect_to(
+            {
+                "run.until": self._ask_until,
+                "run.over": lambda: self._run(debugging.step_over),
+                "run.out": lambda: self._run(debugging.step_out),
+                "run.breakpoint": self.toggle_breakpoint,
+                "run.force": generation.force_selected,
+                "run.worst": self._go_to_worst,
+                "run.twin": self._write_twin,
+            }
+        )
+        for command, action in self._commands:
+            if command.id.startswith(_CHIPS):
+                by = command.id.removeprefix(_CHIPS)
+                action.triggered.connect(lambda _on, by=by: self._colour_chips(by))
+
+    @property
+    def timeline(self) -> TimelinePane:
+        """What every step was like."""
+        return self.late_timeline.get()
+
+    @property
+    def breakpoints(self) -> BreakpointsPane:
+        """The list of breakpoints."""
+        return self.late_breakpoints.get()
+
+    def _make_timeline(self) -> TimelinePane:
+        from app.panes.timeline import TimelinePane
+
+        timeline = TimelinePane()
+        timeline.show_trace(*_timeline_of(self._session.decoding.view))
+        timeline.node_clicked.connect(lambda node_id: self._session.decoding.ask(GoTo(node_id)))
+        return timeline
+
+    def _make_breakpoints(self) -> BreakpointsPane:
+        from app.panes.breakpoints import BreakpointsPane
+
+        breakpoints = BreakpointsPane()
+        breakpoints.show_breakpoints(self._session.debugging.breakpoints)
+        breakpoints.changed.connect(self._session.debugging.set_breakpoints)
+        breakpoints.activated.connect(self._go_to_breakpoint)
+        breakpoints.add_wanted.connect(self._break_at_cursor)
+        return breakpoints
+
+    def _wire(self) -> None:
+        session, debugging, decoding = self._session, self._session.debugging, self._session.decoding
+        generation = self._panes.generation
+        decoding.viewed.connect(self._show_view)
+        decoding.run_ended.connect(generation.show_run_end)
+        decoding.went_on.connect(lambda: generation.show_run_end(""))
+        generation.token_forced.connect(lambda token_id: decoding.choose(Force(token_id)))
+        generation.until_wanted.connect(self._run_until)
+        generation.colours_chosen.connect(self._colour_chips)
+        generation.twin_wanted.connect(self._write_twin)
+        generation.twin_cancelled.connect(debugging.cancel_twin)
+        debugging.twin_written.connect(self._show_twin)
+        debugging.twin_stopped.connect(self._stop_twin)
+        debugging.breakpoint_refused.connect(generation.show_stop)
+        debugging.breakpoint_hit.connect(self._show_hit)
+        session.document.breakpoints_changed.connect(self._show_breakpoints)
+        session.document.replaced.connect(self._take_document)
+        session.document.changed.connect(lambda _revision: self._mark_editor())
+        self._panes.editor.breakpoint_wanted.connect(debugging.toggle_at)
+        session.compiling.compiled.connect(self._offer_rules)
+
+    # --- showing -----------------------------------------------------------------------------------------------------
+
+    def enable(self, refusal: str) -> None:
+        """Enable what needs a step; `refusal` says why none is possible."""
+        decoding = self._session.decoding
+        for command_id in _RUNS:
+            action = self._commands[command_id]
+            action.setEnabled(not refusal and not decoding.is_running)
+        position = decoding.view.position
+        at_dead_end = position is not None and position.finish is Finish.DEAD_END
+        self._commands["run.force"].setEnabled(not refusal or at_dead_end)
+        self._commands["run.worst"].setEnabled(bool(decoding.view.trace.path))
+        ended = position is not None and position.finish is not None
+        self._commands["run.twin"].setEnabled(not refusal or ended)
+
+    def _show_view(self, view: DecodeView) -> None:
+        if self.late_timeline.built is not None:
+            self.late_timeline.built.show_trace(*_timeline_of(view))
+
+    def _show_twin(self, answer: TwinAnswer) -> None:
+        self._panes.generation.twin.show_twin(answer)
+
+    def _stop_twin(self, why: str) -> None:
+        if (twin := self._panes.generation.late_twin.built) is not None:
+            twin.stop(why)
+
+    def _show_hit(self, one: Breakpoint) -> None:
+        self.breakpoints.show_hit(one)
+
+    def _show_breakpoints(self) -> None:
+        if self.late_breakpoints.built is not None:
+            self.late_breakpoints.built.show_breakpoints(self._session.debugging.breakpoints)
+        self._mark_editor()
+
+    def _mark_editor(self) -> None:
+        """Mark the lines that have a breakpoint."""
+        breakpoints = self._session.debugging.breakpoints
+        places = ((self._place_of(one), one.enabled) for one in breakpoints)
+        self._panes.automaton.show_breakpoints(breakpoints)
+        self._panes.editor.show_breakpoints((offset, is_on) for offset, is_on in places if offset >= 0)
+
+    def _place_of(self, one: Breakpoint) -> int:
+        """Where a breakpoint stands in the text, which an edit may have moved; -1 where it has no place."""
+        if one.kind is not BreakpointKind.RULE:
+            return one.offset
+        text = self._session.document.content.grammar.text
+        return next((found.start(1) for found in _RULE.finditer(text) if found[1] == one.name), one.offset)
+
+    def _take_document(self) -> None:
+        if (twin := self._panes.generation.late_twin.built) is not None:
+            twin.show_twin(None)
+        self._show_breakpoints()
+
+    def _offer_rules(self, drawn: Drawn) -> None:
+        text, notation = drawn.request.text, drawn.request.notation
+        self._schema = text if notation == "json_schema" else ""
+        self._rules = tuple(dict.fromkeys(_RULE.findall(text))) if notation == "gbnf" else ()
+        self._no_rules = "A regular expression has no rules" if notation == "regex" else ""
+
+    def _colour_chips(self, by: str) -> None:
+        self._panes.generation.output.set_colours(by)
+        for command, action in self._commands:
+            if command.id.startswith(_CHIPS):
+                action.setChecked(command.id == _CHIPS + by)
+        if by != self._settings.preferences.chip_colours:
+            self._settings.change(chip_colours=by)
+
+    # --- runs --------------------------------------------------------------------------------------------------------
+
+    def _go_to_worst(self) -> None:
+        self.timeline.go_to_worst()
+
+    def _ask_until(self) -> None:
+        state = self._panes.automaton.selected_state
+        named = state is not None and state[1] >= 0
+        popover = self._panes.generation.run_until
+        popover.show_rules(schema_parts(self._schema) if self._schema else self._rules, self._no_rules)
+        popover.show_state(state if named else None, _state_label(state) if named else "")
+        popover.open_under(self.until_button)
+
+    def _run_until(self, until: RunUntil) -> None:
+        self._run(lambda: self._session.debugging.run_until(until))
+
+    def _run(self, start: Callable[[], None]) -> None:
+        if not self._session.step_refusal:
+            self._panes.generation.commit_prompt()
+            start()
+
+    def _write_twin(self) -> None:
+        generation = self._panes.generation
+        generation.pages.setCurrentWidget(generation.twin)
+        generation.twin.is_writing()
+        self._session.debugging.write_twin()
+
+    # --- breakpoints -------------------------------------------------------------------------------------------------
+
+    def toggle_breakpoint(self) -> None:
+        """On the selected state where the automaton has the keys, else at the cursor."""
+        automaton = self._panes.automaton
+        if automaton.isAncestorOf(self._window.focusWidget() or self._window):
+            self._break_at_state()
+        else:
+            self._break_at_cursor()
+
+    def _break_at_state(self) -> None:
+        named = self._panes.automaton.selected_state
+        if named is None:
+            self._panes.generation.show_stop(
+                f"Select a state of the automaton first, and press {keys_of('run.breakpoint')} again"
+            )
+            return
+        rule, state = named
+        if state < 0:
+            self._session.debugging.toggle(Breakpoint(BreakpointKind.RULE, rule, label=rule))
+        else:
+            self._session.debugging.toggle(
+                Breakpoint(BreakpointKind.STATE, rule, state=state, label=_state_label(named))
+            )
+
+    def _break_at_cursor(self) -> None:
+        self._session.debugging.toggle_at(self._panes.editor.cursor_offset)
+
+    def _go_to_breakpoint(self, one: Breakpoint) -> None:
+        offset = self._place_of(one)
+        if offset >= 0:
+            self._panes.editor.go_to(Span(offset, offset))
+        elif one.kind is BreakpointKind.STATE:
+            self._panes.automaton.setFocus()
+
+
+def _timeline_of(view: DecodeView) -> tuple[Trace, str]:
+    """The steps of a view, and how the generation ended."""
+    return view.trace, "" if view.position is None else end_text(view.position)
+
+
+def _state_label(named: tuple[str, int] | None) -> str:
+    if named is None:
+        return ""
+    rule, state = named
+    return f"state {state} of {rule}" if rule else f"state {state}"

@@ -1,0 +1,342 @@
+"""Export: choose a target, see how it looks, write it, and read how it was checked.
+
+What fits the grammar, previews and files all come from the worker processes; the
+dialog asks, waits with a button to cancel, and drops what comes too late. A
+target that does not fit stays in the list and says why: a depth may change that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtWidgets import (
+    QDialog,
+    QFileDialog,
+    QHBoxLayout,
+    QLabel,
+    QProgressBar,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import theme
+from app.dialogs.export_parts import Options, Preview, TargetList
+from app.display_text import CLOSE_OBJECTS, CLOSE_OBJECTS_TIP
+from app.theme.buttons import push_button
+from app.theme.labels import Label
+from app.widgets.verdict_banner import Severity, VerdictBanner
+from app.workers.export_messages import ExportAnswer, ExportEntry, ExportList, ExportTold
+from app.workers.messages import Failed
+
+_DELAY_MS = 300
+_PREVIEWING = "Preparing the preview…"
+
+
+class ExportDialog(QDialog):
+    """Asks for lists, previews and files; `show_list`, `show_answer` and `show_failure` take what comes back.
+
+    Args:
+        title: the document's, for the name of the file.
+        parent: the window.
+        waits_for: what the model's process does before an export, as a part of a sentence; empty for nothing.
+
+    Signals:
+        list_wanted(ExportTold): which targets fit?
+        wanted(target, path, ExportTold, number, needs the model): an export; without a path, how it would look.
+        cancelled(): whatever was asked for is not wanted any more.
+        closing_wanted(): the schema's objects are to have their declared properties only.
+    """
+
+    closing_wanted = Signal()
+    list_wanted = Signal(object)
+    wanted = Signal(str, str, object, int, bool)
+    cancelled = Signal()
+
+    def __init__(self, title: str, parent: QWidget | None = None, *, waits_for: Callable[[], str] = str) -> None:
+        super().__init__(parent)
+        self._waits_for = waits_for
+        self._slug = re.sub("[^a-z0-9]+", "-", title.lower()).strip("-0123456789") or "grammar"
+        self._number = 0
+        self._waiting = ""  # for "list", "preview" or "file"
+        self._listed_for: ExportTold | None = None
+        self.setWindowTitle("Export")
+        self.resize(1000, 640)
+        self._timer = QTimer(self, singleShot=True, interval=_DELAY_MS)
+        self._timer.timeout.connect(self._ask_again)
+        self.targets = TargetList()
+        self.targets.chosen.connect(self._on_chosen)
+        self.heading = Label()
+        self.heading.setProperty("role", "heading")
+        self.about = _label("muted")
+        self.options = Options(self._slug[:60])
+        self.options.changed.connect(self._timer.start)
+        self.preview = Preview()
+        self.close_objects = push_button(CLOSE_OBJECTS, CLOSE_OBJECTS_TIP, role="outlined")
+        self.close_objects.clicked.connect(self.closing_wanted)
+        self.notes = _label("muted")
+        self.verdict = VerdictBanner()
+        self.verdict.hide()
+        self._build_buttons()
+        self._lay_out()
+        self._show_target(None)
+        self._show_state()
+
+    # --- building -----------------------------------------------------------------------------------------------------
+
+    def _build_buttons(self) -> None:
+        self.note = _label("muted")
+        self.progress = QProgressBar()
+        self.progress.setTextVisible(False)
+        self.progress.setFixedWidth(120)
+        self.cancel_button = push_button("Cancel")
+        self.cancel_button.clicked.connect(self.cancel)
+        self.close_button = push_button("Close")
+        self.close_button.clicked.connect(self.reject)
+        self.write_button = push_button("Write file…", role="primary")
+        self.write_button.setDefault(True)
+        self.write_button.clicked.connect(self._choose_place)
+
+    def _lay_out(self) -> None:
+        title = Label("Export the compiled grammar")
+        title.setProperty("role", "title")
+        right = QVBoxLayout()
+        right.setSpacing(theme.SPACE_S)
+        columns = QHBoxLayout()
+        columns.setSpacing(theme.SPACE_L)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(theme.SPACE_S)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(theme.SPACE_L, theme.SPACE_L, theme.SPACE_L, theme.SPACE_M)
+        layout.setSpacing(theme.SPACE_M)
+        layout.addWidget(title)
+        layout.addLayout(columns, 1)
+        columns.addWidget(self.targets)
+        columns.addLayout(right, 1)
+        for widget in (self.heading, self.about, self.options):
+            right.addWidget(widget)
+        right.addWidget(self.preview, 1)
+        right.addWidget(self.close_objects, 0, Qt.AlignmentFlag.AlignHCenter)
+        right.addWidget(self.notes)
+        right.addWidget(self.verdict)
+        layout.addLayout(buttons)
+        buttons.addWidget(self.note, 1)
+        for button in (self.progress, self.cancel_button, self.close_button, self.write_button):
+            buttons.addWidget(button)
+
+    # --- asking -------------------------------------------------------------------------------------------------------
+
+    @property
+    def target(self) -> str:
+        """The chosen target's name; empty before there is a list."""
+        entry = self.targets.entry
+        return entry.name if entry is not None else ""
+
+    @property
+    def is_waiting(self) -> bool:
+        """Return whether something was asked for, or soon will be, that has not come."""
+        return bool(self._waiting) or self._timer.isActive()
+
+    def begin(self) -> None:
+        """Ask which targets fit, with what is told now."""
+        self._listed_for = self.options.told()
+        self._wait("list", "Looking what fits the grammar…")
+        self.list_wanted.emit(self._listed_for)
+
+    def show_compiled(self, _drawn: object) -> None:
+        """Ask again which targets fit: another grammar compiled."""
+        if self._waiting != "file":
+            self.begin()
+
+    def write(self, path: str) -> None:
+        """Ask for the file or folder."""
+        if (entry := self.targets.entry) is not None:
+            self.verdict.hide()
+            self._wait("file", self._delay(entry) or "Writing, reading back and checking…")
+            self.wanted.emit(entry.name, path, self.options.told(), self._number, entry.needs_model)
+
+    def cancel(self) -> None:
+        """Wait no longer."""
+        was = self._waiting
+        if not was:
+            return
+        self._stop_waiting()
+        self.cancelled.emit()
+        if was == "file":
+            self._say("hint", "Cancelled: nothing was written.")
+        else:
+            self.preview.say("The preview was cancelled. What fits can be written without it.")
+
+    def reject(self) -> None:
+        """Escape and Close: a file that is being written is cancelled first, and the dialog stays to say so."""
+        if self._waiting == "file":
+            self.cancel()
+            return
+        self.cancel()
+        super().reject()
+
+    def _ask_again(self) -> None:
+        """Something is told otherwise: the list may be another, and the preview is."""
+        if self._trouble():
+            self.cancel()
+            self._show_state()
+            return
+        told, before = self.options.told(), self._listed_for
+        if before is None or (told.spelling, told.depth) != (before.spelling, before.depth):
+            self.begin()
+        elif (entry := self.targets.entry) is not None:
+            self._ask_preview(entry)
+
+    def _on_chosen(self, entry: ExportEntry) -> None:
+        self._show_target(entry)
+        self.verdict.hide()
+        self._ask_preview(entry)
+
+    def _show_target(self, entry: ExportEntry | None) -> None:
+        """Say what a target is and what it may be told; of none, leave the room to the sentence that says why."""
+        self.heading.setText(entry.title if entry is not None else "")
+        self.about.setText(entry.about if entry is not None else "")
+        for label in (self.heading, self.about):
+            label.setVisible(entry is not None)
+        self.options.show_for(entry.takes if entry is not None else ())
+        self.close_objects.setVisible(entry is not None and entry.can_close)
+
+    def _ask_preview(self, entry: ExportEntry) -> None:
+        self.notes.hide()
+        if self._waiting == "preview":
+            self.cancelled.emit()
+        if entry.refusal:
+            self._stop_waiting()
+            self.preview.say(f"{entry.title} does not fit this grammar:\n{entry.refusal}.")
+            return
+        self._wait("preview", self._delay(entry) or _PREVIEWING)
+        self.preview.say(self.note.text())
+        self.wanted.emit(entry.name, "", self.options.told(), self._number, entry.needs_model)
+
+    def _delay(self, entry: ExportEntry) -> str:
+        before = self._waits_for() if entry.needs_model else ""
+        return f"Waits for {before}. To have it sooner, close this and cancel them." if before else ""
+
+    def _choose_place(self) -> None:
+        entry = self.targets.entry
+        if entry is None:
+            return
+        name = f"{self._slug}-{entry.name}" if entry.is_folder else f"{self._slug}{entry.suffix}"
+        if entry.is_folder:
+            parent = QFileDialog.getExistingDirectory(self, f"Where to put the folder {name}")
+            path = str(Path(parent, name)) if parent else ""
+        else:
+            path, _ = QFileDialog.getSaveFileName(self, "Export", name, f"*{entry.suffix}")
+        if path:
+            self.write(path)
+
+    # --- answers ------------------------------------------------------------------------------------------------------
+
+    def show_list(self, found: ExportList) -> None:
+        """Show the targets."""
+        if self._waiting != "list":
+            return
+        self._stop_waiting()
+        if found.error:
+            self.preview.say(found.error)
+        else:
+            self.targets.fill(found.entries)
+
+    def show_answer(self, answer: ExportAnswer) -> None:
+        """Show a preview, or that a file was written, or why not."""
+        if answer.number != self._number or self._waiting not in ("preview", "file"):
+            return
+        self._stop_waiting()
+        if answer.error and answer.path:
+            self._say("error", answer.error)
+        elif answer.error:
+            self.preview.say(answer.error)
+            self.write_button.setEnabled(False)
+        elif answer.estimate:
+            self.preview.say(f"There is no preview of a file this large.\n{_sentence(answer.estimate)}")
+            self.note.setText(_sentence(answer.estimate))
+        elif answer.path:
+            self._say("allowed", f"Wrote {Path(answer.path).name}, {_size(answer)}. {answer.checked}")
+        else:
+            self.preview.show_answer(answer)
+            self.note.setText(_described(answer))
+        if answer.notes:
+            self.notes.setText("\n".join(f"{note[0].upper()}{note[1:]}." for note in answer.notes))
+            self.notes.show()
+
+    def show_failure(self, failed: Failed) -> None:
+        """A worker met a bug: what was asked for will not come."""
+        if self._waiting:
+            self._stop_waiting()
+            self.preview.say("There is no preview.")
+            self._say("error", f"Turnstile met a bug of its own: {failed.summary}")
+
+    def show_progress(self, text: str, done: int, total: int | None) -> None:
+        """How far the work is that this waits for."""
+        if self._waiting and text:
+            self.progress.setRange(0, total or 0)
+            self.progress.setValue(done if total else 0)
+
+    # --- state --------------------------------------------------------------------------------------------------------
+
+    def _wait(self, what: str, sentence: str) -> None:
+        self._number += 1
+        self._waiting = what
+        self.note.setText(sentence)
+        self.progress.setRange(0, 0)
+        self._show_state()
+
+    def _stop_waiting(self) -> None:
+        self._number += 1
+        self._waiting = ""
+        self.note.setText("")
+        self._show_state()
+
+    def _show_state(self) -> None:
+        entry, trouble = self.targets.entry, self._trouble()
+        is_writing = self._waiting == "file"
+        self.targets.setEnabled(not is_writing)
+        self.options.setEnabled(not is_writing)
+        self.progress.setVisible(bool(self._waiting))
+        self.cancel_button.setVisible(bool(self._waiting))
+        self.write_button.setText("Write folder…" if entry is not None and entry.is_folder else "Write file…")
+        self.write_button.setEnabled(
+            entry is not None and not entry.refusal and not trouble and self._waiting not in ("file", "list")
+        )
+        if trouble:
+            self.note.setText(trouble)
+
+    def _trouble(self) -> str:
+        """What is told that cannot be, and matters to the target."""
+        entry = self.targets.entry
+        return self.options.trouble if entry is not None and "name" in entry.takes else ""
+
+    def _say(self, severity: Severity, sentence: str) -> None:
+        self.verdict.say(severity, sentence)
+        self.verdict.show()
+
+
+def _label(role: str) -> QLabel:
+    label = Label()
+    label.setProperty("role", role)
+    label.setWordWrap(True)
+    return label
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _size(answer: ExportAnswer) -> str:
+    files = f"{len(answer.files):,} files, " if len(answer.files) > 1 else ""
+    return f"{files}{answer.size:,} bytes"
+
+
+def _described(answer: ExportAnswer) -> str:
+    if answer.picture:
+        return "Drawn small: click to see it larger. The file has its full size."
+    shown = sum(len(file.text.encode()) for file in answer.files)
+    cut = f", of which the preview shows the first {shown:,}" if 0 < shown < answer.size else ""
+    return f"{_size(answer)}{cut}."

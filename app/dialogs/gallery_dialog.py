@@ -1,0 +1,205 @@
+"""The gallery: examples by category, found by typing, each with its grammar and its tests before it is opened.
+
+The field has the keys: what is typed filters, the arrows walk through what is
+left, Return opens it. Rejected: a card for each example, with its grammar on it.
+Of fifty, two fit in the window at a time.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import (
+    QDialog,
+    QFrame,
+    QHBoxLayout,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import theme
+from app.dialogs.gallery_parts import COUNT, ExampleView, RowDelegate
+from app.display_text import count
+from app.document.gallery import CATEGORIES, NOTATIONS, Example, examples
+from app.theme.buttons import push_button
+from app.theme.labels import Label
+from app.theme.plain_text import plain_text
+
+_ALL = "All examples"
+_CATEGORIES_WIDTH, _LIST_WIDTH = 184, 328
+_WALKING = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
+
+
+class GalleryDialog(QDialog):
+    """Choose an example.
+
+    Signals:
+        opened(Example): this one is to be opened.
+    """
+
+    opened = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Gallery")
+        self.resize(1080, 640)
+        self._examples = examples()
+        self._shown: tuple[Example, ...] = ()
+        self.field = QLineEdit()
+        self.field.setPlaceholderText("Filter by words, such as tool, date or gbnf")
+        self.field.setAccessibleName("Filter")
+        self.field.setClearButtonEnabled(True)
+        self.categories = _list("Categories", _CATEGORIES_WIDTH)
+        self.list = _list("Examples", _LIST_WIDTH)
+        self.preview = ExampleView()
+        self.nothing = Label(wraps=True)
+        self.nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.nothing.setProperty("role", "muted")
+        self.clear_button = push_button("Clear the filter")
+        self.open_button = push_button("Open example", role="primary")
+        self.open_button.setDefault(True)
+        self.cancel_button = push_button("Cancel")
+        for category in (_ALL, *CATEGORIES):
+            self.categories.addItem(QListWidgetItem(category))
+        self._lay_out()
+        self._connect()
+        self.categories.setCurrentRow(0)
+        self.field.setFocus()
+
+    @property
+    def chosen(self) -> Example | None:
+        """The example that is selected; None where no one is left."""
+        row = self.list.currentRow()
+        return self._shown[row] if 0 <= row < len(self._shown) else None
+
+    def accept(self) -> None:
+        """Open what is selected; where nothing is, stay."""
+        example = self.chosen
+        if example is not None:
+            super().accept()
+            self.opened.emit(example)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Let the keys that walk work on the list while the field has them."""
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and event.key() in _WALKING:
+            self.list.keyPressEvent(event)
+            return True
+        return super().eventFilter(watched, event)
+
+    # --- building -----------------------------------------------------------------------------------------------------
+
+    def _lay_out(self) -> None:
+        title = Label("Start from an example")
+        title.setProperty("role", "title")
+        hint = Label("It opens as a new document, with its tests, and the model and the sampler that show it best.")
+        hint.setProperty("role", "muted")
+        self._right = QStackedWidget()
+        self._right.addWidget(self.preview)
+        self._right.addWidget(self._empty_page())
+        columns = QHBoxLayout()
+        columns.setSpacing(theme.SPACE_M)
+        self.told = Label()
+        self.told.setProperty("role", "muted")
+        buttons = QHBoxLayout()
+        buttons.setSpacing(theme.SPACE_S)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(theme.SPACE_L, theme.SPACE_L, theme.SPACE_L, theme.SPACE_M)
+        layout.setSpacing(theme.SPACE_S)
+        for widget in (title, hint, self.field):
+            layout.addWidget(widget)
+        layout.addLayout(columns, 1)
+        columns.addWidget(self.categories)
+        columns.addWidget(self.list)
+        columns.addWidget(self._right, 1)
+        layout.addLayout(buttons)
+        buttons.addWidget(self.told, 1)
+        buttons.addWidget(self.cancel_button)
+        buttons.addWidget(self.open_button)
+
+    def _empty_page(self) -> QWidget:
+        page = QFrame()
+        page.setProperty("role", "card")
+        column = QVBoxLayout(page)
+        column.setSpacing(theme.SPACE_S)
+        column.addStretch()
+        column.addWidget(self.nothing)
+        column.addWidget(self.clear_button, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addStretch()
+        return page
+
+    def _connect(self) -> None:
+        self.field.textChanged.connect(self._filter)
+        self.field.installEventFilter(self)
+        self.categories.currentRowChanged.connect(lambda _row: self._offer())
+        self.list.currentRowChanged.connect(lambda _row: self._show())
+        self.list.itemDoubleClicked.connect(lambda _item: self.accept())
+        self.clear_button.clicked.connect(self._start_over)
+        self.open_button.clicked.connect(self.accept)
+        self.cancel_button.clicked.connect(self.reject)
+
+    # --- choosing -----------------------------------------------------------------------------------------------------
+
+    def _filter(self) -> None:
+        """Count what is left of each category; where the present one has none and others do, show all."""
+        self._offer()
+        if not self._shown and self.categories.currentRow() > 0 and any(map(self._is_left, self._examples)):
+            self.categories.setCurrentRow(0)
+
+    def _start_over(self) -> None:
+        self.field.clear()
+        self.field.setFocus()
+
+    def _is_left(self, example: Example) -> bool:
+        return example.has(self.field.text())
+
+    def _offer(self) -> None:
+        """List what is left of the category; the same example stays selected as long as it is there."""
+        before = self.chosen
+        left = tuple(filter(self._is_left, self._examples))
+        row = self.categories.currentRow()
+        for number, category in enumerate((_ALL, *CATEGORIES)):
+            many = sum(number == 0 or example.category == category for example in left)
+            item = self.categories.item(number)
+            item.setData(COUNT, f"{many}")
+            item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{category}, {count(many, 'example')}")
+        shown = tuple(example for example in left if row <= 0 or example.category == CATEGORIES[row - 1])
+        was_blocked = self.list.blockSignals(True)
+        self._shown = shown
+        self.list.clear()
+        for example in shown:
+            item = QListWidgetItem(example.title)
+            item.setData(COUNT, NOTATIONS[example.notation])
+            about = f"{example.title}, {NOTATIONS[example.notation]}: {example.description}"
+            item.setData(Qt.ItemDataRole.AccessibleTextRole, about)
+            item.setToolTip(plain_text(example.description))
+            self.list.addItem(item)
+        self.list.setCurrentRow(shown.index(before) if before in shown else 0)
+        self.list.blockSignals(was_blocked)
+        self._show()
+
+    def _show(self) -> None:
+        example = self.chosen
+        self.open_button.setEnabled(example is not None)
+        if example is None:
+            self.nothing.setText(f"No example has “{self.field.text().strip()}”.")
+            self._right.setCurrentIndex(1)
+        else:
+            self.preview.show_example(example)
+            self._right.setCurrentIndex(0)
+        keys = " · ↑ ↓ to walk, Return to open" if self._shown else ""
+        self.told.setText(f"{count(len(self._shown), 'example')}{keys}")
+
+
+def _list(name: str, width: int) -> QListWidget:
+    made = QListWidget()
+    made.setAccessibleName(name)
+    made.setProperty("role", "field")
+    made.setFixedWidth(width)
+    made.setItemDelegate(RowDelegate(made))
+    made.setUniformItemSizes(True)
+    made.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    return made

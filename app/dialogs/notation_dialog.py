@@ -1,0 +1,376 @@
+"""Another notation: what should become of the text. Convert it, read it anew, or begin another document.
+
+Each way is seen before it is chosen: a conversion with what it loses, the text
+with what would be wrong with it, or the example that a new document begins with.
+The worker writes and reads; the dialog asks, waits, and drops what comes too late.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from enum import StrEnum
+from typing import Final
+
+import msgspec
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QHBoxLayout,
+    QLabel,
+    QProgressBar,
+    QRadioButton,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import theme
+from app.dialogs.export_parts import Options
+from app.display_text import CLOSE_OBJECTS, CLOSE_OBJECTS_TIP, count, unmarked
+from app.document import GrammarPart
+from app.panes.editor.read_only_code import WrittenText
+from app.pasting.notation_choices import READINGS, Reading, reading_of
+from app.theme.buttons import push_button
+from app.theme.labels import Label
+from app.theme.plain_text import plain_text
+from app.workers.compile_messages import CompileRequest
+from app.workers.convert_messages import ConvertAnswer, ConvertRequest, ReadAnswer, ReadRequest
+from app.workers.messages import Failed
+from engine.source import Diagnostic, Severity, SourceText
+
+_DELAY_MS = 250  # of options: a number is typed digit by digit
+_LEFT_WIDTH = 210
+_MOST_LISTED = 4
+
+
+class Way(StrEnum):
+    """What may become of a text."""
+
+    CONVERT = "convert"
+    REINTERPRET = "reinterpret"
+    NEW = "new"
+
+
+_TEXTS: Final = {
+    Way.CONVERT: ("Convert", "Write the same grammar in {}. Undo brings this text back."),
+    Way.REINTERPRET: ("Reinterpret", "Keep the text to the letter, and read it as {}."),
+    Way.NEW: ("New document", "Leave this one, and begin with an example in {}."),
+}
+_HEADINGS: Final = {
+    Way.CONVERT: "What takes the place of the text",
+    Way.REINTERPRET: "The text, read as {}",
+    Way.NEW: "What the new document begins with",
+}
+
+
+class NotationDialog(QDialog):
+    """Asks what becomes of a text; `show_conversion`, `show_reading` and `show_failure` take what comes back.
+
+    Args:
+        compiled: the text as it stands, and how it is read.
+        grammar: the same, as the document has it.
+        examples: by the name of a reading, the grammar that a new document begins with.
+        target: the name of the reading that was chosen; GBNF by default, and from there the first other one.
+        parent: the window.
+
+    Signals:
+        wanted(request): a `ConvertRequest` or a `ReadRequest` is to be answered.
+        cancelled(): whatever was asked for is not wanted any more.
+        decided(Way, GrammarPart): this becomes of it, and is the grammar then.
+    """
+
+    wanted = Signal(object)
+    cancelled = Signal()
+    decided = Signal(object, object)
+
+    def __init__(
+        self,
+        compiled: CompileRequest,
+        grammar: GrammarPart,
+        examples: dict[str, GrammarPart],
+        target: str = "",
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._compiled, self._grammar, self._examples = compiled, grammar, examples
+        self._additional = grammar.additional
+        self._number = 0
+        self._waits = False
+        self._converted: GrammarPart | None = None
+        self.setObjectName("notation")
+        self.setWindowTitle("Another notation")
+        self.setMinimumSize(720, 440)
+        self.resize(980, 600)
+        self._timer = QTimer(self, singleShot=True, interval=_DELAY_MS)
+        self._timer.timeout.connect(self._ask)
+        self.target = QComboBox()
+        self.target.setAccessibleName("Notation")
+        for reading in READINGS:
+            if reading.notation != grammar.notation:
+                self.target.addItem(reading.name)
+                self.target.setItemData(self.target.count() - 1, plain_text(reading.tip), Qt.ItemDataRole.ToolTipRole)
+        self.target.setCurrentText(target or "GBNF")
+        self.ways = {way: QRadioButton(_TEXTS[way][0]) for way in Way}
+        self._abouts = {way: _label() for way in Way}
+        self.options = Options("grammar")
+        self.heading = Label()
+        self.heading.setProperty("role", "heading")
+        self.text = WrittenText()
+        self.text.setProperty("role", "field")
+        self.text.setAccessibleName("Preview")
+        self.instead = _label()
+        self.instead.setProperty("role", "empty")
+        self.instead.setProperty("framed", True)
+        self.instead.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.instead.setMargin(theme.SPACE_L)
+        self.preview = QStackedWidget()
+        self.preview.addWidget(self.text)
+        self.preview.addWidget(self.instead)
+        self.close_objects = push_button(CLOSE_OBJECTS, CLOSE_OBJECTS_TIP, role="outlined")
+        self.close_objects.clicked.connect(self._close_objects)
+        self.close_objects.hide()
+        self.told = _label()
+        self._build_buttons()
+        self._lay_out()
+        self.ways[Way.CONVERT].setChecked(True)
+        for button in self.ways.values():
+            button.toggled.connect(lambda is_on: self._ask() if is_on else None)
+        self.target.currentIndexChanged.connect(lambda _index: self._ask())
+        self.options.changed.connect(self._ask_soon)
+
+    def _build_buttons(self) -> None:
+        self.note = _label()
+        self.progress = QProgressBar()
+        self.progress.setTextVisible(False)
+        self.progress.setFixedWidth(120)
+        self.progress.setRange(0, 0)
+        self.cancel_button = push_button("Cancel")
+        self.cancel_button.clicked.connect(self.reject)
+        self.accept_button = push_button(role="primary")
+        self.accept_button.setDefault(True)
+        self.accept_button.clicked.connect(self.accept)
+
+    def _lay_out(self) -> None:
+        title = Label(f"From {reading_of(self._grammar).name} to")
+        title.setProperty("role", "title")
+        head = QHBoxLayout()
+        head.setSpacing(theme.SPACE_S)
+        left = QVBoxLayout()
+        left.setSpacing(theme.SPACE_XS)
+        right = QVBoxLayout()
+        right.setSpacing(theme.SPACE_S)
+        columns = QHBoxLayout()
+        columns.setSpacing(theme.SPACE_L)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(theme.SPACE_S)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(theme.SPACE_L, theme.SPACE_L, theme.SPACE_L, theme.SPACE_M)
+        layout.setSpacing(theme.SPACE_M)
+        layout.addLayout(head)
+        head.addWidget(title)
+        head.addWidget(self.target)
+        head.addStretch()
+        layout.addLayout(columns, 1)
+        columns.addLayout(left)
+        for way in Way:
+            left.addWidget(self.ways[way])
+            self._abouts[way].setContentsMargins(theme.SPACE_L + theme.SPACE_XS, 0, 0, theme.SPACE_M)
+            self._abouts[way].setFixedWidth(_LEFT_WIDTH)
+            left.addWidget(self._abouts[way])
+        left.addStretch()
+        columns.addLayout(right, 1)
+        right.addWidget(self.heading)
+        right.addWidget(self.options)
+        right.addWidget(self.preview, 1)
+        right.addWidget(self.close_objects, 0, Qt.AlignmentFlag.AlignHCenter)
+        right.addWidget(self.told)
+        layout.addLayout(buttons)
+        buttons.addWidget(self.note, 1)
+        for widget in (self.progress, self.cancel_button, self.accept_button):
+            buttons.addWidget(widget)
+
+    # --- asking -------------------------------------------------------------------------------------------------------
+
+    @property
+    def way(self) -> Way:
+        """What is chosen."""
+        return next(way for way, button in self.ways.items() if button.isChecked())
+
+    @property
+    def reading(self) -> Reading:
+        """The notation that is chosen."""
+        return next(reading for reading in READINGS if reading.name == self.target.currentText())
+
+    @property
+    def is_waiting(self) -> bool:
+        """Return whether an answer is to come, or to be asked for soon."""
+        return self._waits or self._timer.isActive()
+
+    def begin(self) -> None:
+        """Ask for the first preview."""
+        self.ways[Way.CONVERT].setFocus()
+        self._ask()
+
+    def accept(self) -> None:
+        """Do what is chosen, where that is possible by now."""
+        if not self.accept_button.isEnabled():
+            return
+        grammar = self._outcome()
+        if grammar is not None:
+            super().accept()
+            self.decided.emit(self.way, grammar)
+
+    def reject(self) -> None:
+        """Leave all as it is."""
+        self.cancelled.emit()
+        super().reject()
+
+    def _outcome(self) -> GrammarPart | None:
+        match self.way:
+            case Way.CONVERT:
+                return self._converted
+            case Way.REINTERPRET:
+                return self.reading.of(self._grammar)
+            case _:
+                return self._examples.get(self.reading.name)
+
+    def _close_objects(self) -> None:
+        """Convert the schema as if its objects had their declared properties only."""
+        self._grammar = msgspec.structs.replace(self._grammar, additional="closed")
+        self._compiled = replace(self._compiled, options=self._grammar.options)
+        self._ask()
+
+    def _ask_soon(self) -> None:
+        """Something is told otherwise: what was converted before is not what is asked for."""
+        self._converted = None
+        self._show_state()
+        self._timer.start()
+
+    def _ask(self) -> None:
+        """Show what is chosen, or ask for it."""
+        self._timer.stop()
+        if self._waits:
+            self.cancelled.emit()
+        self._number += 1
+        self._converted, self._waits = None, False
+        self.close_objects.hide()
+        way, reading = self.way, self.reading
+        for other in Way:
+            about = _TEXTS[other][1].format(reading.name)
+            self._abouts[other].setText(about)
+            self.ways[other].setAccessibleDescription(about)
+        self.heading.setText(_HEADINGS[way].format(reading.name))
+        self.accept_button.setText(_TEXTS[way][0])
+        self.options.show_for(self._takes() if way is Way.CONVERT else ())
+        self.note.setText("")
+        match way:
+            case Way.CONVERT:
+                self._show("", reading.notation, "")
+                self._ask_conversion(reading)
+            case Way.REINTERPRET:
+                self._show(self._grammar.text, reading.notation, "")
+                part = reading.of(self._grammar)
+                again = CompileRequest(self._compiled.revision, part.notation, part.text, part.options)
+                self._wait("Reading…", ReadRequest(again, self._number))
+            case _:
+                part = self._examples[reading.name]
+                self._show(part.text, reading.notation, "")
+        self._show_state()
+
+    def _takes(self) -> tuple[str, ...]:
+        spelled = ("spelling",) if self._grammar.notation == "json_schema" else ()
+        cut = ("depth",) if self.reading.notation != "gbnf" and self._grammar.notation != "regex" else ()
+        return (*spelled, *cut)
+
+    def _ask_conversion(self, reading: Reading) -> None:
+        told, takes = self.options.told(), self._takes()
+        self._wait(
+            "Converting, and holding both against each other…",
+            ConvertRequest(
+                self._compiled,
+                reading.notation,
+                dict(reading.options).get("dialect", "python"),
+                told.spelling,
+                told.depth if "depth" in takes else None,
+                self._number,
+            ),
+        )
+
+    def _wait(self, sentence: str, request: ConvertRequest | ReadRequest) -> None:
+        self._waits = True
+        self.note.setText(sentence)
+        self.wanted.emit(request)
+
+    # --- answers ------------------------------------------------------------------------------------------------------
+
+    def show_conversion(self, answer: ConvertAnswer) -> None:
+        """Show what a conversion makes of the text, or why there is none."""
+        if answer.number != self._number:
+            return
+        self._waits = False
+        self.note.setText("")
+        if answer.error:
+            self._say(f"There is no conversion.\n{answer.error}")
+            self.close_objects.setVisible(answer.can_close)
+        else:
+            # That objects were closed is part of the text now.
+            part = msgspec.structs.replace(self._grammar, text=answer.text, additional=self._additional)
+            self._converted = self.reading.of(part)
+            losses = [f"• {loss[:1].upper()}{loss[1:]}." for loss in answer.losses]
+            lost = "\n".join(["Lost on the way:", *losses]) if losses else "Nothing is lost."
+            self._show(answer.text, self.reading.notation, f"{lost}\n{answer.checked}")
+        self._show_state()
+
+    def show_reading(self, answer: ReadAnswer) -> None:
+        """Say what is wrong with the text in the other notation."""
+        if answer.number != self._number:
+            return
+        self._waits = False
+        self.note.setText("")
+        self.told.setText(_findings(answer.diagnostics, self._grammar.text, self.reading.name))
+        self._show_state()
+
+    def show_failure(self, failed: Failed) -> None:
+        """A worker met a bug: what was asked for will not come."""
+        if self._waits:
+            self._waits = False
+            self.note.setText("")
+            self._say(f"Turnstile met a bug of its own: {failed.summary}")
+            self._show_state()
+
+    def _show(self, text: str, notation: str, told: str) -> None:
+        self.text.show_text(text, notation)
+        self.told.setText(unmarked(told))
+        self.preview.setCurrentWidget(self.text)
+
+    def _say(self, sentence: str) -> None:
+        """Show a sentence instead of a preview."""
+        self.instead.setText(unmarked(sentence))
+        self.told.setText("")
+        self.preview.setCurrentWidget(self.instead)
+
+    def _show_state(self) -> None:
+        self.progress.setVisible(self._waits)
+        self.accept_button.setEnabled(self._outcome() is not None)
+
+
+def _findings(diagnostics: tuple[Diagnostic, ...], text: str, name: str) -> str:
+    errors = [found for found in diagnostics if found.severity is Severity.ERROR]
+    if not errors:
+        return f"It reads as {name} without an error."
+    source = SourceText(text)
+    lines = [
+        f"• {line}:{column} {found.message[:1].upper()}{found.message[1:]}."
+        for found in errors[:_MOST_LISTED]
+        for line, column in [source.line_column(found.span.start)]
+    ]
+    more = [f"• And {len(errors) - _MOST_LISTED:,} more."] if len(errors) > _MOST_LISTED else []
+    return unmarked("\n".join([f"As {name}, it has {count(len(errors), 'error')}:", *lines, *more]))
+
+
+def _label() -> QLabel:
+    label = Label()
+    label.setProperty("role", "muted")
+    label.setWordWrap(True)
+    return label

@@ -1,0 +1,437 @@
+"""Check an output: paste what a model wrote, and read in one sentence what went wrong with it.
+
+It stays open beside the window, so that the grammar can be mended under it: every
+compile judges the output again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QComboBox,
+    QDialog,
+    QFileDialog,
+    QFrame,
+    QHBoxLayout,
+    QPlainTextEdit,
+    QRadioButton,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import theme
+from app.dialogs.replay_parts import chip, marks, span_of, start_of_failure
+from app.display_text import count, unmarked
+from app.panes.generation.chip_view import ChipView
+from app.theme.buttons import push_button
+from app.theme.labels import Label
+from app.widgets.announce import announce
+from app.widgets.rich_text import prose, words
+from app.widgets.verdict_banner import Severity, VerdictBanner
+from app.workers.replaying import ReplayAnswer, ReplayQuestion
+from engine.diagnosis.verdicts.token_ids_text import ids_of
+from engine.diagnosis.verdicts.verdict import Outcome, Verdict
+from engine.document.saved_traces import SavedTrace, read_saved_trace
+from engine.source import EngineError
+
+_DELAY_MS = 200
+_MOST_BUDGET = 1_000_000
+_LARGEST_FILE = 4_000_000  # bytes
+_TEACHING = (
+    "Paste what a model wrote: it is held against the grammar in the editor, and the verdict stands here. "
+    "No model is asked."
+)
+_CHECKING = "Checking…"
+_FINISHES = (
+    ("Ended: not known", ""),
+    ("Ended by the budget (length)", "length"),
+    ("Ended by itself (stop)", "stop"),
+    ("Ended by the model's context", "context"),
+)
+_SEVERITIES: dict[Outcome, Severity] = {
+    Outcome.COMPLETE: "allowed",
+    Outcome.CUT_OFF: "warning",
+    Outcome.CIRCLES: "warning",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What was asked, for the next time that the dialog is opened."""
+
+    text: str
+    as_ids: bool
+    budget: int
+    finish: int
+    saved: SavedTrace | None
+
+
+class ReplayDialog(QDialog):
+    """Asks about an output; `show_answer` takes what comes back.
+
+    Args:
+        title: the document's.
+        parent: the window.
+
+    Signals:
+        checked(ReplayQuestion): what is wrong with this output?
+        opened(token ids): put the output into the generation as a trace.
+        test_wanted(text): keep the output as a test string.
+        span_wanted(Span): show this place of the grammar.
+    """
+
+    checked = Signal(object)
+    opened = Signal(object)
+    test_wanted = Signal(str)
+    span_wanted = Signal(object)
+
+    def __init__(self, title: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._verdict: Verdict | None = None
+        self._question: ReplayQuestion | None = None
+        self._saved: SavedTrace | None = None  # what was read from a file, until it is typed in
+        self._awaits_grammar = False  # whether the grammar was edited and did not compile yet
+        self._stale_notes: tuple[str, ...] = ()  # of the last verdict, while another one is awaited
+        self.setWindowTitle(f"Check an output – {title}")
+        self.resize(780, 640)
+        self._timer = QTimer(self, singleShot=True, interval=_DELAY_MS)
+        self._timer.timeout.connect(self.check_again)
+        self._build_verdict()
+        self._build_question()
+        self._build_tokens()
+        self._build_buttons()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(theme.SPACE_L, theme.SPACE_L, theme.SPACE_L, theme.SPACE_M)
+        layout.setSpacing(theme.SPACE_S)
+        layout.addWidget(self.verdict)
+        layout.addWidget(self.notes)
+        layout.addWidget(self._options)
+        layout.addWidget(self.text, 2)
+        layout.addWidget(self.tokens_title)
+        frame = QFrame()
+        frame.setProperty("role", "well")
+        inner = QVBoxLayout(frame)
+        inner.setContentsMargins(theme.SPACE_XS, theme.SPACE_XS, theme.SPACE_XS, theme.SPACE_XS)
+        inner.addWidget(self.chips)
+        layout.addWidget(frame, 2)
+        self._tokens_frame = frame
+        layout.addWidget(self._buttons)
+        theme.themes.changed.connect(self._dress)
+        self._say(_TEACHING, "hint")
+        self._show_buttons()
+        self.text.setFocus()
+
+    @property
+    def draft(self) -> Draft:
+        """What is asked."""
+        ids, finish = self.as_ids.isChecked(), self.finish.currentIndex()
+        return Draft(self.text.toPlainText(), ids, self.budget.value(), finish, self._saved)
+
+    def resume(self, draft: Draft) -> None:
+        """Ask what was asked before; what is pasted takes its place, for it is selected."""
+        (self.as_ids if draft.as_ids else self.as_text).setChecked(True)
+        self.budget.setValue(draft.budget)
+        self.finish.setCurrentIndex(draft.finish)
+        self.text.setPlainText(draft.text)
+        self.text.selectAll()
+        self._saved = draft.saved
+        self.check_again()
+
+    # --- asking -------------------------------------------------------------------------------------------------------
+
+    def check_again(self, *_: object) -> None:
+        """Ask about the output as it stands; a late answer to an older question is not shown."""
+        self._timer.stop()
+        self._awaits_grammar = False
+        try:
+            self._question = self._asked()
+        except ValueError as error:
+            self._question = None
+            self._forget()
+            self._say(f"These are no token ids: {error}.", "error")
+            return
+        if self._question is None:
+            self._forget()
+            self._say(_TEACHING, "hint")
+        else:
+            self._await_verdict()
+            self.checked.emit(self._question)
+
+    def show_grammar_changed(self) -> None:
+        """Show that the verdict is of an older grammar: `check_again` follows once the new one compiled."""
+        if self._question is not None or self._timer.isActive():
+            self._awaits_grammar = True
+            self._await_verdict()
+
+    def show_grammar_refused(self, why: str) -> None:
+        """Say why an edit of the grammar will not be followed by a check."""
+        if self._awaits_grammar:
+            self._forget()
+            self._say(f"{why}, so the output is not checked.", "warning")
+
+    def _asked(self) -> ReplayQuestion | None:
+        text = self.text.toPlainText()
+        budget = self.budget.value() or None
+        finish = str(self.finish.currentData())
+        if self.as_ids.isChecked():
+            ids = ids_of(text)
+            return ReplayQuestion("", ids, None, budget, finish) if ids else None
+        if self._saved is not None:
+            return ReplayQuestion(text, None, self._saved, budget, finish or self._saved.finish)
+        return ReplayQuestion(text, None, None, budget, finish) if text else None
+
+    def show_answer(self, answer: ReplayAnswer) -> None:
+        """Show a verdict."""
+        if answer.question != self._question:
+            return
+        if answer.verdict is None:
+            self._forget()
+            self._say(answer.error, "error")
+            return
+        found = self._verdict = answer.verdict
+        self._set_faded(False)
+        self._say(found.sentence, _SEVERITIES.get(found.outcome, "error"))
+        announce(self, self.sentence)
+        self._show_notes()
+        self._show_tokens(found, answer.tokens_of)
+        self._mark()
+        self._show_buttons()
+
+    # --- showing ------------------------------------------------------------------------------------------------------
+
+    def _await_verdict(self) -> None:
+        """Show at once that what is shown is of an older output, grammar or budget.
+
+        The sentence goes; notes and tokens stay, faded, so that nothing jumps while one types.
+        """
+        if self._verdict is not None:
+            self._stale_notes = self._verdict.notes
+        self._verdict = None
+        self._say(_CHECKING, "hint")
+        self._show_notes()
+        self.text.setExtraSelections([])  # their offsets are those of the older text
+        if self.chips.has_chips:
+            self.tokens_title.setText("Tokens before the last change")
+        self._set_faded(True)
+        self._show_buttons()
+
+    def _set_faded(self, is_faded: bool) -> None:
+        self.chips.setEnabled(not is_faded)
+        self.chips.viewport().update()
+        if not is_faded:
+            self._stale_notes = ()
+
+    def _forget(self) -> None:
+        self._verdict = None
+        self._set_faded(False)
+        self._show_notes()
+        self.chips.show_chips((), None)
+        self._tokens_frame.show()
+        self.tokens_title.setText("Tokens")
+        self.text.setExtraSelections([])
+        self._show_buttons()
+
+    def _say(self, sentence: str, severity: Severity) -> None:
+        self._sentence, self._severity = sentence, severity
+        self.verdict.say(severity, prose(sentence))
+        self.verdict.label.setAccessibleName(unmarked(sentence))
+
+    @property
+    def sentence(self) -> str:
+        """The verdict as it reads."""
+        return unmarked(self._sentence)
+
+    def _show_notes(self) -> None:
+        if self._verdict is not None:
+            notes = self._verdict.notes
+            self.notes.setText("<br>".join(f"• {prose(note)}" for note in notes))
+        else:
+            notes = self._stale_notes
+            self.notes.setText("<br>".join(words(f"• {unmarked(note)}", theme.Role.MUTED) for note in notes))
+        self.notes.setVisible(bool(notes))
+
+    def _show_tokens(self, found: Verdict, tokens_of: str) -> None:
+        self.chips.show_chips(tuple(chip(token, index) for index, token in enumerate(found.tokens)), None)
+        self._tokens_frame.setVisible(bool(found.tokens))
+        if found.tokens:
+            number = sum(1 for token in found.tokens if token.data)
+            self.tokens_title.setText(f"{count(number, 'token')}{f' of {tokens_of}' if tokens_of else ', as saved'}")
+        elif tokens_of and found.data and found.outcome is not Outcome.GRAMMAR_ERROR:
+            self.tokens_title.setText(
+                f"Told in bytes: {tokens_of} cannot spell this text. Choose the model that wrote it, for tokens"
+            )
+        else:
+            self.tokens_title.setText("Told in bytes: no model is loaded")
+        if found.failure is not None and found.failure.place.token is not None:
+            self.chips.reveal_chip(found.failure.place.token)
+
+    def _mark(self) -> None:
+        """Mark the character that cannot stand, in the theme's colours, and bring it into view."""
+        found = self._verdict
+        if found is None:
+            return
+        self.text.setExtraSelections(marks(found, self.text.document(), as_ids=self.as_ids.isChecked()))
+        if found.failure is not None and not self.as_ids.isChecked() and not self.text.hasFocus():
+            cursor = self.text.textCursor()
+            cursor.setPosition(min(start_of_failure(found), self.text.document().characterCount() - 1))
+            self.text.setTextCursor(cursor)
+
+    def _show_buttons(self) -> None:
+        found = self._verdict
+        is_judged = found is not None and found.outcome is not Outcome.GRAMMAR_ERROR
+        tokens = found.tokens if found is not None else ()
+        self.open_button.setEnabled(is_judged and bool(tokens) and all(one.token_id is not None for one in tokens))
+        self.test_button.setEnabled(is_judged and not self.as_ids.isChecked())
+        self.copy_button.setEnabled(found is not None)
+        self.place_button.setEnabled(found is not None and bool(span_of(found)))
+
+    def _on_typed(self) -> None:
+        self._saved = None
+        self._on_edited()
+
+    def _on_edited(self) -> None:
+        """Ask in a moment: what is shown is not the verdict on this any more."""
+        if not self.text.toPlainText():
+            self.check_again()
+            return
+        self._await_verdict()
+        self._timer.start()
+
+    def read_file(self, path: Path) -> None:
+        """Judge what a file holds: a saved trace with its tokens, or any text."""
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            self._say(f"{path.name} cannot be read: {error.strerror or error}.", "error")
+            return
+        if len(data) > _LARGEST_FILE:
+            self._say(f"{path.name} is too large: {len(data):,} bytes, of at most {_LARGEST_FILE:,}.", "error")
+            return
+        self.as_text.setChecked(True)
+        try:
+            saved = read_saved_trace(data, path.name)
+        except EngineError:
+            self.text.setPlainText(data.decode("utf-8", "replace").removesuffix("\n"))
+        else:
+            self.text.setPlainText(saved.text.decode("utf-8", "replace"))
+            self._saved = saved
+        self.check_again()
+
+    def _choose_file(self) -> None:
+        dialog = QFileDialog(self, "Check an output", filter="Outputs (*.txt *.json *.turnstile);;All files (*)")
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(lambda name: self.read_file(Path(name)))
+        dialog.open()
+
+    # --- what the buttons do ------------------------------------------------------------------------------------------
+
+    def _open(self) -> None:
+        if self._verdict is not None:
+            self.opened.emit(tuple(token.token_id for token in self._verdict.tokens))
+            self.accept()
+
+    def _copy(self) -> None:
+        if self._verdict is not None:
+            notes = (f"- {unmarked(note)}" for note in self._verdict.notes)
+            QGuiApplication.clipboard().setText("\n".join((self.sentence, *notes)))
+
+    def _show_place(self) -> None:
+        if self._verdict is not None and (spans := span_of(self._verdict)):
+            self.span_wanted.emit(spans[0])
+
+    def _keep(self) -> None:
+        self.test_wanted.emit(self.text.toPlainText())
+        self.test_button.setEnabled(False)
+
+    # --- building -----------------------------------------------------------------------------------------------------
+
+    def _build_verdict(self) -> None:
+        self.verdict = VerdictBanner()
+        self.verdict.label.setTextFormat(Qt.TextFormat.RichText)
+        self.verdict.label.setFont(theme.ui_font(1.0))
+        self.notes = Label(is_html=True, wraps=True)
+        self.notes.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.notes.hide()
+
+    def _build_question(self) -> None:
+        self.as_text = QRadioButton("Text")
+        self.as_text.setToolTip("The output is pasted as text")
+        self.as_ids = QRadioButton("Token ids")
+        self.as_ids.setToolTip("The output is pasted as token ids of the loaded model, such as [12, 7, 9]")
+        self.as_text.setChecked(True)
+        self._forms = QButtonGroup(self)
+        self.budget = QSpinBox()
+        self.budget.lineEdit().setTextMargins(theme.SPACE_XS, 0, theme.SPACE_XS, 0)
+        self.budget.setRange(0, _MOST_BUDGET)
+        self.budget.setSpecialValueText("not known")
+        self.budget.setToolTip("How many tokens the generation might take (max_tokens)")
+        self.budget.setAccessibleName("Budget in tokens")
+        self.finish = QComboBox()
+        self.finish.setToolTip("Why the generation ended, as the server said (finish_reason)")
+        self.finish.setAccessibleName("Why the generation ended")
+        for text, value in _FINISHES:
+            self.finish.addItem(text, value)
+        self._options = QWidget()
+        options = QHBoxLayout(self._options)
+        options.setContentsMargins(0, 0, 0, 0)
+        options.setSpacing(theme.SPACE_M)
+        for button in (self.as_text, self.as_ids):
+            self._forms.addButton(button)
+            options.addWidget(button)
+            button.toggled.connect(lambda _checked: self._on_edited())
+        tip = "Read a text, a .turnstile document or a saved trace"
+        self.file_button = push_button("From a file…", tip, role="link")
+        self.file_button.clicked.connect(self._choose_file)
+        options.addWidget(self.file_button)
+        options.addStretch()
+        options.addWidget(Label("Budget"))
+        options.addWidget(self.budget)
+        options.addWidget(self.finish)
+        self.text = QPlainTextEdit()
+        self.text.setProperty("role", "field")
+        self.text.setFont(theme.mono_font())
+        self.text.setPlaceholderText("The output, as the model wrote it")
+        self.text.setAccessibleName("Output")
+        self.text.setTabChangesFocus(True)
+        self.text.textChanged.connect(self._on_typed)
+        self.budget.valueChanged.connect(lambda _value: self._on_edited())
+        self.finish.currentIndexChanged.connect(lambda _index: self._on_edited())
+
+    def _build_tokens(self) -> None:
+        self.tokens_title = Label("Tokens")
+        self.tokens_title.setProperty("role", "muted")
+        self.chips = ChipView("The output as tokens, the first illegal one marked")
+        self.chips.setAccessibleName("Tokens of the output")
+
+    def _build_buttons(self) -> None:
+        self.place_button = push_button("Show in the grammar", "Show the place that the match stands at")
+        self.test_button = push_button("Keep as a test", "Add the output to the test strings, to be accepted")
+        self.copy_button = push_button("Copy the verdict", "Copy the sentence and its notes")
+        tip = "Step through it in the generation pane; the present trace stays as a branch"
+        self.open_button = push_button("Open as a trace", tip, role="primary")
+        close = push_button("Close", "Close this dialog")
+        self.place_button.clicked.connect(self._show_place)
+        self.test_button.clicked.connect(self._keep)
+        self.copy_button.clicked.connect(self._copy)
+        self.open_button.clicked.connect(self._open)
+        close.clicked.connect(self.reject)
+        self._buttons = QWidget()
+        buttons = QHBoxLayout(self._buttons)
+        buttons.setContentsMargins(0, 0, 0, 0)
+        for button in (self.place_button, self.test_button, self.copy_button):
+            buttons.addWidget(button)
+        buttons.addStretch()
+        buttons.addWidget(close)
+        buttons.addWidget(self.open_button)
+
+    def _dress(self) -> None:
+        self._say(self._sentence, self._severity)
+        self._show_notes()
+        self._mark()

@@ -1,0 +1,105 @@
+"""Pieces of the dialog that checks an output: its tokens as chips, marks in its text."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from PySide6.QtGui import QTextCharFormat, QTextCursor, QTextDocument
+from PySide6.QtWidgets import QTextEdit
+
+from app import theme
+from app.display_text import shown, token_text
+from app.panes.generation.chip import Chip, ChipKind
+from app.theme import Role
+from engine.diagnosis.verdicts.verdict import ReplayedToken, TokenState, Verdict
+from engine.source import Span
+
+_KINDS = {
+    TokenState.LEGAL: ChipKind.REPLAYED,
+    TokenState.END: ChipKind.REPLAYED,
+    TokenState.BEYOND: ChipKind.REPLAYED,
+    TokenState.ILLEGAL: ChipKind.ILLEGAL,
+}
+
+
+def chip(token: ReplayedToken, index: int) -> Chip:
+    """A token of an output as a chip; no model was asked for it."""
+    kind = ChipKind.FORCED if token.forced else _KINDS[token.state]
+    return Chip(
+        id=index,
+        text=token_text(token.data, token.name, token.token_id or 0),
+        kind=kind,
+        p=None,
+        is_name=bool(token.name),
+        ahead=token.state is TokenState.BEYOND,
+        breaks=token.data.endswith(b"\n"),
+        tip=partial(_tip, token, index),
+    )
+
+
+def _tip(token: ReplayedToken, index: int) -> str:
+    number = "" if token.token_id is None else f"   id {token.token_id}"
+    told = {
+        TokenState.LEGAL: "forced: the grammar left no choice" if token.forced else "legal",
+        TokenState.ILLEGAL: "the grammar does not allow it",
+        TokenState.BEYOND: "behind the first illegal one: not judged",
+        TokenState.END: "ends the output",
+    }[token.state]
+    text = token.name or shown(token.data)
+    return f"token {index + 1}, byte {token.start:,}: {text}{number}\n{told}"
+
+
+def span_of(found: Verdict) -> tuple[Span, ...]:
+    """The places of the grammar that a verdict is about."""
+    if found.failure is not None:
+        return found.failure.spans
+    at_end = next((circle for circle in found.circles if circle.at_end), None)
+    return at_end.spans if at_end is not None else ()
+
+
+def start_of_failure(found: Verdict) -> int:
+    """Where the character stands that cannot, in Qt's characters."""
+    start = found.legal
+    while 0 < start < len(found.data) and 0x80 <= found.data[start] < 0xC0:
+        start -= 1  # a byte within a character: that one is marked
+    return _units(found.data[:start])
+
+
+def marks(found: Verdict, document: QTextDocument, *, as_ids: bool) -> list[QTextEdit.ExtraSelection]:
+    """What a verdict marks in the text of an output: what was skipped, the character that cannot stand, pale the rest.
+
+    Args:
+        found: the verdict.
+        document: the text.
+        as_ids: whether the text is token ids, in which no character is marked.
+    """
+    dead, beyond = QTextCharFormat(), QTextCharFormat()
+    dead.setBackground(theme.colour(Role.ERROR_FILL))
+    dead.setForeground(theme.colour(Role.ERROR))
+    dead.setUnderlineStyle(QTextCharFormat.UnderlineStyle.WaveUnderline)
+    dead.setUnderlineColor(theme.colour(Role.ERROR))
+    beyond.setForeground(theme.colour(Role.MUTED))
+    made = []
+    if found.skipped is not None:
+        made.append(_selection(document, 0, _units(found.data[: found.skipped[0]]), dead))
+    if found.failure is not None and not as_ids:
+        start = start_of_failure(found)
+        made.append(_selection(document, start, start + 1, dead))
+        made.append(_selection(document, start + 1, _units(found.data), beyond))
+    return made
+
+
+def _selection(document: QTextDocument, first: int, last: int, look: QTextCharFormat) -> QTextEdit.ExtraSelection:
+    selection = QTextEdit.ExtraSelection()
+    end = document.characterCount() - 1
+    cursor = QTextCursor(document)
+    cursor.setPosition(min(first, end))
+    cursor.setPosition(min(last, end), QTextCursor.MoveMode.KeepAnchor)
+    selection.cursor = cursor
+    selection.format = look
+    return selection
+
+
+def _units(data: bytes) -> int:
+    """How many of Qt's characters some bytes are: UTF-16 units."""
+    return len(data.decode("utf-8", "replace").encode("utf-16-le", "surrogatepass")) // 2

@@ -1,0 +1,1 @@
+"""Draw a laid-out automaton: scene, view, layers, minimap."""

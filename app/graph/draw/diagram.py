@@ -1,0 +1,186 @@
+"""What is written on a drawing, and how much room it needs.
+
+A picture is an excerpt with its texts; measured with the fonts that the scene
+draws with, it becomes the request that the layout process answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from PySide6.QtGui import QFont, QFontMetricsF
+
+from app import theme
+from app.graph.layout.types import EdgeKey, LayoutGroup, LayoutRequest
+from app.graph.match.neighbourhood import Excerpt
+from engine.automata.dfa.dfa import DfaEdge
+
+_LONGEST_LABEL = 22
+_MOST_LINES = 6
+_NODE_HEIGHT = 32.0
+_NODE_MARGIN = 16.0
+_LABEL_MARGIN = 8.0
+_BADGE_ROOM = 44.0  # at least; numbers of tokens come under a label when they are known
+_LABEL_LIFT = 5.0  # `dot` puts a label's room right beside its line
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """An excerpt with its texts.
+
+    Attributes:
+        excerpt: the states and edges.
+        start: the automaton's start, which gets the entry arrow if it is in the excerpt.
+        accepting: the states of the excerpt that accept.
+        labels: what is written on each edge; several things on a line each.
+        names: what is written in a state instead of its number.
+        calls: the edges that call a rule.
+        groups: the parts that stand in boxes: a title and the states that are drawn.
+        folded: the nodes that stand for many states.
+    """
+
+    excerpt: Excerpt
+    start: int | None
+    accepting: frozenset[int]
+    labels: Mapping[EdgeKey, str]
+    names: Mapping[int, str] = field(default_factory=dict)
+    calls: frozenset[EdgeKey] = frozenset()
+    groups: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    folded: frozenset[int] = frozenset()
+
+    @staticmethod
+    def empty() -> Picture:
+        """A picture of nothing."""
+        return Picture(Excerpt((), (), {}), None, frozenset(), {})
+
+    def stubs(self) -> dict[int, tuple[int, str]]:
+        """The nodes that stand for what is not drawn: their id to the state that they hang on, and their text."""
+        return {
+            stub_of(state): (state, "…" if count is None else f"+{count}")
+            for state, count in self.excerpt.hidden.items()
+        }
+
+
+def stub_of(state: int) -> int:
+    """The node id of a state's stub: negative, so that it never meets a state's id."""
+    return -1 - state
+
+
+def picture_of(
+    excerpt: Excerpt,
+    *,
+    start: int | None,
+    accepting: frozenset[int],
+    label_of_edge: Callable[[DfaEdge], str],
+    names: Sequence[str] = (),
+    calls: Collection[EdgeKey] = (),
+    groups: Sequence[tuple[str, tuple[int, ...]]] = (),
+    folded: Collection[int] = (),
+) -> Picture:
+    """Write the texts of an excerpt."""
+    drawn = frozenset(excerpt.states)
+    boxed = ((title, tuple(state for state in states if state in drawn)) for title, states in groups)
+    return Picture(
+        excerpt=excerpt,
+        start=start,
+        accepting=accepting & drawn,
+        labels={(edge.source, edge.target): _lines(label_of_edge(edge)) for edge in excerpt.edges},
+        names={state: names[state] for state in excerpt.states} if names else {},
+        calls=frozenset((edge.source, edge.target) for edge in excerpt.edges) & frozenset(calls),
+        groups=tuple((title, states) for title, states in boxed if states),
+        folded=frozenset(folded) & drawn,
+    )
+
+
+def _lines(text: str) -> str:
+    lines = [written(line) for line in text.split("\n")]
+    more = len(lines) - _MOST_LINES
+    return "\n".join(lines if more <= 0 else [*lines[: _MOST_LINES - 1], f"+{more + 1} more"])
+
+
+def written(text: str) -> str:
+    """A label as it stands on an edge: short enough, and a lone full stop or comma in quotes, to be seen at all."""
+    if len(text) == 1 and not text.isalnum() and text != "␣":
+        return f"“{text}”"
+    return text if len(text) <= _LONGEST_LABEL else text[: _LONGEST_LABEL - 1].rstrip() + "…"
+
+
+def node_font() -> QFont:
+    """The font of a state's number."""
+    return theme.ui_font(-0.5)
+
+
+def label_font() -> QFont:
+    """The font of an edge's label."""
+    return theme.mono_font(-0.5)
+
+
+def badge_font() -> QFont:
+    """The font of what stands under a label: how many tokens take the edge."""
+    return theme.ui_font(-2)
+
+
+def title_font() -> QFont:
+    """The font of a box's title."""
+    font = theme.ui_font(0)
+    font.setBold(True)
+    return font
+
+
+def request_of(picture: Picture, revision: int) -> LayoutRequest:
+    """The picture as sizes, for the layout process."""
+    node_metrics, label_metrics = QFontMetricsF(node_font()), QFontMetricsF(label_font())
+    stubs = picture.stubs()
+    nodes = [(state, *_pill(node_metrics, picture.names.get(state, str(state)))) for state in picture.excerpt.states]
+    if picture.folded:
+        bold = QFont(node_font())
+        bold.setBold(True)  # as a live one is written: there is no room to spare within the second outline
+        bold_metrics = QFontMetricsF(bold)
+        nodes = [
+            (state, *(_card(bold_metrics, picture.names[state]) if state in picture.folded else (width, height)))
+            for state, width, height in nodes
+        ]
+    nodes += [(stub, *_pill(node_metrics, text)) for stub, (_, text) in stubs.items()]
+    size = {text: _label_size(label_metrics, text) for text in set(picture.labels.values())}
+    edges = [(source, target, *size[text]) for (source, target), text in picture.labels.items()]
+    edges += [(state, stub, 0.0, 0.0) for stub, (state, _) in stubs.items()]
+    drawn = picture.excerpt.states
+    start = picture.start if picture.start is not None and picture.start in drawn else min(drawn, default=0)
+    texts = {key: _text_size(label_metrics, text) for key, text in picture.labels.items() if text}
+    return LayoutRequest(revision, tuple(nodes), tuple(edges), start, tuple(_groups(picture)), texts=texts)
+
+
+def _groups(picture: Picture) -> Iterator[LayoutGroup]:
+    metrics = QFontMetricsF(title_font())
+    stubs = {state: stub for stub, (state, _) in picture.stubs().items()}
+    for title, states in picture.groups:
+        nodes = (*states, *(stubs[state] for state in states if state in stubs))
+        yield LayoutGroup(nodes, states[0], metrics.horizontalAdvance(title), metrics.height())
+
+
+def _label_size(metrics: QFontMetricsF, text: str) -> tuple[float, float]:
+    if not text:
+        return 0.0, 0.0
+    lines = text.split("\n")
+    width = max(_BADGE_ROOM, max(map(metrics.horizontalAdvance, lines)) + _LABEL_MARGIN)
+    return width, len(lines) * metrics.height() + _LABEL_LIFT
+
+
+def _text_size(metrics: QFontMetricsF, text: str) -> tuple[float, float]:
+    """The size of what is written, with the ground under it."""
+    lines = text.split("\n")
+    return max(map(metrics.horizontalAdvance, lines)) + 4, len(lines) * metrics.height()
+
+
+def _pill(metrics: QFontMetricsF, text: str) -> tuple[float, float]:
+    """The size of a node: a circle for a short number, longer for a long one, higher for two lines."""
+    lines = text.split("\n")
+    height = _NODE_HEIGHT + (len(lines) - 1) * metrics.height()
+    return max(_NODE_HEIGHT, max(map(metrics.horizontalAdvance, lines)) + _NODE_MARGIN), height
+
+
+def _card(metrics: QFontMetricsF, text: str) -> tuple[float, float]:
+    """The size of a node that stands for many."""
+    width, height = _pill(metrics, text)
+    return width + 6, height + 4

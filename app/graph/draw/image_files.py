@@ -1,0 +1,118 @@
+"""What is seen of an automaton, as a file: SVG and PNG of the drawing, DOT of its graph.
+
+Qt would write pictures by itself, but says nothing where a disk is full, and has
+emptied the file by then. So each is made in memory, and put in the file's place.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QImage, QPainter
+
+from app.graph.draw.scene import AutomatonScene
+from app.storage import write_atomically
+
+SUFFIXES = (".svg", ".png", ".dot")
+_SCALE = 2.0  # of a PNG, so that it is sharp where pixels are small
+_MOST_PIXELS = 60_000_000
+
+
+def save(scene: AutomatonScene, path: Path) -> str:
+    """Write a file by what its name ends in; returns why that was impossible, else an empty text."""
+    writers = {".svg": _svg, ".png": _png, ".dot": _dot}
+    writer = writers.get(path.suffix.lower())
+    if writer is None:
+        return f"{path.name} ends in none of {', '.join(SUFFIXES)}: choose one of them"
+    if scene.picture is None:
+        return "There is no drawing to save yet"
+    scene.resting.finish()
+    scene.reveal(scene.sceneRect(), 1.0)
+    try:
+        write_atomically(path, writer(scene), is_shared=True)
+    except OSError as error:
+        return f"{path.name} cannot be written: {error.strerror or error}"
+    return ""
+
+
+def dot_of(scene: AutomatonScene) -> str:
+    """The drawn graph in Graphviz' language: what is drawn, with the labels that are drawn."""
+    picture = scene.picture
+    if picture is None:
+        return ""
+    lines = ["digraph automaton {", "  rankdir=LR;", "  node [shape=circle];", "  edge [arrowsize=0.7];"]
+    if picture.start in picture.excerpt.states:
+        lines += ['  start [shape=point, label=""];', f"  start -> {_node(picture.start)};"]
+    for state in picture.excerpt.states:
+        attributes = [f"label={_quoted(picture.names.get(state, str(state)))}"]
+        if state in picture.folded:
+            attributes.append(f"shape=box, peripheries={2 if state in picture.accepting else 1}")
+        elif state in picture.accepting:
+            attributes.append("shape=doublecircle")
+        if state in scene.lit.live:
+            attributes.append("penwidth=3")
+        lines.append(f"  {_node(state)} [{', '.join(attributes)}];")
+    for node, (state, text) in picture.stubs().items():
+        lines.append(f"  more{-node} [label={_quoted(text)}, style=dashed];")
+        lines.append(f"  {_node(state)} -> more{-node};")
+    for (source, target), label in picture.labels.items():
+        style = ", style=dashed" if (source, target) in picture.calls else ""
+        lines.append(f"  {_node(source)} -> {_node(target)} [label={_quoted(label)}{style}];")
+    return "\n".join([*lines, "}", ""])
+
+
+def _node(state: int | None) -> str:
+    return f"s{state}"
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'
+
+
+def _dot(scene: AutomatonScene) -> bytes:
+    return dot_of(scene).encode()
+
+
+def _svg(scene: AutomatonScene) -> bytes:
+    from PySide6.QtSvg import QSvgGenerator  # no window needs it before
+
+    rect = scene.sceneRect()
+    written, buffer = _buffer()
+    generator = QSvgGenerator()
+    generator.setOutputDevice(buffer)
+    generator.setSize(rect.size().toSize())
+    generator.setViewBox(QRectF(0, 0, rect.width(), rect.height()))
+    generator.setTitle("Automaton")
+    generator.setDescription("Drawn by Turnstile")
+    painter = QPainter(generator)
+    _paint(scene, painter, QRectF(0, 0, rect.width(), rect.height()))
+    painter.end()
+    return bytes(written.data())
+
+
+def _png(scene: AutomatonScene) -> bytes:
+    rect = scene.sceneRect()
+    scale = min(_SCALE, (_MOST_PIXELS / max(1.0, rect.width() * rect.height())) ** 0.5)
+    image = QImage(QSize(round(rect.width() * scale), round(rect.height() * scale)), QImage.Format.Format_ARGB32)
+    image.fill(scene.backgroundBrush().color())
+    painter = QPainter(image)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    _paint(scene, painter, QRectF(QRect(0, 0, image.width(), image.height())))
+    painter.end()
+    written, buffer = _buffer()
+    if not image.save(buffer, "PNG"):  # type: ignore[call-overload]  # its stubs want bytes, which it refuses
+        raise OSError("the picture could not be encoded")
+    return bytes(written.data())
+
+
+def _buffer() -> tuple[QByteArray, QBuffer]:
+    written = QByteArray()
+    buffer = QBuffer(written)
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    return written, buffer
+
+
+def _paint(scene: AutomatonScene, painter: QPainter, target: QRectF) -> None:
+    scene.render(painter, target, scene.sceneRect(), Qt.AspectRatioMode.KeepAspectRatio)

@@ -1,0 +1,89 @@
+"""A picture with its places, as everything that draws it reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QPainterPath
+
+from app.graph.draw import shapes
+from app.graph.draw.diagram import Picture
+from app.graph.layout.types import EdgeKey, LayoutAnswer, LayoutRequest, Point
+
+Chain: TypeAlias = tuple[Point, ...]
+
+_ROUND = 0.29  # from the corner of a circle's box to its outline, as a share of the radius
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A picture where a layout put it.
+
+    Attributes:
+        boxes: of states and stubs.
+        curves: of edges.
+        rects: of the picture's groups, in their order.
+    """
+
+    picture: Picture
+    boxes: Mapping[int, QRectF]
+    curves: Mapping[EdgeKey, Chain]
+    rects: tuple[QRectF, ...]
+
+    @staticmethod
+    def of(picture: Picture, request: LayoutRequest, answer: LayoutAnswer) -> Placed:
+        """From what was asked for and what was answered."""
+        boxes = {}
+        for node, width, height in request.nodes:
+            x, y = answer.positions[node]
+            boxes[node] = QRectF(x - width / 2, y - height / 2, width, height)
+        return Placed(picture, boxes, answer.curves, tuple(QRectF(*rect) for rect in answer.boxes))
+
+    def outlines(self, states: Iterable[int]) -> QPainterPath:
+        """The outlines of states: double where they accept, a pile of cards where one stands for many."""
+        picture, members = self.picture, list(states)
+        single = [state for state in members if state not in picture.folded]
+        path = shapes.piles(self.boxes[state] for state in members if state in picture.folded)
+        path.addPath(shapes.pills(self.boxes[state] for state in single))
+        path.addPath(shapes.inner(self.boxes[state] for state in single if state in picture.accepting))
+        path.addPath(shapes.inner_frames(self.boxes[s] for s in members if s in picture.folded & picture.accepting))
+        path.setFillRule(Qt.FillRule.WindingFill)  # else the ring between the two outlines would stay empty
+        return path
+
+    def rings(self, states: Iterable[int], by: float = 0.0) -> QPainterPath:
+        """One line around each of some states, so far from its border."""
+        members = list(states)
+        path = shapes.pills(_grown(self.boxes[state], by) for state in members if state not in self.picture.folded)
+        path.addPath(shapes.frames(_grown(self.boxes[state], by) for state in members if state in self.picture.folded))
+        return path
+
+    def dots(self, states: Iterable[int], radius: float) -> QPainterPath:
+        """A dot at the upper left of each of some states, on its outline."""
+        path = QPainterPath()
+        path.setFillRule(Qt.FillRule.WindingFill)
+        for state in states:
+            box = self.boxes[state]
+            inset = 0 if state in self.picture.folded else _ROUND * box.height() / 2
+            path.addEllipse(QPointF(box.left() + inset, box.top() + inset), radius, radius)
+        return path
+
+    def chains(self, edges: Iterable[EdgeKey]) -> list[Chain]:
+        """The curves of edges, in a fixed order."""
+        return [self.curves[key] for key in sorted(edges)]
+
+    def extent(self) -> QRectF:
+        """What the drawing covers."""
+        xs = [x for box in (*self.boxes.values(), *self.rects) for x in (box.left(), box.right())]
+        ys = [y for box in (*self.boxes.values(), *self.rects) for y in (box.top(), box.bottom())]
+        for chain in self.curves.values():
+            # A curve stays within its control points, and seldom goes as far as the outer ones.
+            xs += [x for x, _ in chain]
+            ys += [y for _, y in chain]
+        return QRectF(QPointF(min(xs), min(ys)), QPointF(max(xs), max(ys))) if xs else QRectF()
+
+
+def _grown(box: QRectF, by: float) -> QRectF:
+    return box.adjusted(-by, -by, by, by)

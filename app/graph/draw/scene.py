@@ -1,0 +1,344 @@
+"""The automaton as a graphics scene: it draws what a layout placed, and decides nothing.
+
+Everything at rest is drawn by a few path items (`resting`); what is lit lies
+over it as paths of its own (`lights`), so that a step changes a dozen items and
+not two thousand; texts are made when they come into view (`captions`). Only
+built-in items are used. Rejected: an item per state with its own `paint()`,
+which costs a call into Python for each state and frame.
+
+An edge that calls a rule is dashed, and its label in angle quotes. What is not
+drawn is a dashed stub. A node that stands for many states is a pile of cards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+
+from PySide6.QtCore import QPointF, QRectF, Signal
+from PySide6.QtGui import QFontMetricsF
+from PySide6.QtWidgets import QGraphicsScene
+
+from app import theme
+from app.graph.draw.diagram import Picture, badge_font, label_font, node_font, title_font
+from app.graph.draw.highlight_layer import Lights, Lit
+from app.graph.draw.label_layer import Caption, Captions, Ink
+from app.graph.draw.positioned_diagram import Placed
+from app.graph.draw.static_layer import Resting
+from app.graph.labelling import MARK, Rects, around
+from app.graph.layout.curves import point_at
+from app.graph.layout.types import EdgeKey, LayoutAnswer, LayoutRequest
+from app.theme import Role
+
+LABELS_FROM_ZOOM = 0.7
+NUMBERS_FROM_ZOOM = 0.45
+_MARGIN = 40.0
+_TITLE_INSET = 14.0
+_UNDER = 1.0
+_NOTHING = Placed(Picture.empty(), {}, {}, ())
+
+
+class AutomatonScene(QGraphicsScene):
+    """One drawing of an automaton.
+
+    Signals:
+        relit: something else is lit.
+    """
+
+    relit = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        # The items at rest are few and the index would be rebuilt at every step.
+        self.setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)
+        self._placed = _NOTHING
+        self._extent = QRectF()
+        self._lit = Lit()
+        self._stale = False
+        self.resting = Resting(self)
+        self.lights = Lights(self)
+        self._labels: Captions[EdgeKey] = Captions(self, 20, label_font, self._label_ink)
+        self._badges: Captions[EdgeKey] = Captions(self, 21, badge_font, self._badge_ink)
+        self._numbers: Captions[int] = Captions(self, 40, node_font, self._number_ink)
+        self._titles: Captions[int] = Captions(self, 3, title_font, self._title_ink)
+        self._hovered_label: Captions[EdgeKey] = Captions(self, 60, label_font, self._label_ink)
+        self._places: dict[EdgeKey, Caption] = {}
+        self._marks: dict[EdgeKey, Caption] = {}
+        self._taken = Rects()  # by labels, marks and nodes
+
+    def show_picture(
+        self, picture: Picture, request: LayoutRequest, answer: LayoutAnswer, seen: QRectF | None = None
+    ) -> None:
+        """Draw a picture where a layout put it, in place of the present one. What was lit is forgotten.
+
+        With `seen`, what is seen of the scene now stays in it, so that a drawing within need not be moved.
+        """
+        self._placed = Placed.of(picture, request, answer)
+        self._extent = self._placed.extent()
+        self._lit = Lit()
+        self.resting.draw(self._placed)
+        self._write(picture, request, answer)
+        self._relight()
+        self.recolour()
+        self.setSceneRect(self.home_rect() if seen is None else self.home_rect().united(seen))
+
+    @property
+    def picture(self) -> Picture | None:
+        """What is drawn; None before the first drawing."""
+        return None if self._placed is _NOTHING else self._placed.picture
+
+    @property
+    def placed(self) -> Placed:
+        """What is drawn, with its places."""
+        return self._placed
+
+    @property
+    def lit(self) -> Lit:
+        """What is lit."""
+        return self._lit
+
+    # --- what is lit -------------------------------------------------------------------------------------------------
+
+    def set_live(
+        self,
+        states: Collection[int],
+        waiting: Collection[EdgeKey] = (),
+        texts: Collection[EdgeKey] = (),
+        *,
+        leaving: bool = True,
+    ) -> None:
+        """Light the states where the match stands, and edges.
+
+        Args:
+            states: where it stands.
+            waiting: the edges whose calls are under way.
+            texts: the edges within whose texts it stands.
+            leaving: whether the edges that leave the states are lit too: not where an edge is no step.
+        """
+        live, begun = self._drawn_states(states), frozenset(source for source, _ in texts)
+        following = frozenset(key for key in self._placed.curves if leaving and key[0] in live)
+        before = self._lit
+        self._light(live=live, begun=begun, following=self._drawn_edges((*waiting, *texts)) | following)
+        self._labels.repaint(before.following ^ self._lit.following)
+        self._numbers.repaint(before.live ^ self._lit.live)
+        self._titles.repaint()
+
+    def set_path(self, edges: Collection[EdgeKey]) -> None:
+        """Light the way that the match took."""
+        self._light(path=self._drawn_edges(edges))
+
+    def set_ahead(self, edges: Collection[EdgeKey], arrival: Collection[int] = ()) -> None:
+        """Outline the way that a token would take, and the states that it would end in."""
+        self._light(ahead=self._drawn_edges(edges), arrival=self._drawn_states(arrival))
+
+    def set_highlighted(self, states: Collection[int], edges: Collection[EdgeKey] = ()) -> None:
+        """Light the states and edges that belong to what is pointed at."""
+        self._light(highlighted=self._drawn_states(states), edges=self._drawn_edges(edges))
+        self._show_marked()
+
+    def set_covered(self, states: Collection[int] | None, edges: Collection[EdgeKey] = ()) -> None:
+        """Tell the states and edges that the tests use from those that they do not; None for neither."""
+        if states is None:
+            self._light(used=frozenset(), unused=frozenset(), idle=frozenset())
+            return
+        own = frozenset(key for key in self._placed.curves if min(key) >= 0)  # not those that lead to stubs
+        idle = frozenset(state for state in self._placed.boxes if state >= 0).difference(states)
+        self._light(used=own & frozenset(edges), unused=own.difference(edges), idle=idle)
+
+    def set_stops(self, states: Mapping[int, bool]) -> None:
+        """Mark the states with a breakpoint; the value says whether it is switched on."""
+        drawn = self._drawn_states(states)
+        stops = frozenset(state for state in drawn if states[state])
+        self._light(stops=stops, resting_stops=drawn - stops)
+
+    def set_hovered(self, state: int | None) -> None:
+        """Light the state under the pointer."""
+        self._light(hovered=state if state in self._placed.boxes else None)
+
+    def set_selected(self, state: int | None) -> None:
+        """Ring the selected state."""
+        self._light(selected=state if state in self._placed.boxes else None)
+
+    def set_badges(self, texts: Mapping[EdgeKey, str]) -> None:
+        """Write something small under the labels of edges, or above them, in place of what was written there.
+
+        Where it would cover a node, another label or another badge, it is left out: the table has it, too.
+        """
+        metrics, taken = QFontMetricsF(badge_font()), Rects()
+        found: dict[EdgeKey, Caption] = {}
+        for key, text in self._drawn(texts):
+            for badge in self._badge_places(key, text, metrics) if text and key not in self._marks else ():
+                rect = around((badge.x, badge.y), (badge.width, badge.height))
+                if self._taken.is_free(rect) and taken.is_free(rect):
+                    taken.add(rect)
+                    found[key] = badge
+                    break
+        self._badges.replace(found)
+
+    def set_stale(self, stale: bool) -> None:
+        """Grey everything: the drawing is not of the text as it stands."""
+        if stale != self._stale:
+            self._stale = stale
+            self.recolour()
+
+    # --- what is seen ------------------------------------------------------------------------------------------------
+
+    def reveal(self, view: QRectF, zoom: float) -> None:
+        """Make the texts in a part of the scene, as far as they can be read at this zoom."""
+        for captions, least in (
+            (self._labels, LABELS_FROM_ZOOM),
+            (self._badges, LABELS_FROM_ZOOM),
+            (self._numbers, NUMBERS_FROM_ZOOM),
+            (self._titles, NUMBERS_FROM_ZOOM),
+        ):
+            if zoom >= least:
+                captions.reveal(view)
+            else:
+                captions.hide()
+
+    def state_at(self, point: QPointF) -> int | None:
+        """The state at a point of the scene; a stub stands for the state that it hangs on."""
+        node = self._node_at(point)
+        return node if node is None or node >= 0 else -1 - node
+
+    def stub_at(self, point: QPointF) -> int | None:
+        """The state that a stub hangs on, if a point is on one."""
+        node = self._node_at(point)
+        return -1 - node if node is not None and node < 0 else None
+
+    def edge_at(self, point: QPointF) -> EdgeKey | None:
+        """The edge whose label lies at a point."""
+        return self._labels.at(point) or self._badges.at(point)
+
+    def group_at(self, point: QPointF) -> int | None:
+        """The box with a title that a point lies in, by its place in the picture."""
+        return next((number for number, rect in enumerate(self._placed.rects) if rect.contains(point)), None)
+
+    def is_live_group(self, number: int) -> bool:
+        """Whether the match stands in a box with a title, by its place in the picture."""
+        return not (self._lit.live | self._lit.begun).isdisjoint(self._placed.picture.groups[number][1])
+
+    def box(self, state: int) -> QRectF | None:
+        """Where a state is drawn; None where it is not."""
+        return self._placed.boxes.get(state)
+
+    def drawn_rect(self) -> QRectF:
+        """What the drawing covers."""
+        return self._extent
+
+    def home_rect(self) -> QRectF:
+        """The same, with a margin."""
+        return self.drawn_rect().adjusted(-_MARGIN, -_MARGIN, _MARGIN, _MARGIN)
+
+    def recolour(self) -> None:
+        """Take the colours of the present theme."""
+        self.setBackgroundBrush(theme.colour(Role.PANEL))
+        self.resting.recolour(is_stale=self._stale)
+        self.lights.recolour(is_stale=self._stale)
+        for captions in (self._labels, self._badges, self._numbers, self._titles, self._hovered_label):
+            captions.repaint()
+
+    def _show_marked(self) -> None:
+        """Write the label of the one edge that is lit and has only a mark, over whatever is there."""
+        marked = [key for key in self._lit.edges if key in self._marks]
+        if len(marked) != 1:
+            self._hovered_label.replace({})
+            return
+        (key,) = marked
+        mark, text = self._marks[key], self._placed.picture.labels[key]
+        self._hovered_label.replace({key: mark._replace(text=text)})
+        self._hovered_label.reveal(mark.rect)
+
+    # --- parts -------------------------------------------------------------------------------------------------------
+
+    def _light(self, **changes: object) -> None:
+        lit = replace(self._lit, **changes)  # type: ignore[arg-type] # the names are those of this class
+        if lit != self._lit:
+            self._lit = lit
+            self._relight()
+
+    def _relight(self) -> None:
+        self.lights.show(self._placed, self._lit)
+        self.relit.emit()
+
+    def _drawn_states(self, states: Collection[int]) -> frozenset[int]:
+        return frozenset(states) & self._placed.boxes.keys()
+
+    def _drawn_edges(self, edges: Collection[EdgeKey]) -> frozenset[EdgeKey]:
+        return frozenset(edges) & self._placed.curves.keys()
+
+    def _drawn(self, texts: Mapping[EdgeKey, str]) -> Iterator[tuple[EdgeKey, str]]:
+        return ((key, text) for key, text in texts.items() if key in self._placed.curves)
+
+    def _node_at(self, point: QPointF) -> int | None:
+        return next((node for node, box in self._placed.boxes.items() if box.contains(point)), None)
+
+    def _badge_places(self, key: EdgeKey, text: str, metrics: QFontMetricsF) -> Iterator[Caption]:
+        width, height = metrics.horizontalAdvance(text) + 4, metrics.height()
+        label = self._places.get(key)
+        if label is None:
+            yield Caption(text, *point_at(self._placed.curves[key], 0.5), width, height)
+            return
+        first = -1 if key[0] == key[1] else 1  # under the label of a loop comes the loop
+        for side in (first, -first):
+            yield Caption(text, label.x, label.y + side * (label.height / 2 + height / 2 + _UNDER), width, height)
+
+    def _write(self, picture: Picture, request: LayoutRequest, answer: LayoutAnswer) -> None:
+        self._places = {
+            (source, target): Caption(
+                picture.labels[source, target], *answer.label_positions[source, target], width, height
+            )
+            for source, target, width, height in request.edges
+            if (source, target) in answer.label_positions
+        }
+        self._marks = {key: Caption("…", *place, *MARK) for key, place in answer.marks.items()}
+        self._labels.replace({**self._places, **self._marks})
+        self._hovered_label.replace({})
+        self._badges.replace({})
+        self._taken = Rects()
+        for key, caption in (*self._places.items(), *self._marks.items()):
+            size = MARK if key in self._marks else request.texts.get(key, (caption.width, caption.height))
+            self._taken.add(around((caption.x, caption.y), size))
+        for box in self._placed.boxes.values():
+            self._taken.add((box.left(), box.top(), box.right(), box.bottom()))
+        texts = {**picture.names, **{node: text for node, (_, text) in picture.stubs().items()}}
+        self._numbers.replace(
+            {
+                node: Caption(texts.get(node, str(node)), box.center().x(), box.center().y(), box.width(), box.height())
+                for node, box in self._placed.boxes.items()
+            }
+        )
+        titles = zip(picture.groups, request.groups, self._placed.rects, strict=True)
+        self._titles.replace(
+            {
+                number: Caption(
+                    title,
+                    rect.left() + _TITLE_INSET + group.width / 2,
+                    rect.top() + _TITLE_INSET / 2 + group.height / 2 + 2,
+                    group.width,
+                    group.height,
+                )
+                for number, ((title, _), group, rect) in enumerate(titles)
+            }
+        )
+
+    def _label_ink(self, key: EdgeKey) -> Ink:
+        ground = theme.colour(Role.PANEL)
+        if self._stale:
+            return Ink(theme.colour(Role.DISABLED), ground=ground)
+        return Ink(theme.colour(Role.LIVE if key in self._lit.following else Role.TEXT), ground=ground)
+
+    def _badge_ink(self, _key: EdgeKey) -> Ink:
+        return Ink(theme.colour(Role.DISABLED if self._stale else Role.MUTED), ground=theme.colour(Role.PANEL))
+
+    def _number_ink(self, node: int) -> Ink:
+        if self._stale:
+            return Ink(theme.colour(Role.DISABLED))
+        if node in self._lit.live:
+            return Ink(theme.colour(Role.LIVE), bold=True)
+        return Ink(theme.colour(Role.TEXT if node >= 0 else Role.MUTED))
+
+    def _title_ink(self, number: int) -> Ink:
+        if self._stale:
+            return Ink(theme.colour(Role.DISABLED), bold=True)
+        return Ink(theme.colour(Role.LIVE if self.is_live_group(number) else Role.TEXT), bold=True)

@@ -1,0 +1,158 @@
+"""Shapes of the drawing as painter paths, many in one.
+
+Qt draws one path of a hundred shapes much faster than a hundred items, and a
+Python object for each would cost more still; see `scene`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from functools import cache
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QPainterPath, QPolygonF
+
+from app.graph.layout.types import Point
+
+_HEAD_LENGTH, _HEAD_WIDTH = 8.5, 7.0
+_ENTRY_LENGTH = 26.0
+_INSET = 3.5
+_CORNER = 8.0
+_BEHIND = 3.5
+_PIECES, _LONG_PIECES = 6, 16
+_LONG = 300.0  # from one end of a curve to the other
+
+
+def curves(chains: Iterable[Sequence[Point]]) -> QPainterPath:
+    """Bezier chains, as lines that stop where the arrowhead begins."""
+    path = QPainterPath()
+    for chain in chains:
+        path.moveTo(*chain[0])
+        for index in range(1, len(chain) - 3, 3):
+            path.cubicTo(*chain[index], *chain[index + 1], *chain[index + 2])
+        (c1, c2, end) = chain[-3:]
+        dx, dy = _direction(chain)
+        # Half a head short, so that a thick line does not look out beside the tip.
+        path.cubicTo(*c1, *c2, end[0] - dx * _HEAD_LENGTH / 2, end[1] - dy * _HEAD_LENGTH / 2)
+    return path
+
+
+def polylines(chains: Iterable[Sequence[Point]]) -> QPainterPath:
+    """The same, each curve as a few straight pieces.
+
+    Qt takes a curve apart anew in every frame, into more pieces than an eye tells from these: of thousands of them,
+    that is a third of the frame.
+    """
+    path = QPainterPath()
+    for chain in chains:
+        x, y = chain[0]
+        path.moveTo(x, y)
+        dx, dy = _direction(chain)
+        end = chain[-1][0] - dx * _HEAD_LENGTH / 2, chain[-1][1] - dy * _HEAD_LENGTH / 2
+        for index in range(1, len(chain), 3):
+            (x1, y1), (x2, y2) = chain[index], chain[index + 1]
+            x3, y3 = chain[index + 2] if index + 3 < len(chain) else end
+            is_long = abs(x3 - x) + abs(y3 - y) > _LONG
+            for a, b, c, d in _shares(_LONG_PIECES if is_long else _PIECES):
+                path.lineTo(a * x + b * x1 + c * x2 + d * x3, a * y + b * y1 + c * y2 + d * y3)
+            x, y = x3, y3
+    return path
+
+
+def heads(chains: Iterable[Sequence[Point]], scale: float = 1.0) -> QPainterPath:
+    """The arrowheads of Bezier chains; where some overlap, they are one shape, not holes in each other."""
+    path = QPainterPath()
+    path.setFillRule(Qt.FillRule.WindingFill)
+    for chain in chains:
+        _add_head(path, chain[-1], _direction(chain), scale)
+    return path
+
+
+def entry(border: Point) -> QPainterPath:
+    """The arrow that comes from nowhere and ends at the left border of the start."""
+    path = QPainterPath(QPointF(border[0] - _ENTRY_LENGTH, border[1]))
+    path.lineTo(border[0] - _HEAD_LENGTH / 2, border[1])
+    return path
+
+
+def entry_head(border: Point) -> QPainterPath:
+    """The head of the entry arrow."""
+    path = QPainterPath()
+    _add_head(path, border, (1.0, 0.0), 1.0)
+    return path
+
+
+def pills(boxes: Iterable[QRectF]) -> QPainterPath:
+    """Rectangles with round ends; circles where they are square."""
+    path = QPainterPath()
+    for box in boxes:
+        radius = box.height() / 2
+        path.addRoundedRect(box, radius, radius)
+    return path
+
+
+def frames(boxes: Iterable[QRectF]) -> QPainterPath:
+    """The boxes that parts of a drawing stand in."""
+    path = QPainterPath()
+    for box in boxes:
+        path.addRoundedRect(box, _CORNER, _CORNER)
+    return path
+
+
+def inner(boxes: Iterable[QRectF], inset: float = _INSET) -> QPainterPath:
+    """The second outline of states that accept."""
+    return pills(box.adjusted(inset, inset, -inset, -inset) for box in boxes)
+
+
+def piles(boxes: Iterable[QRectF]) -> QPainterPath:
+    """Cards, each with the edge of another one behind it: boxes that stand for many."""
+    path = QPainterPath()
+    for box in boxes:
+        path.addRoundedRect(box, _CORNER, _CORNER)
+        right, bottom = box.right() + _BEHIND, box.bottom() + _BEHIND
+        edge = QPainterPath(QPointF(box.left() + _CORNER, bottom))
+        edge.lineTo(right - _CORNER, bottom)
+        edge.arcTo(QRectF(right - 2 * _CORNER, bottom - 2 * _CORNER, 2 * _CORNER, 2 * _CORNER), -90, 90)
+        edge.lineTo(right, box.top() + _CORNER)
+        path.addPath(edge)
+        path.connectPath(edge.toReversed())  # there and back: a line that holds no area to be filled
+    return path
+
+
+def inner_frames(boxes: Iterable[QRectF], inset: float = _INSET) -> QPainterPath:
+    """The second outline of cards that accept."""
+    return frames(box.adjusted(inset, inset, -inset, -inset) for box in boxes)
+
+
+@cache
+def _shares(pieces: int) -> tuple[tuple[float, float, float, float], ...]:
+    """The shares of the four points of a Bezier curve in where each of its pieces ends."""
+    ends = (n / pieces for n in range(1, pieces + 1))
+    return tuple(((1 - t) ** 3, 3 * (1 - t) ** 2 * t, 3 * (1 - t) * t**2, t**3) for t in ends)
+
+
+def _add_head(path: QPainterPath, tip: Point, direction: Point, scale: float) -> None:
+    (x, y), (dx, dy) = tip, direction
+    length, half = _HEAD_LENGTH * scale, _HEAD_WIDTH * scale / 2
+    back_x, back_y = x - dx * length, y - dy * length
+    path.addPolygon(
+        QPolygonF(
+            [
+                QPointF(x, y),
+                QPointF(back_x - dy * half, back_y + dx * half),
+                QPointF(back_x + dy * half, back_y - dx * half),
+                QPointF(x, y),
+            ]
+        )
+    )
+
+
+def _direction(chain: Sequence[Point]) -> Point:
+    """The unit vector in which a chain arrives."""
+    x, y = chain[-1]
+    for before in reversed(chain[:-1]):
+        length = math.hypot(x - before[0], y - before[1])
+        if length > 1e-6:
+            return (x - before[0]) / length, (y - before[1]) / length
+    return 1.0, 0.0

@@ -1,0 +1,1 @@
+"""Compute positions of states and curves of transitions, without Qt."""

@@ -1,0 +1,112 @@
+"""From columns and rows to coordinates and curves: what the layered methods share.
+
+A method decides each node's column (rank) and height; here the columns get
+their widths, so that the labels between two of them have room, and the edges
+their curves. An edge that runs against the reading direction is drawn a
+little below one that runs with it, so that a pair there and back stays two
+lines.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from app.graph.layout.curves import Box, bow, loop, loop_label, point_at, through
+from app.graph.layout.types import EdgeKey, LayoutRequest, Placement, Point
+
+_COLUMN_GAP = 46.0
+_LABEL_MARGIN = 34.0
+_ROW_GAP = 18.0
+_LOOP_ROOM = 22.0
+_BACK_OFFSET = 9.0
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """What a layered method decided.
+
+    Attributes:
+        column: the column of each node and each bend, from 0 at the left.
+        height: the y of each node and each bend.
+        bends: for an edge that crosses columns, the ids of its bends, from source to target; absent: none.
+    """
+
+    column: Mapping[int, int]
+    height: Mapping[int, float]
+    bends: Mapping[EdgeKey, tuple[int, ...]]
+
+
+def row_distance(request: LayoutRequest) -> float:
+    """How far apart the centres of two neighbours in a column must be."""
+    tallest = max(height for _, _, height in request.nodes)
+    has_loop = any(source == target for source, target, _, _ in request.edges)
+    return tallest + _ROW_GAP + (_LOOP_ROOM if has_loop else 0.0)
+
+
+def assemble(request: LayoutRequest, rows: Rows) -> Placement:
+    """Coordinates and curves for a graph whose columns and heights are known."""
+    centre = _column_centres(request, rows)
+    boxes = {
+        node: Box(centre[rows.column[node]], rows.height[node], width, height) for node, width, height in request.nodes
+    }
+    curves: dict[EdgeKey, tuple[Point, ...]] = {}
+    labels: dict[EdgeKey, Point] = {}
+    for source, target, label_width, label_height in request.edges:
+        key = source, target
+        if source == target:
+            curves[key] = loop(boxes[source])
+            label = loop_label(boxes[source], label_height)
+        else:
+            bends = [(centre[rows.column[bend]], rows.height[bend]) for bend in rows.bends.get(key, ())]
+            curves[key] = _curve(boxes[source], boxes[target], bends)
+            label = point_at(curves[key], _middle(len(bends) + 1))
+        if label_width > 0:
+            labels[key] = label
+    return Placement({node: (box.x, box.y) for node, box in boxes.items()}, curves, labels)
+
+
+def _column_centres(request: LayoutRequest, rows: Rows) -> list[float]:
+    count = 1 + max(rows.column.values())
+    width = [0.0] * count
+    gap = [_COLUMN_GAP] * count
+    for node, node_width, _ in request.nodes:
+        column = rows.column[node]
+        width[column] = max(width[column], node_width)
+    for source, target, label_width, _ in request.edges:
+        if label_width > 0 and source != target:
+            column = _label_column(source, target, rows)
+            gap[column] = max(gap[column], label_width + _LABEL_MARGIN)
+    centres, x = [], 0.0
+    for column in range(count):
+        centres.append(x + width[column] / 2)
+        x += width[column] + gap[column]
+    return centres
+
+
+def _label_column(source: int, target: int, rows: Rows) -> int:
+    """The column to the right of which an edge's label sits."""
+    stations = [source, *rows.bends.get((source, target), ()), target]
+    first = (len(stations) - 1) // 2
+    return min(rows.column[stations[first]], rows.column[stations[min(first + 1, len(stations) - 1)]])
+
+
+def _middle(segments: int) -> float:
+    return (segments // 2 + 0.5) / segments
+
+
+def _curve(source: Box, target: Box, bends: Sequence[Point]) -> tuple[Point, ...]:
+    if source.x == target.x:
+        return bow(source, target)
+    if source.x < target.x:
+        return through([source.right, *bends, target.left])
+    lowered = [(x, y + _BACK_OFFSET) for x, y in bends]
+    return through([_lower(source, -1), *lowered, _lower(target, 1)])
+
+
+def _lower(box: Box, side: int) -> Point:
+    """Where a way back touches a pill: a little below the middle of its left (-1) or right (1) end."""
+    radius = box.height / 2
+    inset = radius - math.sqrt(max(radius * radius - _BACK_OFFSET * _BACK_OFFSET, 0.0))
+    return box.x + side * (box.width / 2 - inset), box.y + _BACK_OFFSET

@@ -1,0 +1,95 @@
+"""Lines between boxes, for the layouts that place boxes alone.
+
+A box is a pill: a rectangle whose ends are half circles, a circle where its
+width is its height. Curves are cubic Bezier chains, `1 + 3n` points.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from app.graph.layout.types import Point
+
+_LOOP_HEIGHT = 24.0
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A node's place: its centre and its size."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+    @property
+    def left(self) -> Point:
+        """The middle of the left border."""
+        return self.x - self.width / 2, self.y
+
+    @property
+    def right(self) -> Point:
+        """The middle of the right border."""
+        return self.x + self.width / 2, self.y
+
+
+def through(points: Sequence[Point]) -> tuple[Point, ...]:
+    """A chain through `points` that leaves and arrives horizontally at each of them."""
+    chain = [points[0]]
+    for (x0, y0), (x1, y1) in pairwise(points):
+        bend = (x1 - x0) / 2
+        chain += [(x0 + bend, y0), (x1 - bend, y1), (x1, y1)]
+    return tuple(chain)
+
+
+def loop(box: Box) -> tuple[Point, ...]:
+    """A loop above a box, from a little left of its top to a little right of it."""
+    angle = math.radians(60)
+    radius = min(box.width, box.height) / 2
+    dx, dy = radius * math.cos(angle), radius * math.sin(angle)
+    top = box.y - dy
+    return (
+        (box.x - dx, top),
+        (box.x - dx * 1.9, top - _LOOP_HEIGHT),
+        (box.x + dx * 1.9, top - _LOOP_HEIGHT),
+        (box.x + dx, top),
+    )
+
+
+def loop_label(box: Box, label_height: float) -> Point:
+    """Where the label of a box's loop goes: on the loop's crown."""
+    crown = box.y - box.height / 2 * math.sin(math.radians(60)) - _LOOP_HEIGHT * 0.75
+    return box.x, crown - label_height / 2 - 1
+
+
+def bow(source: Box, target: Box) -> tuple[Point, ...]:
+    """An arc between two boxes of one column, leaving and arriving at their right."""
+    reach = 18 + abs(target.y - source.y) * 0.25
+    (x0, y0), (x1, y1) = source.right, target.right
+    return (x0, y0), (x0 + reach, y0), (x1 + reach, y1), (x1, y1)
+
+
+def under(source: Box, target: Box, depth: float) -> tuple[Point, ...]:
+    """A way back: from the bottom of a box, below what lies between, to the bottom of one further left."""
+    x0, y0 = source.x, source.y + source.height / 2
+    x1, y1 = target.x, target.y + target.height / 2
+    floor = max(y0, y1) + depth
+    return (x0, y0), (x0, floor), (x1, floor), (x1, y1)
+
+
+def point_at(chain: Sequence[Point], t: float) -> Point:
+    """The point at `t` in 0..1 of a chain, each of its segments taking an equal share."""
+    segments = (len(chain) - 1) // 3
+    scaled = min(max(t, 0.0), 1.0) * segments
+    index = min(int(scaled), segments - 1)
+    u = scaled - index
+    p0, p1, p2, p3 = chain[3 * index : 3 * index + 4]
+    v = 1 - u
+    a, b, c, d = v**3, 3 * v * v * u, 3 * v * u * u, u**3
+    return (
+        a * p0[0] + b * p1[0] + c * p2[0] + d * p3[0],
+        a * p0[1] + b * p1[1] + c * p2[1] + d * p3[1],
+    )

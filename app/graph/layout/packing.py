@@ -1,0 +1,101 @@
+"""Parts of a graph that have nothing to do with each other, each in a box, the boxes in rows.
+
+Each part is laid out by itself, so an edit to one leaves the others as they
+were. The boxes keep their order, as lines of text do; the width of the rows is
+chosen so that the whole comes near to a window's proportions.
+
+Rejected: Graphviz clusters. It stacks what is not connected into one column,
+and lays everything out anew when a part changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from app.graph.layout.types import EdgeKey, LayoutGroup, LayoutRequest, Place, Placement, Point, Rect
+
+_PADDING = 18.0
+_ENTRY_ROOM = 26.0  # the arrow that marks a part's start comes from the left of it
+_TITLE_ROOM = 10.0
+_GAP = 22.0
+_PROPORTION = 0.9  # width to height, of the pane between the other two
+
+
+def place_in_boxes(request: LayoutRequest, place: Place) -> Placement:
+    """Lay every group out by `place`, and put their boxes side by side."""
+    parts = [place(_part(request, group)) for group in request.groups]
+    inner = [_bounds(_part(request, group), part) for group, part in zip(request.groups, parts, strict=True)]
+    sizes = [
+        (
+            max(bounds[2] + _ENTRY_ROOM, group.width) + 2 * _PADDING,
+            bounds[3] + group.height + _TITLE_ROOM + 2 * _PADDING,
+        )
+        for group, bounds in zip(request.groups, inner, strict=True)
+    ]
+    corners = _rows(sizes)
+    tallest: dict[float, float] = {}  # by the top of the row: its boxes are all as tall as the tallest
+    for (_, height), (_, top) in zip(sizes, corners, strict=True):
+        tallest[top] = max(tallest.get(top, 0.0), height)
+    positions: dict[int, Point] = {}
+    curves: dict[EdgeKey, tuple[Point, ...]] = {}
+    labels: dict[EdgeKey, Point] = {}
+    marks: dict[EdgeKey, Point] = {}
+    boxes: list[Rect] = []
+    for group, part, bounds, size, (left, top) in zip(request.groups, parts, inner, sizes, corners, strict=True):
+        dx = left + _PADDING + _ENTRY_ROOM - bounds[0]
+        dy = top + _PADDING + group.height + _TITLE_ROOM - bounds[1]
+        positions |= {node: (x + dx, y + dy) for node, (x, y) in part.positions.items()}
+        curves |= {key: tuple((x + dx, y + dy) for x, y in chain) for key, chain in part.curves.items()}
+        labels |= {key: (x + dx, y + dy) for key, (x, y) in part.label_positions.items()}
+        marks |= {key: (x + dx, y + dy) for key, (x, y) in part.marks.items()}
+        boxes.append((left, top, size[0], tallest[top]))
+    return Placement(positions, curves, labels, tuple(boxes), marks)
+
+
+def _part(request: LayoutRequest, group: LayoutGroup) -> LayoutRequest:
+    members = frozenset(group.nodes)
+    return LayoutRequest(
+        request.revision,
+        tuple(node for node in request.nodes if node[0] in members),
+        tuple(edge for edge in request.edges if edge[0] in members),
+        group.start,
+        texts={key: size for key, size in request.texts.items() if key[0] in members},
+    )
+
+
+def _bounds(part: LayoutRequest, placed: Placement) -> Rect:
+    """What nodes, labels and curves cover."""
+    sizes = {(node, node): (width, height) for node, width, height in part.nodes}
+    places = {(node, node): point for node, point in placed.positions.items()}
+    rects = [(*places[key], *size) for key, size in sizes.items()]
+    for source, target, width, height in part.edges:
+        if (source, target) in placed.label_positions:
+            rects.append((*placed.label_positions[source, target], width, height))
+    points = [point for chain in placed.curves.values() for point in chain]
+    left = min(*(x - width / 2 for x, _, width, _ in rects), *(x for x, _ in points), float("inf"))
+    right = max(*(x + width / 2 for x, _, width, _ in rects), *(x for x, _ in points), float("-inf"))
+    top = min(*(y - height / 2 for _, y, _, height in rects), *(y for _, y in points), float("inf"))
+    bottom = max(*(y + height / 2 for _, y, _, height in rects), *(y for _, y in points), float("-inf"))
+    return left, top, right - left, bottom - top
+
+
+def _rows(sizes: Sequence[tuple[float, float]]) -> list[Point]:
+    """The left upper corners of boxes in rows, of the width that fits best."""
+    widest = max(width for width, _ in sizes)
+    every = sum(width + _GAP for width, _ in sizes)
+    candidates = [widest + (every - widest) * step / 24 for step in range(25)]
+    return min((_in_rows(sizes, width) for width in candidates), key=lambda found: found[0])[1]
+
+
+def _in_rows(sizes: Sequence[tuple[float, float]], most: float) -> tuple[float, list[Point]]:
+    """How large a window has to be, and the corners, where a row may be `most` wide."""
+    corners: list[Point] = []
+    x = y = tallest = widest = 0.0
+    for width, height in sizes:
+        if x > 0 and x + width > most:
+            x, y, tallest = 0.0, y + tallest + _GAP, 0.0
+        corners.append((x, y))
+        x += width + _GAP
+        tallest = max(tallest, height)
+        widest = max(widest, x - _GAP)
+    return max(widest / _PROPORTION, y + tallest), corners

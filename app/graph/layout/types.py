@@ -1,0 +1,251 @@
+"""Where the boxes and arrows of a graph go: sizes in, positions out.
+
+Three methods, by size. Graphviz `dot` draws best and is slow beyond a few
+dozen nodes; `fast-sugiyama` (the same idea after Sugiyama, Tagawa and Toda
+1981, in Rust, without splines) serves hundreds; a plain layered layout by
+distance from the start serves the rest in linear time. Each is a pure
+function of the request, so that the same automaton is always drawn the same
+way, and is run in the layout process: in a thread, Graphviz holds the
+interpreter lock for seconds. Hence nothing here imports Qt, and a method's
+library comes with its first use.
+
+Rejected: force-directed layouts. They have no direction, and an automaton is
+read from its start.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from statistics import median_low
+from typing import TypeAlias
+
+from engine.source import InvariantError
+
+Point: TypeAlias = tuple[float, float]
+EdgeKey: TypeAlias = tuple[int, int]
+Rect: TypeAlias = tuple[float, float, float, float]
+
+# `dot` takes 0.1 s at 40 nodes, but its time goes with the edges too; fast-sugiyama cannot be interrupted,
+# and 3,000 edges are what it lays out in a third of a second.
+DOT_NODES = 40
+DOT_EDGES = 160
+SUGIYAMA_NODES = 500
+SUGIYAMA_EDGES = 3_000
+DOT_IF_ASKED = 200  # nodes; the layout process has a second for it
+METHODS = ("dot", "sugiyama", "layered")
+
+
+@dataclass(frozen=True, slots=True)
+class LayoutGroup:
+    """A part of a graph that is laid out by itself, in a box with a title.
+
+    Attributes:
+        nodes: the ids of its nodes; no edge leads out of it.
+        start: the one that it begins with.
+        width: of the title.
+        height: of the title.
+    """
+
+    nodes: tuple[int, ...]
+    start: int
+    width: float
+    height: float
+
+
+@dataclass(frozen=True, slots=True)
+class LayoutRequest:
+    """A graph, as sizes.
+
+    Attributes:
+        revision: comes back with the answer, so that a late one can be dropped.
+        nodes: `(id, width, height)` in scene units (pixels at zoom 1).
+        edges: `(source, target, label width, label height)`, at most one for each pair; zero sizes: no label.
+        start: the id of the node that the drawing begins with, at the left.
+        groups: the parts that stand in boxes of their own; all nodes belong to one, or there are no groups.
+        method: the layout that the reader chose, one of `METHODS`; empty for the best one that the size allows.
+        downwards: whether the drawing runs from top to bottom instead of from left to right.
+        texts: the width and height of what is written of each label, which has more room in `edges`; where one is
+            missing, it takes all of that.
+    """
+
+    revision: int
+    nodes: tuple[tuple[int, float, float], ...]
+    edges: tuple[tuple[int, int, float, float], ...]
+    start: int
+    groups: tuple[LayoutGroup, ...] = ()
+    method: str = ""
+    downwards: bool = False
+    texts: Mapping[EdgeKey, tuple[float, float]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        ids = {node for node, _, _ in self.nodes}
+        if len(ids) != len(self.nodes):
+            raise InvariantError("a layout request names a node twice")
+        if self.nodes and self.start not in ids:
+            raise InvariantError(f"the start {self.start} is not among the nodes")
+        pairs = {(source, target) for source, target, _, _ in self.edges}
+        if len(pairs) != len(self.edges):
+            raise InvariantError("a layout request has two edges between the same nodes")
+        if not {end for pair in pairs for end in pair} <= ids:
+            raise InvariantError("an edge refers to a node that does not exist")
+        if self.groups:
+            group_of = {node: number for number, group in enumerate(self.groups) for node in group.nodes}
+            if group_of.keys() != ids or sum(len(group.nodes) for group in self.groups) != len(ids):
+                raise InvariantError("every node of a layout in groups belongs to one of them")
+            if any(group_of[source] != group_of[target] for source, target in pairs):
+                raise InvariantError("an edge leads out of its group")
+
+
+@dataclass(frozen=True, slots=True)
+class LayoutAnswer:
+    """Where everything goes; x grows to the right, y downwards.
+
+    Attributes:
+        revision: the request's.
+        positions: the centre of each node.
+        curves: for each edge, a cubic Bezier chain from border to border: `1 + 3n` points.
+        label_positions: the centre of each label that can be read as its own edge's.
+        method: `dot`, `sugiyama` or `layered`; `boxes` where each group has its own.
+        elapsed_ms: what the layout took.
+        boxes: of each group its left, top, width and height.
+        marks: the centre of a mark for each label that there is no room for.
+    """
+
+    revision: int
+    positions: dict[int, Point]
+    curves: dict[EdgeKey, tuple[Point, ...]]
+    label_positions: dict[EdgeKey, Point]
+    method: str
+    elapsed_ms: float
+    boxes: tuple[Rect, ...] = ()
+    marks: dict[EdgeKey, Point] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """What a layout method answers: a `LayoutAnswer` before it is stamped."""
+
+    positions: dict[int, Point]
+    curves: dict[EdgeKey, tuple[Point, ...]]
+    label_positions: dict[EdgeKey, Point]
+    boxes: tuple[Rect, ...] = ()
+    marks: dict[EdgeKey, Point] = field(default_factory=dict)
+
+
+def steadied(answer: LayoutAnswer, before: Mapping[int, Point], *, downwards: bool = False) -> LayoutAnswer:
+    """Move a layout so that the nodes that were drawn before stay where they were, most of them exactly.
+
+    A graph that is a little different is often laid out upside down; then it is mirrored across its direction.
+
+    Args:
+        answer: the layout.
+        before: where nodes were. Where it knows less than half of them, nothing is moved.
+        downwards: whether the drawing runs from top to bottom.
+    """
+    shared = sorted(answer.positions.keys() & before.keys())
+    if not shared or 2 * len(shared) < len(answer.positions):
+        return answer
+
+    def moved(way: tuple[float, float]) -> tuple[float, LayoutAnswer]:
+        there = answer if way == (1.0, 1.0) else _transformed(answer, way, (0.0, 0.0))
+        gaps = [tuple(before[node][axis] - there.positions[node][axis] for axis in (0, 1)) for node in shared]
+        dx, dy = (median_low(gap[axis] for gap in gaps) for axis in (0, 1))
+        return sum(abs(x - dx) + abs(y - dy) for x, y in gaps), _transformed(there, (1.0, 1.0), (dx, dy))
+
+    ways = [(1.0, 1.0)]
+    if not answer.boxes:  # titles stand above what they name
+        ways.append((-1.0, 1.0) if downwards else (1.0, -1.0))
+    return min(map(moved, ways), key=lambda found: found[0])[1]
+
+
+def _transformed(answer: LayoutAnswer, way: tuple[float, float], by: Point) -> LayoutAnswer:
+    (sx, sy), (dx, dy) = way, by
+    return replace(
+        answer,
+        positions={node: (sx * x + dx, sy * y + dy) for node, (x, y) in answer.positions.items()},
+        curves={key: tuple((sx * x + dx, sy * y + dy) for x, y in chain) for key, chain in answer.curves.items()},
+        label_positions={key: (sx * x + dx, sy * y + dy) for key, (x, y) in answer.label_positions.items()},
+        marks={key: (sx * x + dx, sy * y + dy) for key, (x, y) in answer.marks.items()},
+        boxes=tuple((left + dx, top + dy, width, height) for left, top, width, height in answer.boxes),
+    )
+
+
+Place: TypeAlias = Callable[[LayoutRequest], Placement]
+
+
+def lay_out(request: LayoutRequest, *, plainly: bool = False) -> LayoutAnswer:
+    """Lay a graph out by the best method that its size allows, or by the one whose time is linear."""
+    started = time.perf_counter()
+    method, placement = "none", Placement({}, {}, {})
+
+    def place_part(part: LayoutRequest) -> Placement:
+        part = replace(part, method=request.method, downwards=request.downwards)
+        return _labelled(part, _placed(part, _method_for(part, plainly=plainly)[1]))
+
+    if request.groups:
+        from app.graph.layout.packing import place_in_boxes
+
+        method, placement = "boxes", place_in_boxes(request, place_part)
+    elif request.nodes:
+        method, place = _method_for(request, plainly=plainly)
+        placement = _labelled(request, _placed(request, place))
+    return LayoutAnswer(
+        revision=request.revision,
+        positions=placement.positions,
+        curves=placement.curves,
+        label_positions=placement.label_positions,
+        method=method,
+        elapsed_ms=(time.perf_counter() - started) * 1000,
+        boxes=placement.boxes,
+        marks=placement.marks,
+    )
+
+
+def _labelled(request: LayoutRequest, placed: Placement) -> Placement:
+    from app.graph.labelling import place_labels
+
+    return place_labels(request, placed)
+
+
+def _placed(request: LayoutRequest, place: Place) -> Placement:
+    """Place by a method that knows one direction only."""
+    if not request.downwards:
+        return place(request)
+    turned = place(
+        replace(
+            request,
+            nodes=tuple((node, height, width) for node, width, height in request.nodes),
+            edges=tuple((source, target, height, width) for source, target, width, height in request.edges),
+        )
+    )
+    return Placement(
+        {node: (y, x) for node, (x, y) in turned.positions.items()},
+        {key: tuple((y, x) for x, y in chain) for key, chain in turned.curves.items()},
+        {key: (y, x) for key, (x, y) in turned.label_positions.items()},
+    )
+
+
+def _method_for(request: LayoutRequest, *, plainly: bool) -> tuple[str, Place]:
+    # The libraries stay out of whatever only speaks of layouts (the GUI process), hence the local imports.
+    if plainly:
+        from app.graph.layout.layered import place_by_layers
+
+        return "layered", place_by_layers
+    nodes, edges = len(request.nodes), len(request.edges)
+    fits_dot = nodes <= DOT_NODES and edges <= DOT_EDGES
+    fits_sugiyama = nodes <= SUGIYAMA_NODES and edges <= SUGIYAMA_EDGES
+    if request.method == "dot":
+        fits_dot = nodes <= DOT_IF_ASKED
+    if fits_dot and request.method in ("", "dot"):
+        from app.graph.layout.graphviz import place_by_dot
+
+        return "dot", place_by_dot
+    if fits_sugiyama and request.method != "layered":
+        from app.graph.layout.sugiyama import place_by_sugiyama
+
+        return "sugiyama", place_by_sugiyama
+    from app.graph.layout.layered import place_by_layers
+
+    return "layered", place_by_layers

@@ -1,0 +1,1 @@
+"""Match the states of two drawings, fold chains, find paths and regions."""

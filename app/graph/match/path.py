@@ -1,0 +1,74 @@
+"""The way that a text takes through an automaton: the states that it passes and the edges that are drawn of it.
+
+A text grows by a token at a time, so what it has in common with the last one is
+not run again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+from app.graph.layout.types import EdgeKey
+from app.graph.match.folding import Fold
+from engine.automata.dfa.dfa import ByteDfa
+
+
+class Trail:
+    """Follows one text through one automaton."""
+
+    def __init__(self, dfa: ByteDfa) -> None:
+        self._dfa = dfa
+        self._text = b""
+        self._states: list[int] = [] if dfa.start is None else [dfa.start]
+
+    def follow(self, text: bytes) -> Sequence[int]:
+        """The states that a text passes, the start first; as far as the automaton reads it."""
+        shared = len(self._text) if text.startswith(self._text) else _common(self._text, text)
+        del self._states[shared + 1 :]
+        for byte in text[len(self._states) - 1 :] if self._states else b"":
+            after = self._dfa.step(self._states[-1], byte)
+            if after is None:
+                break
+            self._states.append(after)
+        self._text = text[: max(0, len(self._states) - 1)]
+        return self._states
+
+
+def edges_of(states: Iterable[int], fold: Fold | None = None) -> frozenset[EdgeKey]:
+    """The edges between states that follow one another; with a fold, those that are drawn."""
+    if fold is None:
+        return frozenset(pairwise(states))
+    outer = [state for state in states if state not in fold.inner]
+    return frozenset(pairwise(outer))
+
+
+def between(states: Iterable[int], group_of: Sequence[int]) -> frozenset[EdgeKey]:
+    """The edges between groups of states that follow one another."""
+    return frozenset(pair for pair in pairwise(group_of[state] for state in states) if pair[0] != pair[1])
+
+
+def _common(first: bytes, second: bytes) -> int:
+    pairs = enumerate(zip(first, second, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(first), len(second)))
+
+
+def shortest_text(dfa: ByteDfa, state: int) -> bytes | None:
+    """The shortest text that leads to a state, of the lowest bytes; None where none does."""
+    if dfa.start is None:
+        return None
+    out: dict[int, list[tuple[int, int]]] = {}
+    for edge in dfa.edges:
+        if edge.ranges:
+            out.setdefault(edge.source, []).append((edge.ranges[0][0], edge.target))
+    texts = {dfa.start: b""}
+    ring = [dfa.start]
+    while ring and state not in texts:
+        following: list[int] = []
+        for source in ring:
+            for byte, target in sorted(out.get(source, ())):
+                if target not in texts:
+                    texts[target] = texts[source] + bytes((byte,))
+                    following.append(target)
+        ring = following
+    return texts.get(state)

@@ -1,0 +1,236 @@
+"""A pattern's automaton folded into the parts of its text: the map to look at first.
+
+A region is a group, a counted repetition, or a run of letters: a node of the
+pattern's tree that all states belong to which read within it. The tree is cut
+where the states are, largest part first, as long as the map stays readable. A
+counted repetition of one character stays one box however far it counts: its
+thousand states differ in nothing but a number.
+
+Where the match may stand in two parts at once, as within `a*b`, the state
+belongs to the earlier one; or to the later one, where that tells more parts
+apart.
+
+Rejected: folding by graph structure (components, chains). What comes out has no
+name, and the reader's names are those of the text.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from app.graph.chart import Chart
+from app.graph.layout.types import EdgeKey
+from app.graph.match.folding import Fold, label_of
+from engine.automata.byte_classes import join_ranges
+from engine.automata.dfa.dfa import ByteDfa, DfaEdge, DfaState
+from engine.grammar import nodes
+from engine.source import SourceText, Span
+
+MOST_REGIONS = 40
+FOLDED_BEYOND = 60
+"""An automaton of so many states is drawn as it is."""
+
+_COUNTS_FROM = 8
+_FEW, _SMALL = 6, 20  # with so few regions even a small part is opened; a part of so few states is small
+_LONGEST_NAME = 22
+_LONGEST_LABEL = 40
+_END = "end"
+
+
+@dataclass(frozen=True, slots=True)
+class Regions:
+    """The map of an automaton.
+
+    Attributes:
+        chart: a state for each region, and an edge where a byte leads from one to another.
+        of_state: the region of each state of the automaton.
+    """
+
+    chart: Chart
+    of_state: tuple[int, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the regions: what stands there in the text, each name once."""
+        return self.chart.names
+
+    def states(self, region: int) -> frozenset[int]:
+        """The states of a region."""
+        return frozenset(state for state, found in enumerate(self.of_state) if found == region)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A part of the pattern: a node, or letters that follow one another."""
+
+    span: Span
+    node: nodes.Node | None = None
+
+    def parts(self) -> tuple[_Part, ...]:
+        """What it is made of; nothing where it is the smallest part."""
+        match self.node:
+            case nodes.Sequence(items=items):
+                return tuple(_runs(items))
+            case nodes.Choice(alternatives=alternatives):
+                return tuple(_Part(node.span, node) for node in alternatives)
+            case nodes.Repeat(node=node):
+                inner = _Part(node.span, node)
+                return inner.parts() or (inner,)
+        return ()
+
+    @property
+    def is_counter(self) -> bool:
+        """Whether it is a repetition whose states are numbers."""
+        node = self.node
+        return isinstance(node, nodes.Repeat) and max(node.minimum, node.maximum or 0) >= _COUNTS_FROM
+
+    @property
+    def repeats_one(self) -> bool:
+        """Whether it repeats one character."""
+        return isinstance(self.node, nodes.Repeat) and isinstance(self.node.node, nodes.Chars)
+
+
+def regions_of(dfa: ByteDfa, fold: Fold | None, root: nodes.Node, source: SourceText) -> Regions | None:
+    """Fold an automaton by the tree of its pattern; None where it is small enough, or nothing tells its parts apart."""
+    drawn = len(dfa.states) - (len(fold.inner) if fold is not None else 0)
+    if drawn <= FOLDED_BEYOND:
+        return None
+    parts = _cut(dfa, _Part(root.span, root))
+    of_state = _assigned(dfa, parts)
+    for edge in dfa.edges if fold is not None else ():
+        if fold is not None and edge.target in fold.inner:
+            of_state[edge.target] = of_state[edge.source]  # within a character one stands where it began
+    used = sorted(set(of_state))
+    number = {region: at for at, region in enumerate(used)}
+    spans = [parts[region].span if region < len(parts) else None for region in used]
+    names = _unique([_END if span is None else _name(source, span) for span in spans])
+    regions = tuple(number[region] for region in of_state)
+    return Regions(_chart(dfa, fold, regions, spans, names), regions)
+
+
+def _cut(dfa: ByteDfa, root: _Part) -> list[_Part]:
+    """The parts of the map, in the order of the text."""
+    parts = [root]
+    whole: set[tuple[Span, type]] = set()  # what is opened no further
+    while True:
+        sizes = Counter(_assigned(dfa, parts))
+        at = next((at for at, size in sizes.most_common() if _opens(parts, at, size, whole)), None)
+        if at is None:
+            return parts
+        part = parts[at]
+        within = part.parts()
+        if len(parts) - 1 + len(within) <= MOST_REGIONS:
+            parts[at : at + 1] = within
+        if parts[at] == part or not within:
+            whole.add((part.span, type(part.node)))
+
+
+def _opens(parts: Sequence[_Part], at: int, size: int, whole: set[tuple[Span, type]]) -> bool:
+    """Whether a part is to be shown by what it is made of."""
+    if at == len(parts) or size == 1 or (parts[at].span, type(parts[at].node)) in whole:
+        return False
+    part = parts[at]
+    if part.repeats_one or (part.is_counter and len(parts) > 1):
+        return False
+    return bool(part.parts()) and (size > _SMALL or len(parts) < _FEW)
+
+
+def _runs(items: Iterable[nodes.Node]) -> Iterator[_Part]:
+    """The items of a sequence, letters that follow one another as one."""
+    begin: Span | None = None
+    end = 0
+    for item in items:
+        if _is_letter(item):
+            begin, end = begin or item.span, item.span.end
+            continue
+        if begin is not None:
+            yield _Part(Span(begin.start, end))
+            begin = None
+        if not isinstance(item, nodes.Empty | nodes.Look):
+            yield _Part(item.span, item)
+    if begin is not None:
+        yield _Part(Span(begin.start, end))
+
+
+def _is_letter(node: nodes.Node) -> bool:
+    if not isinstance(node, nodes.Chars) or len(node.set.ranges) != 1:
+        return False
+    ((first, last),) = node.set.ranges
+    return first == last
+
+
+def _assigned(dfa: ByteDfa, parts: Sequence[_Part]) -> list[int]:
+    """The part of each state, `len(parts)` for those that read nothing."""
+    of_span: dict[Span, int | None] = {}
+
+    def part_of(span: Span) -> int | None:
+        if span not in of_span:
+            found = (at for at, part in enumerate(parts) if part.span.start <= span.start and span.end <= part.span.end)
+            of_span[span] = next(found, None)
+        return of_span[span]
+
+    candidates = [sorted({at for span in state.spans if (at := part_of(span)) is not None}) for state in dfa.states]
+    first = [found[0] if found else len(parts) for found in candidates]
+    last = [found[-1] if found else len(parts) for found in candidates]
+    found = last if len(set(last)) > len(set(first)) else first
+    before: defaultdict[int, set[int]] = defaultdict(set)
+    for edge in dfa.edges:
+        before[edge.target].add(found[edge.source])
+    for state, at in enumerate(found):
+        only = next(iter(before[state])) if len(before[state]) == 1 else at
+        if at == len(parts) and only < at and parts[only].is_counter:
+            found[state] = only  # the last number of a counter, behind which nothing comes
+    return found
+
+
+def _chart(
+    dfa: ByteDfa, fold: Fold | None, of_state: Sequence[int], spans: Sequence[Span | None], names: Sequence[str]
+) -> Chart:
+    ranges: defaultdict[EdgeKey, list[tuple[int, int]]] = defaultdict(list)
+    points: defaultdict[EdgeKey, list[tuple[int, int]]] = defaultdict(list)
+    read: defaultdict[EdgeKey, set[Span]] = defaultdict(set)
+    characters: Mapping[EdgeKey, Sequence[tuple[int, int]]] = fold.characters if fold is not None else {}
+    for edge in dfa.edges if fold is None else fold.edges:
+        key = of_state[edge.source], of_state[edge.target]
+        if key[0] != key[1]:
+            ranges[key] += edge.ranges
+            points[key] += characters.get((edge.source, edge.target), ())
+            read[key].update(edge.spans)
+    keys = sorted(read)
+    inner = fold.inner if fold is not None else frozenset()
+    sizes = Counter(region for state, region in enumerate(of_state) if state not in inner)
+    accepting = {of_state[state.id] for state in dfa.states if state.accepting}
+    states = tuple(
+        DfaState(region, region in accepting, () if span is None else (span,)) for region, span in enumerate(spans)
+    )
+    start = None if dfa.start is None else of_state[dfa.start]
+    return Chart(
+        ByteDfa(start, states, tuple(DfaEdge(*key, (), tuple(sorted(read[key]))) for key in keys)),
+        names=tuple(names),
+        words={key: (_label(ranges[key], points[key]),) for key in keys},
+        sizes=tuple(sizes[region] for region in range(len(states))),
+    )
+
+
+def _label(ranges: Iterable[tuple[int, int]], points: Iterable[tuple[int, int]]) -> str:
+    return label_of(join_ranges([tuple(ranges)]), join_ranges([tuple(points)]), _LONGEST_LABEL)
+
+
+def _name(source: SourceText, span: Span) -> str:
+    text = source.excerpt(span).replace("\n", "↵")
+    body = text.strip(" ")
+    begin = len(text) - len(text.lstrip(" "))
+    shown = "␣" * begin + body + "␣" * (len(text) - begin - len(body))
+    return shown if len(shown) <= _LONGEST_NAME else shown[: _LONGEST_NAME - 1] + "…"
+
+
+def _unique(names: Sequence[str]) -> tuple[str, ...]:
+    """Names told apart by a number where two parts read alike."""
+    seen: Counter[str] = Counter()
+    told = []
+    for name in names:
+        seen[name] += 1
+        told.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return tuple(told)

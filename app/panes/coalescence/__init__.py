@@ -1,5 +1,0 @@
-"""Forced runs: which there are, how they may be spelled, what it saves to take them, and the index of their tokens."""
-
-from app.panes.coalescence.pane import CoalescencePane
-
-__all__ = ["CoalescencePane"]

@@ -1,0 +1,147 @@
+"""A text that Turnstile wrote: it is read, coloured and copied, and pointed at, but not edited."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QTextOption
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
+
+from app import theme
+from app.panes.editor import marks
+from app.panes.editor.code_edit import COLOURED_AT_MOST
+from app.panes.editor.highlighter import Highlighter
+from app.panes.editor.notations import TOKENISERS
+from app.panes.editor.offsets import Offsets
+from app.panes.editor.scroll import bring_into_view
+from app.panes.editor.tokens import plain
+from engine.source import Span
+
+
+class WrittenText(QPlainTextEdit):
+    """Shows a text; the cursor moves in it, for the mouse and for keys.
+
+    Signals:
+        chosen(offset): the user put the cursor at a code point.
+        hovered(offset): the code point under the pointer, -1 for none.
+        entered(offset): Return, or a double click, at a code point.
+    """
+
+    chosen = Signal(int)
+    hovered = Signal(int)
+    entered = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._text, self._notation = "", ""
+        self._offsets = Offsets("")
+        self._lit: tuple[Span, ...] = ()
+        self._pointed: tuple[Span, ...] = ()
+        self._hovered = -1
+        self._highlighter: Highlighter | None = None
+        self.setReadOnly(True)
+        self.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self.setTabChangesFocus(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.document().setDocumentMargin(theme.SPACE_S)
+        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        self.setMouseTracking(True)
+        self.viewport().setMouseTracking(True)
+        theme.themes.changed.connect(self._recolour)
+        self._recolour()
+
+    def text(self) -> str:
+        """The text."""
+        return self._text
+
+    def show_text(self, text: str, notation: str) -> None:
+        """Show a text, coloured as this notation; what is in view stays so, as far as it can."""
+        if (text, notation) == (self._text, self._notation):
+            return
+        self._text, self._notation, self._offsets = text, notation, Offsets(text)
+        self._lit = self._pointed = ()
+        scrolled = self.verticalScrollBar().value()
+        if self._highlighter is not None:
+            self._highlighter.setDocument(None)
+            self._highlighter.deleteLater()
+            self._highlighter = None
+        self.setPlainText(text)
+        if len(text) <= COLOURED_AT_MOST:
+            self._highlighter = Highlighter(self.document(), TOKENISERS.get(notation, plain))
+        self.verticalScrollBar().setValue(scrolled)
+        self._mark()
+
+    def light(self, spans: tuple[Span, ...]) -> None:
+        """Mark what belongs to a place elsewhere."""
+        if spans != self._lit:
+            self._lit = spans
+            self._mark()
+
+    def point_at(self, spans: tuple[Span, ...]) -> None:
+        """Mark what is under the pointer."""
+        if spans != self._pointed:
+            self._pointed = spans
+            self._mark()
+
+    def bring_into_view(self, span: Span) -> None:
+        """Scroll to a place; the cursor stays."""
+        bring_into_view(self, self._offsets.to_utf16(span.start))
+
+    @property
+    def caret(self) -> int:
+        """Where the cursor stands, in code points."""
+        return self._offsets.to_code_points(self.textCursor().position())
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """A click chooses a place; a selection is for copying."""
+        super().mouseReleaseEvent(event)
+        if event.button() is Qt.MouseButton.LeftButton and not self.textCursor().hasSelection():
+            self.chosen.emit(self.caret)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """A double click enters."""
+        super().mouseDoubleClickEvent(event)
+        if event.button() is Qt.MouseButton.LeftButton:
+            self.entered.emit(self.caret)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Keys move the cursor, Return enters."""
+        if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
+            self.entered.emit(self.caret)
+            return
+        before = self.textCursor().position()
+        super().keyPressEvent(event)
+        if self.textCursor().position() != before and not self.textCursor().hasSelection():
+            self.chosen.emit(self.caret)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Tell what the pointer is on."""
+        super().mouseMoveEvent(event)
+        place = event.position().toPoint()
+        cursor = self.cursorForPosition(place)
+        line = self.cursorRect(cursor)
+        is_on_text = line.top() <= place.y() <= line.bottom()
+        self._hover(self._offsets.to_code_points(cursor.position()) if is_on_text else -1)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """The pointer is on nothing."""
+        super().leaveEvent(event)
+        self._hover(-1)
+
+    def _hover(self, offset: int) -> None:
+        if offset != self._hovered:
+            self._hovered = offset
+            self.hovered.emit(offset)
+
+    def _recolour(self) -> None:
+        self.setFont(theme.mono_font())
+        if self._highlighter is not None:
+            self._highlighter.recolour()
+        self._mark()
+
+    def _mark(self) -> None:
+        document, to_utf16 = self.document(), self._offsets.to_utf16
+        self.setExtraSelections(
+            [*marks.live(document, to_utf16, self._lit), *marks.hovered(document, to_utf16, self._pointed)]
+        )

@@ -1,0 +1,213 @@
+"""Names in an editor: go to where one is defined, list where it is used, give it another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QAction, QKeyEvent
+from PySide6.QtWidgets import QFrame, QLineEdit, QMenu, QVBoxLayout
+
+from app import theme
+from app.actions import keys_of
+from app.display_text import unmarked
+from app.panes.editor.code_edit import READ_AT_MOST, CodeEdit
+from app.theme.labels import Label
+from engine.notations.editing import Change, Name, moved, name_at, rename
+from engine.source import SourceText, Span
+
+_MOST_LISTED = 30
+_LONGEST_LINE = 60
+_NO_NAME = {
+    "gbnf": "There is no rule's name here",
+    "json_schema": "There is no definition, anchor or reference here",
+    "regex": "A regex has no names to go to",
+}
+
+
+class Naming(QObject):
+    """Definitions, references and renaming for an editor."""
+
+    def __init__(self, edit: CodeEdit) -> None:
+        super().__init__(edit)
+        self._edit = edit
+        self._name: Name | None = None
+        self.box = RenameBox(edit)
+        edit.definition_wanted.connect(self.go_to_definition)
+
+    def go_to_definition(self, offset: int | None = None) -> None:
+        """Go to where the name at the cursor, or at a place, is defined; from there, to where it is used."""
+        at = self._edit.caret if offset is None else offset
+        name = self._name_at(at)
+        if name is None:
+            return
+        if not name.definitions:
+            self._edit.say(unmarked(f"`{name.text}` is defined nowhere"))
+        elif any(span.start <= at <= span.end for span in name.definitions):
+            self.list_references(at)
+        else:
+            self._edit.select(name.definitions[-1])  # of several, the last counts
+            self._edit.setFocus()
+
+    def list_references(self, offset: int | None = None) -> None:
+        """List where the name at the cursor is defined and used; an entry leads there."""
+        name = self._name_at(self._edit.caret if offset is None else offset)
+        if name is None:
+            return
+        menu = self.menu_of(name)
+        menu.popup(self._edit.viewport().mapToGlobal(self._edit.cursorRect().bottomLeft()))
+
+    def menu_of(self, name: Name) -> QMenu:
+        """The places of a name, one entry each."""
+        menu = QMenu(self._edit)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.setAccessibleName(f"References of {name.text}")
+        uses = len(name.uses)
+        heading = menu.addAction(f"{name.text}: {'1 use' if uses == 1 else f'{uses:,} uses'}".replace("&", "&&"))
+        heading.setEnabled(False)
+        menu.addSeparator()
+        source = SourceText(self._edit.text())
+        for span in name.places[:_MOST_LISTED]:
+            action = QAction(self._entry(source, span, is_definition=span in name.definitions), menu)
+            action.triggered.connect(self._goer(span))
+            action.hovered.connect(self._shower(span))
+            menu.addAction(action)
+        if len(name.places) > _MOST_LISTED:
+            menu.addAction(f"and {len(name.places) - _MOST_LISTED:,} more").setEnabled(False)
+        menu.aboutToHide.connect(lambda: self._edit.show_hover(()))
+        if len(menu.actions()) > 2:
+            menu.setActiveAction(menu.actions()[2])
+        return menu
+
+    def begin_rename(self) -> None:
+        """Ask for another name of what is at the cursor."""
+        name = self._name_at(self._edit.caret)
+        if name is None:
+            return
+        if name.fixed:
+            self._edit.say(unmarked(name.fixed))
+            return
+        text = self._edit.text()
+        self._name = name
+        self._edit.show_hover(name.places)
+        self.box.open(name.text, lambda new: rename(self._edit.notation, text, name, new), self._rename)
+
+    def _rename(self, new: str) -> None:
+        name, self._name = self._name, None
+        self._edit.show_hover(())
+        self._edit.setFocus()
+        if name is None or not new:
+            return
+        changed = rename(self._edit.notation, self._edit.text(), name, new)
+        self._edit.apply(changed.edits, moved(self._edit.caret, changed.edits))
+
+    def _name_at(self, offset: int) -> Name | None:
+        text, notation = self._edit.text(), self._edit.notation
+        if len(text) > READ_AT_MOST:
+            self._edit.say(f"Names are not looked up in a text of more than {READ_AT_MOST:,} characters")
+            return None
+        name = name_at(notation, text, offset)
+        if name is None:
+            self._edit.say(_NO_NAME.get(notation, "There is no name here"))
+        return name
+
+    def _entry(self, source: SourceText, span: Span, *, is_definition: bool) -> str:
+        line, column = source.line_column(span.start)
+        start = source.text.rfind("\n", 0, span.start) + 1
+        end = source.text.find("\n", span.start)
+        whole = source.text[start : len(source.text) if end < 0 else end]
+        shown = whole.strip()
+        if len(shown) > _LONGEST_LINE:
+            from_here = max(0, span.start - start - _LONGEST_LINE // 3)
+            cut = whole[from_here : from_here + _LONGEST_LINE].strip()
+            shown = f"{'…' if from_here else ''}{cut}…"
+        kind = "defined" if is_definition else "used"
+        return f"{line}:{column}  {kind}  {shown}".replace("&", "&&").replace("\t", " ")
+
+    def _goer(self, span: Span) -> Callable[[], None]:
+        def go() -> None:
+            self._edit.select(span)
+            self._edit.setFocus()
+
+        return go
+
+    def _shower(self, span: Span) -> Callable[[], None]:
+        return lambda: self._edit.show_hover((span,))
+
+
+class RenameBox(QFrame):
+    """A field over the text, at the name; what is wrong with a new name stands below it."""
+
+    def __init__(self, edit: CodeEdit) -> None:
+        super().__init__(edit.viewport())
+        self._edit = edit
+        self._preview: Callable[[str], Change] = lambda _new: Change()
+        self._done: Callable[[str], None] = lambda _new: None
+        self.setProperty("role", "card")
+        self.field = QLineEdit()
+        self.field.setAccessibleName("New name")
+        self.field.setMinimumWidth(240)
+        self.field.installEventFilter(self)
+        self.says = Label()
+        self.says.setProperty("role", "muted")
+        self.says.setWordWrap(True)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(theme.SPACE_S, theme.SPACE_S, theme.SPACE_S, theme.SPACE_S)
+        layout.setSpacing(theme.SPACE_XS)
+        layout.addWidget(self.field)
+        layout.addWidget(self.says)
+        self.field.textChanged.connect(self._judge)
+        self.hide()
+
+    def open(self, name: str, preview: Callable[[str], Change], done: Callable[[str], None]) -> None:
+        """Ask for a name.
+
+        Args:
+            name: the present name.
+            preview: returns what a new name would change, or why it is refused.
+            done: takes the new name; an empty one where nothing is renamed.
+        """
+        self._preview, self._done = preview, done
+        self.field.setFont(self._edit.font())
+        self.field.setText(name)
+        self.field.selectAll()
+        self._judge(name)
+        self.adjustSize()
+        place = self._edit.cursorRect().bottomLeft()
+        room = self._edit.viewport().rect()
+        below = place.y() + theme.SPACE_XS
+        above = self._edit.cursorRect().top() - self.height() - theme.SPACE_XS
+        y = below if below + self.height() <= room.height() or above < 0 else above
+        self.move(max(0, min(place.x(), room.width() - self.width())), y)
+        self.show()
+        self.raise_()
+        self.field.setFocus()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Return renames, Esc and going elsewhere do not."""
+        if isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape:
+            if event.type() == QEvent.Type.ShortcutOverride:
+                event.accept()  # else it would be the window's Esc
+                return True
+            if event.type() == QEvent.Type.KeyPress:
+                self._close("")
+                return True
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
+                if not self._preview(self.field.text()).refusal:
+                    self._close(self.field.text())
+                return True
+        elif event.type() == QEvent.Type.FocusOut and self.isVisible():
+            self._close("")
+        return super().eventFilter(watched, event)
+
+    def _judge(self, new: str) -> None:
+        change = self._preview(new)
+        keys = f"{keys_of('rename.take')} renames everywhere, {keys_of('rename.cancel')} does not"
+        self.says.setText(unmarked(change.refusal or change.note) or keys)
+        self.adjustSize()
+
+    def _close(self, new: str) -> None:
+        if self.isVisible():
+            self.hide()
+            self._done(new)

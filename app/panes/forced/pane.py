@@ -1,0 +1,127 @@
+"""Coalescence: the forced runs of a grammar, their spellings on the model, what they save, and their token index.
+
+Values go in by `show_…`, what the user wants comes out by signals. Three pages under one
+bar, on which stands how steps take forced runs: that is a setting of the document, and
+holds whichever page is open.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QComboBox,
+    QFrame,
+    QHBoxLayout,
+    QSizePolicy,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import theme
+from app.panes.forced.index_page import IndexPage
+from app.panes.forced.runs_page import RunsPage
+from app.panes.forced.strategies import StrategiesPage
+from app.panes.forced.wording import STRATEGY_TEXTS, STRATEGY_TIPS
+from app.theme.buttons import tool_button
+from app.theme.labels import Label
+from app.widgets.delegate_focus import pass_keys_on
+from engine.decoding.pipeline_settings import Strategy
+
+
+class Page(IntEnum):
+    """What is open."""
+
+    RUNS = 0
+    STRATEGIES = 1
+    INDEX = 2
+
+
+_PAGES = {
+    Page.RUNS: ("Forced runs", "What the grammar forces, and the ways to spell it"),
+    Page.STRATEGIES: ("Strategies", "How many calls of the model each way to take forced runs saves"),
+    Page.INDEX: ("Token index", "For each state, the tokens that may come and where they lead"),
+}
+
+
+class CoalescencePane(QWidget):
+    """The pane.
+
+    Signals:
+        wanted(Page): a page came into view that may have nothing to show yet.
+        strategy_chosen(Strategy): steps are to take forced runs otherwise.
+
+    Attributes:
+        runs, strategies, index: the pages.
+    """
+
+    wanted = Signal(object)
+    strategy_chosen = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.runs, self.strategies, self.index = RunsPage(), StrategiesPage(), IndexPage()
+        self.pages = QStackedWidget()
+        for page in (self.runs, self.strategies, self.index):
+            self.pages.addWidget(page)
+        self.switches = QButtonGroup(self)
+        self.strategy = QComboBox()
+        self.strategy.setAccessibleName("How steps take forced runs")
+        for strategy, text in STRATEGY_TEXTS.items():
+            self.strategy.addItem(text, strategy.value)
+            self.strategy.setItemData(self.strategy.count() - 1, STRATEGY_TIPS[strategy], Qt.ItemDataRole.ToolTipRole)
+        self._build()
+        self.switches.idToggled.connect(self._on_switched)
+        self.strategy.activated.connect(lambda _index: self.strategy_chosen.emit(Strategy(self.strategy.currentData())))
+        pass_keys_on(self, self.runs.table, self.strategies.measure, self.index.text)
+        self.setProperty("roomy", True)
+
+    @property
+    def page(self) -> Page:
+        """The page that is open."""
+        return Page(self.pages.currentIndex())
+
+    def show_strategy(self, strategy: Strategy) -> None:
+        """Show how steps take forced runs."""
+        blocker = QSignalBlocker(self.strategy)
+        self.strategy.setCurrentIndex(list(STRATEGY_TEXTS).index(strategy))
+        blocker.unblock()
+        self.strategy.setToolTip(STRATEGY_TIPS[strategy])
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """What is in view may want filling."""
+        super().showEvent(event)
+        self.wanted.emit(self.page)
+
+    def _on_switched(self, page: int, is_on: bool) -> None:
+        if is_on:
+            self.pages.setCurrentIndex(page)
+            self.wanted.emit(Page(page))
+
+    def _build(self) -> None:
+        bar = QFrame()
+        bar.setProperty("role", "bar")
+        row = QHBoxLayout(bar)
+        row.setContentsMargins(theme.SPACE_S, theme.SPACE_XS, theme.SPACE_S, theme.SPACE_XS)
+        row.setSpacing(theme.SPACE_XS)
+        for page, (text, tip) in _PAGES.items():
+            switch = tool_button(text, tip, checkable=True)
+            self.switches.addButton(switch, page)
+            row.addWidget(switch)
+        self.switches.button(Page.RUNS).setChecked(True)
+        row.addStretch(1)
+        label = Label("In steps and runs, forced runs")
+        label.setProperty("role", "muted")
+        label.setBuddy(self.strategy)
+        self.strategy.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        row.addWidget(label)
+        row.addWidget(self.strategy)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(bar)
+        layout.addWidget(self.pages, 1)

@@ -1,0 +1,305 @@
+"""Forced runs beside the spellings of the one that is selected."""
+
+from __future__ import annotations
+
+import re
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QProgressBar,
+    QSizePolicy,
+    QSplitter,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import theme
+from app.display_text import count
+from app.panes.forced.runs import Row, RunsTable, rows_of
+from app.panes.forced.spellings import SpellingsTable
+from app.panes.forced.wording import part_of
+from app.theme.buttons import tool_button
+from app.theme.labels import Label
+from app.theme.plain_text import plain_text
+from app.workers.forced_messages import ForcedAnswer, SpellingsAnswer
+
+_WAITING = "The forced runs are being looked for…"
+_NONE = "Nothing is forced: at every place the grammar leaves a choice, or the text may end."
+_CHOOSE = "Select a run to hold its spellings against each other on the model: what each makes likelier to come next."
+_LISTED, _MORE, _MOST_LISTED = 16, 4, 1_024  # each asks the model some times
+_LEAST_LEFT, _LEAST_RIGHT = 300, 380
+
+
+class RunsPage(QWidget):
+    """The page.
+
+    Signals:
+        compare_wanted(before, part, most): hold so many spellings of a part of a run against each other; `before` is
+            the text in front of the run, None where the output stands.
+        cancelled(): the comparison that is under way is not wanted any more.
+
+    Attributes:
+        table: the runs.
+        part: which part of the run is spelled in several ways.
+        spellings: these ways.
+    """
+
+    compare_wanted = Signal(object, str, int)
+    cancelled = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._answer: ForcedAnswer | None = None
+        self._here = b""
+        self._row: Row | None = None
+        self._is_comparing = False
+        self._most = _LISTED
+        self._refusal = ""
+        self.table = RunsTable()
+        self.summary = _Line()
+        self.empty = _empty(_WAITING)
+        self.part = QLineEdit()
+        self.part.setAccessibleName("Part of the run that is spelled in several ways")
+        self.part.setToolTip("The part of the run that is spelled in several ways; empty for all of it")
+        self.part.setFont(theme.mono_font())
+        self.part.setFixedWidth(150)
+        self.compare = tool_button("Compare", "Ask the model behind each spelling", role="outlined")
+        self.more = tool_button("More", "List more spellings", role="outlined")
+        self.told = _Line()
+        self.bar = QProgressBar(textVisible=False, maximum=0)
+        self.bar.setFixedHeight(4)
+        self.bar.setAccessibleName("The spellings are being compared")
+        self.spellings = SpellingsTable()
+        self.choose = _empty(_CHOOSE)
+        self._left, self._right = QStackedWidget(), QStackedWidget()
+        self._build()
+        self.table.chosen.connect(self._on_chosen)
+        self.compare.clicked.connect(self._on_compare)
+        self.more.clicked.connect(self._list_more)
+        self.part.returnPressed.connect(self._compare_anew)
+        theme.themes.changed.connect(self._dress)
+        self._refresh()
+
+    def _dress(self) -> None:
+        self.part.setFont(theme.mono_font())
+
+    def show_forced(self, answer: ForcedAnswer) -> None:
+        """Show the runs of a grammar."""
+        self._answer = answer
+        self._refresh()
+
+    def show_here(self, data: bytes) -> None:
+        """Show what must come where the output stands."""
+        if data != self._here:
+            self._here = data
+            if self._row is not None and self._row.before is None:
+                self._choose(None)
+            self._refresh()
+
+    def show_spellings(self, answer: SpellingsAnswer) -> None:
+        """Show what was compared, if it is what is looked at."""
+        asked = answer.request.before, answer.request.part, answer.request.most
+        if self._row is None or asked != (self._row.before, self.part.text(), self._most):
+            return
+        self._is_comparing = False
+        self.spellings.show_answer(None if answer.why_not else answer)
+        self._say_told(answer)
+
+    def stop(self, why: str) -> None:
+        """No comparison will come."""
+        if self._is_comparing:
+            self._is_comparing = False
+            self.told.say(f"{why}.")
+            self._enable()
+
+    def forget(self) -> None:
+        """What is shown is of another grammar or vocabulary."""
+        self._answer, self._here = None, b""
+        self._choose(None)
+        self._refresh()
+
+    def forget_spellings(self) -> None:
+        """What was compared is of another prompt."""
+        self._choose(None)
+
+    def set_refusal(self, why: str) -> None:
+        """Why the model cannot be asked; empty where it can."""
+        self._refusal = why
+        self._enable()
+
+    # --- inside ---------------------------------------------------------------------------------------------------
+
+    def _on_chosen(self, row: Row) -> None:
+        if row.data is None:
+            self._choose(None)
+            self.choose.setText("At these states one token alone may come, so there is but one spelling.")
+            return
+        if self._row is None or (row.before, row.data) != (self._row.before, self._row.data):
+            self.part.setText(part_of(row.data))
+        self._choose(row)
+        self._compare_anew()
+
+    def _choose(self, row: Row | None) -> None:
+        self._row = row
+        self._is_comparing = False
+        if row is None:
+            self.spellings.show_answer(None)
+            self.choose.setText(_CHOOSE)
+        self._right.setCurrentIndex(int(row is not None))
+        self._enable()
+
+    def _on_compare(self) -> None:
+        if self._is_comparing:
+            self.cancelled.emit()
+        else:
+            self._compare_anew()
+
+    def _compare_anew(self) -> None:
+        self._most = _LISTED
+        self._compare()
+
+    def _list_more(self) -> None:
+        self._most = min(self._most * _MORE, _MOST_LISTED)
+        self._compare()
+
+    def _compare(self) -> None:
+        if self._row is None or self._refusal:
+            self.told.say(f"{self._refusal}." if self._row is not None else "")
+            return
+        self._is_comparing = True
+        self.told.say("The model is asked behind each spelling…")
+        self._enable()
+        self.compare_wanted.emit(self._row.before, self.part.text(), self._most)
+
+    def _enable(self) -> None:
+        self.bar.setVisible(self._is_comparing)
+        self.compare.setText("Cancel" if self._is_comparing else "Compare")
+        self.compare.setEnabled(self._is_comparing or not self._refusal)
+        self.compare.setToolTip(plain_text(self._refusal or "Ask the model behind each spelling"))
+        told = self.spellings.spellings.answer
+        has_more = told is not None and len(told.rows) < told.count and self._most < _MOST_LISTED
+        self.more.setVisible(has_more and not self._is_comparing)
+
+    def _say_told(self, answer: SpellingsAnswer) -> None:
+        if answer.why_not:
+            self.told.say(f"{answer.why_not[:1].upper()}{answer.why_not[1:]}.")
+        else:
+            listed = len(answer.rows)
+            ways = count(answer.count, "spelling")
+            some = "" if listed >= answer.count else f", {listed} listed"
+            sure = "" if answer.is_exact else "; there may be a likelier one"
+            self.told.say(f"{ways} of it{some}, the likeliest first{sure}", f"{ways}{some}")
+        self._enable()
+
+    def _refresh(self) -> None:
+        answer, rows = self._answer, rows_of(self._answer, self._here)
+        self.table.show_rows(rows)
+        self._left.setCurrentIndex(int(bool(rows)))
+        if self._row is None:
+            self.choose.setText(_CHOOSE if rows else "")
+        if answer is None:
+            self.empty.setText(_WAITING)
+            self.summary.say("")
+            return
+        if answer.why_not:
+            self.empty.setText(f"There is no list of forced runs: {answer.why_not}.")
+            self.summary.say(f"Only what is forced here: {answer.why_not}." if rows else "")
+            return
+        self.empty.setText(" ".join(part for part in (_NONE, answer.form) if part))
+        states = f"{count(answer.states[0], 'state')} and {count(answer.edges[0], 'edge')}"
+        merged = f"{states}; with forced runs merged {answer.states[1]:,} and {answer.edges[1]:,}."
+        short = f"{answer.states[0]:,} → {answer.states[1]:,} states, {answer.edges[0]:,} → {answer.edges[1]:,} edges"
+        of = re.split("[:,]", answer.form)[0]
+        self.summary.say(f"{merged} {answer.form}".strip(), f"{of}: {short}" if of else merged, short)
+
+    def _build(self) -> None:
+        runs = QWidget()
+        left = QVBoxLayout(runs)
+        left.setContentsMargins(0, 0, 0, 0)
+        left.setSpacing(0)
+        left.addWidget(self.table, 1)
+        left.addWidget(self.summary)
+        self._left.addWidget(self.empty)
+        self._left.addWidget(runs)
+        head = QHBoxLayout()
+        head.setContentsMargins(theme.SPACE_M, theme.SPACE_XS, theme.SPACE_S, theme.SPACE_XS)
+        head.setSpacing(theme.SPACE_S)
+        of = Label("Spellings of")
+        of.setBuddy(self.part)
+        compared = QWidget()
+        right = QVBoxLayout(compared)
+        right.setContentsMargins(0, 0, 0, 0)
+        right.setSpacing(0)
+        right.addLayout(head)
+        head.addWidget(of)
+        head.addWidget(self.part)
+        head.addWidget(self.compare)
+        head.addWidget(self.told, 1)
+        head.addWidget(self.more)
+        right.addWidget(self.bar)
+        right.addWidget(self.spellings, 1)
+        self._right.addWidget(self.choose)
+        self._right.addWidget(compared)
+        splitter = QSplitter(Qt.Orientation.Horizontal)
+        splitter.setChildrenCollapsible(False)
+        self._left.setMinimumWidth(_LEAST_LEFT)
+        self._right.setMinimumWidth(_LEAST_RIGHT)
+        splitter.addWidget(self._left)
+        splitter.addWidget(self._right)
+        splitter.setSizes([460, 700])
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(splitter)
+
+
+class _Line(Label):
+    """One muted line, said shorter or cut where there is no room; its tool tip has it whole."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setProperty("role", "muted")
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.setContentsMargins(theme.SPACE_S, 3, theme.SPACE_S, 3)
+        self._texts: tuple[str, ...] = ("",)
+
+    def say(self, *texts: str) -> None:
+        """Show a text, or the first of the shorter ones that there is room for."""
+        self._texts = texts
+        self._cut()
+
+    @property
+    def whole(self) -> str:
+        """The text before it was cut."""
+        return self._texts[0]
+
+    def minimumSizeHint(self) -> QSize:
+        """It may be cut to nothing."""
+        return QSize(0, super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Cut anew."""
+        super().resizeEvent(event)
+        self._cut()
+
+    def _cut(self) -> None:
+        room, metrics = self.contentsRect().width(), self.fontMetrics()
+        fits = (text for text in self._texts if metrics.horizontalAdvance(text) <= room)
+        text = next(fits, self._texts[-1])
+        cut = metrics.elidedText(text, Qt.TextElideMode.ElideRight, max(room, 0))
+        if cut != self.text():
+            self.setText(cut)
+        self.setToolTip(plain_text(self._texts[0] if cut != self._texts[0] else ""))
+        self.setAccessibleName(self._texts[0])
+
+
+def _empty(text: str) -> QLabel:
+    label = Label(text, wraps=True)
+    label.setProperty("role", "empty")
+    label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+    label.setMargin(theme.SPACE_M)
+    return label

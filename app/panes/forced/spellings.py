@@ -1,0 +1,244 @@
+"""Spellings side by side: the tokens of each, how likely it is, and what the model would write behind it.
+
+A column for each continuation, so that the same name stands under itself and one sees
+down the column which spelling makes it likelier.
+"""
+
+from __future__ import annotations
+
+import math
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, QRectF, QSize, Qt
+from PySide6.QtGui import QFontMetricsF, QPainter, QPen
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFrame,
+    QHeaderView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableView,
+    QWidget,
+)
+
+from app import theme
+from app.display_text import MINUS, percent
+from app.panes.forced.wording import continuation
+from app.theme.plain_text import plain_text
+from app.widgets.token_paint import draw_token, tabular, token_colours
+from app.workers.forced_messages import SpellingRow, SpellingsAnswer
+
+Role = theme.Role
+Index = QModelIndex | QPersistentModelIndex
+_ROOT = QModelIndex()
+ROW = Qt.ItemDataRole.UserRole
+TOKENS, MARKS, LOG_P, FIRST_NEXT = range(4)
+_TITLES = ("Tokens", "", "ln p")
+_TIPS = (
+    "The tokens of the part, one spelling in a line, the likeliest first",
+    "The tokenizer's own spelling, and the one that the model finds likeliest",
+    "The natural logarithm of the probability that the model gives to the whole run in this spelling",
+)
+_ROW_HEIGHT = 25
+_BAR = 7.0
+_CHIP_PADDING = 4.0
+_CHIP_GAP = 2.0
+_LEAST_NEXT = 92
+
+
+class SpellingsModel(QAbstractTableModel):
+    """One row for each spelling; shows, and decides nothing."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.answer: SpellingsAnswer | None = None
+
+    def show_answer(self, answer: SpellingsAnswer | None) -> None:
+        """Show others."""
+        self.beginResetModel()
+        self.answer = answer
+        self.endResetModel()
+
+    @property
+    def rows(self) -> tuple[SpellingRow, ...]:
+        """The spellings."""
+        return self.answer.rows if self.answer is not None else ()
+
+    @property
+    def has_other(self) -> bool:
+        """Whether there is a column for what has none of its own."""
+        return any(row.other > 0.0005 for row in self.rows)
+
+    def rowCount(self, parent: Index = _ROOT) -> int:
+        """One for each spelling."""
+        return 0 if parent.isValid() else len(self.rows)
+
+    def columnCount(self, parent: Index = _ROOT) -> int:
+        """Tokens, marks, probability, and one for each continuation."""
+        following = 0 if self.answer is None else len(self.answer.following) + self.has_other
+        return 0 if parent.isValid() else FIRST_NEXT + following
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """Titles."""
+        if orientation is not Qt.Orientation.Horizontal or not 0 <= section < self.columnCount():
+            return None
+        match role:
+            case Qt.ItemDataRole.DisplayRole:
+                return _TITLES[section] if section < FIRST_NEXT else self._next_title(section)
+            case Qt.ItemDataRole.ToolTipRole:
+                return _TIPS[section] if section < FIRST_NEXT else plain_text(self._next_tip(section))
+            case Qt.ItemDataRole.TextAlignmentRole:
+                return _alignment(section)
+        return None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """Texts, and the row itself for whoever draws it."""
+        if not index.isValid():
+            return None
+        row, column = self.rows[index.row()], index.column()
+        match role:
+            case Qt.ItemDataRole.DisplayRole:
+                return self._text(row, column)
+            case Qt.ItemDataRole.ToolTipRole:
+                return plain_text(_tip(row))
+            case Qt.ItemDataRole.TextAlignmentRole:
+                return _alignment(column)
+        return row if role == ROW else None
+
+    def share(self, row: SpellingRow, column: int) -> float | None:
+        """The probability in a column of what may come next."""
+        place = column - FIRST_NEXT
+        return row.following[place] if place < len(row.following) else row.other
+
+    def _text(self, row: SpellingRow, column: int) -> str:
+        match column:
+            case 0:
+                return " · ".join(row.tokens)
+            case 1:
+                return " · ".join([*["own"] * row.is_own, *["likeliest"] * row.is_likeliest])
+            case 2:
+                return f"{MINUS}∞" if math.isinf(row.log_p) else f"{row.log_p:.2f}".replace("-", MINUS)
+        share = self.share(row, column)
+        return "–" if share is None or math.isnan(share) else percent(share)
+
+    def _next_title(self, section: int) -> str:
+        assert self.answer is not None
+        place = section - FIRST_NEXT
+        following = self.answer.following
+        return f"then {continuation(following[place])}" if place < len(following) else "other"
+
+    def _next_tip(self, section: int) -> str:
+        assert self.answer is not None
+        place = section - FIRST_NEXT
+        if place >= len(self.answer.following):
+            return "The probability of everything else"
+        said = continuation(self.answer.following[place])
+        return f"How probable {said} is behind each spelling, after the mask; all tokens that begin it count together"
+
+
+class SpellingsTable(QTableView):
+    """The table."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.spellings = SpellingsModel(self)
+        self.setModel(self.spellings)
+        self.setItemDelegate(_Delegate(self))
+        self.setAccessibleName("Spellings side by side")
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.setTabKeyNavigation(False)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.verticalHeader().hide()
+        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self.verticalHeader().setDefaultSectionSize(_ROW_HEIGHT)
+        self.horizontalHeader().setHighlightSections(False)
+        self.horizontalHeader().setMinimumSectionSize(40)
+        theme.themes.changed.connect(self.viewport().update)
+
+    def show_answer(self, answer: SpellingsAnswer | None) -> None:
+        """Show other spellings."""
+        self.spellings.show_answer(answer)
+        header = self.horizontalHeader()
+        for column in range(self.spellings.columnCount()):
+            is_next = column >= FIRST_NEXT
+            mode = QHeaderView.ResizeMode.Stretch if is_next else QHeaderView.ResizeMode.ResizeToContents
+            header.setSectionResizeMode(column, mode)
+        header.setMinimumSectionSize(_LEAST_NEXT if answer is not None and len(answer.following) < FIRST_NEXT else 64)
+
+
+class _Delegate(QStyledItemDelegate):
+    """Draws tokens as chips and probabilities as bars."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        """Room for the tokens, or the text."""
+        row = index.data(ROW)
+        assert isinstance(row, SpellingRow)
+        if index.column() == TOKENS:
+            width = sum(width for _, width in _chips(row)) + _CHIP_GAP * len(row.tokens)
+        else:
+            text = str(index.data(Qt.ItemDataRole.DisplayRole))
+            width = QFontMetricsF(tabular(theme.ui_font())).horizontalAdvance(text)
+        return QSize(round(width) + 2 * theme.SPACE_S + 2, _ROW_HEIGHT)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Paint a cell."""
+        row, model = index.data(ROW), index.model()
+        assert isinstance(row, SpellingRow)
+        assert isinstance(model, SpellingsModel)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if option.state & QStyle.StateFlag.State_Selected:
+            painter.fillRect(option.rect, theme.colour(Role.SELECTION))
+        box = QRectF(option.rect).adjusted(theme.SPACE_S, 0, -theme.SPACE_S, 0)
+        text = str(index.data(Qt.ItemDataRole.DisplayRole))
+        if index.column() == TOKENS:
+            self._tokens(painter, box, row)
+        else:
+            painter.setFont(tabular(theme.ui_font()))
+            if index.column() >= FIRST_NEXT:
+                room = painter.fontMetrics().horizontalAdvance(">99.9%") + theme.SPACE_S
+                self._bar(painter, box.adjusted(0, 0, -room, 0), model.share(row, index.column()))
+            painter.setPen(theme.colour(Role.MUTED if index.column() == MARKS else Role.TEXT))
+            painter.drawText(box, int(_alignment(index.column())), text)
+        painter.restore()
+
+    def _tokens(self, painter: QPainter, box: QRectF, row: SpellingRow) -> None:
+        """The tokens as chips; those of the tokenizer's own spelling are framed in the accent."""
+        painter.setFont(theme.mono_font())
+        painter.setClipRect(box)
+        left = box.left()
+        edge = theme.colour(Role.ACCENT if row.is_own else Role.BORDER)
+        for token, width in _chips(row):
+            chip = QRectF(left, box.top() + 3.5, width, box.height() - 7)
+            painter.setPen(QPen(edge, 1))
+            painter.setBrush(theme.colour(Role.RAISED))
+            painter.drawRoundedRect(chip, 3, 3)
+            draw_token(painter, chip.adjusted(_CHIP_PADDING, 0, -_CHIP_PADDING + 1, 0), token, token_colours())
+            left += width + _CHIP_GAP
+
+    def _bar(self, painter: QPainter, box: QRectF, share: float | None) -> None:
+        if share is None or math.isnan(share):
+            return
+        top = box.center().y() - _BAR / 2
+        painter.fillRect(QRectF(box.left(), top, box.width(), _BAR), theme.colour(Role.GRID))
+        painter.fillRect(QRectF(box.left(), top, box.width() * share, _BAR), theme.colour(Role.BAR_MASKED))
+
+
+def _chips(row: SpellingRow) -> list[tuple[str, float]]:
+    metrics = QFontMetricsF(theme.mono_font())
+    return [(token, metrics.horizontalAdvance(token) + 2 * _CHIP_PADDING) for token in row.tokens]
+
+
+def _tip(row: SpellingRow) -> str:
+    lines = [" · ".join(row.tokens), "ids " + ", ".join(map(str, row.ids))]
+    lines += ["the tokenizer's own spelling"] * row.is_own + ["the likeliest on this model"] * row.is_likeliest
+    return "\n".join(lines)
+
+
+def _alignment(column: int) -> Qt.AlignmentFlag:
+    side = Qt.AlignmentFlag.AlignLeft if column in (TOKENS, MARKS) else Qt.AlignmentFlag.AlignRight
+    return side | Qt.AlignmentFlag.AlignVCenter

@@ -1,0 +1,172 @@
+"""The unconstrained twin, under what the grammar made of the same prompt.
+
+Both outputs stand one above the other, so that what they share stands in the same places,
+and the first token that they do not share is framed in both.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
+
+from app import theme
+from app.display_text import count, percent, token_text
+from app.panes.generation.chip import former_chips
+from app.panes.generation.chip_view import ChipView
+from app.theme.buttons import push_button
+from app.theme.labels import Label
+from app.theme.plain_text import plain_text
+from app.widgets.elided_label import ElidedLabel
+from app.workers.decode_messages import TwinAnswer
+from engine.decoding.values import FORCE, Finish, FormerBranch, Step, Twin
+
+_EMPTY = "See what the model would have written without the grammar: same prompt, same sampler, same seed."
+_ENDS = {
+    Finish.STOP: "it ended by itself",
+    Finish.LENGTH: "the budget ended it",
+    Finish.CONTEXT: "the model's context was full",
+    Finish.DEAD_END: "it came to a dead end",
+}
+
+
+class TwinPage(QWidget):
+    """Shows a twin.
+
+    Signals:
+        wanted(): write it.
+        cancelled(): what there is of it is enough.
+    """
+
+    wanted = Signal()
+    cancelled = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._is_writing = False
+        self._refusal = ""
+        self._is_stale = False
+        self._answer: TwinAnswer | None = None
+        self.verdict = Label(wraps=True)
+        self.write = push_button("Write it", "Let the model write without the grammar, from the same prompt")
+        self.bar = QProgressBar(textVisible=False)
+        self.bar.setFixedHeight(6)
+        self.bar.setAccessibleName("How far the text without the grammar is")
+        self.with_title, self.without_title = ElidedLabel(), ElidedLabel()
+        self.with_grammar = ChipView("Nothing was generated with the grammar yet.")
+        self.with_grammar.setAccessibleName("With the grammar")
+        self.without = ChipView(_EMPTY)
+        self.without.setAccessibleName("Without the grammar")
+        self._build()
+        self.write.clicked.connect(self._on_clicked)
+        self.show_twin(None)
+
+    def show_twin(self, answer: TwinAnswer | None) -> None:
+        """Show a twin so far; None forgets it."""
+        self._answer = answer
+        self._is_stale = False
+        twin = answer.twin if answer is not None else None
+        self._is_writing = twin is not None and twin.finish is None
+        self.bar.setRange(0, answer.budget if answer is not None else 1)
+        self.bar.setValue(len(twin.free) if twin is not None else 0)
+        for title, view, steps, name in (
+            (self.with_title, self.with_grammar, twin.written if twin else (), "With the grammar"),
+            (self.without_title, self.without, twin.free if twin else (), "Without the grammar"),
+        ):
+            at = twin.diverges if twin is not None else None
+            view.show_chips(former_chips(FormerBranch("", "", steps)), at)
+            title.setText(f"{name} · {count(len(steps), 'token')}" if steps else name)
+        self._refresh()
+
+    def set_stale(self) -> None:
+        """What is shown is of an output that has changed."""
+        if self._answer is not None and not self._is_writing and not self._is_stale:
+            self._is_stale = True
+            self._refresh()
+
+    def stop(self, why: str) -> None:
+        """No more of it will come; what there is stays."""
+        self._is_writing = False
+        self._refresh(why)
+
+    def set_refusal(self, reason: str) -> None:
+        """Why the model cannot write now; empty where it can."""
+        self._refusal = reason
+        self._refresh()
+
+    def is_writing(self) -> None:
+        """It is being written, though nothing of it has come."""
+        self._is_writing = True
+        self._refresh()
+
+    def _on_clicked(self) -> None:
+        if self._is_writing:
+            self.cancelled.emit()
+        else:
+            self.wanted.emit()
+
+    def _refresh(self, why: str = "") -> None:
+        twin = self._answer.twin if self._answer is not None else None
+        said = verdict_of(twin) if twin is not None else _EMPTY
+        if why:
+            said = f"{why}. {said if twin is not None else ''}".strip()
+        elif self._is_stale:
+            said = f"The output has changed since: write it anew. {said}"
+        self.verdict.setText(said)
+        self.bar.setVisible(self._is_writing)
+        self.write.setText("Cancel" if self._is_writing else "Write it" if twin is None else "Write it anew")
+        self.write.setEnabled(self._is_writing or not self._refusal)
+        self.write.setToolTip(
+            plain_text(
+                "Keep what there is of it"
+                if self._is_writing
+                else self._refusal or "Let the model write without the grammar, from the same prompt"
+            )
+        )
+        for widget in (self.with_title, self.with_grammar, self.without_title, self.without):
+            widget.setVisible(twin is not None)
+
+    def _build(self) -> None:
+        head = QHBoxLayout()
+        head.setSpacing(theme.SPACE_S)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, theme.SPACE_S, 0, 0)
+        layout.setSpacing(theme.SPACE_XS)
+        layout.addLayout(head)
+        head.addWidget(self.verdict, 1)
+        head.addWidget(self.write)
+        layout.addWidget(self.bar)
+        for title, view in ((self.with_title, self.with_grammar), (self.without_title, self.without)):
+            title.setProperty("role", "muted")
+            title.setContentsMargins(0, theme.SPACE_XS, 0, 0)
+            layout.addWidget(title)
+            layout.addWidget(view, 1)
+        layout.addStretch(0)
+
+
+def verdict_of(twin: Twin) -> str:
+    """What a twin tells, in a sentence or two."""
+    end = f" Without the grammar {_ENDS[twin.finish]}." if twin.finish is not None else ""
+    if twin.diverges is None:
+        if not twin.written:
+            return f"Nothing was generated with the grammar yet, so there is nothing to compare.{end}"
+        alike = min(len(twin.written), len(twin.free))
+        return f"So far both are alike, {count(alike, 'token')} long.{end}"
+    mine, free = twin.written[twin.diverges], twin.free[twin.diverges]
+    return (
+        f"They part at step {twin.diverges + 1}: {_text(mine)} with the grammar, {_text(free)} without it. "
+        f"{_reason(mine, free)}{end}"
+    )
+
+
+def _reason(mine: Step, free: Step) -> str:
+    if mine.chosen_by in ("user", FORCE):
+        return "You chose the token."
+    if not mine.was_asked:
+        return "Its text is forced there, and was taken without asking the model."
+    forbidden = next((not one.allowed for one in mine.top if one.token_id == free.token_id), None)
+    verdict = "The grammar did not allow that one: " if forbidden else ""
+    return f"{verdict}{'i' if verdict else 'I'}t left {percent(mine.z)} of the model's mass there."
+
+
+def _text(step: Step) -> str:
+    return f"“{token_text(step.token, step.name, step.token_id)}”"

@@ -1,0 +1,213 @@
+"""Test strings as a table: what is expected of each, and what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import IntEnum
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
+
+from app import theme
+from app.display_text import characters, in_line, shown, unmarked
+from app.models.rows import rest_of_row
+from app.theme import Role
+from app.theme.icons import icon
+from app.theme.plain_text import plain_text
+from engine.diagnosis.test_strings.values import ExpectedText
+from engine.diagnosis.verdicts.verdict import Failure, Outcome, Verdict
+
+Index = QModelIndex | QPersistentModelIndex
+_ROOT = QModelIndex()
+VERDICT_ROLE = Qt.ItemDataRole.UserRole
+TEXT_ROLE = Qt.ItemDataRole.UserRole + 1
+_MARKS = {"\n": "↵", "\r": "␍", "\t": "⇥"}
+_LONGEST_ENDING = 24
+
+
+class Column(IntEnum):
+    """What stands in a column."""
+
+    RESULT = 0
+    EXPECT = 1
+    TEXT = 2
+    VERDICT = 3
+
+
+_TITLES = ("", "Should be", "Text", "Verdict")
+
+
+class TextsModel(QAbstractTableModel):
+    """One row for each test string. A double click changes a text, and a click what is expected.
+
+    What is typed is not taken over here: the pane does that, so that it can be undone.
+
+    Signals:
+        typed(row, text): a text was edited.
+    """
+
+    typed = Signal(int, str)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._expected: tuple[ExpectedText, ...] = ()
+        self._verdicts: Mapping[str, Verdict] = {}
+
+    @property
+    def expected(self) -> tuple[ExpectedText, ...]:
+        """The test strings."""
+        return self._expected
+
+    def show_texts(self, expected: tuple[ExpectedText, ...]) -> None:
+        """List these."""
+        if len(expected) == len(self._expected):
+            self._expected = expected
+            self._all_changed()
+            return
+        self.beginResetModel()
+        self._expected = expected
+        self.endResetModel()
+
+    def show_verdicts(self, verdicts: Mapping[str, Verdict]) -> None:
+        """Say what became of each text; a text without a verdict waits for it."""
+        self._verdicts = verdicts
+        self._all_changed()
+
+    def verdict(self, row: int) -> Verdict | None:
+        """What became of a row; None while that is not known."""
+        return self._verdicts.get(self._expected[row].text)
+
+    def passes(self, row: int) -> bool | None:
+        """Whether a row is as it should be; None while that is not known."""
+        found = self.verdict(row)
+        return None if found is None else found.is_complete is self._expected[row].accepts
+
+    def rowCount(self, parent: Index = _ROOT) -> int:
+        """How many test strings there are."""
+        return 0 if parent.isValid() else len(self._expected)
+
+    def columnCount(self, parent: Index = _ROOT) -> int:
+        """Always the same columns."""
+        return 0 if parent.isValid() else len(Column)
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        """Texts can be edited."""
+        flags = super().flags(index)
+        return flags | Qt.ItemFlag.ItemIsEditable if index.column() == Column.TEXT else flags
+
+    def setData(self, index: Index, value: object, role: int = Qt.ItemDataRole.EditRole) -> bool:
+        """Tell of an edit."""
+        if role != Qt.ItemDataRole.EditRole or not index.isValid() or index.column() != Column.TEXT:
+            return False
+        self.typed.emit(index.row(), str(value))
+        return True
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """Column titles."""
+        is_title = orientation is Qt.Orientation.Horizontal and 0 <= section < len(Column)
+        return _TITLES[section] if is_title and role == Qt.ItemDataRole.DisplayRole else None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """The text of a cell; the verdict itself for the view."""
+        if not index.isValid() or index.row() >= len(self._expected):
+            return None
+        row, column = index.row(), Column(index.column())
+        match role:
+            case Qt.ItemDataRole.DisplayRole:
+                return self._text(row, column)
+            case Qt.ItemDataRole.AccessibleDescriptionRole if column is Column.RESULT:
+                return rest_of_row(index)
+            case Qt.ItemDataRole.EditRole:
+                return as_marks(self._expected[row].text) if column is Column.TEXT else None
+            case Qt.ItemDataRole.ToolTipRole:
+                return self._tip(row, column)
+            case Qt.ItemDataRole.DecorationRole if column is Column.RESULT:
+                return self._icon(row)
+            case Qt.ItemDataRole.ForegroundRole:
+                return self._colour(row, column)
+            case _ if role in {VERDICT_ROLE, TEXT_ROLE}:
+                return self.verdict(row) if role == VERDICT_ROLE else self._expected[row].text
+        return None
+
+    def _text(self, row: int, column: Column) -> str:
+        expected, found = self._expected[row], self.verdict(row)
+        match column:
+            case Column.RESULT:
+                passes = self.passes(row)
+                return "…" if passes is None else "Pass" if passes else "Fail"
+            case Column.EXPECT:
+                return "accepted" if expected.accepts else "refused"
+            case Column.TEXT:
+                return in_line(expected.text.encode("utf-8", "surrogatepass")) or "(empty)"
+            case Column.VERDICT:
+                return "" if found is None else told(found)
+
+    def _tip(self, row: int, column: Column) -> str | None:
+        found = self.verdict(row)
+        if column is Column.EXPECT:
+            return "Click, or press Space, to expect the opposite"
+        if column is Column.TEXT:
+            return plain_text(self._expected[row].text[:2_000]) or "The empty text"
+        return None if found is None else plain_text(unmarked("\n".join((found.sentence, *found.notes))))
+
+    def _icon(self, row: int) -> object:
+        passes = self.passes(row)
+        if passes is None:
+            name, role = "ph.hourglass", Role.MUTED
+        else:
+            name, role = ("ph.check-circle-fill", Role.ALLOWED) if passes else ("ph.x-circle-fill", Role.ERROR)
+        return icon(name, role)
+
+    def _colour(self, row: int, column: Column) -> object:
+        passes = self.passes(row)
+        if column is Column.RESULT and passes is not None:
+            return theme.colour(Role.ALLOWED if passes else Role.ERROR)
+        return theme.colour(Role.MUTED) if column is Column.EXPECT or passes is None else None
+
+    def _all_changed(self) -> None:
+        if self._expected:
+            last = self.index(len(self._expected) - 1, len(Column) - 1)
+            self.dataChanged.emit(self.index(0, 0), last)
+
+
+def told(found: Verdict) -> str:
+    """A verdict in the few words that a row has room for."""
+    match found.outcome:
+        case Outcome.COMPLETE:
+            return "Accepted"
+        case Outcome.CUT_OFF if found.ending is not None:
+            return f"Refused, but a valid prefix{_ending(found)}"
+        case Outcome.EMPTY_LANGUAGE:
+            return "Refused: no text matches this grammar"
+        case Outcome.ILLEGAL if found.failure is not None:
+            return f"Refused at byte {found.legal:,}: {_lacking(found.failure)}"
+    return f"Refused. {unmarked(found.sentence)}"
+
+
+def _lacking(failure: Failure) -> str:
+    if failure.missing:
+        names = ", ".join(f"“{name}”" for name in failure.missing)
+        return f"{'the property' if len(failure.missing) == 1 else 'properties'} {names} still missing"
+    properties = failure.stacks[0].properties if failure.stacks else ()
+    of = f" of “{properties[0]}”" if len(properties) == 1 else ""
+    return f"expected {characters(failure.expected)}{of}" if failure.expected else "expected the end"
+
+
+def _ending(found: Verdict) -> str:
+    assert found.ending is not None
+    text = found.ending.in_bytes.text
+    if text is None:
+        return ""
+    ending = shown(text)
+    return f"; to complete it: “{ending if len(ending) <= _LONGEST_ENDING else ending[: _LONGEST_ENDING - 1] + '…'}”"
+
+
+def as_marks(text: str) -> str:
+    """A text in one line: line ends and tabs as the marks that stand for them."""
+    return "".join(_MARKS.get(char, char) for char in text)
+
+
+def from_marks(text: str) -> str:
+    """The text that was typed with marks for line ends and tabs."""
+    for char, mark in _MARKS.items():
+        text = text.replace(mark, char)
+    return text

@@ -1,0 +1,436 @@
+"""The tests pane, put together.
+
+Values go in by `show_…`, what the user wants comes out by signals. The list of test
+strings is edited here, with an undo of its own; whoever listens keeps it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import chain
+
+from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal
+from PySide6.QtGui import QAction, QFontMetrics, QGuiApplication, QHideEvent, QShowEvent, QUndoStack
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QHeaderView,
+    QMenu,
+    QSplitter,
+    QStackedWidget,
+    QTabWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import theme
+from app.actions import set_tip
+from app.display_text import count
+from app.panes.test_strings.delegate import TextDelegate, row_height
+from app.panes.test_strings.edits import Change, lines_of
+from app.panes.test_strings.model import Column, TextsModel
+from app.panes.test_strings.side import CoverageList, SuggestionList, share_text
+from app.panes.test_strings.texts_table import TextsTable
+from app.theme.buttons import give_menu, push_button, tool_button
+from app.theme.labels import Label
+from app.theme.plain_text import plain_text
+from app.widgets.delegate_focus import pass_keys_on
+from app.workers.judge_messages import JudgeAnswer, SuggestAnswer
+from engine.diagnosis.test_strings.values import Coverage, ExpectedText, Suggestion, SuggestionKind
+from engine.source import SourceText
+
+_TEACHING = (
+    "Texts that the grammar should accept, or should refuse, are judged here while you type.\n"
+    "Of each you see where it fails, what was expected there, and what of the grammar it uses."
+)
+_KINDS = (
+    (SuggestionKind.SHORTEST, "The shortest text", "The shortest text that the grammar accepts"),
+    (SuggestionKind.RANDOM, "Random texts", "Texts that the grammar accepts, drawn at random"),
+    (SuggestionKind.RULE, "One for each rule and edge", "Texts that use what no test uses yet"),
+    (SuggestionKind.NEAR_MISS, "Near misses", "Texts that are refused, with one thing wrong"),
+)
+
+
+class StringTestsPane(QWidget):
+    """Lists test strings.
+
+    Signals:
+        edited(tuple of ExpectedText): the list was changed by the user.
+        span_wanted(Span): show this place of the grammar.
+        suggestions_wanted(SuggestionKind): suggest some.
+        summary_changed(title): what the pane's tab should say.
+        generated_chosen(generated): whether the list counts what generated outputs use, instead of the test strings.
+        watched(is seen): whether the pane can be seen.
+    """
+
+    edited = Signal(object)
+    span_wanted = Signal(object)
+    suggestions_wanted = Signal(object)
+    summary_changed = Signal(str)
+    generated_chosen = Signal(bool)
+    watched = Signal(bool)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._source = SourceText("")
+        self._stale = ""
+        self._error = ""
+        self.undo_stack = QUndoStack(self)
+        self.model = TextsModel(self)
+        self.table = TextsTable()
+        self.table.setModel(self.model)
+        self.table.setItemDelegateForColumn(Column.TEXT, TextDelegate(self.table))
+        self.summary = Label()
+        self.summary.setProperty("role", "muted")
+        self.coverage = CoverageList()
+        self.suggestions = SuggestionList()
+        self.side = QTabWidget()
+        self.side.setDocumentMode(True)
+        self.side.addTab(self.coverage, "Not covered")
+        self.side.addTab(self.suggestions, "Suggestions")
+        self._stack = QStackedWidget()
+        self._build()
+        self._connect()
+        self._dress()
+        self._show_summary()
+
+    # --- values in ----------------------------------------------------------------------------------------------------
+
+    def show_texts(self, expected: tuple[ExpectedText, ...]) -> None:
+        """Show a document's test strings; what was done to others cannot be undone any more."""
+        self.table.end_typing(takes=False)
+        self.undo_stack.clear()
+        self.model.show_verdicts({})
+        self.suggestions.offer(())
+        self.suggestions.sentence.setText("Suggest some: a click adds one.")
+        self._show(expected)
+
+    def show_answer(self, answer: JudgeAnswer, source: SourceText) -> None:
+        """Show verdicts, and what of the grammar is used."""
+        self._source, self._error = source, answer.error
+        if not answer.error:
+            self.model.show_verdicts(dict(zip(answer.texts, answer.verdicts, strict=True)))
+            self._tested = answer.coverage
+            self._show_coverage()
+        self._show_summary()
+
+    def show_generated(self, found: Coverage) -> None:
+        """Show what generated outputs use of the grammar."""
+        self._generated = found
+        self._show_coverage()
+        self._show_summary()
+
+    def count_generated(self, *, generated: bool) -> None:
+        """List what generated outputs do not use, or what the test strings do not use."""
+        self._lists_generated = generated
+        self._show_coverage()
+
+    def show_suggestions(self, answer: SuggestAnswer) -> None:
+        """Offer texts."""
+        self.suggestions.offer(answer.suggestions, answer.error)
+        self._stack.setCurrentWidget(self._full)
+        self.side.setCurrentWidget(self.suggestions)
+
+    def set_stale(self, reason: str) -> None:
+        """Say that the verdicts are of an older grammar; empty where they are of the present one."""
+        self._stale = reason
+        self._show_summary()
+
+    # --- what the user does -------------------------------------------------------------------------------------------
+
+    def add(self) -> None:
+        """Add a test string, and let it be typed."""
+        self.table.end_typing(takes=True)
+        at = len(self.model.expected)
+        self._change("Add a test", (*self.model.expected, ExpectedText("")))
+        index = self.model.index(at, Column.TEXT)
+        self.table.setCurrentIndex(index)
+        self.table.setFocus()
+        self.table.edit(index)
+
+    def add_text(self, text: str, *, accepts: bool = True) -> None:
+        """Add a test string that is known."""
+        self.table.end_typing(takes=True)
+        self._change("Add a test", (*self.model.expected, ExpectedText(text, accepts)))
+
+    def paste(self) -> None:
+        """Add each line of the clipboard; what is in JSON strings may hold line ends."""
+        self.table.end_typing(takes=True)
+        lines = lines_of(QGuiApplication.clipboard().text())
+        if lines:
+            self._change(f"Paste {count(len(lines), 'test')}", (*self.model.expected, *map(ExpectedText, lines)))
+
+    def duplicate(self) -> None:
+        """Add the selected ones once more, each behind itself."""
+        self.table.end_typing(takes=True)
+        rows = self.table.selected_rows()
+        if rows:
+            copies = ([one] * (2 if row in rows else 1) for row, one in enumerate(self.model.expected))
+            self._change("Duplicate", tuple(chain.from_iterable(copies)))
+            self.table.selectRow(rows[-1] + len(rows))
+
+    def remove(self) -> None:
+        """Remove the selected ones."""
+        self.table.end_typing(takes=True)
+        rows = self.table.selected_rows()
+        if rows:
+            self._change("Remove", tuple(one for row, one in enumerate(self.model.expected) if row not in rows))
+            if self.model.expected:
+                self.table.selectRow(min(rows[0], len(self.model.expected) - 1))
+
+    def toggle(self) -> None:
+        """Expect the opposite of the selected ones."""
+        self.table.end_typing(takes=True)
+        rows = self.table.selected_rows()
+        if rows:
+            changed = (
+                replace(one, accepts=not one.accepts) if row in rows else one
+                for row, one in enumerate(self.model.expected)
+            )
+            self._change("Expect the opposite", tuple(changed))
+
+    def undo(self) -> None:
+        """Undo the last edit of the list."""
+        self.table.end_typing(takes=True)
+        self.undo_stack.undo()
+
+    def redo(self) -> None:
+        """Redo what was undone."""
+        self.table.end_typing(takes=True)
+        self.undo_stack.redo()
+
+    def go_to_failure(self) -> None:
+        """Select the next one that fails, and show its place in the grammar."""
+        total = self.model.rowCount()
+        start = self.table.currentIndex().row() + 1
+        rows = [(start + offset) % total for offset in range(total)]
+        row = next((row for row in rows if self.model.passes(row) is False), None)
+        if row is not None:
+            self.table.selectRow(row)
+            self._go_to(row)
+
+    def suggest(self, kind: SuggestionKind) -> None:
+        """Ask for texts of a kind."""
+        self.suggestions_wanted.emit(kind)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no test string."""
+        return not self.model.expected
+
+    # --- inside -------------------------------------------------------------------------------------------------------
+
+    def _show_coverage(self) -> None:
+        found = self._generated if self._lists_generated else self._tested
+        self.coverage.show_coverage(found, self._source, generated=self._lists_generated)
+        missing = self.coverage.entries.count()
+        self.side.setTabText(0, f"Not covered ({missing})" if missing else "Not covered")
+
+    def _coverage_parts(self) -> list[str]:
+        reason = self._tested.reason
+        if reason:
+            return [f"Coverage is not told: {reason}."]
+        shares = (("Tests", self._tested), ("Generated", self._generated))
+        return [f"{name}: {share}" for name, found in shares if (share := share_text(found))]
+
+    def _build(self) -> None:
+        self._tested = self._generated = Coverage()
+        self._lists_generated = False
+        bar = QFrame()
+        bar.setProperty("role", "bar")
+        self.buttons = {
+            "add": tool_button("Add"),
+            "paste": tool_button("Paste lines"),
+            "duplicate": tool_button("Duplicate"),
+            "remove": tool_button("Remove"),
+        }
+        for name, tip in (
+            ("add", "Add a test string"),
+            ("paste", "Add each line of the clipboard as a test string"),
+            ("duplicate", "Add the selected ones once more"),
+            ("remove", "Remove the selected ones"),
+        ):
+            set_tip(self.buttons[name], tip, f"tests.{name}")
+        self.suggest_button = tool_button("Suggest ▾", "Find texts to test with", name="Suggest")
+        self.suggest_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        give_menu(self.suggest_button, self._suggest_menu(self.suggest_button))
+        row = QHBoxLayout(bar)
+        row.setContentsMargins(theme.SPACE_S, 0, theme.SPACE_S, 0)
+        row.setSpacing(theme.SPACE_XS)
+        for button in (*self.buttons.values(), self.suggest_button):
+            row.addWidget(button)
+        row.addStretch()
+        row.addWidget(self.summary)
+        inner = QSplitter(Qt.Orientation.Horizontal)
+        inner.setChildrenCollapsible(False)
+        inner.addWidget(self.table)
+        inner.addWidget(self.side)
+        inner.setStretchFactor(0, 3)
+        inner.setStretchFactor(1, 1)
+        inner.setSizes([720, 260])
+        self._full = QWidget()
+        column = QVBoxLayout(self._full)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(bar)
+        column.addWidget(inner, 1)
+        self._stack.addWidget(self._empty_page())
+        self._stack.addWidget(self._full)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self._stack)
+        pass_keys_on(self, self.table, self.first_button)
+
+    def _empty_page(self) -> QWidget:
+        page = QFrame()
+        page.setProperty("role", "panel")
+        sentence = Label(_TEACHING)
+        sentence.setProperty("role", "muted")
+        sentence.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.first_button = push_button("Add a test", "Add a test string")
+        self.first_button.clicked.connect(self.add)
+        self.first_suggest = push_button("Suggest some", "Find texts to test with")
+        give_menu(self.first_suggest, self._suggest_menu(self.first_suggest))
+        row = QHBoxLayout()
+        layout = QVBoxLayout(page)
+        layout.setSpacing(theme.SPACE_S)
+        layout.addStretch()
+        layout.addWidget(sentence)
+        layout.addLayout(row)
+        row.addStretch()
+        row.addWidget(self.first_button)
+        row.addWidget(self.first_suggest)
+        row.addStretch()
+        layout.addStretch()
+        return page
+
+    def _suggest_menu(self, parent: QWidget) -> QMenu:
+        menu = QMenu(parent)
+        menu.setToolTipsVisible(True)
+        for kind, text, tip in _KINDS:
+            action = QAction(text, menu)
+            action.setToolTip(plain_text(tip))
+            action.triggered.connect(lambda _checked=False, kind=kind: self.suggest(kind))
+            menu.addAction(action)
+        return menu
+
+    def _connect(self) -> None:
+        for name, slot in (
+            ("add", self.add),
+            ("paste", self.paste),
+            ("duplicate", self.duplicate),
+            ("remove", self.remove),
+        ):
+            self.buttons[name].clicked.connect(lambda _checked=False, slot=slot: slot())
+        self.model.typed.connect(self._on_typed)
+        self.table.clicked.connect(self._on_clicked)
+        self.table.add_wanted.connect(self.add)
+        self.table.paste_wanted.connect(self.paste)
+        self.table.remove_wanted.connect(self.remove)
+        self.table.duplicate_wanted.connect(self.duplicate)
+        self.table.toggle_wanted.connect(self.toggle)
+        self.table.undo_wanted.connect(self.undo_stack.undo)
+        self.table.redo_wanted.connect(self.undo_stack.redo)
+        self.table.customContextMenuRequested.connect(self._open_menu)
+        self.table.selectionModel().selectionChanged.connect(lambda *_: self._show_buttons())
+        self.coverage.span_wanted.connect(self.span_wanted)
+        self.coverage.choice.chosen.connect(self.generated_chosen)
+        self.suggestions.taken.connect(self._take_suggestions)
+        theme.themes.changed.connect(self._dress)
+
+    def _dress(self) -> None:
+        metrics = QFontMetrics(theme.ui_font())
+        header = self.table.horizontalHeader()
+        self.table.setColumnWidth(Column.RESULT, metrics.horizontalAdvance("Pass") + 20 + 4 * theme.SPACE_S)
+        self.table.setColumnWidth(Column.EXPECT, metrics.horizontalAdvance("Should be") + 3 * theme.SPACE_S)
+        for column in (Column.TEXT, Column.VERDICT):
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        header.setHighlightSections(False)
+        self.table.verticalHeader().setDefaultSectionSize(row_height())
+        self.table.viewport().update()
+
+    def _show(self, expected: tuple[ExpectedText, ...]) -> None:
+        self.model.show_texts(expected)
+        self._stack.setCurrentIndex(1 if expected else 0)
+        self._show_summary()
+        self._show_buttons()
+
+    def _show_buttons(self) -> None:
+        has_selection = bool(self.table.selected_rows())
+        for name in ("duplicate", "remove"):
+            self.buttons[name].setEnabled(has_selection)
+
+    def _show_summary(self) -> None:
+        results = [self.model.passes(row) for row in range(self.model.rowCount())]
+        failing = sum(result is False for result in results)
+        passing = sum(result is True for result in results)
+        parts = [f"✓ {passing:,} pass"] if results else []
+        parts += [f"✗ {failing:,} fail"] if failing else []
+        parts += self._coverage_parts()
+        if self._stale or self._error:
+            parts = [f"{self._stale or self._error}: these are verdicts on the last one that compiled"]
+        self.summary.setText("  ·  ".join(parts))
+        title = "Tests"
+        if results:
+            title = f"Tests ({failing:,} failing)" if failing else f"Tests ({passing:,} ✓)"
+        self.summary_changed.emit(title)
+
+    def _change(self, name: str, expected: tuple[ExpectedText, ...]) -> None:
+        if expected != self.model.expected:
+            self.undo_stack.push(Change(name, self.model.expected, expected, self._put))
+
+    def _put(self, expected: tuple[ExpectedText, ...]) -> None:
+        self._show(expected)
+        self.edited.emit(expected)
+
+    def _on_typed(self, row: int, text: str) -> None:
+        changed = list(self.model.expected)
+        changed[row] = replace(changed[row], text=text)
+        self._change("Edit a test", tuple(changed))
+
+    def _take_suggestions(self, suggestions: tuple[Suggestion, ...]) -> None:
+        self.table.end_typing(takes=True)
+        known = {one.text for one in self.model.expected}
+        fresh = [ExpectedText(one.text, one.accepts) for one in suggestions if one.text not in known]
+        if fresh:
+            self._change(f"Add {count(len(fresh), 'suggestion')}", (*self.model.expected, *fresh))
+
+    def _on_clicked(self, index: QModelIndex) -> None:
+        if index.column() == Column.EXPECT:
+            self.toggle()
+        elif index.column() in (Column.VERDICT, Column.RESULT):
+            self._go_to(index.row())
+
+    def _go_to(self, row: int) -> None:
+        found = self.model.verdict(row)
+        if found is not None and found.failure is not None and found.failure.spans:
+            self.span_wanted.emit(found.failure.spans[0])
+
+    def _open_menu(self, place: QPoint) -> None:
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        for text, slot in (
+            ("Edit", lambda: self.table.edit(self.table.currentIndex().siblingAtColumn(Column.TEXT))),
+            ("Expect the opposite", self.toggle),
+            ("Show the place in the grammar", lambda: self._go_to(self.table.currentIndex().row())),
+            ("Duplicate", self.duplicate),
+            ("Remove", self.remove),
+        ):
+            action = menu.addAction(text)
+            action.triggered.connect(lambda _checked=False, slot=slot: slot())
+            action.setEnabled(bool(self.table.selected_rows()))
+        menu.popup(self.table.viewport().mapToGlobal(place))
+
+    # --- Qt -----------------------------------------------------------------------------------------------------------
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Somebody looks."""
+        super().showEvent(event)
+        self.watched.emit(True)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Nobody looks."""
+        super().hideEvent(event)
+        self.watched.emit(False)

@@ -1,0 +1,189 @@
+"""Beside the test strings: what of the grammar none of them uses, and texts to add."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QHBoxLayout, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+
+from app import theme
+from app.display_text import count, in_line
+from app.theme.buttons import push_button
+from app.theme.labels import Label
+from app.theme.plain_text import plain_text
+from app.widgets.coverage_choice import CoverageChoice
+from engine.automata.labels import label
+from engine.diagnosis.test_strings.values import Coverage, Suggestion
+from engine.source import SourceText, Span
+
+_LABEL_WIDTH = 28
+_MOST_ROWS = 400
+_VALUE = Qt.ItemDataRole.UserRole
+
+
+class EntryList(QListWidget):
+    """A list whose entries are chosen by a click, or with Return.
+
+    Signals:
+        chosen(value): what an entry stands for.
+    """
+
+    chosen = Signal(object)
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.setAccessibleName(name)
+        self.setUniformItemSizes(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.itemClicked.connect(self._choose)
+
+    def add(self, text: str, tip: str, value: object, *, is_code: bool = False) -> None:
+        """Add an entry."""
+        item = QListWidgetItem(text)
+        item.setToolTip(plain_text(tip))
+        item.setData(_VALUE, value)
+        if is_code:
+            item.setFont(theme.mono_font())
+        self.addItem(item)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Return chooses."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.currentItem() is not None:
+            self._choose(self.currentItem())
+        else:
+            super().keyPressEvent(event)
+
+    def _choose(self, item: QListWidgetItem) -> None:
+        self.chosen.emit(item.data(_VALUE))
+
+
+class CoverageList(QWidget):
+    """Lists the rules and edges that no test string uses, or that no generated output uses.
+
+    Signals:
+        span_wanted(Span): show this place of the grammar.
+    """
+
+    span_wanted = Signal(object)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sentence = Label(wraps=True)
+        self.sentence.setProperty("role", "muted")
+        self.choice = CoverageChoice()
+        self.entries = EntryList("Rules and edges that are not used")
+        self.entries.setMinimumHeight(1)  # a low pane takes height from the list, not from the buttons above it
+        self.entries.chosen.connect(self._on_chosen)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, theme.SPACE_XS, 0, 0)
+        layout.setSpacing(theme.SPACE_XS)
+        self.sentence.setContentsMargins(theme.SPACE_S, 0, theme.SPACE_S, 0)
+        row = QHBoxLayout()
+        row.setContentsMargins(theme.SPACE_XS, 0, theme.SPACE_XS, 0)
+        layout.addLayout(row)
+        row.addWidget(self.choice)
+        row.addStretch(1)
+        layout.addWidget(self.sentence)
+        layout.addWidget(self.entries, 1)
+        self.setFocusProxy(self.entries)
+
+    def show_coverage(self, found: Coverage, source: SourceText, *, generated: bool = False) -> None:
+        """List what is not covered: by the test strings, or by generated outputs."""
+        self.choice.choose(generated=generated)
+        self.entries.clear()
+        self.sentence.setText(coverage_text(found) or "Coverage comes with the first verdicts.")
+        for rule in found.rules:
+            if not rule.covered:
+                self.entries.add(f"rule {rule.name}", _where(rule.span, source), rule.span)
+        missing = [edge for edge in found.edges if not edge.covered]
+        for edge in missing[:_MOST_ROWS]:
+            reads = f"‹{edge.key.called}›" if edge.key.called else label(edge.ranges, _LABEL_WIDTH)
+            owner = f"{edge.rule}: " if edge.rule else ""
+            text = f"{owner}{edge.key.source} → {edge.key.target}  {reads}"
+            self.entries.add(text, _where(edge.span, source), edge.span, is_code=True)
+        more = found.total_edges - found.covered_edges - min(len(missing), _MOST_ROWS)
+        if more > 0:
+            self.entries.add(f"and {count(more, 'edge')} more", "", None)
+
+    def _on_chosen(self, span: Span | None) -> None:
+        if span is not None:
+            self.span_wanted.emit(span)
+
+
+class SuggestionList(QWidget):
+    """Texts to add.
+
+    Signals:
+        taken(suggestions): add these.
+    """
+
+    taken = Signal(object)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._suggestions: tuple[Suggestion, ...] = ()
+        self.sentence = Label("Suggest some: a click adds one.", wraps=True)
+        self.sentence.setProperty("role", "muted")
+        self.add_all = push_button("Add all", "Add every suggestion to the tests", role="link")
+        self.add_all.hide()
+        self.add_all.clicked.connect(lambda: self._take(self._suggestions))
+        self.entries = EntryList("Suggestions")
+        self.entries.chosen.connect(lambda one: self._take((one,)))
+        head = QHBoxLayout()
+        head.setContentsMargins(theme.SPACE_S, 0, theme.SPACE_XS, 0)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, theme.SPACE_XS, 0, 0)
+        layout.setSpacing(theme.SPACE_XS)
+        layout.addLayout(head)
+        head.addWidget(self.sentence, 1)
+        head.addWidget(self.add_all)
+        layout.addWidget(self.entries, 1)
+        self.setFocusProxy(self.entries)
+
+    @property
+    def suggestions(self) -> tuple[Suggestion, ...]:
+        """What is offered."""
+        return self._suggestions
+
+    def offer(self, suggestions: tuple[Suggestion, ...], error: str = "") -> None:
+        """Offer these; or say why there are none."""
+        self._suggestions = suggestions
+        self.entries.clear()
+        self.add_all.setVisible(len(suggestions) > 1)
+        offered = f"{count(len(suggestions), 'suggestion')}: a click adds one."
+        self.sentence.setText(f"{error}." if error else offered if suggestions else "All were added.")
+        for one in suggestions:
+            text = in_line(one.text.encode()) or "(empty)"
+            should = "accepted" if one.accepts else "refused"
+            self.entries.add(f"{'✓' if one.accepts else '✗'} {text}", f"{one.why}; it is {should}", one, is_code=True)
+
+    def _take(self, suggestions: tuple[Suggestion, ...]) -> None:
+        self.taken.emit(suggestions)
+        self.offer(tuple(one for one in self._suggestions if one not in suggestions))
+
+
+def coverage_text(found: Coverage) -> str:
+    """How much of the grammar is used, in a line."""
+    if found.reason:
+        return f"Coverage is not told: {found.reason}."
+    parts = []
+    if found.rules:
+        parts.append(f"{found.covered_rules:,} of {count(len(found.rules), 'rule')}")
+    if found.total_edges:
+        parts.append(f"{found.covered_edges:,} of {count(found.total_edges, 'edge')}")
+    left_out = f"; {count(found.left_out, 'text')} not followed, for they can be read in too many ways"
+    return f"{' and '.join(parts)} used{left_out if found.left_out else ''}" if parts else ""
+
+
+def share_text(found: Coverage) -> str:
+    """Return how many rules are used, or edges where there are no rules; empty where that is not known."""
+    if found.rules:
+        return f"{found.covered_rules:,} of {count(len(found.rules), 'rule')}"
+    return f"{found.covered_edges:,} of {count(found.total_edges, 'edge')}" if found.total_edges else ""
+
+
+def _where(span: Span | None, source: SourceText) -> str:
+    if span is None or span.end > len(source.text):
+        return ""
+    line, column = source.line_column(span.start)
+    return f"Line {line}, column {column}: {source.excerpt(span)[:60]}"

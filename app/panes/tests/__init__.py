@@ -1,5 +1,0 @@
-"""The tests pane: texts that the grammar should accept or refuse, judged while one types."""
-
-from app.panes.tests.pane import StringTestsPane
-
-__all__ = ["StringTestsPane"]

@@ -1,0 +1,1 @@
+"""Interpret pasted text: detect its notation, unwrap requests."""

@@ -1,0 +1,425 @@
+"""The panes of a window, and how they are wired to its session: the only place that knows both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+import msgspec
+from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
+
+from app import theme
+from app.document import AutomatonPart, GrammarPart
+from app.panes.automaton import AutomatonPane
+from app.panes.automaton.view_state import HERE, View
+from app.panes.editor import EditorPane
+from app.panes.generation import GenerationPane
+from app.panes.problems import ProblemsPane
+from app.session import Drawn, Session, ruled_text, view_of
+from app.theme.labels import Label
+from app.widgets.lazy import Late
+from app.workers.compile_messages import StandingAnswer
+from app.workers.decode_messages import Back, DecodeView, GoTo, Lookup, Restart, Take, Why
+from app.workers.judge_messages import CoverAnswer, JudgeAnswer
+from engine.automata.rtn.rule_positions import RulePlaces
+from engine.diagnosis.test_strings.values import Coverage
+from engine.source import Diagnostic, SourceText, Span
+
+if TYPE_CHECKING:
+    from app.panes.editor.explanation import ExplanationPage
+    from app.panes.editor.generated import GeneratedPage
+    from app.panes.editor.reference import ReferencePage
+    from app.panes.probabilities import ProbabilitiesPane
+    from app.panes.test_strings import StringTestsPane
+    from app.workers.convert_messages import GenerateAnswer
+
+_GENERATION = "generation"  # the page that is open beside the candidates
+_COVERAGE, _OF_GENERATED = "coverage", b"generated"  # what it counts
+
+
+class Panes(QObject):
+    """Builds the panes and wires them; those that are not seen at first, with their first showing.
+
+    Attributes:
+        late_tests: the pane of the test strings; it is built once there are verdicts, too.
+        late_generated: the page with the grammar as GBNF.
+
+    Signals:
+        counting_changed(generated): whether the coverage counts generated outputs, instead of the test strings.
+    """
+
+    counting_changed = Signal(bool)
+
+    def __init__(self, session: Session, parent: QObject) -> None:
+        super().__init__(parent)
+        self._session = session
+        self.editor = EditorPane()
+        self.automaton = AutomatonPane()
+        self.generation = GenerationPane()
+        self.problems = ProblemsPane()
+        self._late_probabilities = Late(self._make_probabilities)
+        self.late_tests = Late(self._make_tests)
+        self.late_generated = Late(self._make_generated)
+        self.generation.add_page(self._late_probabilities, "Probabilities")
+        self.generation_column = self._head_generation()
+        self._coverage_seen: frozenset[QWidget] = frozenset()  # the panes that show it
+        self._coverage: dict[bool, tuple[int, Coverage]] = {}  # of the tests, of generated outputs; with the revision
+        self._counts_generated = False
+        self._live: frozenset[int] = frozenset()
+        self._spans: tuple[Span, ...] = ()
+        self._lit: Drawn | None = None  # the automaton that was lit last
+        self._lighting = QTimer(self, singleShot=True, interval=0)
+        self._lighting.timeout.connect(lambda: QTimer.singleShot(0, self, self._light))
+        self._wire_grammar()
+        self._wire_automaton()
+        self._wire_generation()
+        self._wire_tests()
+
+    @property
+    def probabilities(self) -> ProbabilitiesPane:
+        """What the mask does to the model's distribution."""
+        return self._late_probabilities.get()
+
+    @property
+    def tests(self) -> StringTestsPane:
+        """The test strings."""
+        return self.late_tests.get()
+
+    def _make_probabilities(self) -> ProbabilitiesPane:
+        from app.panes.probabilities import ProbabilitiesPane
+
+        pane = ProbabilitiesPane()
+        pane.show_position(self._session.decoding.view.position)
+        return pane
+
+    def _make_generated(self) -> GeneratedPage:
+        from app.panes.editor.generated import GeneratedPage
+
+        session, editor = self._session, self.editor
+        compiling, page = session.compiling, GeneratedPage(self.editor.text)
+        page.set_notation(session.document.content.grammar.notation)
+        page.set_stale(compiling.stale_reason)
+        page.wanted.connect(session.converting.watch)
+        page.places_pointed_at.connect(editor.show_hover)
+        page.place_chosen.connect(editor.edit.bring_into_view)
+        page.place_entered.connect(editor.go_to)
+        editor.pages.shown.connect(lambda shown: page.set_watched(shown is page))
+        editor.edit.cursorPositionChanged.connect(lambda: page.show_source_place(editor.cursor_offset))
+        session.converting.generated.connect(self._show_generated)
+        session.document.replaced.connect(page.forget)
+        session.document.changed.connect(lambda _revision: page.set_notation(session.document.content.grammar.notation))
+        compiling.stale_changed.connect(lambda _stale, reason: page.set_stale(reason))
+        return page
+
+    def toggle_generated(self) -> None:
+        """Show the grammar as GBNF, or hide it."""
+        if self._session.document.content.grammar.notation == "gbnf":
+            self.editor.edit.say("The grammar is GBNF already")
+            return
+        self.editor.pages.toggle(self.late_generated)
+        if self.editor.pages.current is not None:
+            self.late_generated.get().text.setFocus()
+        else:
+            self.editor.setFocus()
+
+    def _show_generated(self, answer: GenerateAnswer) -> None:
+        drawn, page = self._session.compiling.good, self.late_generated.get()
+        if drawn is not None and drawn.request.revision == answer.revision:
+            page.show_answer(answer, drawn.request.text)
+            page.show_source_place(self.editor.cursor_offset)
+
+    def _offer_generated(self) -> None:
+        """GBNF is GBNF already."""
+        is_other = self._session.document.content.grammar.notation != "gbnf"
+        self.editor.pages.set_page_visible(self.late_generated, is_other)
+
+    def _make_tests(self) -> StringTestsPane:
+        from app.panes.test_strings import StringTestsPane
+
+        session, tests = self._session, StringTestsPane()
+        tests.show_texts(session.document.content.expected_texts)
+        tests.set_stale(session.compiling.stale_reason)
+        for come in (session.document.replaced, session.document.test_strings_changed):
+            come.connect(lambda: tests.show_texts(session.document.content.expected_texts))
+        session.judging.suggested.connect(tests.show_suggestions)
+        session.compiling.stale_changed.connect(lambda _stale, reason: tests.set_stale(reason))
+        tests.edited.connect(session.judging.set_texts)
+        tests.watched.connect(partial(self._watch_coverage, tests))
+        tests.generated_chosen.connect(self.count_generated)
+        tests.count_generated(generated=self._counts_generated)
+        tests.suggestions_wanted.connect(session.judging.suggest)
+        tests.span_wanted.connect(self.editor.go_to)
+        return tests
+
+    def _head_generation(self) -> QWidget:
+        """The generation under a bar like those of the other panes.
+
+        The pane can stand alone and has step buttons for that; here they would be the toolbar's over again.
+        """
+        controls = self.generation.controls
+        controls.hide()
+        heading = Label("Generation")
+        heading.setProperty("role", "heading")
+        bar = QFrame()
+        bar.setProperty("role", "bar")
+        row = QHBoxLayout(bar)
+        row.setContentsMargins(theme.SPACE_M, theme.SPACE_XS, theme.SPACE_S, theme.SPACE_XS)
+        row.addWidget(heading)
+        row.addStretch()
+        row.addWidget(self.generation.processors.button)
+        row.addWidget(controls.sampler)
+        row.addWidget(controls.budget)
+        column = QWidget()
+        layout = QVBoxLayout(column)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(bar)
+        layout.addWidget(self.generation, 1)
+        return column
+
+    def _wire_grammar(self) -> None:
+        session, document, editor = self._session, self._session.document, self.editor
+        editor.text_edited.connect(document.set_text)
+        editor.switched.connect(self._switch)
+        editor.edit.replaced.connect(self.automaton.expect_another)
+        editor.pages.add_page(self.late_generated, "As GBNF")
+        document.changed.connect(lambda _revision: self._offer_generated())
+        editor.offset_hovered.connect(self.automaton.highlight_offset)
+        document.replaced.connect(self._show_document)
+        session.compiling.diagnosed.connect(self._show_diagnostics)
+        self.problems.activated.connect(editor.point_to)
+        editor.explanation.when_built(self._wire_explanation)
+        editor.reference.when_built(self._wire_reference)
+        session.compiling.formatted.connect(editor.show_formatted)
+
+    def _switch(self, text: str, reading: GrammarPart) -> None:
+        """Read the text another way; in another notation it is another grammar."""
+        document = self._session.document
+        if reading.notation != document.content.grammar.notation:
+            self.automaton.expect_another()
+        document.set_grammar(msgspec.structs.replace(reading, text=text))
+
+    def _wire_explanation(self, page: ExplanationPage) -> None:
+        compiling = self._session.compiling
+        compiling.described.connect(page.show_description)
+        compiling.stale_changed.connect(lambda _stale, reason: page.set_stale(reason))
+        self._session.document.replaced.connect(page.clear)
+        page.set_stale(compiling.stale_reason)
+        self.editor.pages.shown.connect(lambda shown: compiling.describe(is_wanted=shown is page))
+
+    def _wire_reference(self, page: ReferencePage) -> None:
+        document = self._session.document
+
+        def show() -> None:
+            grammar = document.content.grammar
+            page.show_reading(grammar.notation, grammar.dialect, grammar.text)
+
+        document.changed.connect(lambda _revision: show())
+        show()
+
+    def _wire_automaton(self) -> None:
+        session, automaton = self._session, self.automaton
+        session.drawn.connect(self._show_drawn)
+        session.live_changed.connect(self._show_live)
+        session.compiling.stale_changed.connect(self._show_stale)
+        session.compiling.laid_out.connect(automaton.show_layout)
+        automaton.layout_wanted.connect(session.compiling.lay_out)
+        automaton.looked.connect(lambda view: session.document.set_automaton(_part_of(view)))
+        automaton.state_hovered.connect(self.editor.show_hover)
+        automaton.span_wanted.connect(self.editor.go_to)
+        automaton.tokens_wanted.connect(session.decoding.tell_tokens)
+        session.decoding.tokens_told.connect(automaton.show_tokens)
+        session.decoding.running_changed.connect(automaton.set_running)
+        session.compiling.stood.connect(automaton.show_standing)
+        for table in (self.generation.candidates.table, self.generation.candidates.ends):
+            table.pointed_at.connect(lambda pointed: automaton.show_ahead(pointed.token if pointed else None))
+
+    def _wire_generation(self) -> None:
+        session, decoding, pane = self._session, self._session.decoding, self.generation
+        decoding.viewed.connect(self._show_view)
+        decoding.explained.connect(pane.show_why)
+        decoding.found.connect(pane.show_lookup)
+        decoding.assessed.connect(lambda answer: pane.show_assessment(answer.verdict))
+        decoding.sampled.connect(pane.show_many)
+        decoding.sampling_stopped.connect(pane.stop_many)
+        decoding.running_changed.connect(pane.set_running)
+        decoding.model_opened.connect(lambda: pane.show_banner(""))
+        session.step_allowed_changed.connect(pane.set_refusal)
+        session.activity_changed.connect(self._show_loading)
+        session.live_changed.connect(self._name_targets)
+        pane.step_clicked.connect(decoding.step)
+        pane.run_toggled.connect(lambda _wanted: self.toggle_run())
+        pane.back_clicked.connect(lambda: decoding.ask(Back()))
+        pane.restart_clicked.connect(lambda: decoding.ask(Restart()))
+        pane.token_taken.connect(lambda token_id: decoding.choose(Take(token_id)))
+        pane.why_wanted.connect(lambda token_id: decoding.ask(Why(token_id)))
+        pane.lookup_wanted.connect(lambda text: decoding.ask(Lookup(text)))
+        pane.node_clicked.connect(lambda node_id: decoding.ask(GoTo(node_id)))
+        pane.span_wanted.connect(self.editor.go_to)
+        pane.prompt_edited.connect(decoding.set_prompt)
+        pane.prompt_drafted.connect(lambda prompt: session.document.draft(prompt=prompt))
+        pane.sampler_edited.connect(decoding.set_sampler)
+        pane.budget_edited.connect(decoding.set_max_tokens)
+        pane.many_wanted.connect(decoding.sample_many)
+        pane.many_cancelled.connect(decoding.cancel_sampling)
+        pane.loading_cancelled.connect(decoding.cancel_model)
+
+    def _wire_tests(self) -> None:
+        self._session.judging.judged.connect(self._show_judged)
+        self._session.judging.covered.connect(self._show_covered)
+        self._session.document.replaced.connect(self._forget_coverage)
+        self.automaton.coverage_choice.chosen.connect(self.count_generated)
+        self.automaton.footer.coverage_button.toggled.connect(partial(self._watch_coverage, self.automaton))
+
+    def _watch_coverage(self, pane: QWidget, is_watched: bool) -> None:
+        """Ask for the coverage while some pane shows it, though there be no test string."""
+        self._coverage_seen = self._coverage_seen | {pane} if is_watched else self._coverage_seen - {pane}
+        self._session.judging.watch(bool(self._coverage_seen))
+
+    def _show_judged(self, answer: JudgeAnswer) -> None:
+        drawn = self._session.compiling.good
+        self.tests.show_answer(answer, SourceText(drawn.request.text if drawn is not None else ""))
+        if not answer.error:
+            if self._coverage.get(True, (answer.revision,))[0] != answer.revision:  # of another grammar
+                self.tests.show_generated(Coverage())
+            self._take_coverage(answer.revision, answer.coverage, generated=False)
+
+    def _show_covered(self, answer: CoverAnswer) -> None:
+        self.tests.show_generated(answer.coverage)
+        self._take_coverage(answer.revision, answer.coverage, generated=True)
+
+    def _take_coverage(self, revision: int, coverage: Coverage, *, generated: bool) -> None:
+        self._coverage[generated] = revision, coverage
+        if generated == self._counts_generated:
+            self._mark_coverage()
+
+    def _forget_coverage(self) -> None:
+        self._coverage.clear()
+        if (tests := self.late_tests.built) is not None:
+            tests.show_generated(Coverage())
+
+    def _mark_coverage(self) -> None:
+        revision, coverage = self._coverage.get(self._counts_generated, (-1, None))
+        self.automaton.show_coverage(coverage, revision, generated=self._counts_generated)
+
+    @property
+    def counts_generated(self) -> bool:
+        """Return whether generated outputs, rather than test strings, count for the coverage."""
+        return self._counts_generated
+
+    def count_generated(self, generated: bool) -> None:
+        """Mark and list what generated outputs use of the grammar, instead of what the test strings use."""
+        if generated == self._counts_generated:
+            return
+        self._counts_generated = generated
+        self._mark_coverage()
+        if (tests := self.late_tests.built) is not None:
+            tests.count_generated(generated=generated)
+        self.counting_changed.emit(generated)
+
+    def save(self) -> dict[str, bytes]:
+        """What is open in the panes, by name."""
+        beside = str(self.generation.pages.currentIndex()).encode()
+        counted = _OF_GENERATED if self._counts_generated else b""
+        return {**self.editor.pages.save(), **self.automaton.save(), _GENERATION: beside, _COVERAGE: counted}
+
+    def restore(self, saved: Mapping[str, bytes]) -> None:
+        """Open what was open."""
+        self.editor.pages.restore(saved)
+        self.automaton.restore(saved)
+        self.count_generated(saved.get(_COVERAGE, b"") == _OF_GENERATED)
+        beside = saved.get(_GENERATION, b"")
+        if beside in (str(index).encode() for index in range(self.generation.pages.count())):
+            self.generation.pages.setCurrentIndex(int(beside))
+
+    def step(self) -> None:
+        """Take one token, from the prompt as it is typed by now."""
+        self.generation.commit_prompt()
+        self._session.decoding.step()
+
+    def toggle_run(self) -> None:
+        """Run, or pause."""
+        decoding = self._session.decoding
+        if decoding.is_running:
+            decoding.pause()
+        elif not self._session.step_refusal:
+            self.generation.commit_prompt()
+            self._session.debugging.run_until()
+
+    def _show_document(self) -> None:
+        content = self._session.document.content
+        self.editor.set_notation(content.grammar.notation)
+        self.editor.set_text(content.grammar.text, msgspec.structs.replace(content.grammar, text=""))
+        self.automaton.begin(_view_of(content.automaton))
+        self._show_view(view_of(content))
+
+    def _show_view(self, view: DecodeView) -> None:
+        self.generation.show_view(view)
+        self.generation.show_former(self._session.document.content.former)
+        if self._late_probabilities.built is not None:
+            self._late_probabilities.built.show_position(view.position)
+        self.automaton.set_moment((view.model, view.prompt, view.grammar_revision, view.pipeline))
+
+    def _show_diagnostics(self, diagnostics: Sequence[Diagnostic], source: SourceText) -> None:
+        self.editor.show_diagnostics(tuple(diagnostics))
+        self.problems.show_diagnostics(tuple(diagnostics), source)
+
+    def _show_drawn(self, drawn: Drawn) -> None:
+        source = SourceText(drawn.request.text)
+        folded = drawn.fold, drawn.rules, drawn.regions
+        self.automaton.show_dfa(drawn.dfa, drawn.request.revision, None, source, *folded)
+        self.automaton.show_too_large(drawn.too_large)
+        self.generation.set_source(drawn.request.text)
+
+    def _show_stale(self, is_stale: bool, reason: str) -> None:
+        self.automaton.set_stale(is_stale, f"{reason}. This is the last automaton that compiled." if is_stale else "")
+
+    def _show_loading(self, text: str, done: int, total: int | None) -> None:
+        self.generation.show_loading(text if self._session.decoding.model_is_loading else "", done, total)
+
+    def _show_live(self, states: frozenset[int], spans: tuple[Span, ...]) -> None:
+        """Light where the match stands: behind a step in the turn after the one that paints chips and candidates."""
+        self._live, self._spans = states, spans
+        if self._session.compiling.good is self._lit:
+            self._lighting.start()
+        else:
+            self._light()
+
+    def _light(self) -> None:
+        self._lighting.stop()
+        self._lit = drawn = self._session.compiling.good
+        states = self._live
+        self.editor.show_live(self._spans)
+        # Without live states the answer is still to come; without places it is known that none can be told.
+        places = (drawn.places or RulePlaces()) if drawn is not None and states else None
+        view = self._session.decoding.view
+        output = ruled_text(view) or b""
+        if view.position is not None and ruled_text(view) is None:
+            self.automaton.set_live((), RulePlaces(), b"")  # the grammar does not rule here
+            self.automaton.show_standing(StandingAnswer(view.grammar_revision, b"", ()))
+            return
+        if drawn is not None and drawn.is_whole and drawn.rules is not None and output != drawn.output:
+            places = None  # the rules are asked for with the stacks
+        self.automaton.set_live(states, places, output)
+        if view.position is not None:
+            self._session.compiling.tell_standing(output)
+
+    def _name_targets(self, states: frozenset[int], _spans: object) -> None:
+        drawn = self._session.compiling.good
+        # Where the rules are drawn, the states of the surroundings have no number that anybody sees.
+        is_numbered = drawn is not None and drawn.rules is None
+        self.generation.show_drawn(drawn.dfa if drawn and is_numbered else None, next(iter(states), None))
+
+
+def _view_of(part: AutomatonPart) -> View:
+    """What a document says of the automaton, as its pane has it."""
+    kept = {name: getattr(part, name) for name in AutomatonPart.__struct_fields__ if name != "tokens"}
+    return View(**kept, tokens=HERE if part.tokens else None)
+
+
+def _part_of(view: View) -> AutomatonPart:
+    """What is seen of the automaton, as a document says it."""
+    kept = {name: getattr(view, name) for name in AutomatonPart.__struct_fields__ if name != "tokens"}
+    return AutomatonPart(**kept, tokens=view.tokens is not None)

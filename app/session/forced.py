@@ -1,0 +1,89 @@
+"""Forced runs: what is asked of the decode group about them, and what it answers.
+
+The answers take the model's time, so of each kind only the newest question is kept.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+
+from app.jobs import JobGroup
+from app.workers.decode_messages import DecodeView
+from app.workers.forced_messages import (
+    CoalescenceRequest,
+    CompareSpellings,
+    FindForced,
+    FindForcedHere,
+    ForcedAnswer,
+    ForcedHereAnswer,
+    IndexAnswer,
+    ListIndex,
+    MeasureStrategies,
+    SpellingsAnswer,
+    StrategiesAnswer,
+)
+
+
+class Coalescing(QObject):
+    """Asks about forced runs.
+
+    Signals:
+        forced(ForcedAnswer), forced_here(ForcedHereAnswer), compared(SpellingsAnswer), measured(StrategiesAnswer),
+            indexed(IndexAnswer): answers.
+        stopped(kind of request, why): an answer will not come.
+    """
+
+    forced = Signal(object)
+    forced_here = Signal(object)
+    compared = Signal(object)
+    measured = Signal(object)
+    indexed = Signal(object)
+    stopped = Signal(object, str)
+
+    def __init__(self, group: JobGroup, parent: QObject) -> None:
+        super().__init__(parent)
+        self._group = group
+        group.answered.connect(self._on_answer)
+        group.told.connect(self._on_answer)
+        group.cancelled.connect(lambda request: self._on_lost(request, "Cancelled"))
+        group.failed.connect(lambda request, _failed: self._on_lost(request, "Stopped"))
+
+    def ask(self, request: CoalescenceRequest) -> None:
+        """Ask; an older question of the kind is given up."""
+        self.cancel(type(request))
+        self._group.submit(request)
+
+    def cancel(self, kind: type) -> None:
+        """Give up the questions of a kind."""
+        self._group.cancel(lambda request: isinstance(request, kind))
+
+    def cancel_all(self) -> None:
+        """Give up what takes the model's time."""
+        for kind in (CompareSpellings, MeasureStrategies, FindForced, ListIndex):
+            self.cancel(kind)
+
+    def is_asking(self, kind: type) -> bool:
+        """Whether a question of a kind has no answer yet."""
+        return any(isinstance(request, kind) for request in self._group.pending)
+
+    def _on_answer(self, request: Any, answer: Any) -> None:
+        match answer:
+            case ForcedAnswer():
+                self.forced.emit(answer)
+            case ForcedHereAnswer():
+                self.forced_here.emit(answer)
+            case SpellingsAnswer():
+                self.compared.emit(answer)
+            case StrategiesAnswer():
+                self.measured.emit(answer)
+            case IndexAnswer():
+                self.indexed.emit(answer)
+            case DecodeView() if isinstance(request, CoalescenceRequest):
+                self.stopped.emit(type(request), answer.error)
+
+    def _on_lost(self, request: Any, why: str) -> None:
+        is_quiet = not isinstance(request, CoalescenceRequest) or isinstance(request, FindForcedHere)
+        if not is_quiet and not self.is_asking(type(request)):
+            self.stopped.emit(type(request), why)

@@ -1,0 +1,197 @@
+"""The test strings' side of a session: judged when the grammar or a string changes.
+
+What generated outputs use of the grammar is counted apart, and asked for only while
+somebody looks at a coverage: the outputs since the last restart, with their branches,
+and those of many seeds. Neither count changes the other.
+
+The worker process starts with the first test string, or when somebody looks at
+the pane: most windows never pay for it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from app.document import Document
+from app.jobs import JobGroup
+from app.session.compiling import Compiling, Drawn
+from app.session.decoding import Decoding
+from app.workers.decode_messages import DecodeView, ManyAnswer
+from app.workers.judge_messages import (
+    CoverAnswer,
+    CoverRequest,
+    JudgeAnswer,
+    JudgeRequest,
+    SuggestAnswer,
+    SuggestRequest,
+)
+from engine.decoding.values import Finish, SampleOutcome, Trace
+from engine.diagnosis.test_strings.values import ExpectedText, SuggestionKind
+
+_DELAY_MS = 40  # edits of several strings at once are one question
+_OUTPUT_DELAY_MS = 400  # nobody reads a coverage at every step of a run
+
+
+class Judging(QObject):
+    """Asks what the grammar makes of the test strings.
+
+    Signals:
+        judged(JudgeAnswer): verdicts, and the coverage of the test strings.
+        covered(CoverAnswer): the coverage of the generated outputs.
+        suggested(SuggestAnswer): texts to add.
+        failed(Failed): a job hit a bug.
+    """
+
+    judged = Signal(object)
+    covered = Signal(object)
+    suggested = Signal(object)
+    failed = Signal(object)
+
+    def __init__(
+        self, document: Document, group: JobGroup, compiling: Compiling, decoding: Decoding, parent: QObject
+    ) -> None:
+        super().__init__(parent)
+        self._document, self._group, self._decoding = document, group, decoding
+        self._drawn: Drawn | None = None
+        self._is_watched = False
+        self._asked: JudgeRequest | None = None
+        self._asked_outputs: CoverRequest | None = None
+        self._aside: frozenset[int] = frozenset()  # steps before the last restart that were not taken again since
+        self._samples: tuple[bytes, ...] = ()
+        self._seed = 0
+        self._timer = QTimer(self, singleShot=True, interval=_DELAY_MS)
+        self._timer.timeout.connect(self._ask)
+        self._output_timer = QTimer(self, singleShot=True, interval=_OUTPUT_DELAY_MS)
+        self._output_timer.timeout.connect(self._ask_outputs)
+        compiling.compiled.connect(self._on_compiled)
+        decoding.viewed.connect(self._on_viewed)
+        decoding.restarted.connect(self._on_restarted)
+        decoding.sampled.connect(self._on_sampled)
+        document.replaced.connect(self._forget)
+        document.test_strings_changed.connect(self._timer.start)
+        group.answered.connect(self._on_answer)
+        group.failed.connect(lambda _request, failed: self.failed.emit(failed))
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether an answer is on its way."""
+        return bool(self._group.pending) or self._timer.isActive() or self._output_timer.isActive()
+
+    def set_texts(self, texts: tuple[ExpectedText, ...]) -> None:
+        """Take over an edit of the test strings."""
+        self._document.set_expected_texts(texts)
+        self._timer.start()
+
+    def watch(self, is_watched: bool) -> None:
+        """Ask for coverage while somebody looks at it, without a test string, too."""
+        self._is_watched = is_watched
+        if is_watched:
+            self._timer.start()
+            self._output_timer.start()
+
+    def suggest(self, kind: SuggestionKind) -> None:
+        """Ask for texts of a kind."""
+        if self._drawn is not None:
+            self._seed += 1
+            known = tuple(one.text for one in self._document.content.expected_texts)
+            self._group.submit(SuggestRequest(self._drawn.request, kind, known, self._seed))
+
+    def revive(self) -> None:
+        """Ask a new process what the dead one was asked."""
+        self._asked = self._asked_outputs = None
+        self._timer.start()
+        self._output_timer.start()
+
+    @property
+    def _matters(self) -> bool:
+        return bool(self._document.content.test_strings) or self._is_watched
+
+    def _on_compiled(self, drawn: Drawn) -> None:
+        self._drawn = drawn
+        self._timer.start()
+        self._output_timer.start()
+
+    def _forget(self) -> None:
+        self._drawn = self._asked = self._asked_outputs = None
+        self._aside, self._samples = frozenset(), ()
+        self._group.cancel()
+
+    def _on_viewed(self, view: DecodeView) -> None:
+        taken = _taken(view.trace)
+        self._aside = frozenset(node for node in self._aside if node < len(view.trace.nodes)).difference(taken)
+        if self._is_watched:
+            self._output_timer.start()
+
+    def _on_restarted(self) -> None:
+        self._aside = frozenset(node.id for node in self._decoding.view.trace.nodes)
+
+    def _on_sampled(self, answer: ManyAnswer) -> None:
+        self._samples = tuple(map(_bytes_of, answer.outcomes))
+        if self._is_watched:
+            self._output_timer.start()
+
+    def _ask(self) -> None:
+        if self._drawn is None or not self._matters:
+            return
+        expected = self._document.content.expected_texts
+        counted = tuple(index for index, one in enumerate(expected) if one.accepts)
+        request = JudgeRequest(self._drawn.request, tuple(one.text for one in expected), counted)
+        if request != self._asked:
+            self._asked = request
+            self._group.submit(request)
+
+    def _ask_outputs(self) -> None:
+        if self._drawn is None or not self._is_watched:
+            return
+        generated = outputs_of(self._decoding.view.trace, self._aside)
+        request = CoverRequest(self._drawn.request, tuple(dict.fromkeys((*generated, *self._samples))))
+        if request != self._asked_outputs:
+            self._asked_outputs = request
+            self._group.submit(request)
+
+    def _on_covered(self, request: CoverRequest, answer: CoverAnswer) -> None:
+        if self._drawn is None or answer.revision != self._drawn.request.revision:
+            return
+        self.covered.emit(answer)
+        if answer.pending and request is self._asked_outputs:
+            self._group.submit(request)
+
+    def _on_answer(self, request: Any, answer: Any) -> None:
+        match answer:
+            case CoverAnswer():
+                self._on_covered(request, answer)
+            case JudgeAnswer():
+                if self._drawn is not None and answer.revision == self._drawn.request.revision:
+                    self.judged.emit(answer)
+            case SuggestAnswer():
+                self.suggested.emit(answer)
+
+
+def outputs_of(trace: Trace, aside: frozenset[int] = frozenset()) -> tuple[bytes, ...]:
+    """Return the outputs of a trace's branches, the latest first, each as far as the grammar allows it.
+
+    Args:
+        trace: the tree of steps.
+        aside: steps that do not count.
+    """
+    before: dict[int | None, bytes] = {None: b""}
+    has_more: set[int | None] = {None}
+    for node in trace.nodes:
+        if node.parent in before and node.id not in trace.illegal and node.id not in aside:
+            before[node.id] = before[node.parent] + (b"" if node.step.name else node.step.token or b"")
+            has_more.add(node.parent)
+    outputs = (output for node_id, output in reversed(before.items()) if node_id not in has_more and output)
+    return tuple(dict.fromkeys(outputs))
+
+
+def _taken(trace: Trace) -> tuple[int, ...]:
+    """Return the nodes from the first step to the current one."""
+    return () if trace.current is None else trace.path[: trace.path.index(trace.current) + 1]
+
+
+def _bytes_of(outcome: SampleOutcome) -> bytes:
+    """Return an output without a character that the end of the generation cut in two."""
+    text = outcome.text if outcome.finish is Finish.STOP else outcome.text.rstrip("\ufffd")
+    return text.encode()

@@ -1,0 +1,1 @@
+"""Widgets and delegates that several panes and dialogs share."""

@@ -1,0 +1,87 @@
+"""Checking an output: the one dialog that does, and what was pasted into it last.
+
+The output belongs to the document that it was checked against, so it is there
+again when the dialog is opened anew, and goes with the document.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QWidget
+
+from app.presenters.panes import Panes
+from app.session import Session
+from app.workers.decode_messages import DecodeView
+from engine.decoding.pipeline_settings import PipelineSettings
+
+if TYPE_CHECKING:
+    from app.dialogs.replay_dialog import Draft, ReplayDialog
+
+
+class Checking(QObject):
+    """What "Check an output…" does."""
+
+    def __init__(self, session: Session, panes: Panes, window: QWidget) -> None:
+        super().__init__(window)
+        self._session, self._panes, self._window = session, panes, window
+        self._dialog: ReplayDialog | None = None
+        self._draft: Draft | None = None
+        self._pipeline = PipelineSettings()  # that the output was judged under
+        session.document.replaced.connect(self._forget)
+        session.document.changed.connect(self._on_changed)
+        session.compiling.stale_changed.connect(self._on_stale)
+        session.decoding.viewed.connect(self._on_view)
+
+    def open(self) -> ReplayDialog:
+        """Open the dialog with what was pasted last, or bring the open one to the front."""
+        dialog = self._dialog or self._make()
+        dialog.show()
+        dialog.activateWindow()
+        dialog.text.setFocus()
+        return dialog
+
+    def _make(self) -> ReplayDialog:
+        from app.dialogs.replay_dialog import ReplayDialog
+
+        compiling, decoding = self._session.compiling, self._session.decoding
+        dialog = self._dialog = ReplayDialog(self._session.document.title, self._window)
+        dialog.checked.connect(lambda question: decoding.replay(compiling.request(), question))
+        dialog.opened.connect(decoding.open_output)
+        dialog.test_wanted.connect(self._keep_as_test)
+        dialog.span_wanted.connect(self._panes.editor.go_to)
+        decoding.replayed.connect(dialog.show_answer)
+        compiling.diagnosed.connect(dialog.check_again)
+        decoding.model_opened.connect(dialog.check_again)
+        dialog.finished.connect(self._on_finished)
+        self._pipeline = decoding.view.pipeline
+        if self._draft is not None:
+            dialog.resume(self._draft)
+        return dialog
+
+    def _on_changed(self, _revision: int) -> None:
+        if self._dialog is not None:
+            self._dialog.show_grammar_changed()
+
+    def _on_stale(self, is_stale: bool, why: str) -> None:
+        if self._dialog is not None and is_stale:
+            self._dialog.show_grammar_refused(why)
+
+    def _on_view(self, view: DecodeView) -> None:
+        """Judge the output again under other zones."""
+        if self._dialog is not None and view.pipeline != self._pipeline:
+            self._pipeline = view.pipeline
+            self._dialog.check_again()
+
+    def _on_finished(self) -> None:
+        dialog, self._dialog = self._dialog, None
+        if dialog is not None:
+            self._draft = dialog.draft
+            dialog.deleteLater()
+
+    def _keep_as_test(self, text: str) -> None:
+        self._panes.tests.add_text(text)
+
+    def _forget(self) -> None:
+        self._draft = None

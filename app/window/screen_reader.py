@@ -1,0 +1,75 @@
+"""What happens without the keys moving, told to a screen reader: a step, why a run ended, an error in the grammar.
+
+Whoever steps with the keys stays on Step, and would hear nothing of what it did. A run
+is not read out token by token: what it came to is, once it ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QWidget
+
+from app.display_text import count, end_text, percent, token_text, unmarked
+from app.session import Alarm, Session
+from app.widgets.announce import announce
+from app.workers.decode_messages import DecodeView
+from engine.source import Diagnostic, Severity, SourceText
+
+
+class Announcing(QObject):
+    """Listens to a session, and says what there is to say in its window."""
+
+    def __init__(self, session: Session, window: QWidget) -> None:
+        super().__init__(window)
+        self._session, self._window = session, window
+        self._said: tuple[int | None, int] = (None, 0)
+        self._is_broken = False
+        session.decoding.viewed.connect(self._on_view)
+        session.decoding.running_changed.connect(lambda is_running: None if is_running else self._say_output())
+        session.decoding.run_ended.connect(self._say)
+        session.alarmed.connect(self._on_alarm)
+        session.compiling.diagnosed.connect(self._on_diagnosed)
+
+    def _on_view(self, view: DecodeView) -> None:
+        at = view.trace.current, len(view.trace.nodes)
+        moved, self._said = at != self._said, at
+        if moved and not self._session.decoding.is_running:
+            self._say(told(view))
+
+    def _say_output(self) -> None:
+        position = self._session.decoding.view.position
+        if position is not None and position.output:
+            ended = f". {end_text(position)}" if position.finish is not None else ""
+            self._say(f"{count(position.index, 'token')}: {position.output.decode('utf-8', 'replace')}{ended}")
+
+    def _on_diagnosed(self, diagnostics: Sequence[Diagnostic], source: SourceText) -> None:
+        """A grammar that broke, or is whole again: not each of its errors at every key."""
+        errors = [found for found in diagnostics if found.severity is Severity.ERROR]
+        before, self._is_broken = self._is_broken, bool(errors)
+        if errors and not before:
+            line, column = source.line_column(errors[0].span.start)
+            self._say(f"{count(len(errors), 'error')}. Line {line}, column {column}: {unmarked(errors[0].message)}")
+        elif before and not errors:
+            self._say("No error any more")
+
+    def _on_alarm(self, alarm: Alarm) -> None:
+        self._say(alarm.text, is_urgent=alarm.severity == "error")
+
+    def _say(self, text: str, *, is_urgent: bool = False) -> None:
+        if text:
+            announce(self._window, text, is_urgent=is_urgent)
+
+
+def told(view: DecodeView) -> str:
+    """Where a session stands, in a sentence or two: the last token, and what may follow."""
+    position, steps = view.position, {node.id: node.step for node in view.trace.nodes}
+    if position is None:
+        return ""
+    last = steps.get(view.trace.current) if view.trace.current is not None else None
+    taken = f"{token_text(last.token, last.name, last.token_id)}. " if last is not None else "At the start. "
+    if position.finish is not None:
+        return f"{taken}{end_text(position)}"
+    mass = f", with {percent(position.z)}" if position.z is not None and view.has_model else ""
+    return f"{taken}{position.allowed:,} of {position.vocabulary_size:,} allowed{mass}"

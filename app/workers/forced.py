@@ -1,0 +1,373 @@
+"""Forced runs in the decode group: taken by steps, listed, spelled, measured, and as a token index.
+
+A schema takes every escape and much white space, so next to none of its states is
+forced to the letter. What is listed of it is its compact form in one spelling, which
+is what `engine.export` sends to servers; what steps take is the same text, found in
+the schema itself (`coalescence.forced`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from dataclasses import replace
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from app.workers.exporting import sentence
+from app.workers.forced_messages import (
+    CoalescenceAnswer,
+    CoalescenceRequest,
+    CompareSpellings,
+    FindForced,
+    FindForcedHere,
+    ForcedAnswer,
+    ForcedHereAnswer,
+    IndexAnswer,
+    ListIndex,
+    MeasureStrategies,
+    RunRow,
+    SpellingRow,
+    SpellingsAnswer,
+    StrategiesAnswer,
+    StrategyRow,
+    TokenRunRow,
+)
+from engine.decoding.pipeline_settings import Strategy
+from engine.source import CancelToken, EngineError
+
+if TYPE_CHECKING:
+    from app.workers.loop import Emit
+    from engine.automata.dfa.dfa import ByteDfa
+    from engine.compile import CompiledGrammar
+    from engine.decoding.forced.encodings import Ask
+    from engine.decoding.forced.fast_forward import Coalescer
+    from engine.decoding.forced.values import CoalescedGeneration, Path, Spellings
+    from engine.decoding.processors.logits import Logits
+    from engine.decoding.session import DecodeSession
+    from engine.matching import Matcher
+
+MOST_STATES = 5_000
+MOST_RUNS = 500
+MOST_FOLLOWING = 5
+MOST_SHOWN = 200  # states of an index, and tokens of one of them
+MOST_COPIED = 400_000  # transitions
+_COMPACT = "Of the schema's compact form: no white space, and one spelling of each string and number."
+_AS_IT_IS = "The schema has no compact form, so this is of the schema as it is, with all its ways to write JSON."
+_STACK = "the grammar needs a stack, so its automaton has no states that could be merged or listed"
+_TOKENS = "the grammar names tokens, which an automaton over bytes does not show"
+
+
+class Coalescence:
+    """Answers what is asked about forced runs, and takes them."""
+
+    def __init__(self) -> None:
+        self._coalescer: tuple[DecodeSession, Strategy, Coalescer] | None = None
+        self._plain: tuple[CompiledGrammar, CompiledGrammar, str] | None = None
+
+    def forget_session(self) -> None:
+        """Drop what is kept about the last session, which would keep its model in memory."""
+        self._coalescer = None
+
+    def step(self, session: DecodeSession, *, one_by_one: bool) -> None:
+        """Take a forced run; else draw a token, and take the run behind it, so that nobody looks into the midst of it.
+
+        Args:
+            session: is moved; its pipeline says how runs are spelled.
+            one_by_one: no more than one token, drawn or of a run.
+        """
+        coalescer = self._coalescer_of(session)
+        if one_by_one:
+            coalescer.advance(session, 1)
+        elif not coalescer.advance(session):
+            coalescer.extend(session)
+
+    def handle(
+        self, session: DecodeSession, request: CoalescenceRequest, revision: int, cancel: CancelToken, emit: Emit
+    ) -> CoalescenceAnswer:
+        """Answer a request; `revision` is that of the grammar in force."""
+        match request:
+            case FindForcedHere():
+                from engine.decoding.forced.fast_forward import forced_here
+
+                return ForcedHereAnswer(session.trace.current, forced_here(session))
+            case MeasureStrategies():
+                return _measured(session, cancel, emit)
+            case FindForced():
+                return self._forced(session, revision, cancel)
+            case CompareSpellings():
+                return self._compared(session, request, cancel)
+            case ListIndex():
+                return self._index(session, revision, cancel)
+
+    def _coalescer_of(self, session: DecodeSession) -> Coalescer:
+        from engine.decoding.forced.fast_forward import Coalescer
+
+        known, strategy = self._coalescer, session.pipeline.coalesce
+        if known is None or known[0] is not session or known[1] is not strategy:
+            known = self._coalescer = session, strategy, Coalescer.of(session)
+        return known[2]
+
+    def _form(self, grammar: CompiledGrammar, cancel: CancelToken) -> tuple[CompiledGrammar, str]:
+        """The form of a grammar whose runs are looked at, and what there is to say of it."""
+        if grammar.notation != "json_schema" or grammar.is_empty:
+            return grammar, ""
+        if self._plain is None or self._plain[0] is not grammar:
+            self._plain = grammar, *_compact(grammar, cancel)
+        return self._plain[1:]
+
+    # ------------------------------------------------------------------ lists
+
+    def _forced(self, session: DecodeSession, revision: int, cancel: CancelToken) -> ForcedAnswer:
+        from engine.decoding.forced.lattice import Lattice
+        from engine.decoding.forced.merging import forced_runs, forced_tokens, merge_forced, token_runs
+        from engine.decoding.forced.tokenizer_encoding import own_spelling
+        from engine.models.tokenizer_spelling import speller_of
+
+        dfa, form, why_not, can_close = self._drawn(session, cancel)
+        if dfa is None:
+            return ForcedAnswer(revision, form=form, why_not=why_not, can_close=can_close)
+        vocabulary, spell = session.model.vocabulary, speller_of(session.model)
+        merged, ways = merge_forced(dfa), _shortest_ways(dfa)
+        rows = []
+        for run in islice(forced_runs(dfa), MOST_RUNS):
+            cancel.check()
+            own = own_spelling(run.data, vocabulary, spell)
+            rows.append(
+                RunRow(
+                    run.state,
+                    run.target,
+                    ways.get(run.state, b""),
+                    run.data,
+                    Lattice.of(run.data, vocabulary).count,
+                    _in_words(session, own or ()),
+                )
+            )
+        alone = token_runs(forced_tokens(dfa, vocabulary), dfa.start)
+        return ForcedAnswer(
+            revision,
+            tuple(rows),
+            tuple(TokenRunRow(state, _in_words(session, ids)) for state, ids in alone[:MOST_RUNS]),
+            (merged.states_before, len(merged.states)),
+            (merged.edges_before, len(merged.edges)),
+            form,
+        )
+
+    def _index(self, session: DecodeSession, revision: int, cancel: CancelToken) -> IndexAnswer:
+        from engine.export import build_token_index
+
+        if session.grammar is None:
+            return IndexAnswer(revision, why_not="no grammar has compiled yet")
+        try:
+            grammar, form = self._form(session.grammar, cancel)
+            if not grammar.is_regular or grammar.automaton.token_elements:
+                why_not, can_close = _why_not_drawn(session.grammar, grammar, cancel)
+                return IndexAnswer(revision, form=form, why_not=why_not, can_close=can_close)
+            index = build_token_index(grammar, session.model.vocabulary, most_states=MOST_STATES, cancel=cancel)
+        except EngineError as error:
+            cancel.check()
+            return IndexAnswer(revision, why_not=sentence(error))
+        rows = [(ids.tolist(), targets.tolist()) for ids, targets in zip(index.tokens, index.targets, strict=True)]
+        total = sum(len(ids) for ids, _ in rows)
+        lines = []
+        for state, (ids, targets) in enumerate(rows[:MOST_SHOWN]):
+            if len(ids) > MOST_SHOWN:
+                lines.append(f"{state}: {{… {len(ids):,} tokens …}}")
+            elif ids:
+                pairs = ", ".join(f"{token}: {after}" for token, after in zip(ids, targets, strict=True))
+                lines.append(f"{state}: {{{pairs}}}   {' '.join(_in_words(session, ids))}")
+        if len(rows) > MOST_SHOWN:
+            lines.append(f"… and {len(rows) - MOST_SHOWN:,} more states")
+        whole = ""
+        if total <= MOST_COPIED:
+            written = (
+                f"{state}: {{{', '.join(f'{token}: {after}' for token, after in zip(*row, strict=True))}}}"
+                for state, row in enumerate(rows)
+                if row[0]
+            )
+            whole = "{" + ",\n ".join(written) + "}\n"
+        return IndexAnswer(revision, "\n".join(lines), whole, len(rows), total, form)
+
+    def _drawn(self, session: DecodeSession, cancel: CancelToken) -> tuple[ByteDfa | None, str, str, bool]:
+        """The automaton whose runs are listed, of which form it is, or why there is none, as `_why_not_drawn` says."""
+        if session.grammar is None:
+            return None, "", "no grammar has compiled yet", False
+        form = ""
+        try:
+            grammar, form = self._form(session.grammar, cancel)
+            if not grammar.is_regular or grammar.automaton.token_elements:
+                return None, form, *_why_not_drawn(session.grammar, grammar, cancel)
+            return grammar.materialise(MOST_STATES, cancel=cancel), form, "", False
+        except EngineError as error:
+            cancel.check()
+            return None, form, sentence(error), False
+
+    # ------------------------------------------------------------------ spellings
+
+    def _compared(self, session: DecodeSession, request: CompareSpellings, cancel: CancelToken) -> SpellingsAnswer:
+        from engine.decoding.forced.encodings import spellings
+        from engine.models.tokenizer_spelling import speller_of
+
+        found = self._place(session, request, cancel)
+        if isinstance(found, str):
+            return SpellingsAnswer(request, why_not=found)
+        matcher, run, ask = found
+        part = request.part.encode()
+        begin = run.find(part) if part else 0
+        if begin < 0:
+            return SpellingsAnswer(request, run, why_not=f"“{request.part}” is no part of what is forced here")
+        end = begin + len(part) if part else len(run)
+        try:
+            told = spellings(matcher, run, (begin, end), speller_of(session.model), ask, request.most)
+        except ValueError:
+            return SpellingsAnswer(request, run, (begin, end), why_not="the grammar does not allow all these spellings")
+        if told is None:
+            return SpellingsAnswer(request, run, (begin, end), why_not="no tokens of this model spell it")
+        return _told(session, request, told)
+
+    def _place(
+        self, session: DecodeSession, request: CompareSpellings, cancel: CancelToken
+    ) -> tuple[Matcher, bytes, Ask] | str:
+        """A matcher where a run begins, the run, and whom to ask; or why there is none."""
+        from engine.decoding.forced.encodings import asking
+        from engine.decoding.forced.fast_forward import json_read
+        from engine.decoding.forced.lattice import Lattice
+        from engine.decoding.forced.strategies import forced_run
+        from engine.decoding.forced.tokenizer_encoding import own_spelling
+        from engine.matching import Matcher
+        from engine.models.tokenizer_spelling import speller_of
+
+        if request.before is None:
+            here = session.matcher()
+            run = b"" if here is None or session.finish is not None else forced_run(here, json_read(session))
+            taken = tuple(step.token_id for step in session.steps)
+        else:
+            if session.grammar is None:
+                return "no grammar has compiled yet"
+            grammar, _ = self._form(session.grammar, cancel)
+            here = Matcher(grammar, session.model.vocabulary)
+            run = here.forced_bytes(1_000) if here.accept_bytes(request.before) else b""
+            spelled = own_spelling(request.before, session.model.vocabulary, speller_of(session.model))
+            spelled = spelled or Lattice.of(request.before, session.model.vocabulary).longest()
+            if spelled is None:
+                return "no tokens of this model spell the text in front of it"
+            taken = tuple(spelled)
+        if here is None or not run:
+            return "nothing is forced here"
+        told = asking(session.model, [*session.prompt_ids, *taken])
+
+        def ask(ids: Path) -> Logits:
+            cancel.check()
+            return told(ids)
+
+        return here, run, ask
+
+
+def _told(session: DecodeSession, request: CompareSpellings, told: Spellings) -> SpellingsAnswer:
+    best: dict[bytes, float] = {}
+    for one in told.outlooks:
+        for said in one.following:
+            best[said.data] = max(best.get(said.data, 0.0), 0.0 if math.isnan(said.p) else said.p)
+    columns = tuple(sorted(best, key=lambda data: (-best[data], data))[:MOST_FOLLOWING])
+    rows = []
+    for one in told.outlooks:
+        known = {said.data: said.p for said in one.following}
+        shares = tuple(known.get(data) for data in columns)
+        ids = one.ids[len(told.before) : len(one.ids) - len(told.behind)]
+        other = max(0.0, 1.0 - sum(share or 0.0 for share in shares)) if one.z > 0 else 0.0
+        is_likeliest = one.ids == told.likeliest
+        rows.append(SpellingRow(ids, _in_words(session, ids), one.log_p, shares, other, one.is_own, is_likeliest))
+    part = told.begin, told.end
+    return SpellingsAnswer(request, told.run, part, told.count, tuple(rows), columns, told.is_exact)
+
+
+def _measured(session: DecodeSession, cancel: CancelToken, emit: Emit) -> StrategiesAnswer:
+    from engine.decoding.forced.generation import generate_coalesced
+    from engine.models.source import Forgetful
+
+    if session.grammar is None:
+        return StrategiesAnswer((), len(Strategy), "no grammar has compiled yet")
+    rows: list[StrategyRow] = []
+    for strategy in Strategy:
+        if isinstance(session.model, Forgetful):
+            session.model.forget()  # or whoever asks second would look fast
+        session.model.logits([*session.prompt_ids])  # all strategies share the prompt
+        try:
+            made = generate_coalesced(
+                session.grammar,
+                session.model,
+                strategy,
+                prompt=session.prompt,
+                sampler=session.sampler,
+                max_tokens=session.max_tokens,
+                pipeline=session.pipeline,
+                cancel=cancel,
+            )
+        except EngineError as error:
+            cancel.check()
+            return StrategiesAnswer(tuple(rows), len(Strategy), sentence(error))
+        rows.append(_row(made))
+        if len(rows) < len(Strategy):
+            emit(StrategiesAnswer(tuple(rows), len(Strategy)))
+    return StrategiesAnswer(tuple(rows), len(Strategy))
+
+
+def _row(made: CoalescedGeneration) -> StrategyRow:
+    return StrategyRow(
+        made.strategy,
+        len(made.generation.steps),
+        made.calls,
+        made.unasked,
+        made.taken_back,
+        made.model_seconds,
+        made.seconds,
+        made.generation.text,
+    )
+
+
+def _compact(grammar: CompiledGrammar, cancel: CancelToken) -> tuple[CompiledGrammar, str]:
+    from engine.compile import compile_grammar
+    from engine.export import Spelling, to_gbnf
+
+    try:
+        options = replace(grammar.options, whitespace="compact")
+        compact = compile_grammar(grammar.notation, grammar.source, options, cancel=cancel)
+        return compile_grammar("gbnf", to_gbnf(compact, Spelling.PLAIN, cancel=cancel).text, cancel=cancel), _COMPACT
+    except EngineError:
+        cancel.check()
+        return grammar, _AS_IT_IS
+
+
+def _why_not_drawn(compiled: CompiledGrammar, form: CompiledGrammar, cancel: CancelToken) -> tuple[str, bool]:
+    """Say why a form of a grammar has no automaton, and whether it has one without additional properties."""
+    from engine.export import OPEN_OBJECTS, needs_closing
+
+    if form.is_regular:
+        return _TOKENS, False
+    return (OPEN_OBJECTS, True) if needs_closing(compiled, cancel) else (_STACK, False)
+
+
+def _shortest_ways(dfa: ByteDfa) -> dict[int, bytes]:
+    """Of each state the shortest text that leads there."""
+    if dfa.start is None:
+        return {}
+    onward: dict[int, list[tuple[int, int]]] = {}
+    for edge in dfa.edges:
+        onward.setdefault(edge.source, []).append((edge.ranges[0][0], edge.target))
+    found, waiting = {dfa.start: b""}, deque([dfa.start])
+    while waiting:
+        state = waiting.popleft()
+        for byte, target in onward.get(state, ()):
+            if target not in found:
+                found[target] = found[state] + bytes((byte,))
+                waiting.append(target)
+    return found
+
+
+def _in_words(session: DecodeSession, ids: tuple[int, ...] | list[int]) -> tuple[str, ...]:
+    from engine.vocabulary.visible import visible
+
+    vocabulary = session.model.vocabulary
+    return tuple(
+        vocabulary.special.get(token_id) or visible(vocabulary.token_bytes(token_id) or b"") for token_id in ids
+    )

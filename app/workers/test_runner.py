@@ -1,0 +1,293 @@
+"""The judge group: test strings held against the grammar, while somebody types, and the grammar in other notations.
+
+A process of its own, started with the first of these: a text that takes long
+must delay neither the findings nor a step. What was found out stays as long as
+the grammar does, so that another test string costs no more than itself.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import engine.compile.compiler
+import engine.diagnosis.verdicts.replay  # noqa: F401 - see `warm`
+from app.workers.compile_messages import CompileRequest
+from app.workers.convert_messages import ConvertRequest, GenerateRequest, ReadRequest
+from app.workers.converting import convert, generate, read
+from app.workers.exporting import sentence
+from app.workers.judge_messages import (
+    CoverAnswer,
+    CoverRequest,
+    JudgeAnswer,
+    JudgeRequest,
+    SuggestAnswer,
+    SuggestRequest,
+)
+from engine.diagnosis.test_strings.values import Coverage, Suggestion, SuggestionKind
+from engine.diagnosis.verdicts.verdict import Outcome, Verdict
+from engine.source import CancelToken, EngineError, GrammarError, LimitExceededError, Span
+
+if TYPE_CHECKING:
+    from app.workers.loop import Emit
+    from engine.automata.dfa.dfa import ByteDfa
+    from engine.automata.rtn.rule_automata import RuleAutomata
+    from engine.compile import CompiledGrammar
+    from engine.diagnosis.test_strings.coverage import Uses
+
+DRAWN_STATES = 4_000
+SECONDS = 2.0
+"""Beyond so many states, or so many seconds of processor time, there is no coverage: its list could not be read."""
+RANDOM_TEXTS = 5
+MOST_EDGES, MOST_LISTED = 2_000, 400  # of more edges than that, so many unused ones are told
+MOST_FOLLOWED = 4_000  # bytes of an output that are followed for the coverage
+FOLLOWED_AT_ONCE = 8_000  # bytes of outputs that one answer follows: the next test string need not wait for more
+
+
+class _TooSlowError(Exception):
+    """The automata of the rules take longer than a list of them is worth."""
+
+
+class _Deadline(CancelToken):
+    """Passes a cancel on, and ends the work by itself when its time is over."""
+
+    def __init__(self, cancel: CancelToken) -> None:
+        super().__init__()
+        self._outer = cancel
+        self._end = time.thread_time() + SECONDS  # of this thread: a busy machine takes no coverage away
+
+    def check(self) -> None:
+        """Raise where the work should stop."""
+        self._outer.check()
+        if time.thread_time() > self._end:
+            raise _TooSlowError
+
+
+class JudgeHandler:
+    """Judges and suggests; keeps the last grammar and what became of each text."""
+
+    def __init__(self) -> None:
+        self._request: CompileRequest | None = None
+        self._grammar: CompiledGrammar | None = None
+        self._automata: RuleAutomata | None = None
+        self._why_not = ""  # why there are no automata
+        self._whole: ByteDfa | None = None
+        self._has_no_whole = False
+        self._verdicts: dict[str, Verdict] = {}
+        self._uses: dict[bytes, Uses] = {}
+        self._output_uses: dict[bytes, tuple[Uses, frozenset[tuple[int, int]]]] = {}
+
+    def warm(self) -> None:
+        """Nothing: what it needs is imported with this module, before there is a second thread (see `Sealed`)."""
+
+    def runs_beside(self, request: Any) -> bool:
+        """One after the other."""
+        return False
+
+    def handle(self, request: Any, cancel: CancelToken, emit: Emit) -> Any:
+        """Answer a `JudgeRequest`, a `CoverRequest`, a `SuggestRequest`, or what `convert_messages` has."""
+        match request:
+            case JudgeRequest():
+                return self._judge(request, cancel)
+            case CoverRequest():
+                return self._cover(request, cancel)
+            case SuggestRequest():
+                return self._suggest(request, cancel)
+            case GenerateRequest():
+                return generate(request, self._take(request.compiled, cancel), cancel)
+            case ConvertRequest():
+                return convert(request, self._take, cancel)
+            case ReadRequest():
+                return read(request, cancel)
+        raise TypeError(f"the judge group does not know {type(request).__name__}")
+
+    def _take(self, request: CompileRequest, cancel: CancelToken) -> CompiledGrammar:
+        """The grammar; all that belongs to another one is forgotten."""
+        from engine.compile import compile_grammar
+
+        if self._grammar is None or self._request != request:
+            self._verdicts, self._uses, self._automata, self._why_not = {}, {}, None, ""
+            self._whole, self._has_no_whole = None, False
+            self._grammar, self._output_uses = None, {}
+            self._grammar = compile_grammar(request.notation, request.text, request.options, cancel=cancel)
+            self._request = request
+        return self._grammar
+
+    def _judge(self, request: JudgeRequest, cancel: CancelToken) -> JudgeAnswer:
+        revision = request.compiled.revision
+        try:
+            grammar = self._take(request.compiled, cancel)
+            verdicts = tuple(self._verdict(grammar, text, cancel) for text in request.texts)
+        except GrammarError:
+            return JudgeAnswer(revision, request.texts, error="The grammar does not compile")
+        except EngineError as error:
+            if cancel.is_cancelled:
+                raise
+            return JudgeAnswer(revision, request.texts, error=sentence(error))
+        covered = _listed(self._coverage(grammar, request, cancel))
+        return JudgeAnswer(revision, request.texts, verdicts, covered)
+
+    def _cover(self, request: CoverRequest, cancel: CancelToken) -> CoverAnswer:
+        """Follow some more outputs; what is known of one stays as long as it is asked for."""
+        from engine.diagnosis.test_strings.coverage import coverage
+
+        revision = request.compiled.revision
+        try:
+            grammar = self._take(request.compiled, cancel)
+            automata = self._drawn(grammar, cancel)
+            whole = None if automata is None else self._whole_of(grammar, cancel)
+        except EngineError as error:
+            if cancel.is_cancelled:
+                raise
+            return CoverAnswer(revision, Coverage(reason=sentence(error)))
+        if automata is None:
+            return CoverAnswer(revision, Coverage(reason=self._why_not))
+        known = self._output_uses = {one: self._output_uses[one] for one in request.outputs if one in self._output_uses}
+        followed = 0
+        for output in request.outputs:
+            if output not in known and followed < FOLLOWED_AT_ONCE:
+                part = output[:MOST_FOLLOWED]
+                is_whole = part == output and grammar.fullmatch(output)
+                uses = _followed(grammar, automata, part, cancel, is_whole=is_whole)
+                known[output] = uses, frozenset() if whole is None else passed(whole, part)
+                followed += len(part)
+        covered = coverage(automata, [uses for uses, _ in known.values()])
+        if whole is not None:
+            covered = replace(covered, whole=frozenset[tuple[int, int]]().union(*(way for _, way in known.values())))
+        return CoverAnswer(revision, _listed(covered), len(set(request.outputs)) - len(known))
+
+    def _verdict(self, grammar: CompiledGrammar, text: str, cancel: CancelToken) -> Verdict:
+        from engine.diagnosis.verdicts.replay import replay_text
+
+        known = self._verdicts.get(text)
+        if known is None:
+            cancel.check()
+            data = text.encode("utf-8", "surrogatepass")
+            try:
+                known = replay_text(grammar, data, advise=False, cancel=cancel)
+            except LimitExceededError as error:
+                known = Verdict(Outcome.ILLEGAL, f"Not judged: {error}.", data=data)
+            # The window reads all of them at every key: what it does not show stays here.
+            failure = known.failure and replace(known.failure, stacks=known.failure.stacks[:1])
+            known = replace(known, diagnostics=(), failure=failure)
+            self._verdicts[text] = known
+        return known
+
+    def _coverage(self, grammar: CompiledGrammar, request: JudgeRequest, cancel: CancelToken) -> Coverage:
+        from engine.diagnosis.test_strings.coverage import coverage
+
+        automata = self._drawn(grammar, cancel)
+        if automata is None:
+            return Coverage(reason=self._why_not)
+        texts = [request.texts[index].encode("utf-8", "surrogatepass") for index in request.counted]
+        uses = [self._used(grammar, automata, text, cancel) for text in texts]
+        whole = self._whole_of(grammar, cancel)
+        if whole is None:
+            return coverage(automata, uses)
+        ways = (passed(whole, text) for text in texts if grammar.fullmatch(text))
+        return replace(coverage(automata, uses), whole=frozenset[tuple[int, int]]().union(*ways))
+
+    def _whole_of(self, grammar: CompiledGrammar, cancel: CancelToken) -> ByteDfa | None:
+        """The automaton of a grammar with rules that the window may draw instead of them."""
+        if self._whole is None and not self._has_no_whole:
+            self._has_no_whole = True
+            if grammar.is_regular and (grammar.has_rules or grammar.notation == "json_schema"):
+                with suppress(LimitExceededError, _TooSlowError):
+                    self._whole = grammar.materialise(DRAWN_STATES, cancel=_Deadline(cancel))
+        return self._whole
+
+    def _used(self, grammar: CompiledGrammar, automata: RuleAutomata, text: bytes, cancel: CancelToken) -> Uses:
+        if text not in self._uses:
+            self._uses[text] = _followed(grammar, automata, text, cancel, is_whole=True)
+        return self._uses[text]
+
+    def _drawn(self, grammar: CompiledGrammar, cancel: CancelToken) -> RuleAutomata | None:
+        if self._automata is None and not self._why_not:
+            try:
+                self._automata = _automata(grammar, _Deadline(cancel))
+            except _TooSlowError:
+                self._why_not = "its rules take too long to be drawn up"
+            except LimitExceededError:
+                self._why_not = f"it has more than {DRAWN_STATES:,} states"
+            except GrammarError as error:
+                self._why_not = error.diagnostics[0].message
+        return self._automata
+
+    def _suggest(self, request: SuggestRequest, cancel: CancelToken) -> SuggestAnswer:
+        try:
+            grammar = self._take(request.compiled, cancel)
+            if grammar.automaton.token_elements:
+                return SuggestAnswer(request.kind, error="The grammar names tokens, which no text is made of")
+            if grammar.is_empty:
+                return SuggestAnswer(request.kind, error="No text matches this grammar")
+            found = self._found(grammar, request, cancel)
+        except GrammarError:
+            return SuggestAnswer(request.kind, error="The grammar does not compile: mend it first")
+        except LimitExceededError as error:
+            return SuggestAnswer(request.kind, error=sentence(error))
+        fresh = tuple(one for one in found if one.text not in request.known)
+        if fresh:
+            return SuggestAnswer(request.kind, fresh)
+        reason = f"Coverage is not known: {self._why_not}" if self._why_not else "There are no others of this kind"
+        return SuggestAnswer(request.kind, error=reason)
+
+    def _found(self, grammar: CompiledGrammar, request: SuggestRequest, cancel: CancelToken) -> tuple[Suggestion, ...]:
+        from engine.diagnosis.test_strings import suggestions
+
+        match request.kind:
+            case SuggestionKind.SHORTEST:
+                return suggestions.shortest(grammar, cancel)
+            case SuggestionKind.RANDOM:
+                return suggestions.at_random(grammar, RANDOM_TEXTS, request.seed, cancel)
+            case SuggestionKind.NEAR_MISS:
+                texts = [text for text in request.known if grammar.fullmatch(text)]
+                texts += [one.text for one in suggestions.shortest(grammar, cancel)]
+                return suggestions.near_misses(grammar, texts)
+        automata = self._drawn(grammar, cancel)
+        if automata is None:
+            return ()
+        counted = tuple(index for index, text in enumerate(request.known) if grammar.fullmatch(text))
+        covered = self._coverage(grammar, JudgeRequest(request.compiled, request.known, counted), cancel)
+        return suggestions.by_rule(grammar, automata, covered.rules, covered.edges, cancel)
+
+
+def passed(dfa: ByteDfa, text: bytes) -> frozenset[tuple[int, int]]:
+    """The edges of an automaton that a text takes, as far as it goes."""
+    found, state = set(), dfa.start
+    for byte in text:
+        after = None if state is None else dfa.step(state, byte)
+        if state is None or after is None:
+            break
+        found.add((state, after))
+        state = after
+    return frozenset(found)
+
+
+def _followed(
+    grammar: CompiledGrammar, automata: RuleAutomata, text: bytes, cancel: CancelToken, *, is_whole: bool
+) -> Uses:
+    from engine.diagnosis.test_strings.coverage import uses_of
+    from engine.export import without_white_space
+
+    followed = without_white_space(text) if grammar.notation == "json_schema" else text
+    return uses_of(automata, followed, is_whole=is_whole, cancel=cancel)
+
+
+def _listed(covered: Coverage) -> Coverage:
+    """Return a coverage with so many edges that the window can list them."""
+    if len(covered.edges) <= MOST_EDGES:
+        return covered
+    return replace(covered, edges=tuple(edge for edge in covered.edges if not edge.covered)[:MOST_LISTED])
+
+
+def _automata(grammar: CompiledGrammar, cancel: CancelToken) -> RuleAutomata:
+    from engine.diagnosis.test_strings.coverage import one_rule
+    from engine.export import drawable_automata
+
+    if grammar.has_rules:
+        return grammar.rule_automata(DRAWN_STATES, cancel=cancel)
+    if grammar.notation == "json_schema":
+        return drawable_automata(grammar, DRAWN_STATES, cancel=cancel).automata
+    return one_rule(grammar.materialise(DRAWN_STATES, cancel=cancel), Span(0, len(grammar.source.text)))

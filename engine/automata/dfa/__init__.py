@@ -1,0 +1,1 @@
+"""Deterministic tables: lazy, minimal, and searched for live states."""

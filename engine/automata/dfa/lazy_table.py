@@ -1,0 +1,192 @@
+"""What every runtime is made of: configurations interned as they are met, steps as rows of an integer table.
+
+A row is computed when it is first asked for, so a grammar costs what its use
+touches; kernels read the table and come back only where an entry is missing.
+
+Rejected: determinising ahead of time. `.{1,255}` over Unicode has thousands of
+states and a first mask needs five of them.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable
+from typing import Generic, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.automata.actions import ActionTable
+from engine.automata.byte_automaton import DEAD, MISS, Loop
+from engine.automata.byte_classes import ByteClasses, ByteRanges, join_ranges
+from engine.automata.completion import Alphabet, Completion, Properties, Remaining
+from engine.automata.completion_search import search_completion
+from engine.grammar import TokenSet
+from engine.source import CancelToken, Limits
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+class LazyTable(ABC, Generic[Key]):
+    """The part of a `Runtime` that does not depend on what a configuration is. A key tells configurations apart."""
+
+    token_elements: frozenset[TokenSet] = frozenset()
+    string_loops: tuple[Loop, ...] = ()
+
+    def __init__(self, classes: ByteClasses, dead: Key, limits: Limits) -> None:
+        self.classes = classes
+        self.class_of_byte = np.frombuffer(classes.of_byte, dtype=np.uint8)
+        self.n_classes = len(classes)
+        self.start = DEAD
+        self.actions = ActionTable()
+        self._limits = self.limits = limits
+        self._clear(dead)
+
+    def _clear(self, dead: Key) -> None:
+        self.rows: npt.NDArray[np.int32] = np.full((16, self.n_classes), MISS, dtype=np.int32)
+        self.rows[DEAD] = DEAD
+        self.accepting: npt.NDArray[np.uint8] = np.zeros(16, dtype=np.uint8)
+        self._keys: list[Key] = [dead]
+        self._ids: dict[Key, int] = {dead: DEAD}
+
+    @property
+    def size(self) -> int:
+        """Configurations interned so far, `DEAD` included."""
+        return len(self._keys)
+
+    def step(self, configuration: int, byte_class: int) -> int:
+        """The configuration after a byte of the class; `DEAD` where nothing completes it."""
+        following = int(self.rows[configuration, byte_class])
+        if following == MISS:
+            following = self._follow(configuration, byte_class)
+            self.rows[configuration, byte_class] = following
+        return following
+
+    def row(self, configuration: int) -> list[int]:
+        """The configuration after each byte class."""
+        self.complete(configuration)
+        row: list[int] = self.rows[configuration].tolist()
+        return row
+
+    def run(self, configuration: int, data: bytes) -> int:
+        """The configuration after all bytes."""
+        classes = self.classes.of_byte
+        for byte in data:
+            if configuration == DEAD:
+                break
+            configuration = self.step(configuration, classes[byte])
+        return configuration
+
+    def accepts(self, configuration: int) -> bool:
+        """Whether the text may end here."""
+        return bool(self.accepting[configuration])
+
+    def expected(self, configuration: int) -> ByteRanges:
+        """The bytes that may come next, as inclusive ranges."""
+        row = self.row(configuration)
+        return join_ranges(self.classes.ranges[i] for i, following in enumerate(row) if following != DEAD)
+
+    def token_sets(self, configuration: int) -> frozenset[TokenSet]:
+        """The sets of which one token, taken whole, may come next."""
+        return frozenset()
+
+    def take_token(self, configuration: int, data: bytes, takes: Callable[[TokenSet], bool]) -> int:
+        """The configuration after a token: as its bytes, none where it has none, and whole, where `takes` says so."""
+        return self.run(configuration, data) if data else DEAD
+
+    def remaining(self, place: int, alphabet: Alphabet = None) -> Remaining:
+        """Nothing, or one byte at least."""
+        if place == DEAD:
+            return Remaining(None, exact=True)
+        return Remaining.of(accepting=self.accepts(place), at_least=1, exact=False)
+
+    def shortest_completion(
+        self, configuration: int, effort: int, cancel: CancelToken | None = None, alphabet: Alphabet = None
+    ) -> Completion:
+        """The shortest text that completes a match, as far as a search finds out that may take so many steps."""
+        return search_completion(self, configuration, effort, cancel, alphabet)
+
+    def split(self, configuration: int, most: int) -> tuple[int, ...]:
+        """The configuration itself."""
+        return (configuration,) if configuration != DEAD else ()
+
+    def properties(self, configuration: int) -> Properties:
+        """None: this is no JSON."""
+        return Properties()
+
+    def rules(self, configuration: int) -> tuple[str, ...]:
+        """Nothing has a name."""
+        return ()
+
+    # ------------------------------------------------------------------ without frames, a table is all there is
+
+    def enter(self, configuration: int) -> int:
+        """The configuration itself."""
+        return configuration
+
+    def follow(self, place: int, byte: int) -> int | None:
+        """The configuration after a byte; None where nothing completes it."""
+        return self.step(place, self.classes.of_byte[byte]) or None
+
+    def locate(self, configuration: int, depth: int) -> tuple[int, list[int]]:
+        """The configuration itself, and no frames."""
+        return configuration, []
+
+    def fill(self, state: int, byte_class: int) -> None:
+        """Work out an entry."""
+        self.step(state, byte_class)
+
+    def complete(self, state: int) -> None:
+        """Work out a whole row."""
+        for byte_class in range(self.n_classes):
+            self.step(state, byte_class)
+
+    def act(self, frame: int, symbol: int) -> int:
+        """Never asked: no reading ends."""
+        raise AssertionError((frame, symbol))
+
+    act_below = act
+
+    def region(self, state: int) -> Loop | None:
+        """None is known beforehand."""
+        return None
+
+    generation = 0
+
+    def forget(self) -> None:
+        """Forget nothing: what was met is what configurations are."""
+
+    def relax(self, state: int, longest: int) -> int:
+        """The state itself."""
+        return state
+
+    def may_loop(self, state: int) -> bool:
+        """Every state may."""
+        return True
+
+    @abstractmethod
+    def _follow(self, configuration: int, byte_class: int) -> int:
+        """Work out a step: a live configuration, or `DEAD`."""
+
+    @abstractmethod
+    def _is_accepting(self, key: Key) -> bool:
+        """Whether the text may end at a configuration."""
+
+    def _intern(self, key: Key) -> int:
+        number = self._ids.get(key)
+        if number is None:
+            number = len(self._keys)
+            self._limits.check("configurations", number, self._limits.configurations, "configurations")
+            if number == len(self.rows):
+                self._grow()
+            self._ids[key] = number
+            self._keys.append(key)
+            self.accepting[number] = self._is_accepting(key)
+        return number
+
+    def _grow(self) -> None:
+        rows = np.full((2 * len(self.rows), self.n_classes), MISS, dtype=np.int32)
+        rows[: len(self.rows)] = self.rows
+        accepting = np.zeros(len(rows), dtype=np.uint8)
+        accepting[: len(self.accepting)] = self.accepting
+        self.rows, self.accepting = rows, accepting

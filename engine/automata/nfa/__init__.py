@@ -1,0 +1,1 @@
+"""Non-deterministic programs: threads with stacks, left-corner closures, lookaround, lazy determinisation."""

@@ -1,0 +1,317 @@
+"""What a program reaches without reading: loops begun and left, rules called, conditions met.
+
+A closure is worked out once for each instruction, relative to whatever stack it
+stands on: it says which atoms are reached, what they have pushed, which corners
+are entered, and whether the rule it belongs to may return.
+
+A call reads something: a rule that matches the empty text is skipped instead,
+at the call. So nothing returns within a closure that was called within it, and
+a rule meets itself there only by left recursion. For that, a call pushes a
+*corner*: any rule of the cycle may begin, and when one is matched, every rule
+that begins with it may go on, or the one that was called is done (the left
+corner of Rosenkrantz and Lewis, 1970). The stack does not grow with the text.
+What a corner leads to does not depend on which of its rules was called, so all
+calls that enter it at one place do so together (see `threads`).
+
+Rejected: rewriting the grammar without left recursion. The rules of the result
+are not the user's, and hidden left recursion multiplies them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
+
+from engine.automata.nfa.program import (
+    Accept,
+    Anything,
+    Atom,
+    Call,
+    Condition,
+    CountPass,
+    CountStart,
+    Pc,
+    Program,
+    Return,
+    Split,
+    TokenAtom,
+)
+from engine.automata.nfa.stacks import Frame, begun
+from engine.grammar.analysis import components
+from engine.source import turn
+
+# A counter with this flag has had an empty pass: its minimum is met.
+MET = 1 << 40
+
+Counters = tuple[int, ...]
+
+
+class Site(NamedTuple):
+    """Where a rule begins with a call: the rule, and where it goes on after it."""
+
+    rule: int
+    to: Pc
+    counters: Counters
+
+
+class Reached(NamedTuple):
+    """An atom, or an end, that a closure reaches.
+
+    Attributes:
+        pushed: the frames pushed on the way, the last one on top.
+        looks: the conditions that were met on the way.
+    """
+
+    pc: Pc
+    counters: Counters
+    pushed: tuple[Frame, ...]
+    looks: frozenset[int]
+
+
+class Entered(NamedTuple):
+    """A corner that a closure enters.
+
+    Attributes:
+        corner: the first of its rules.
+        rule: the one that is called.
+        pushed: the frames pushed on the way, the last one on top.
+        looks: the conditions that were met on the way.
+    """
+
+    corner: int
+    rule: int
+    pushed: tuple[Frame, ...]
+    looks: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Closure:
+    """What an instruction leads to.
+
+    Attributes:
+        reached: where reading goes on.
+        entered: in which corners it goes on, too.
+        returns: whether the rule that the instruction belongs to may be over.
+    """
+
+    reached: tuple[Reached, ...]
+    entered: tuple[Entered, ...]
+    returns: bool
+
+    @property
+    def only_returns(self) -> bool:
+        """Whether nothing is left of the rule."""
+        return self.returns and not self.reached and not self.entered
+
+
+class _Place(NamedTuple):
+    pc: Pc
+    counters: Counters
+    fresh: int  # the first counter whose present pass has read nothing
+    pushed: tuple[Frame, ...]
+    looks: frozenset[int]
+
+
+class Closures:
+    """The closures of one program.
+
+    What finds them does not know them, so that a program is forgotten as soon as nobody uses it.
+
+    Attributes:
+        closure: what an instruction leads to, within loops that have counted so far.
+        inside: what a corner, by its first rule, leads to on top of the rule that was called.
+        corner: the rules that begin with one another and with a rule; empty where it is not left-recursive.
+        sites: where the rules of its corner begin with a rule.
+    """
+
+    def __init__(self, program: Program) -> None:
+        corners = _Corners(program)
+        reaching = _Reaching(program, corners)
+        self.corner, self.sites = corners.corner, corners.sites
+        self.closure: Callable[[Pc, Counters], Closure] = cache(reaching.closure)
+        self.inside: Callable[[int], Closure] = cache(reaching.inside)
+        self._ends: dict[tuple[int, int], bool] = {}
+
+    def ends(self, rule: int, goal: int) -> bool:
+        """Whether a rule that is matched, in a corner, is `goal` or can only be all of it."""
+        key = rule, goal
+        known = self._ends.get(key)
+        if known is None:
+            known = self._ends[key] = self._must_end(rule, goal)
+        return known
+
+    def _must_end(self, rule: int, goal: int) -> bool:
+        todo, seen = [rule] if rule != goal else [], {rule, goal}
+        while todo:
+            for site in self.sites(todo.pop()):
+                if not self.closure(site.to, site.counters).only_returns:
+                    return False
+                if site.rule not in seen:
+                    seen.add(site.rule)
+                    todo.append(site.rule)
+        return True
+
+
+class _Reaching:
+    def __init__(self, program: Program, corners: _Corners) -> None:
+        self._code, self._rules, self._corners = program.instructions, program.rules, corners
+
+    def closure(self, pc: Pc, counters: Counters) -> Closure:
+        """What `pc` leads to, within loops that have counted so far."""
+        return self._from([_Place(pc, counters, len(counters), (), frozenset())])
+
+    def inside(self, corner: int) -> Closure:
+        """What the rules of a corner lead to, each on top of the half that says so."""
+        rules = sorted(self._corners.corner(corner))
+        return self._from([_Place(self._rules[rule].start, (), 0, (begun(rule),), frozenset()) for rule in rules])
+
+    def _from(self, todo: list[_Place]) -> Closure:
+        seen = set(todo)
+        reached: dict[Reached, None] = {}
+        entered: dict[Entered, None] = {}
+        returns = False
+        while todo:
+            place = todo.pop()
+            turn(2 + 2 * len(place.pushed) + len(place.looks))
+            instruction = self._code[place.pc]
+            if isinstance(instruction, Atom | TokenAtom | Accept | Anything):
+                reached[Reached(place.pc, place.counters, place.pushed, place.looks)] = None
+            elif isinstance(instruction, Return):
+                returns |= not place.pushed
+            for following in self._following(place, instruction, entered):
+                if following not in seen:
+                    seen.add(following)
+                    todo.append(following)
+        return Closure(tuple(reached), tuple(entered), returns)
+
+    def _following(self, place: _Place, instruction: object, entered: dict[Entered, None]) -> list[_Place]:
+        match instruction:
+            case Call():
+                return self._call(place, instruction, entered)
+            case Condition():
+                return [place._replace(pc=instruction.to, looks=place.looks | {instruction.look})]
+            case _:
+                return _plainly(place, instruction)
+
+    def _call(self, place: _Place, call: Call, entered: dict[Entered, None]) -> list[_Place]:
+        rule = self._rules[call.rule]
+        ways = [place._replace(pc=call.to)] if rule.nullable else []
+        corner = self._corners.corner(call.rule)
+        if corner and place.pushed and place.pushed[-1].current in corner:
+            return ways  # the corner that we are in begins with this rule too, and goes on from it
+        pushed = place.pushed if call.last else (*place.pushed, Frame(call.to, place.counters))
+        if not corner:
+            return [*ways, _Place(rule.start, (), 0, pushed, place.looks)]
+        entered[Entered(min(corner), call.rule, pushed, place.looks)] = None
+        return ways
+
+
+class _Corners:
+    """Left recursion in one program."""
+
+    def __init__(self, program: Program) -> None:
+        self._code, self._rules = program.instructions, program.rules
+        self._first_calls: dict[int, tuple[tuple[int, Pc, Counters], ...]] = {}
+        self._corners: list[frozenset[int]] | None = None
+        self._sites: dict[int, tuple[Site, ...]] = {}
+
+    def corner(self, rule: int) -> frozenset[int]:
+        """The rules that begin with one another and with this one; empty where it is not left-recursive."""
+        if self._corners is None:
+            self._corners = self._find()
+        return self._corners[rule]
+
+    def sites(self, rule: int) -> tuple[Site, ...]:
+        """Where the rules of its corner begin with a rule."""
+        sites = self._sites.get(rule)
+        if sites is None:
+            self._find_sites(self.corner(rule) or {rule})
+            sites = self._sites[rule]
+        return sites
+
+    def _find_sites(self, corner: frozenset[int] | set[int]) -> None:
+        """Find the sites of all rules of a corner at once: to look for each on its own is quadratic in their number."""
+        found: dict[int, list[Site]] = {rule: [] for rule in corner}
+        for member in sorted(corner):
+            begun = self._begins_with(member)
+            turn(1 + len(begun))
+            for callee, to, counters in begun:
+                if callee in found:
+                    found[callee].append(Site(member, to, counters))
+        self._sites.update((rule, tuple(sites)) for rule, sites in found.items())
+
+    def _find(self) -> list[frozenset[int]]:
+        """The corner of every rule, all at once: to look from each rule on its own is quadratic in their number."""
+        begins = {rule: {callee for callee, _, _ in self._begins_with(rule)} for rule in range(len(self._rules))}
+        corners: list[frozenset[int]] = [frozenset()] * len(begins)
+        for component in components(begins):
+            if len(component) > 1 or component[0] in begins[component[0]]:
+                corner = frozenset(component)
+                for rule in component:
+                    corners[rule] = corner
+        return corners
+
+    def _begins_with(self, rule: int) -> tuple[tuple[int, Pc, Counters], ...]:
+        """The calls that a rule may begin with: whom, and where it goes on."""
+        known = self._first_calls.get(rule)
+        if known is None:
+            known = self._first_calls[rule] = self._find_first_calls(rule)
+        return known
+
+    def _find_first_calls(self, rule: int) -> tuple[tuple[int, Pc, Counters], ...]:
+        start = _Place(self._rules[rule].start, (), 0, (), frozenset())
+        todo, seen = [start], {start}
+        found = []
+        while todo:
+            turn()
+            place = todo.pop()
+            instruction = self._code[place.pc]
+            if isinstance(instruction, Call):
+                found.append((instruction.rule, instruction.to, place.counters))
+                following = [place._replace(pc=instruction.to)] if self._rules[instruction.rule].nullable else []
+            else:
+                following = _plainly(place, instruction)
+            for other in following:
+                if other not in seen:
+                    seen.add(other)
+                    todo.append(other)
+        return tuple(found)
+
+
+def _plainly(place: _Place, instruction: object) -> list[_Place]:
+    """Where the instructions go on that neither read nor call."""
+    match instruction:
+        case Split():
+            return [place._replace(pc=target) for target in instruction.targets]
+        case CountStart():
+            return [place._replace(pc=instruction.to, counters=(*place.counters, 0))]
+        case CountPass():
+            return [
+                place._replace(pc=to, counters=counters, fresh=fresh)
+                for to, counters, fresh in passes(instruction, place.counters, place.fresh)
+            ]
+        case _:
+            return []
+
+
+def passes(loop: CountPass, counters: Counters, fresh: int) -> list[tuple[Pc, Counters, int]]:
+    """Where a pass that is over may lead: (instruction, counters, first fresh counter)."""
+    *outer, count = counters
+    around, depth = tuple(outer), len(outer)
+    if fresh <= depth:
+        if not loop.hollow or count & MET:
+            return []
+        count |= MET
+    elif loop.maximum is None:
+        count = count if count & MET else min(count + 1, loop.minimum)
+    else:
+        count += 1
+    passes = count & ~MET
+    ways: list[tuple[Pc, Counters, int]] = []
+    if count & MET or passes >= loop.minimum:
+        ways.append((loop.to, around, min(fresh, depth)))
+    if loop.maximum is None or passes < loop.maximum:
+        ways.append((loop.body, (*around, count), min(fresh, depth)))
+    return ways

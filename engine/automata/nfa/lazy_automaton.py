@@ -1,0 +1,289 @@
+"""Runs a program: regular grammars, and those whose rules call one another.
+
+Only live configurations have an id, those that some string completes. Without
+conditions every thread is live by construction. With conditions a search for
+an accepting configuration decides, and its findings are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from copy import copy
+from functools import cached_property
+from typing import TypeAlias
+
+from engine.automata.byte_automaton import DEAD, MISS
+from engine.automata.byte_classes import ByteClasses
+from engine.automata.completion import Alphabet, Completion, Remaining
+from engine.automata.dfa.searched_table import SearchedTable
+from engine.automata.length_bounds import ByteCosts, ProgramLengths
+from engine.automata.nfa.program import Atom, Program, TokenAtom
+from engine.automata.nfa.stack_listing import MOST_STACKS, LiveStacks, live_stacks
+from engine.automata.nfa.stack_split import SingleStacks
+from engine.automata.nfa.thread_values import NOTHING, Past, Threads
+from engine.automata.nfa.threads import ThreadMachine
+from engine.grammar import TokenSet
+from engine.source import CancelToken, Limits, Span, is_work_limited, limited_work
+
+_MANY_CLASSES = 16
+"""From so many byte classes on, a program with conditions steps groups of them instead of one after the other."""
+
+_MOST_SEARCHED = 100_000
+"""An automaton that holds more configurations is searched no more for completions."""
+
+_Key: TypeAlias = tuple[Threads, tuple[Threads, ...]]
+
+
+class LazyAutomaton(SearchedTable[_Key]):
+    """The `Runtime` of a program."""
+
+    _is_grouped = False  # whether byte classes are stepped in groups
+
+    def __init__(
+        self,
+        program: Program | None,
+        limits: Limits,
+        cancel: CancelToken | None = None,
+        classes: ByteClasses | None = None,
+    ) -> None:
+        """Begin; `classes` are given where it is known what the program tells apart."""
+        super().__init__(classes or ByteClasses.of(program.automata if program else ()), (NOTHING, ()), limits)
+        self._live = [False]
+        self._lengths: dict[Alphabet, ProgramLengths] = {}
+        self._grouped: tuple[int, list[list[int]]] = (DEAD, [])  # of the configuration that was asked about last
+        if program is not None:
+            self.token_elements = program.token_sets
+            self._machine = ThreadMachine(program, self.classes, limits)
+            self._program = program
+            self._has_past = any(not look.ahead for look in program.looks)
+            self._is_grouped = bool(program.looks) and self.n_classes >= _MANY_CLASSES
+            trackers, past = self._track((), None)
+            start = self._intern((self._machine.place(program.start, past), trackers))
+            self.start = start if self._is_live(start, cancel) else DEAD
+
+    def restart(self, start: _Key) -> None:
+        """Drop all configurations but a start; threads keep their numbers."""
+        self._clear((NOTHING, ()))
+        self._live = [False]
+        self._grouped = (DEAD, [])
+        self.start = self._intern(start)
+
+    def adopt(self, key: _Key) -> int:
+        """Return the number of a configuration of an automaton that this one was copied from."""
+        return self._intern(key)
+
+    def shortest_completion(
+        self, configuration: int, effort: int, cancel: CancelToken | None = None, alphabet: Alphabet = None
+    ) -> Completion:
+        """Return the shortest text that completes a match, as far as a search of so many steps finds it.
+
+        A search interns what it meets. In an automaton that holds much already it would meet a limit, which matching
+        needs, and its answer would depend on what was asked before; so it searches a scratch automaton then.
+        """
+        if self.size <= _MOST_SEARCHED:
+            return super().shortest_completion(configuration, effort, cancel, alphabet)
+        scratch = copy(self)
+        scratch.restart(self._keys[self.start])
+        return scratch.shortest_completion(scratch.adopt(self._keys[configuration]), effort, cancel, alphabet)
+
+    # ------------------------------------------------------------------ tokens taken whole
+
+    def token_sets(self, configuration: int) -> frozenset[TokenSet]:
+        """The sets of which one token, taken whole, may come next."""
+        if not self.token_elements:
+            return frozenset()
+        found = set()
+        for number in self._keys[configuration][0]:
+            instruction = self._program.instructions[self._machine[number].pc]
+            if isinstance(instruction, TokenAtom):
+                found.add(instruction.tokens)
+        return frozenset(found)
+
+    def take_token(self, configuration: int, data: bytes, takes: Callable[[TokenSet], bool]) -> int:
+        """The configuration after a token: as its bytes, none where it has none, and whole, where `takes` says so."""
+        whole = self._machine.step_token(self._keys[configuration][0], takes)
+        spelled = self.run(configuration, data) if data else DEAD
+        if spelled == DEAD or not whole:
+            return self._intern((whole, ())) if whole else spelled
+        return self._intern((self._machine.unite(self._keys[spelled][0], whole), ()))
+
+    # ------------------------------------------------------------------ what a configuration means
+
+    def spans(self, configuration: int) -> tuple[Span, ...]:
+        """Where in the source the match stands: the atoms that may come next, conditions on the rest included."""
+        found: set[Span] = set()
+        todo, seen = [self._keys[configuration][0]], set[int]()
+        while todo:
+            for number in todo.pop() - seen:
+                seen.add(number)
+                thread = self._machine[number]
+                instruction = self._program.instructions[thread.pc]
+                if isinstance(instruction, Atom):
+                    found.add(instruction.span)
+                elif isinstance(instruction, TokenAtom):
+                    found.add(instruction.tokens.span)
+                todo += [duty.threads for duty in thread.obligations]
+        return tuple(sorted(found))
+
+    def edge_spans(self, configuration: int, byte_class: int) -> tuple[Span, ...]:
+        """The atoms that read a byte of the class."""
+        byte = self.classes.representatives[byte_class]
+        found = set()
+        for number in self._keys[configuration][0]:
+            thread = self._machine[number]
+            instruction = self._program.instructions[thread.pc]
+            if isinstance(instruction, Atom) and instruction.automaton.step(thread.node, byte) is not None:
+                found.add(instruction.span)
+        return tuple(sorted(found))
+
+    def stacks(self, configuration: int, limit: int = MOST_STACKS) -> LiveStacks:
+        """The stacks that the match stands on; at most `limit` are listed."""
+        if configuration == DEAD:
+            return LiveStacks((), 0)
+        return live_stacks(self._program, self._machine, self._keys[configuration][0], limit)
+
+    def remaining(self, place: int, alphabet: Alphabet = None) -> Remaining:
+        """What a configuration lacks: exactly, where no condition looks around."""
+        if place == DEAD:
+            return Remaining(None, exact=True)
+        if self.accepting[place]:
+            return Remaining.of(accepting=True, at_least=0, exact=True)
+        lengths = self._lengths.get(alphabet)
+        if lengths is None:
+            lengths = self._lengths[alphabet] = self._lengths_of(alphabet)
+        at_least, exact = lengths.of(self._keys[place][0])
+        return Remaining.of(accepting=False, at_least=at_least, exact=exact)
+
+    def _lengths_of(self, alphabet: Alphabet) -> ProgramLengths:
+        return ProgramLengths(self._program, self._machine, ByteCosts(alphabet))
+
+    def split(self, configuration: int, most: int) -> tuple[int, ...]:
+        """One configuration for each stack that the match stands on; behind `most` of them the rest as one."""
+        if configuration == DEAD:
+            return ()
+        threads, trackers = self._keys[configuration]
+        parts = (self._intern((part, trackers)) for part in self._single.split(threads, most))
+        return tuple(part for part in parts if self._is_live(part))
+
+    def rules(self, configuration: int) -> tuple[str, ...]:
+        """The names of the rules that are open, the innermost first; of several stacks the innermost of each."""
+        return self._single.rules(self._keys[configuration][0]) if configuration != DEAD else ()
+
+    @cached_property
+    def _single(self) -> SingleStacks:
+        return SingleStacks(self._program, self._machine)
+
+    # ------------------------------------------------------------------ interning and stepping, dead ends included
+
+    def _is_accepting(self, key: _Key) -> bool:
+        return self._machine.accepts(key[0])
+
+    def _step(self, configuration: int, byte_class: int) -> int:
+        threads, trackers = self._keys[configuration]
+        if not threads:
+            return DEAD
+        if not self._has_past:
+            after = self._machine.step(threads, byte_class, ())
+            return self._intern((after, ())) if after else DEAD
+        tracked, past = self._track(trackers, byte_class)
+        after = self._machine.step(threads, byte_class, past)
+        return self._intern((after, tracked)) if after else DEAD
+
+    def step(self, configuration: int, byte_class: int) -> int:
+        """The configuration after a byte of the class; `DEAD` where nothing completes it."""
+        following = int(self.rows[configuration, byte_class])
+        if following == MISS:
+            following = self._follow(configuration, byte_class)
+            if self._is_grouped:
+                group = next(group for group in self._groups(configuration) if byte_class in group)
+                self.rows[configuration, group] = following
+            else:
+                self.rows[configuration, byte_class] = following
+        return following
+
+    def _groups(self, configuration: int) -> list[list[int]]:
+        """Return the byte classes that lead to the same configuration for certain, in groups."""
+        if self._grouped[0] != configuration:
+            threads, trackers = self._keys[configuration]
+            self._grouped = configuration, self._machine.groups((threads, *trackers))
+        return self._grouped[1]
+
+    def complete(self, state: int) -> None:
+        """Work out a whole row: what its classes have in common once."""
+        threads = self._keys[state][0]
+        if not threads or (self._has_past and not self._is_grouped):
+            super().complete(state)
+            return
+        if not (self.rows[state] == MISS).any():
+            return
+        if is_work_limited():
+            self._complete(state, threads)
+            return
+        with limited_work("work of one step", self._limits.work):
+            self._complete(state, threads)
+
+    def _complete(self, state: int, threads: Threads) -> None:
+        if self._is_grouped:
+            for group in self._groups(state):
+                self.step(state, group[0])
+            return
+        entries = [DEAD] * self.n_classes
+        for after, classes in self._machine.row(threads):
+            following = self._follow_to(after) if after else DEAD
+            for byte_class in classes:
+                entries[byte_class] = following
+        self.rows[state] = entries
+
+    def _ways(self, configuration: int) -> Iterable[int]:
+        threads = self._keys[configuration][0]
+        if threads and self._is_grouped:
+            return (self._step(configuration, group[0]) for group in self._groups(configuration))
+        if not threads or self._has_past:
+            return super()._ways(configuration)
+        return (self._intern((after, ())) for after, _ in self._machine.row(threads) if after)
+
+    def _follow_to(self, after: Threads) -> int:
+        following = self._intern((after, ()))
+        return following if self._is_live(following) else DEAD
+
+    def _track(self, trackers: tuple[Threads, ...], byte_class: int | None) -> tuple[tuple[Threads, ...], Past]:
+        """What every look-behind has seen after a byte (None: before the first), and what it comes to."""
+        if not self._has_past:
+            return (), ()
+        following: list[Threads] = []
+        past: list[Threads] = []
+        machine = self._machine
+        for index, look in enumerate(self._program.looks):
+            if look.ahead:
+                following.append(NOTHING)
+                past.append(NOTHING)
+                continue
+            known = tuple(past)
+            threads = machine.place(look.start, known)
+            if byte_class is not None:
+                threads |= machine.step(trackers[index], byte_class, known)
+            verdict = machine.ended(threads)
+            following.append(threads - verdict)
+            past.append(verdict)
+        return tuple(following), tuple(past)
+
+    # ------------------------------------------------------------------ liveness
+
+    def _is_plainly_live(self, configuration: int) -> bool | None:
+        if self.accepting[configuration]:
+            return True
+        threads = self._keys[configuration][0]
+        certain = self._program.certain
+        for number in threads:
+            thread = self._machine[number]
+            if not thread.obligations and certain[thread.pc]:
+                return True
+        return None if threads else False
+
+    def _urgency(self, configuration: int, order: int) -> tuple[tuple[int, int], int]:
+        """The fewest conditions left to meet, then what is nearest to its end, and among equals what was found last.
+
+        A search that ignores conditions tries every way to run out of text before the first that meets them, and one
+        that ignores distances may go round in a loop for as long as a count lets it.
+        """
+        return self._machine.open_conditions(self._keys[configuration][0]), -order

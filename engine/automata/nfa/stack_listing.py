@@ -1,0 +1,154 @@
+"""A configuration as its set of stacks: of each, which rules are open and what comes next in them.
+
+Stacks are what the runtime keeps, shown as they are. A rule that has nothing
+left to do after a call is not on them (a tail call). A left-recursive rule
+stands there by its left corner, for whatever may go on with the rule that is
+being read (see `closures`).
+
+A set of stacks may be far too large to list, since it is shared like a trie.
+So they are counted without being listed, and only the first ones are.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from itertools import islice
+from typing import NamedTuple, TypeAlias
+
+from engine.automata.nfa.closures import Closures
+from engine.automata.nfa.program import Atom, Program, TokenAtom
+from engine.automata.nfa.stacks import BOTTOM, Frame, StackSet
+from engine.automata.nfa.thread_values import Threads
+from engine.automata.nfa.threads import ThreadMachine
+from engine.automata.rtn.rule_network import Within, owners, span_of
+from engine.source import Span
+
+MOST_STACKS = 20
+MOST_FRAMES = 100
+"""Of one stack; of a deeper one those in the middle are left out."""
+
+ONLY_RULE = "root"
+"""What a match is in that calls nothing."""
+
+_Frames: TypeAlias = tuple[Frame, ...]
+
+
+class StackFrame(NamedTuple):
+    """A rule that is open.
+
+    Attributes:
+        spans: what may come next in it, once the rules above it are over.
+        may_end: whether it may be over then itself.
+        is_corner: whether it is left-recursive, and begins with the rule above it in one of several ways.
+    """
+
+    rule: str
+    spans: tuple[Span, ...]
+    may_end: bool = False
+    is_corner: bool = False
+
+
+class LiveStack(NamedTuple):
+    """One stack, from the root to the rule that reads next; no frames at all where the text may end.
+
+    Attributes:
+        left_out: how many frames are not listed, between the first and the last ones.
+    """
+
+    frames: tuple[StackFrame, ...]
+    left_out: int = 0
+
+
+class LiveStacks(NamedTuple):
+    """The stacks of a configuration, and how many more there are than are listed."""
+
+    stacks: tuple[LiveStack, ...]
+    more: int
+
+
+def live_stacks(program: Program, machine: ThreadMachine, threads: Threads, limit: int = MOST_STACKS) -> LiveStacks:
+    """The stacks of a configuration of a program, at most `limit` of them; conditions on what follows are left out."""
+    return _Lister(program, machine, threads).stacks(limit)
+
+
+class _Lister:
+    def __init__(self, program: Program, machine: ThreadMachine, threads: Threads) -> None:
+        self._program = program
+        self._stacks = machine.stacks
+        self._closures = Closures(program)
+        self._owner = owners(program)
+        # By the rule that reads next, none at the end: what it reads, and the stacks that it stands on.
+        self._tops: dict[str, list[tuple[Span | None, StackSet]]] = {}
+        for number in threads:
+            thread = machine[number]
+            letter = program.instructions[thread.pc]
+            if isinstance(letter, Atom | TokenAtom):
+                rule = self._owner.get(thread.pc, ONLY_RULE)
+                self._tops.setdefault(rule, []).append((span_of(letter), thread.stacks))
+            else:
+                self._tops.setdefault("", []).append((None, thread.stacks))
+
+    def stacks(self, limit: int) -> LiveStacks:
+        listed: list[LiveStack] = []
+        total = 0
+        for rule, tops in sorted(self._tops.items(), key=lambda found: (not found[0], found[0])):
+            united = self._stacks.union_all([stacks for _, stacks in tops])
+            total += self._count(united)
+            for frames in islice(self._stacks.each(united), limit - len(listed)):
+                spans = {span for span, stacks in tops if span is not None and self._holds(stacks, frames)}
+                top = (StackFrame(rule, tuple(sorted(spans))),) if rule else ()
+                listed.append(self._stack(frames, top))
+        return LiveStacks(tuple(listed), total - len(listed))
+
+    def _count(self, stacks: StackSet) -> int:
+        """How many stacks a set holds. The empty one is in no other set than its own, since every call returns."""
+        counts: dict[StackSet, int] = {BOTTOM: 1}
+        todo = [stacks]
+        while todo:
+            below = self._stacks.tops(todo[-1]).values()
+            missing = [other for other in below if other not in counts]
+            if missing:
+                todo += missing
+            else:
+                counts[todo.pop()] = sum(counts[other] for other in below) or 1
+        return counts[stacks]
+
+    def _holds(self, stacks: StackSet, frames: _Frames) -> bool:
+        for frame in frames:
+            below = dict(self._stacks.whole_tops(stacks)).get(frame)
+            if below is None:
+                return False
+            stacks = below
+        return True
+
+    def _stack(self, below: _Frames, top: tuple[StackFrame, ...]) -> LiveStack:
+        # The last frame is that of the match itself, to which the start rule returns.
+        open_rules = below[-2::-1]
+        left_out = max(0, len(open_rules) - MOST_FRAMES)
+        if left_out:
+            half = MOST_FRAMES // 2
+            open_rules = (*open_rules[:half], *open_rules[-half:])
+        return LiveStack((*map(self._frame, open_rules), *top), left_out)
+
+    def _frame(self, frame: Frame) -> StackFrame:
+        within = self._within
+        if not frame.is_corner:
+            return StackFrame(
+                self._owner[frame.to],
+                within.spans(frame.to, frame.counters),
+                within.may_end(frame.to, frame.counters),
+            )
+        spans: set[Span] = set()
+        todo, over = [frame.current], {frame.current}  # the rules of the corner that may be over by then
+        while todo:
+            for site in self._closures.sites(todo.pop()):
+                spans.update(within.spans(site.to, site.counters))
+                if within.may_end(site.to, site.counters) and site.rule not in over:
+                    over.add(site.rule)
+                    todo.append(site.rule)
+        name = self._program.rules[frame.goal].name
+        return StackFrame(name, tuple(sorted(spans)), frame.goal in over, is_corner=True)
+
+    @cached_property
+    def _within(self) -> Within:
+        return Within(self._program)

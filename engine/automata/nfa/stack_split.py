@@ -1,0 +1,62 @@
+"""A configuration of a program, taken apart: one thread on one stack each.
+
+Together the parts read what the whole reads, so each can be followed by itself
+to say where it ended and what it wanted there. A set of stacks may hold more
+than anybody reads, so it is taken apart so far and no further. `live_stacks`
+lists the same stacks to look at; here they can be stepped.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from engine.automata.nfa.program import Program
+from engine.automata.nfa.stacks import BOTTOM, Frame
+from engine.automata.nfa.thread_values import Threads
+from engine.automata.nfa.threads import ThreadMachine
+from engine.automata.rtn.rule_network import owners
+
+MOST_NAMES = 32
+"""Of the rules that are open, so many are named."""
+
+
+class SingleStacks:
+    """Takes configurations of one program apart."""
+
+    def __init__(self, program: Program, machine: ThreadMachine) -> None:
+        self._program = program
+        self._machine = machine
+        self._owner = owners(program)
+
+    def split(self, threads: Threads, most: int) -> list[Threads]:
+        """At most `most` parts; where there are more, the last one is all that is left."""
+        ordered = sorted(threads)
+        parts: list[Threads] = []
+        for index, number in enumerate(ordered):
+            stacks = self._machine[number].stacks
+            found = list(islice(self._machine.stacks.each(stacks), most - len(parts) + 1))
+            room = most - len(parts) - (index + 1 < len(ordered))
+            if len(found) > room:
+                return [*parts, frozenset(ordered[index:])]
+            parts += (frozenset((self._on(number, chain),)) for chain in found)
+        return parts
+
+    def rules(self, threads: Threads) -> tuple[str, ...]:
+        """The open rules, the innermost first; of several threads the innermost rule of each."""
+        if len(threads) != 1:
+            names = (self._owner.get(self._machine[number].pc) for number in sorted(threads))
+            return tuple(dict.fromkeys(name for name in names if name is not None))
+        thread = self._machine[next(iter(threads))]
+        chain = next(self._machine.stacks.each(thread.stacks))
+        open_rules = [self._owner.get(thread.pc), *map(self._rule_of_frame, chain[:MOST_NAMES])]
+        return tuple(name for name in open_rules if name is not None)[:MOST_NAMES]
+
+    def _on(self, number: int, chain: tuple[Frame, ...]) -> int:
+        """A thread on one of its stacks."""
+        on = BOTTOM
+        for frame in reversed(chain):
+            on = self._machine.stacks.push(frame, on)
+        return self._machine.intern(self._machine[number]._replace(stacks=on))
+
+    def _rule_of_frame(self, frame: Frame) -> str | None:
+        return self._program.rules[frame.goal].name if frame.is_corner else self._owner.get(frame.to)

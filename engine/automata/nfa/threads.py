@@ -1,0 +1,543 @@
+"""Threads: where one nondeterministic run of a program stands.
+
+A configuration is a set of threads, any of which may go on to accept. What a
+look-ahead asks of the future rides along as the thread's obligations, each a
+configuration of its own that must (or must not) come to accept, so the machine
+is an alternating one: Chandra, Kozen and Stockmeyer, *Alternation*, JACM 28(1),
+1981. A look-behind asks of the past, which is known: a tracker runs what it
+looks for from every position on, and its verdict is passed in as `past`. What a
+called rule returns to is a set of stacks (see `stacks`). Corners (see `closures`)
+are entered, and returned to, last of all, once for all threads that do, or a
+step would take as long as there are pairs of rules.
+
+Everything here is pure and remembered: a step of a thread depends on the
+thread, the byte class and the verdicts on the past, and on nothing else.
+
+Rejected: backtracking (exponential, and it cannot say what may follow), and
+derivatives of the expression itself (each step then rebuilds and normalises a
+tree, and the source map is lost on the way).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import partial
+
+from engine.automata.byte_classes import ByteClasses
+from engine.automata.nfa.closures import Closure, Closures, Counters
+from engine.automata.nfa.program import Accept, Anything, Atom, Pc, Program, TokenAtom
+from engine.automata.nfa.stacks import BOTTOM, Frame, Stacks, StackSet, begun, called
+from engine.automata.nfa.thread_values import (
+    FREE,
+    NOTHING,
+    NOWHERE,
+    Entry,
+    Obligations,
+    Past,
+    Spread,
+    Thread,
+    ThreadId,
+    Threads,
+    covers,
+    settle,
+)
+from engine.automata.utf8 import FINAL, Utf8Automaton
+from engine.grammar import TokenSet
+from engine.source import Limits, turn
+
+# Beyond this many alternatives at one place, comparing them costs more than carrying them.
+_LARGEST_COMPARED = 256
+# Most bytes lead to the same threads, which are reduced once if they are no more than these.
+_MOST_REMEMBERED = 64
+# What is left of a rule that is over.
+_OVER = Closure((), (), returns=True)
+# From so many on, they are sorted by what they read before they are stepped.
+_MANY_THREADS = 16
+
+
+class ThreadMachine:
+    """Steps threads of one program. Thread ids are its own."""
+
+    def __init__(self, program: Program, classes: ByteClasses, limits: Limits) -> None:
+        self.program = program
+        self.classes = classes
+        self.stacks = Stacks()
+        self._closures = Closures(program)
+        self._limits = limits
+        self._code = program.instructions
+        self._ids: dict[Thread, ThreadId] = {}
+        self._threads: list[Thread] = []
+        self._steps: dict[tuple[ThreadId, int, Past], Spread] = {}
+        self._moves: dict[ThreadId, list[tuple[Spread, Collection[int]]]] = {}
+        self._placed: dict[tuple[Pc, Counters, StackSet, Past], Spread] = {}
+        self._entered: dict[tuple[frozenset[Entry], frozenset[StackSet], Past], Threads] = {}
+        self._accepts: dict[ThreadId, bool] = {}
+        self._merged: dict[Threads, Threads] = {}
+        self._open: dict[ThreadId, tuple[int, int]] = {}
+        self._sorted = NOTHING
+        self._by_class: dict[int, list[ThreadId]] = {}
+        self._node_classes: dict[tuple[int, int], frozenset[int]] = {}
+        self._node_labels: dict[tuple[int, int], bytes] = {}
+
+    def __getitem__(self, thread: ThreadId) -> Thread:
+        return self._threads[thread]
+
+    def intern(self, thread: Thread) -> ThreadId:
+        """The id of a thread."""
+        number = self._ids.get(thread)
+        if number is None:
+            number = self._ids[thread] = len(self._threads)
+            self._threads.append(thread)
+        return number
+
+    # ------------------------------------------------------------------ acceptance
+
+    def accepts(self, threads: Threads) -> bool:
+        """Whether the text may end here."""
+        return any(self._thread_accepts(thread) for thread in threads)
+
+    def _thread_accepts(self, number: ThreadId) -> bool:
+        verdict = self._accepts.get(number)
+        if verdict is None:
+            thread = self._threads[number]
+            verdict = isinstance(self._code[thread.pc], Accept | Anything) and all(
+                self.accepts(duty.threads) != duty.negated for duty in thread.obligations
+            )
+            self._accepts[number] = verdict
+        return verdict
+
+    def _may_match(self, number: ThreadId) -> bool:
+        """Return False for a thread at the end of the match whose obligations the empty text breaks.
+
+        Such a thread reads nothing, so it is dropped. A thread at `Accept` therefore always accepts, and whatever
+        looks for one (distances, stacks, liveness) agrees with `accepts`.
+        """
+        thread = self._threads[number]
+        at_end = bool(thread.obligations) and isinstance(self._code[thread.pc], Accept)
+        return not at_end or self._thread_accepts(number)
+
+    def is_certain(self, threads: Threads) -> bool:
+        """Whether anything is accepted from here on, known or not."""
+        for number in threads:
+            thread = self._threads[number]
+            if not thread.obligations and isinstance(self._code[thread.pc], Anything):
+                return True
+        return False
+
+    def ended(self, threads: Threads) -> Threads:
+        """The threads at which something looked for has just ended."""
+        return frozenset(t for t in threads if isinstance(self._code[self._threads[t].pc], Anything))
+
+    def open_conditions(self, threads: Threads) -> tuple[int, int]:
+        """What the thread that is nearest to a match still has to do, for a search to begin with what is least.
+
+        First how many conditions it has to meet; then how many atoms and calls at least lie before the end, of the
+        match or of the condition that is farthest from its own.
+        """
+        return min(self._open_conditions_of(number) for number in threads)
+
+    def _open_conditions_of(self, number: ThreadId) -> tuple[int, int]:
+        known = self._open.get(number)
+        if known is None:
+            thread = self._threads[number]
+            wanted = [
+                min(self._open_conditions_of(inner)[1] for inner in duty.threads)
+                for duty in thread.obligations
+                if not duty.negated
+            ]
+            distance = max((self.program.distances[thread.pc], *wanted))
+            known = self._open[number] = (len(wanted), distance)
+        return known
+
+    # ------------------------------------------------------------------ steps
+
+    def step(self, threads: Threads, byte_class: int, past: Past) -> Threads:
+        """The threads after a byte of the class; `past` is the verdict at the position after it."""
+        if len(threads) == 1:
+            alone = self._step_thread(next(iter(threads)), byte_class, past)
+            return self._whole(alone, past) if alone.is_open else alone.threads
+        return self._joined(
+            (self._step_thread(each, byte_class, past) for each in self._movers(threads, byte_class)), past
+        )
+
+    def row(self, threads: Threads) -> Iterator[tuple[Threads, list[int]]]:
+        """The threads after a byte, and its classes, where no look-behind asks for the past; not those it ends all in.
+
+        Most classes lead where others do, and that is worked out once.
+        """
+        by_any: list[Spread] = []
+        moved: list[list[Spread]] = [[] for _ in range(len(self.classes))]
+        for number in threads:
+            for spread, classes in self._moves_of(number):
+                if len(classes) == len(moved):
+                    by_any.append(spread)
+                    continue
+                for byte_class in classes:
+                    moved[byte_class].append(spread)
+        alike: dict[tuple[int, ...], list[int]] = {}
+        for byte_class, spreads in enumerate(moved):
+            alike.setdefault(tuple(map(id, spreads)), []).append(byte_class)  # the threads' moves are kept
+        for of_classes in alike.values():
+            turn()
+            spreads = by_any + moved[of_classes[0]]
+            if len(threads) > 1:
+                yield self._joined(spreads, ()), of_classes
+            elif spreads:
+                yield (self._whole(spreads[0], ()) if spreads[0].is_open else spreads[0].threads), of_classes
+
+    def groups(self, parts: Iterable[Threads]) -> list[list[int]]:
+        """Return the byte classes in groups that no thread tells apart, neither in these parts nor in obligations.
+
+        Whatever is stepped by a class of a group is stepped alike by the others, so one of them answers for all. Big
+        classes of characters have a hundred byte classes, of which a place in a character tells a dozen apart.
+        """
+        seen: set[ThreadId] = set()
+        nodes: set[tuple[int, int]] = set()
+        labels: list[bytes] = []
+        todo = list(parts)
+        while todo:
+            for number in todo.pop() - seen:
+                turn()
+                seen.add(number)
+                thread = self._threads[number]
+                instruction = self._code[thread.pc]
+                todo += [duty.threads for duty in thread.obligations]
+                if isinstance(instruction, Atom) and (id(instruction.automaton), thread.node) not in nodes:
+                    nodes.add((id(instruction.automaton), thread.node))
+                    labels.append(self._labels_at(instruction.automaton, thread.node))
+        alike: dict[tuple[int, ...], list[int]] = {}
+        for byte_class, label in enumerate(zip(*labels, strict=True) if labels else [()] * len(self.classes)):
+            alike.setdefault(label, []).append(byte_class)
+        return list(alike.values())
+
+    def _labels_at(self, automaton: Utf8Automaton, node: int) -> bytes:
+        """Return for each byte class a number that says which row of a character's node reads it; 0 for none."""
+        key = (id(automaton), node)  # the program keeps them
+        known = self._node_labels.get(key)
+        if known is None:
+            targets: dict[int, int] = {}
+            labels = bytearray(len(self.classes))
+            of_byte = self.classes.of_byte
+            for first, last, target in automaton.nodes[node]:
+                label = targets.setdefault(target, len(targets) + 1)
+                for byte in range(first, last + 1):
+                    labels[of_byte[byte]] = label
+            known = self._node_labels[key] = bytes(labels)
+        return known
+
+    def _moves_of(self, number: ThreadId) -> list[tuple[Spread, Collection[int]]]:
+        """Where the bytes lead a thread, by their classes."""
+        known = self._moves.get(number)
+        if known is None:
+            known = self._moves[number] = self._find_moves(self._threads[number])
+        return known
+
+    def _find_moves(self, thread: Thread) -> list[tuple[Spread, Collection[int]]]:
+        instruction = self._code[thread.pc]
+        of_byte = self.classes.of_byte
+        ways: list[Collection[int]] = []
+        if isinstance(instruction, Anything):
+            ways = [range(len(self.classes))]
+        elif isinstance(instruction, Atom):
+            by_node: dict[int, set[int]] = {}
+            for first, last, target in instruction.automaton.nodes[thread.node]:
+                by_node.setdefault(target, set()).update(of_byte[first : last + 1])
+            ways = list(by_node.values())
+        if thread.obligations:
+            ways = [(byte_class,) for classes in ways for byte_class in classes]
+        moves = ((self._compute_step(thread, next(iter(classes)), ()), classes) for classes in ways)
+        return [(spread, classes) for spread, classes in moves if spread is not NOWHERE]
+
+    def _joined(self, spreads: Iterable[Spread], past: Past) -> Threads:
+        """All threads that some lead to."""
+        after: set[ThreadId] = set()
+        entries: set[Entry] = set()
+        returns: set[StackSet] = set()
+        for spread in spreads:
+            turn()
+            after |= spread.threads
+            if spread.is_open:
+                entries |= spread.entries
+                returns |= spread.returns
+        if entries or returns:
+            after |= self._enter(frozenset(entries), frozenset(returns), past)
+        if len(after) > _MOST_REMEMBERED:
+            return self._reduce(after)
+        merged = frozenset(after)
+        result = self._merged.get(merged)
+        if result is None:
+            result = self._merged[merged] = self._reduce(after)
+        return result
+
+    def _movers(self, threads: Threads, byte_class: int) -> Iterable[ThreadId]:
+        """The threads that may read a byte of the class; all, where they are few.
+
+        A configuration is stepped by one class after the other, so the last one is kept sorted.
+        """
+        if len(threads) < _MANY_THREADS:
+            return threads
+        if threads is not self._sorted:
+            self._sorted, self._by_class = threads, self._sort(threads)
+        return self._by_class.get(byte_class, ())
+
+    def _sort(self, threads: Threads) -> dict[int, list[ThreadId]]:
+        by_class: dict[int, list[ThreadId]] = {}
+        for number in threads:
+            turn()
+            thread = self._threads[number]
+            instruction = self._code[thread.pc]
+            classes: Iterable[int] = ()
+            if isinstance(instruction, Atom):
+                classes = self._classes_at(instruction.automaton, thread.node)
+            elif isinstance(instruction, Anything):
+                classes = range(len(self.classes))
+            for byte_class in classes:
+                by_class.setdefault(byte_class, []).append(number)
+        return by_class
+
+    def _classes_at(self, automaton: Utf8Automaton, node: int) -> frozenset[int]:
+        """The byte classes that a node of a character reads."""
+        key = (id(automaton), node)  # the program keeps them
+        known = self._node_classes.get(key)
+        if known is None:
+            of_byte = self.classes.of_byte
+            reads = (range(first, last + 1) for first, last, _ in automaton.nodes[node])
+            known = self._node_classes[key] = frozenset(of_byte[byte] for run in reads for byte in run)
+        return known
+
+    def step_token(self, threads: Threads, takes: Callable[[TokenSet], bool]) -> Threads:
+        """The threads after a token taken whole, where `takes` says which sets hold it."""
+        after: set[ThreadId] = set()
+        for number in threads:
+            thread = self._threads[number]
+            instruction = self._code[thread.pc]
+            if isinstance(instruction, TokenAtom) and takes(instruction.tokens):
+                after |= self.place(instruction.to, (), thread.counters, thread.stacks)
+        return self._reduce(after)
+
+    def unite(self, one: Threads, other: Threads) -> Threads:
+        """The threads of two configurations as one."""
+        return self._reduce({*one, *other})
+
+    def _step_thread(self, number: ThreadId, byte_class: int, past: Past) -> Spread:
+        key = (number, byte_class, past)
+        result = self._steps.get(key)
+        if result is None:
+            result = self._steps[key] = self._compute_step(self._threads[number], byte_class, past)
+        return result
+
+    def _compute_step(self, thread: Thread, byte_class: int, past: Past) -> Spread:
+        instruction = self._code[thread.pc]
+        if not isinstance(instruction, Atom | Anything):
+            return NOWHERE
+        node = 0
+        if isinstance(instruction, Atom):
+            target = instruction.automaton.step(thread.node, self.classes.representatives[byte_class])
+            if target is None:
+                return NOWHERE
+            node = target
+        obligations = FREE
+        if thread.obligations:
+            stepped = self._step_obligations(thread.obligations, byte_class, past)
+            if stepped is None:
+                return NOWHERE
+            obligations = stepped
+        if isinstance(instruction, Atom) and node == FINAL:
+            reached = self._spread(instruction.to, past, thread.counters, thread.stacks)
+            if not obligations:
+                return reached
+            if reached.returns:  # they would need obligations of their own; no notation has both
+                reached = Spread(self._whole(reached, past))
+            entries = (entry._replace(obligations=entry.obligations | obligations) for entry in reached.entries)
+            asked = (self._with(other, obligations) for other in reached.threads)
+            threads = self._reduce({number for number in asked if self._may_match(number)})
+            return Spread(threads, frozenset(entries))
+        return Spread(frozenset((self.intern(thread._replace(node=node, obligations=obligations)),)))
+
+    def _with(self, number: ThreadId, obligations: Obligations) -> ThreadId:
+        thread = self._threads[number]
+        return self.intern(thread._replace(obligations=thread.obligations | obligations))
+
+    def _step_obligations(self, obligations: Obligations, byte_class: int, past: Past) -> Obligations | None:
+        """The obligations after a byte; None where one of them is broken."""
+        after = set()
+        for negated, threads in obligations:
+            settled = settle(negated, self.step(threads, byte_class, past), self.is_certain)
+            if settled is False:
+                return None
+            if settled is not True:
+                after.add(settled)
+        return frozenset(after)
+
+    # ------------------------------------------------------------------ what is reached without reading
+
+    def place(self, pc: Pc, past: Past, counters: Counters = (), stacks: StackSet = BOTTOM) -> Threads:
+        """The threads that an instruction leads to without reading a byte, on these stacks.
+
+        `past` may hold the verdicts of inner looks only, where this is part of an outer one.
+        """
+        spread = self._spread(pc, past, counters, stacks)
+        return self._whole(spread, past) if spread.is_open else spread.threads
+
+    def _spread(self, pc: Pc, past: Past, counters: Counters, stacks: StackSet) -> Spread:
+        key = (pc, counters, stacks, past)
+        result = self._placed.get(key)
+        if result is None:
+            result = self._placed[key] = self._compute_place(pc, counters, stacks, past)
+        return result
+
+    def _compute_place(self, pc: Pc, counters: Counters, stacks: StackSet, past: Past) -> Spread:
+        return self._follow(self._closures.closure(pc, counters), stacks, past, into_corners=False)
+
+    def _follow(self, closure: Closure, stacks: StackSet, past: Past, *, into_corners: bool) -> Spread:
+        """Return what a closure leads to on these stacks.
+
+        Where it returns into corners, that is left to whoever does so for all threads at once, unless `into_corners`.
+        """
+        reached: set[ThreadId] = set()
+        entries: set[Entry] = set()
+        returns: set[StackSet] = set()
+        todo, seen = [(closure, stacks)], set[StackSet]()
+        while todo:
+            closure, below = todo.pop()
+            self._put(closure, below, past, reached)
+            if closure.entered:
+                entries.update(self._entries(closure, below, past))
+            if closure.returns and below not in seen:
+                seen.add(below)
+                if not into_corners and any(frame.is_corner for frame in self.stacks.tops(below)):
+                    returns.add(below)
+                else:
+                    todo += self._returned(below)
+        return Spread(self._reduce(reached), frozenset(entries), frozenset(returns))
+
+    def _put(
+        self, closure: Closure, stacks: StackSet, past: Past, into: set[ThreadId], asked: Obligations = FREE
+    ) -> None:
+        for pc, counters, pushed, looks in closure.reached:
+            turn()
+            obligations = self._obligations(looks, past)
+            if obligations is None:
+                continue
+            number = self.intern(Thread(pc, 0, counters, obligations | asked, self._push(pushed, stacks)))
+            if self._may_match(number):
+                into.add(number)
+            self._limits.check("alternatives of one configuration", len(into), self._limits.threads, "threads")
+
+    def _push(self, frames: tuple[Frame, ...], stacks: StackSet) -> StackSet:
+        for frame in frames:
+            stacks = self.stacks.push(frame, stacks)
+        return stacks
+
+    def _entries(self, closure: Closure, stacks: StackSet, past: Past, asked: Obligations = FREE) -> Iterator[Entry]:
+        for corner, rule, pushed, looks in closure.entered:
+            obligations = self._obligations(looks, past)
+            if obligations is not None:
+                on = self.stacks.push_called(rule, self._push(pushed, stacks), partial(self._closures.ends, goal=rule))
+                yield Entry(corner, obligations | asked, on)
+
+    def _whole(self, spread: Spread, past: Past) -> Threads:
+        """All threads, those within corners too."""
+        return self._reduce({*spread.threads, *self._enter(spread.entries, spread.returns, past)})
+
+    def _enter(self, entries: frozenset[Entry], returns: frozenset[StackSet], past: Past) -> Threads:
+        """Return the threads behind the rules of corners that are over, and those within the corners that are entered.
+
+        Each is worked out once on all stacks together.
+        """
+        key = entries, returns, past
+        known = self._entered.get(key)
+        if known is None:
+            reached: set[ThreadId] = set()
+            todo = entries
+            if returns:
+                behind = self._follow(_OVER, self.stacks.union_all(sorted(returns)), past, into_corners=True)
+                reached |= behind.threads
+                todo |= behind.entries
+            while todo:
+                on: dict[tuple[int, Obligations], list[StackSet]] = {}
+                for corner, obligations, stacks in todo:
+                    on.setdefault((corner, obligations), []).append(stacks)
+                inner: set[Entry] = set()
+                for (corner, obligations), sets in on.items():
+                    closure, united = self._closures.inside(corner), self.stacks.union_all(sorted(sets))
+                    self._put(closure, united, past, reached, obligations)
+                    inner.update(self._entries(closure, united, past, obligations))
+                todo = frozenset(inner)  # of other corners, and none of those leads back
+            known = self._entered[key] = frozenset(reached)
+        return known
+
+    def _returned(self, stacks: StackSet) -> list[tuple[Closure, StackSet]]:
+        """Where the rule on top of the stacks goes on when it is over."""
+        ways = []
+        todo, seen = [stacks], {stacks}
+        while todo:
+            for frame, below in self.stacks.tops(todo.pop()).items():
+                turn(2)
+                if not frame.is_corner:
+                    ways.append((self._closures.closure(frame.to, frame.counters), below))
+                    continue
+                for site in self._closures.sites(frame.current):
+                    turn(4)
+                    on = self.stacks.push(begun(site.rule), below)
+                    ways.append((self._closures.closure(site.to, site.counters), on))
+                rest = self.stacks.tops(below).get(called(frame.current))
+                if rest is not None and rest not in seen:
+                    seen.add(rest)
+                    todo.append(rest)
+        return ways
+
+    def _obligations(self, looks: frozenset[int], past: Past) -> Obligations | None:
+        """What the conditions come to; None where one of them does not hold."""
+        obligations = FREE
+        for look in looks:
+            program = self.program.looks[look]
+            threads = self.place(program.start, past[:look]) if program.ahead else past[look]
+            settled = settle(program.negated, threads, self.is_certain)
+            if settled is False:
+                return None
+            if settled is not True:
+                obligations |= {settled}
+        return obligations
+
+    # ------------------------------------------------------------------ fewer threads, same language
+
+    def _reduce(self, numbers: set[ThreadId]) -> Threads:
+        """One thread for what differs in its stacks alone, and none that another one covers."""
+        if len(numbers) > 1:
+            groups: dict[tuple[Pc, int], list[ThreadId]] = {}
+            for number in numbers:
+                turn()
+                thread = self._threads[number]
+                groups.setdefault((thread.pc, thread.node), []).append(number)
+            if len(groups) < len(numbers):
+                numbers = set()
+                for group in groups.values():
+                    numbers |= self._uncovered(self._united(group)) if len(group) > 1 else set(group)
+            self._limits.check("alternatives of one configuration", len(numbers), self._limits.threads, "threads")
+        return frozenset(numbers)
+
+    def _united(self, group: list[ThreadId]) -> set[ThreadId]:
+        if not self.program.rules:
+            return set(group)
+        stacks: dict[Thread, list[StackSet]] = {}
+        for number in group:
+            thread = self._threads[number]
+            stacks.setdefault(thread._replace(stacks=BOTTOM), []).append(thread.stacks)
+        return {self.intern(key._replace(stacks=self.stacks.union_all(on))) for key, on in stacks.items()}
+
+    def _uncovered(self, group: set[ThreadId]) -> set[ThreadId]:
+        if not 1 < len(group) <= _LARGEST_COMPARED:
+            return group
+        threads = {number: self._threads[number] for number in group}
+        minima = self.program.minima[next(iter(threads.values())).pc]
+        covered: set[ThreadId] = set()
+        for number, thread in threads.items():
+            turn(2 + len(group) // 2)  # each is compared with all
+            if number not in covered:
+                covered |= {
+                    other
+                    for other, its in threads.items()
+                    if other != number and other not in covered and covers(thread, its, minima)
+                }
+        return group - covered

@@ -1,0 +1,244 @@
+"""A grammar whose rules nest, as one minimal automaton for each rule, with call edges.
+
+A rule is regular over bytes, tokens and the names of rules: the subset
+construction and the minimisation are those of any automaton, with a call as
+one more letter (recursive transition networks: Woods, *Transition network
+grammars for natural language analysis*, CACM 13(10), 1970). So left recursion
+is a call edge that leaves the start, and ambiguity stays between the letters.
+`rule_match` says where a text stands in them.
+
+Every rule is kept under its own name, since the names are what its author
+knows. Rejected: putting rules that do not recur in the place of their calls,
+which makes fewer and larger automata that nobody wrote.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+from engine.automata.byte_classes import ByteClasses, join_ranges
+from engine.automata.dfa.dfa import ByteDfa, DfaEdge
+from engine.automata.dfa.materialise import merge_equivalent
+from engine.automata.nfa.program import Atom, Call, Pc, Program, TokenAtom
+from engine.automata.rtn.rule_network import Place, Within, body_of, span_of
+from engine.automata.utf8 import FINAL
+from engine.grammar import TokenSet
+from engine.source import CancelToken, InvariantError, LimitExceededError, Span
+
+_Places: TypeAlias = frozenset[Place]
+_TokenKey: TypeAlias = tuple[tuple[str, ...], tuple[int, ...], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class CallEdge:
+    """From one state of a rule to another by whatever the rule `rule` matches; `spans` are the references."""
+
+    source: int
+    target: int
+    rule: str
+    spans: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TokenEdge:
+    """From one state of a rule to another by one token, taken whole."""
+
+    source: int
+    target: int
+    tokens: TokenSet
+
+
+@dataclass(frozen=True, slots=True)
+class RuleAutomaton:
+    """What one rule matches.
+
+    Attributes:
+        span: of its name where it is defined.
+        nullable: whether it matches the empty text.
+        dfa: its states, of which 0 is the start, and its edges over bytes. Where a state accepts, the rule may be over.
+        calls: its edges over rules.
+        tokens: its edges over tokens taken whole.
+    """
+
+    name: str
+    span: Span
+    nullable: bool
+    dfa: ByteDfa
+    calls: tuple[CallEdge, ...] = ()
+    tokens: tuple[TokenEdge, ...] = ()
+
+
+@dataclass(frozen=True)
+class RuleAutomata:
+    """A whole grammar.
+
+    Attributes:
+        rules: those that the start rule leads to, itself first; none where no text matches.
+    """
+
+    rules: tuple[RuleAutomaton, ...]
+
+    def __post_init__(self) -> None:
+        if not {call.rule for rule in self.rules for call in rule.calls} <= self.numbers.keys():
+            raise InvariantError("a rule calls one that does not exist")
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """The index of each rule, by its name."""
+        return {rule.name: number for number, rule in enumerate(self.rules)}
+
+    @property
+    def size(self) -> int:
+        """How many states there are in all rules."""
+        return sum(len(rule.dfa.states) for rule in self.rules)
+
+
+def rule_automata(program: Program, limit: int, cancel: CancelToken | None = None) -> RuleAutomata:
+    """The automata of a program that has rules, in the order of the source behind the start rule.
+
+    Raises:
+        LimitExceededError: they take more than `limit` states before minimisation.
+        CancelledError: `cancel` was used.
+    """
+    start = program.instructions[program.start]
+    if not isinstance(start, Call):
+        raise InvariantError("a program without rules has no automaton for each of them")
+    # All states are counted before any automaton is minimised, which takes as long again: a limit is met sooner.
+    explored: dict[int, _Subsets] = {}
+    within, left, todo = Within(program), limit, [start.rule]
+    while todo:
+        number = todo.pop()
+        if number in explored:
+            continue
+        if cancel is not None:
+            cancel.report("states of rules", len(explored))
+        explored[number] = _Subsets(program, within, number, limit, left, cancel)
+        left -= len(explored[number].states)
+        todo += explored[number].called
+    built: dict[int, RuleAutomaton] = {}
+    numbers = {rule.name: number for number, rule in enumerate(program.rules)}
+    todo = [start.rule]
+    while todo:
+        number = todo.pop()
+        if number in built:
+            continue
+        if cancel is not None:
+            cancel.report("rules", len(built), len(explored))
+        built[number] = explored.pop(number).minimal()
+        todo += (numbers[call.rule] for call in built[number].calls)
+    others = sorted(built.keys() - {start.rule})
+    return RuleAutomata(tuple(built[number] for number in (start.rule, *others)))
+
+
+class _Subsets:
+    """The subset construction of one rule, over its own letters: its byte classes, its calls, its tokens."""
+
+    def __init__(
+        self, program: Program, within: Within, rule: int, limit: int, left: int, cancel: CancelToken | None
+    ) -> None:
+        self._program = program
+        self._rule = program.rules[rule]
+        self._within = within
+        self._cancel = cancel
+        body = [program.instructions[pc] for pc in sorted(body_of(program, self._rule.start))]
+        self._classes = ByteClasses.of(letter.automaton for letter in body if isinstance(letter, Atom))
+        self._calls = sorted({letter.rule for letter in body if isinstance(letter, Call)})
+        # One that is written twice is one letter; what two sets share is left to whoever takes a token.
+        self._tokens = {_key(letter.tokens): letter.tokens for letter in body if isinstance(letter, TokenAtom)}
+        self.states: list[_Places] = [self._reached(self._rule.start, ())]
+        self.rows: list[list[int]] = []
+        self._explore(limit, left)
+
+    @property
+    def called(self) -> list[int]:
+        """The rules that some state calls."""
+        first = len(self._classes)
+        return [rule for at, rule in enumerate(self._calls, first) if any(row[at] >= 0 for row in self.rows)]
+
+    def minimal(self) -> RuleAutomaton:
+        """The minimal automaton."""
+        merged = merge_equivalent(
+            self.rows,
+            [any(map(self._within.is_end, places)) for places in self.states],
+            [{span_of(letter) for place in places if (letter := self._within.letter(place))} for places in self.states],
+            self._edge_spans,
+            self._cancel,
+            kind=lambda symbol: max(0, symbol - len(self._classes) + 1),
+        )
+        bytes_, calls, tokens = [], [], []
+        for (source, target, kind), (symbols, spans) in sorted(merged.edges.items()):
+            if kind == 0:
+                ranges = join_ranges(self._classes.ranges[symbol] for symbol in symbols)
+                bytes_.append(DfaEdge(source, target, ranges, spans))
+            elif kind <= len(self._calls):
+                calls.append(CallEdge(source, target, self._program.rules[self._calls[kind - 1]].name, spans))
+            else:
+                tokens.append(TokenEdge(source, target, [*self._tokens.values()][kind - 1 - len(self._calls)]))
+        dfa = ByteDfa(0, merged.states, tuple(bytes_))
+        rule = self._rule
+        return RuleAutomaton(rule.name, rule.span, rule.nullable, dfa, tuple(calls), tuple(tokens))
+
+    def _explore(self, limit: int, left: int) -> None:
+        index = {self.states[0]: 0}
+        while len(self.rows) < len(self.states):
+            row = []
+            if self._cancel is not None:
+                self._cancel.check()
+            for places in self._following(self.states[len(self.rows)]):
+                if places and places not in index:
+                    if len(self.states) == left:
+                        raise LimitExceededError("states of the rules' automata", given=limit + 1, limit=limit)
+                    index[places] = len(self.states)
+                    self.states.append(places)
+                row.append(index[places] if places else -1)
+            self.rows.append(row)
+
+    def _following(self, places: _Places) -> Iterable[_Places]:
+        """By letter, what it leads to."""
+        for byte in self._classes.representatives:
+            yield frozenset().union(*(self._read(place, byte) for place in places))
+        called, taken = self._by_letter(places)
+        for rule in self._calls:
+            yield frozenset().union(*called.get(rule, ()))
+        for tokens in self._tokens:
+            yield frozenset().union(*taken.get(tokens, ()))
+
+    def _by_letter(self, places: _Places) -> tuple[dict[int, list[_Places]], dict[_TokenKey, list[_Places]]]:
+        called: dict[int, list[_Places]] = {}
+        taken: dict[_TokenKey, list[_Places]] = {}
+        for place in places:
+            letter = self._within.letter(place)
+            if isinstance(letter, Call):
+                called.setdefault(letter.rule, []).append(self._reached(letter.to, place.counters))
+            elif isinstance(letter, TokenAtom):
+                taken.setdefault(_key(letter.tokens), []).append(self._reached(letter.to, place.counters))
+        return called, taken
+
+    def _read(self, place: Place, byte: int) -> _Places:
+        letter = self._within.letter(place)
+        node = letter.automaton.step(place.node, byte) if isinstance(letter, Atom) else None
+        if node is None or not isinstance(letter, Atom):
+            return frozenset()
+        return self._reached(letter.to, place.counters) if node == FINAL else frozenset((place._replace(node=node),))
+
+    def _reached(self, pc: Pc, counters: tuple[int, ...]) -> _Places:
+        return frozenset(self._within.places(pc, counters))
+
+    def _edge_spans(self, state: int, symbol: int) -> set[Span]:
+        call = symbol - len(self._classes)
+        found = set()
+        for place in self.states[state]:
+            letter = self._within.letter(place)
+            match letter:
+                case Atom() if call < 0 and self._read(place, self._classes.representatives[symbol]):
+                    found.add(letter.span)
+                case Call() if 0 <= call < len(self._calls) and letter.rule == self._calls[call]:
+                    found.add(letter.span)
+        return found
+
+
+def _key(tokens: TokenSet) -> _TokenKey:
+    return tokens.names, tokens.ids, tokens.negated

@@ -1,0 +1,233 @@
+"""Where a text stands in the automata of its grammar's rules.
+
+Earley's algorithm (CACM 13(2), 1970) over automata instead of dotted rules: an
+item is a state and the position at which its rule was called. A rule that may
+be empty is passed over where it is called (Aycock and Horspool, *Practical
+Earley parsing*, The Computer Journal 45(6), 2002), so left recursion, hidden or
+not, and ambiguity end by themselves. A call with nothing left to do behind it
+returns to where its caller does (Leo, *A general context-free parsing algorithm
+running in linear time on every LR(k) grammar*, TCS 82, 1991), or a list of n
+items written by right recursion would take n returns for each. What a text has
+in common with the last one asked for is not read again.
+
+Rejected: reading the places off a configuration of the runtime. It has
+forgotten who called where nothing was left to do, and which way through a rule
+was taken, so that a rule's state is no function of it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import NamedTuple, TypeAlias
+
+from engine.automata.rtn.rule_automata import RuleAutomata
+from engine.automata.rtn.rule_positions import RulePlaces
+from engine.source import CancelToken, LimitExceededError
+
+MOST_ITEMS = 500_000
+
+Item: TypeAlias = tuple[int, int, int]
+"""A rule, a state of it, and where it was called."""
+
+Call: TypeAlias = tuple[int, int]
+"""One use of a rule: the rule, and where it was called."""
+
+_CHECK_EVERY = 64
+
+
+class OpenRules(NamedTuple):
+    """The uses of rules that a text is in the midst of, those left out of which nothing is read.
+
+    Attributes:
+        read: those that read its last byte, over or not.
+        open: those of them that may go on; the ones that were called earlier come first.
+        depth: how many of `open` are within one another, at most; what calls itself on the left counts once.
+    """
+
+    read: frozenset[Call] = frozenset()
+    open: tuple[Call, ...] = ()
+    depth: int = 0
+
+
+class _Position:
+    """The items after so many bytes."""
+
+    def __init__(self) -> None:
+        self.items: dict[Item, None] = {}
+        self.callers: defaultdict[int, list[Item]] = defaultdict(list)  # by the rule that they call here
+        self.returns: dict[int, Item] = {}  # where a rule that is called once here goes on, tail calls left out
+
+
+class RuleMatch:
+    """Follows texts through the automata of one grammar, one after the other."""
+
+    def __init__(self, automata: RuleAutomata) -> None:
+        self._automata = automata
+        numbers = automata.numbers
+        self._calls: list[list[list[tuple[int, int]]]] = [[[] for _ in rule.dfa.states] for rule in automata.rules]
+        self._after: dict[tuple[int, int, int], int] = {}  # by rule, state and called rule
+        for number, rule in enumerate(automata.rules):
+            for call in rule.calls:
+                self._calls[number][call.source].append((numbers[call.rule], call.target))
+                self._after[number, call.source, numbers[call.rule]] = call.target
+        self._reads = [
+            frozenset((*(edge.source for edge in rule.dfa.edges), *(edge.source for edge in rule.tokens)))
+            for rule in automata.rules
+        ]
+        self._ends = {
+            (number, state.id)
+            for number, rule in enumerate(automata.rules)
+            for state in rule.dfa.states
+            if state.accepting and state.id not in self._reads[number] and not self._calls[number][state.id]
+        }
+        self._data = b""
+        self._positions: list[_Position] = []
+        self._size = 0
+
+    def places(self, data: bytes, cancel: CancelToken | None = None) -> RulePlaces:
+        """Where a text stands; nowhere if no text that matches begins so.
+
+        Raises:
+            LimitExceededError: so many ways lead there that they are not followed.
+            CancelledError: `cancel` was used.
+        """
+        items = self._read(data, cancel)
+        over = [item for item in items if item[0] == item[2] == 0 and self._accepts(item)]
+        standing = [item for item in items if item[1] in self._reads[item[0]]] + over
+        waiting: set[tuple[int, int, int]] = set()
+        todo, seen = list(standing), set[tuple[int, int]]()
+        while todo:
+            rule, _, origin = todo.pop()
+            if (rule, origin) in seen:
+                continue
+            seen.add((rule, origin))
+            callers = self._positions[origin].callers.get(rule, ())
+            waiting.update((caller, state, rule) for caller, state, _ in callers)
+            todo += callers
+        return RulePlaces(frozenset((rule, state) for rule, state, _ in standing), frozenset(waiting), bool(over))
+
+    def open_rules(self, data: bytes, cancel: CancelToken | None = None) -> OpenRules:
+        """The rules that a text is within; none if no text that matches begins so, or nothing was read.
+
+        Raises:
+            LimitExceededError: so many ways lead there that they are not followed.
+            CancelledError: `cancel` was used.
+        """
+        items = self._read(data, cancel)
+        here = len(self._positions) - 1
+        if here < len(data) or not data:
+            return OpenRules()
+        read = self._callers({(rule, origin) for rule, _, origin in items}, here)
+        going_on = ((rule, origin) for rule, state, origin in items if self._goes_on(rule, state))
+        is_open = self._callers(set(going_on), here)
+        order = sorted(is_open, key=lambda call: (call[1], call[0]))
+        return OpenRules(frozenset(read), tuple(order), self._depth(is_open))
+
+    def _goes_on(self, rule: int, state: int) -> bool:
+        return state in self._reads[rule] or bool(self._calls[rule][state])
+
+    def _callers(self, calls: set[Call], here: int) -> dict[Call, list[Call]]:
+        """Some uses of rules and all those that they are within, with their callers; without those called just now."""
+        found: dict[Call, list[Call]] = {}
+        todo, seen = list(calls), set(calls)
+        while todo:
+            rule, origin = todo.pop()
+            above = [(caller, began) for caller, _, began in self._positions[origin].callers.get(rule, ())]
+            if origin < here:
+                found[rule, origin] = above
+            todo += (call for call in above if call not in seen)
+            seen.update(above)
+        return found
+
+    def _depth(self, callers: dict[Call, list[Call]]) -> int:
+        """The length of the longest way to the start rule; a way that comes back to itself ends there."""
+        depths: dict[Call, int] = {}
+        under_way: set[Call] = set()
+        todo = list(callers)
+        while todo:
+            call = todo[-1]
+            missing = [above for above in callers[call] if above not in depths and above not in under_way]
+            if call in depths or (call in under_way and not missing):
+                todo.pop()
+                under_way.discard(call)
+                depths.setdefault(call, 1 + max((depths.get(above, 0) for above in callers[call]), default=0))
+            else:
+                under_way.add(call)
+                todo += missing
+        return max(depths.values(), default=0)
+
+    def _read(self, data: bytes, cancel: CancelToken | None) -> Iterable[Item]:
+        """The items after a text."""
+        shared = len(self._data)
+        if not data.startswith(self._data):
+            pairs = enumerate(zip(self._data, data, strict=False))
+            shared = next((at for at, (old, new) in pairs if old != new), len(data))
+        for position in self._positions[shared + 1 :]:
+            self._size -= len(position.items)
+        del self._positions[shared + 1 :]
+        self._data = data[:shared]
+        if not self._positions:
+            self._add([(0, 0, 0)] if self._automata.rules else [])
+        for at in range(shared, len(data)):
+            if cancel is not None and at % _CHECK_EVERY == 0:
+                cancel.check()
+            items = self._positions[-1].items
+            if not items:
+                break
+            following = ((item, self._automata.rules[item[0]].dfa.step(item[1], data[at])) for item in items)
+            self._add([(rule, state, origin) for (rule, _, origin), state in following if state is not None])
+            self._data = data[: at + 1]
+        return self._positions[-1].items
+
+    def _add(self, items: list[Item]) -> None:
+        """Another position: these items, what they call, and what goes on where they end."""
+        here, position = len(self._positions), _Position()
+        self._positions.append(position)
+        position.items.update(dict.fromkeys(items))
+        todo = items
+        while todo:
+            item = todo.pop()
+            rule, state, origin = item
+            found: list[Item] = []
+            for called, target in self._calls[rule][state]:
+                position.callers[called].append(item)
+                found.append((called, 0, here))
+                if self._automata.rules[called].nullable:
+                    found.append((rule, target, origin))
+            if origin < here and self._accepts(item):
+                found += self._returned(rule, origin)
+            for other in found:
+                if other not in position.items:
+                    position.items[other] = None
+                    todo.append(other)
+            size = self._size + len(position.items)
+            if size > MOST_ITEMS:
+                self._positions.pop()
+                raise LimitExceededError("ways to follow through the rules", given=size, limit=MOST_ITEMS)
+        self._size += len(position.items)
+
+    def _returned(self, rule: int, origin: int) -> list[Item]:
+        """Where the callers of a rule go on that was called at an earlier position and is over."""
+        callers = self._positions[origin].callers.get(rule, [])
+        if len(callers) != 1:
+            return [(caller, self._after[caller, state, rule], began) for caller, state, began in callers]
+        skipped: list[tuple[int, int]] = []
+        while True:
+            known = self._positions[origin].returns.get(rule)
+            if known is not None:
+                break
+            skipped.append((rule, origin))
+            ((caller, state, began),) = callers
+            known = caller, self._after[caller, state, rule], began
+            callers = self._positions[began].callers.get(caller, [])
+            # The start rule's own end is where the match may be over, and is not left out.
+            if (caller, known[1]) not in self._ends or caller == began == 0 or len(callers) != 1:
+                break
+            rule, origin = caller, began
+        for rule, origin in skipped:
+            self._positions[origin].returns[rule] = known
+        return [known]
+
+    def _accepts(self, item: Item) -> bool:
+        return self._automata.rules[item[0]].dfa.states[item[1]].accepting

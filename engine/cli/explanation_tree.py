@@ -1,0 +1,25 @@
+"""A grammar in words, for `turnstile explain --tree`."""
+
+from __future__ import annotations
+
+from engine.cli.output import place_of
+from engine.compile import CompiledGrammar
+from engine.diagnosis.explanation_tree import Description, Phrase
+from engine.diagnosis.explanation_tree.describe import describe_grammar
+from engine.source import CancelToken, SourceText
+
+
+def described(grammar: CompiledGrammar, cancel: CancelToken, *, as_json: bool) -> dict[str, object] | list[str]:
+    """What each part of a grammar's text means."""
+    with cancel.at_work():
+        found = describe_grammar(grammar.notation, grammar.source, grammar.options)
+    return _as_data(found, grammar.source) if as_json else list(found.lines())
+
+
+def _as_data(found: Description, source: SourceText) -> dict[str, object]:
+    return {"phrases": [_phrase(phrase, source) for phrase in found.phrases], "complete": found.is_whole}
+
+
+def _phrase(phrase: Phrase, source: SourceText) -> dict[str, object]:
+    target = None if phrase.target is None else place_of(phrase.target, source)
+    return {"words": phrase.text, "depth": phrase.depth, **place_of(phrase.span, source), "refers_to": target}

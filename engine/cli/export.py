@@ -1,0 +1,173 @@
+"""`export`: which target, of what, told what; and the list of what fits a grammar."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from engine.cli.grammar_source import STDIN
+from engine.cli.output import complain
+from engine.compile import CompiledGrammar
+from engine.export import Spelling
+from engine.export.target import Artifact, ExportJob, ExportOptions, Forecast, OptionName, Target
+from engine.export.targets import TARGETS, target
+from engine.export.text.conversion import ALREADY
+from engine.export.writing import check, export, fits, make, refusal
+from engine.source import CancelledError, CancelToken
+from engine.vocabulary import Vocabulary
+
+_STDOUT = "-"
+_NOTED = 1_000_000
+"""The size of a file of more bytes is printed before the file is written."""
+
+
+def check_arguments(arguments: argparse.Namespace) -> None:
+    """End the command where options contradict each other: none is passed over in silence."""
+    fail = arguments.parser.error
+    has_grammar = arguments.grammar is not None or arguments.grammar_file is not None
+    if arguments.list:
+        if arguments.output is not None or arguments.to is not None:
+            fail("--list writes nothing: leave --to and --output out")
+        if has_grammar != (arguments.notation is not None):
+            fail("--list asks about no grammar, or about one: --notation with --grammar or --grammar-file")
+        return
+    if arguments.json:
+        fail("--json needs --list")
+    needed = {
+        "--to": arguments.to is not None,
+        "--notation": arguments.notation is not None,
+        "--grammar or --grammar-file": has_grammar,
+        "--output": arguments.output is not None,
+    }
+    if missing := [name for name, is_there in needed.items() if not is_there]:
+        fail(f"the following arguments are required: {', '.join(missing)}")
+    chosen = target(arguments.to)
+    if chosen.needs_vocabulary and not (arguments.model or arguments.tokenizer):
+        fail(f"--to {arguments.to} needs --model or --tokenizer: whose tokens it is over")
+    if chosen.is_folder and arguments.output == _STDOUT:
+        fail(f"--to {arguments.to} writes a folder: give its path as --output")
+
+
+def export_job(
+    arguments: argparse.Namespace,
+    grammar: CompiledGrammar,
+    vocabulary: Callable[[], Vocabulary],
+    cancel: CancelToken,
+) -> ExportJob:
+    """What is exported, and how; an option that the target does not heed ends the command."""
+    takes: frozenset[OptionName] = frozenset() if arguments.list else target(arguments.to).takes(grammar)
+    given: dict[OptionName, Any] = {
+        "spelling": arguments.spelling and Spelling(arguments.spelling),
+        "depth": arguments.depth,
+        "name": arguments.name,
+    }
+    if not arguments.list:
+        for name, value in given.items():
+            if value is not None and name not in takes:
+                arguments.parser.error(f"--{name} means nothing to --to {arguments.to} with this grammar")
+    if "model" in takes and arguments.model:  # a server's name for it; nothing is loaded
+        given["model"] = arguments.model
+        has_vocabulary = bool(arguments.tokenizer)
+    else:
+        has_vocabulary = bool(arguments.model or arguments.tokenizer)
+    options = ExportOptions(**{name: value for name, value in given.items() if value is not None})
+    found = vocabulary() if has_vocabulary else None
+    return ExportJob(
+        grammar,
+        found,
+        options,
+        cancel,
+        on_forecast=lambda forecast: _warn_or_ask(arguments, forecast),
+        on_made=lambda size: _say_size(arguments.output, size),
+    )
+
+
+def _say_size(path: str, size: int) -> None:
+    """Say how large a file of more than a megabyte is, before it is written."""
+    if size > _NOTED:
+        complain(f"note: writing {size / 1e6:,.1f} MB to {path}")
+
+
+def _warn_or_ask(arguments: argparse.Namespace, forecast: Forecast) -> None:
+    """Say that a file will be large before it is made; on a terminal, ask whether to go on.
+
+    Raises:
+        CancelledError: the answer is no.
+    """
+    if not forecast.is_large and forecast.count <= forecast.limit:
+        return
+    complain(f"note: {forecast.sentence}")
+    if arguments.yes or arguments.grammar_file == STDIN or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return
+    print("Go on? [y/N] ", end="", file=sys.stderr, flush=True)
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise CancelledError
+
+
+def write(arguments: argparse.Namespace, job: ExportJob) -> None:
+    """Write the export, checked; what it leaves out, and what was compared, is told on stderr."""
+    chosen = target(arguments.to)
+    why_not = refusal(chosen, job)
+    if why_not and job.vocabulary is None and not refusal_with_any_vocabulary(chosen, job):
+        arguments.parser.error(f"--to {arguments.to} needs --model or --tokenizer: whose tokens it is over")
+    if why_not == ALREADY:
+        arguments.parser.error(why_not)
+    if arguments.output == _STDOUT:
+        artifact = make(chosen.name, job)
+        checked, notes = check(chosen.name, artifact, job), artifact.notes
+        _print(artifact)
+    else:
+        exported = export(chosen.name, job, Path(arguments.output))
+        checked, notes = exported.check, exported.notes
+    for note in notes:
+        complain(f"note: {note}")
+    complain(checked.sentence)
+
+
+def refusal_with_any_vocabulary(chosen: Target, job: ExportJob) -> str:
+    """Why a target would not fit, had a vocabulary been given."""
+    return chosen.refusal(job.compiled, Vocabulary([b"a"], ()), job.options)
+
+
+def _print(artifact: Artifact) -> None:
+    try:
+        text = artifact.content.decode()
+    except UnicodeDecodeError:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(artifact.content)
+        sys.stdout.flush()
+        return
+    # A regex ends without a line end, which would be part of it; only a terminal needs one, for its prompt.
+    end = "" if text.endswith("\n") or not sys.stdout.isatty() else "\n"
+    print(text, end=end, flush=True)  # a reader that is gone is found out before it is told what was compared
+
+
+def listed(job: ExportJob | None) -> list[dict[str, object]]:
+    """All targets as data; with a job, also whether each fits."""
+    found = []
+    verdicts = {fit.target.name: fit.refusal for fit in fits(job)} if job is not None else {}
+    for name in TARGETS:
+        one = target(name)
+        entry: dict[str, object] = {"target": name, "group": one.group, "title": one.title, "about": one.about}
+        if job is not None:
+            entry |= {"fits": not verdicts[name], "reason": verdicts[name]}
+        found.append(entry)
+    return found
+
+
+def listed_in_words(entries: list[dict[str, object]]) -> Iterator[str]:
+    """The same as lines, under the headings of their groups."""
+    group = None
+    width = max(len(str(entry["target"])) for entry in entries)
+    for entry in entries:
+        if entry["group"] != group:
+            if group is not None:
+                yield ""
+            group = entry["group"]
+            yield f"{group}:"
+        why_not = entry.get("reason")
+        said = f"no: {why_not}" if why_not else f"{entry['title']}. {entry['about']}"
+        yield f"  {entry['target']!s:{width}}  {said}"

@@ -1,0 +1,377 @@
+"""`coalesce`: what a grammar forces, the ways to spell it, and what it saves not to ask for it.
+
+A JSON Schema takes every escape that JSON has (`n` is also `\\u006e`), so that next to
+nothing of its text is forced. A server that sends it in one spelling forces its keys:
+that form, which `export` writes too, is what is looked at unless `--spelling any` is given.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from engine.automata.dfa.dfa import ByteDfa
+from engine.cli.forced_automata import as_dot, merged_as_data, print_index
+from engine.cli.grammar_source import compile_options, read_grammar
+from engine.cli.output import CommandError, IllegalTextError, ProgressLine, complain, place_of, print_json
+from engine.compile import CompiledGrammar, compile_grammar
+from engine.source import CancelToken, LimitExceededError
+from engine.source.number_format import percent
+from engine.vocabulary import visible
+
+if TYPE_CHECKING:
+    from engine.decoding.forced.encodings import Ask
+    from engine.decoding.forced.values import CoalescedGeneration, Outlook
+    from engine.matching import Matcher
+    from engine.models import LogitSource
+
+MOST_STATES = 5_000
+MOST_LINES = 40
+MOST_SHOWN = 12
+
+Count = Callable[[str], int]
+
+
+def add_coalesce(parser: argparse.ArgumentParser, text: Callable[[str], str], count: Count, natural: Count) -> None:
+    """The options of the command, but for those of the grammar.
+
+    Args:
+        parser: of `coalesce`.
+        text: reads an argument that is any text.
+        count: reads a number from 1.
+        natural: reads a number from 0.
+    """
+    parser.set_defaults(run=coalesce, parser=parser)
+    parser.description = (
+        "Shows the texts that a grammar forces, the automaton with them merged, the tokens that may spell them with "
+        "what the model says of each, and how many calls of the model it saves not to ask for them."
+    )
+    parser.add_argument("--model", required=True, help="whose tokens, as for generate; uniform:PATH is a tokenizer")
+    parser.add_argument("--prompt", type=text, default="", help="what the model reads first")
+    parser.add_argument("--text", type=text, default="", help="what was written so far (nothing)")
+    parser.add_argument("--of", type=text, metavar="PART", help="list the spellings of a part of the forced text")
+    parser.add_argument("--paths", type=count, default=8, metavar="N", help="list N spellings at most (8)")
+    parser.add_argument(
+        "--spelling",
+        choices=["plain", "any"],
+        help="of strings and numbers of a JSON Schema: the shortest, or any, with which little is forced (plain)",
+    )
+    parser.add_argument("--max-tokens", type=count, default=256, metavar="N", help="of the generations (256)")
+    parser.add_argument("--seed", type=natural, default=0, metavar="N", help="of the generations (0)")
+    parser.add_argument("--greedy", action="store_true", help="generate the most probable text")
+    shown = parser.add_mutually_exclusive_group()
+    shown.add_argument("--dot", choices=["before", "after"], help="print the automaton and nothing else, for Graphviz")
+    shown.add_argument("--index", action="store_true", help="print {state: {token: next}} and nothing else")
+    parser.add_argument("--json", action="store_true", help="print it as JSON")
+
+
+def coalesce(arguments: argparse.Namespace) -> int:
+    """Print what is forced and what that saves."""
+    _check(arguments)
+    with ProgressLine() as cancel:
+        grammar, compiled, notes = _grammar(arguments, cancel)
+        if grammar.is_empty:
+            raise CommandError("no text matches this grammar, so nothing is forced")
+        for note in notes:
+            complain(f"note: {note}")
+        dfa, why_not = _drawn(grammar, compiled, cancel)
+        if (arguments.dot or arguments.index) and dfa is None:
+            raise CommandError(why_not)
+        if arguments.dot:
+            assert dfa is not None
+            print(as_dot(dfa, arguments.dot))
+            return 0
+        from engine.models import load_model
+
+        model = load_model(arguments.model, cancel=cancel)
+        if arguments.index:
+            print_index(grammar, model.vocabulary, cancel, as_json=arguments.json)
+            return 0
+        report = Report(grammar, model, dfa, why_not)
+        found = report.found(arguments, cancel)
+    if arguments.json:
+        print_json(found.document)
+    else:
+        print("\n".join(found.lines))
+    return 0
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    """End the command where options contradict each other: none is passed over in silence."""
+    fail = arguments.parser.error
+    if arguments.dot and arguments.json:
+        fail("--dot prints Graphviz's own form: leave --json out")
+    if arguments.spelling and arguments.notation != "json_schema":
+        fail("--spelling is about strings in a JSON Schema: leave it out")
+    if (arguments.dot or arguments.index) and (arguments.text or arguments.prompt or arguments.of is not None):
+        fail("--dot and --index are about the whole grammar: leave --text, --prompt and --of out")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What the command says: as data, and as lines for a person."""
+
+    document: dict[str, Any]
+    lines: list[str]
+
+
+class Report:
+    """All that is said of a grammar and a model."""
+
+    def __init__(self, grammar: CompiledGrammar, model: LogitSource, dfa: ByteDfa | None, why_not: str) -> None:
+        from engine.models.tokenizer_spelling import speller_of
+
+        self._grammar, self._model = grammar, model
+        self._vocabulary, self._spell = model.vocabulary, speller_of(model)
+        self._dfa, self._why_not = dfa, why_not
+
+    def found(self, arguments: argparse.Namespace, cancel: CancelToken) -> Found:
+        """The whole report.
+
+        Raises:
+            CommandError: the text, or the part, does not stand in the grammar.
+            CancelledError: it was cancelled.
+        """
+        document: dict[str, Any] = {}
+        lines: list[str] = []
+        spellings = self._asked(arguments.prompt, arguments.text, arguments.of)
+        strategies = self._strategies(arguments, cancel)  # before the spellings: the model remembers what it was asked
+        for part in (self._automaton(), spellings(arguments.paths), strategies):
+            document |= part.document
+            lines += [*([""] if lines else []), *part.lines]
+        return Found(document, lines)
+
+    # ------------------------------------------------------------------ the automaton
+
+    def _automaton(self) -> Found:
+        from engine.decoding.forced.lattice import Lattice
+        from engine.decoding.forced.merging import (
+            forced_runs,
+            forced_tokens,
+            merge_forced,
+            token_runs,
+        )
+        from engine.decoding.forced.tokenizer_encoding import own_spelling
+
+        if self._dfa is None:
+            return Found({"automaton": None, "runs": None, "token_runs": None}, [f"not drawn: {self._why_not}"])
+        merged = merge_forced(self._dfa)
+        before = f"{_many(merged.states_before, 'state')} and {_many(merged.edges_before, 'edge')}"
+        lines = [
+            f"{before}; with forced runs merged {len(merged.states):,} and {len(merged.edges):,}:",
+            *_shown([f"  {edge.source} → {edge.target}  {edge.label}" for edge in merged.edges]),
+        ]
+        runs = forced_runs(self._dfa)
+        listed: list[dict[str, Any]] = []
+        for run in runs:
+            own = own_spelling(run.data, self._vocabulary, self._spell)
+            ways = Lattice.of(run.data, self._vocabulary).count
+            listed.append(
+                {
+                    "state": run.state,
+                    "target": run.target,
+                    "text": _text(run.data),
+                    "spellings": ways,
+                    "own": None if own is None else list(own),
+                }
+            )
+        lines += ["", f"{_many(len(runs), 'forced run')}, by bytes:"]
+        lines += _shown(
+            [
+                f"  {run.state} → {run.target}  {visible(run.data)}  {_many(entry['spellings'], 'spelling')}"
+                for run, entry in zip(runs, listed, strict=True)
+            ]
+        )
+        single = token_runs(forced_tokens(self._dfa, self._vocabulary), self._dfa.start)
+        lines += ["", f"{_many(len(single), 'run')} of states with one token:"]
+        lines += _shown([f"  {state}  {self._in_words(ids)}" for state, ids in single])
+        return Found(
+            {
+                "automaton": merged_as_data(merged),
+                "runs": listed,
+                "token_runs": [{"state": state, "ids": list(ids)} for state, ids in single],
+            },
+            lines,
+        )
+
+    # ------------------------------------------------------------------ the spellings of one run
+
+    def _asked(self, prompt: str, text: str, part: str | None) -> Callable[[int], Found]:
+        """How to tell of as many spellings as are wanted; what is wrong with the question is told now."""
+        from engine.decoding.forced.encodings import asking
+        from engine.decoding.forced.lattice import Lattice
+        from engine.decoding.forced.tokenizer_encoding import own_spelling
+        from engine.matching import Matcher
+
+        matcher = Matcher(self._grammar, self._vocabulary)
+        data = text.encode()
+        if not matcher.accept_bytes(data):
+            found = matcher.explain(data)
+            message = f"no match begins with `{visible(data)}`"
+            spans = [place_of(span, self._grammar.source) for span in found.spans]
+            raise IllegalTextError(message, found.offset or 0, found.expected, spans)
+        run = matcher.forced_bytes()
+        where = f"behind `{visible(data)}`" if data else "at the beginning"
+        if not run:
+            if part is not None:
+                raise CommandError(f"nothing is forced {where}, so there is no part of it: see --text")
+            return lambda _: Found({"forced": "", "paths": []}, [f"nothing is forced {where}"])
+        begin, end = 0, len(run)
+        if part is not None:
+            begin = run.find(part.encode()) if part else -1
+            end = begin + len(part.encode())
+            if begin < 0:
+                raise CommandError(f"`{part}` is no part of what is forced {where}: `{visible(run)}`")
+        taken = own_spelling(data, self._vocabulary, self._spell) or Lattice.of(data, self._vocabulary).longest()
+        if taken is None:
+            raise CommandError(f"no tokens of {self._model.name} spell `{visible(data)}`")
+        ask = asking(self._model, [*self._model.encode(prompt), *taken])
+        return lambda most: self._compared(matcher, run, (begin, end), ask, most)
+
+    def _compared(self, matcher: Matcher, run: bytes, part: tuple[int, int], ask: Ask, most: int) -> Found:
+        from engine.decoding.forced.encodings import spellings
+
+        told = spellings(matcher, run, part, self._spell, ask, most)
+        if told is None:
+            raise CommandError(f"no tokens of {self._model.name} spell `{visible(run)}`")
+        sure = "the likeliest" if told.is_exact else "the likeliest that was found"
+        counted = f"{told.count:,}, {len(told.outlooks)} listed"
+        spelled = run[told.begin : told.end]
+        lines = [f"spellings of `{visible(spelled)}`: {counted} (* the tokenizer's own, ^ {sure})"]
+        inner = {one.ids: one.ids[len(told.before) : len(one.ids) - len(told.behind)] for one in told.outlooks}
+        pieces = {ids: self._in_words(part) for ids, part in inner.items()}
+        width = max(map(len, pieces.values()))
+        lines += [
+            f"  {'*' if one.is_own else ' '}{'^' if one.ids == told.likeliest else ' '} {pieces[one.ids]:{width}}  "
+            f"ln p {one.log_p:8.2f}  then {_following(one)}"
+            for one in told.outlooks
+        ]
+        document = {
+            "forced": _text(run),
+            "part": _text(spelled),
+            "spellings": told.count,
+            "likeliest_is_exact": told.is_exact,
+            "paths": [self._path(one, is_likeliest=one.ids == told.likeliest) for one in told.outlooks],
+        }
+        return Found(document, lines)
+
+    def _path(self, one: Outlook, *, is_likeliest: bool) -> dict[str, Any]:
+        return {
+            "ids": list(one.ids),
+            "tokens": [_text(self._vocabulary.tokens[token_id] or b"") for token_id in one.ids],
+            "own": one.is_own,
+            "likeliest": is_likeliest,
+            "log_p": _finite(one.log_p),
+            "z": one.z,
+            "next": [{"text": _text(said.data), "end": not said.data, "p": _finite(said.p)} for said in one.following],
+        }
+
+    # ------------------------------------------------------------------ the strategies
+
+    def _strategies(self, arguments: argparse.Namespace, cancel: CancelToken) -> Found:
+        from engine.decoding import SamplerSettings
+        from engine.decoding.forced.generation import generate_coalesced
+        from engine.decoding.pipeline_settings import Strategy
+
+        sampler = SamplerSettings(seed=arguments.seed, temperature=0.0 if arguments.greedy else 1.0)
+        # One call before the clock runs: the first one of a model is slower than the others.
+        self._model.logits(self._model.encode(arguments.prompt))
+        timings: dict[tuple[int, ...], float] = {}
+        made = [
+            generate_coalesced(
+                self._grammar,
+                self._model,
+                strategy,
+                prompt=arguments.prompt,
+                sampler=sampler,
+                max_tokens=arguments.max_tokens,
+                cancel=cancel,
+                timings=timings,
+            )
+            for strategy in Strategy
+        ]
+        how = "the most probable token" if arguments.greedy else f"seed {arguments.seed}"
+        lines = [f"strategies, {how}:"]
+        lines += [
+            f"  {one.strategy:9} {_many(len(one.generation.steps), 'token'):>11} {_many(one.calls, 'call'):>10} "
+            f"{one.saved:>5} saved  {one.seconds:7.3f} s  {visible(one.generation.output)}"
+            for one in made
+        ]
+        return Found({"strategies": [_strategy(one) for one in made]}, lines)
+
+    def _in_words(self, ids: Sequence[int]) -> str:
+        return " ".join(visible(self._vocabulary.tokens[token_id] or b"") for token_id in ids)
+
+
+def _grammar(
+    arguments: argparse.Namespace, cancel: CancelToken
+) -> tuple[CompiledGrammar, CompiledGrammar, tuple[str, ...]]:
+    """Return the grammar that is looked at, the one that it was made of, and which texts of that it lacks."""
+    grammar = compile_grammar(arguments.notation, read_grammar(arguments), compile_options(arguments), cancel=cancel)
+    if arguments.notation != "json_schema" or arguments.spelling == "any" or grammar.is_empty:
+        return grammar, grammar, ()
+    from engine.export import Spelling, to_gbnf
+
+    plain = to_gbnf(grammar, Spelling.PLAIN, cancel=cancel)
+    return compile_grammar("gbnf", plain.text, cancel=cancel), grammar, plain.notes
+
+
+def _drawn(grammar: CompiledGrammar, compiled: CompiledGrammar, cancel: CancelToken) -> tuple[ByteDfa | None, str]:
+    if not grammar.is_regular:
+        from engine.export import CLOSE_OBJECTS, needs_closing
+
+        if needs_closing(compiled, cancel):
+            return None, CLOSE_OBJECTS
+        return None, "the grammar needs a stack, so it has no automaton of this kind"
+    if grammar.automaton.token_elements:
+        return None, "the grammar names tokens, which an automaton over bytes does not show"
+    try:
+        return grammar.materialise(MOST_STATES, cancel=cancel), ""
+    except LimitExceededError as error:
+        return None, str(error)
+
+
+def _strategy(one: CoalescedGeneration) -> dict[str, Any]:
+    return {
+        "strategy": one.strategy,
+        "text": one.generation.text,
+        "finish": one.generation.finish,
+        "ids": [step.token_id for step in one.generation.steps],
+        "tokens": len(one.generation.steps),
+        "calls": one.calls,
+        "saved": one.saved,
+        "taken_back": one.taken_back,
+        "model_seconds": one.model_seconds,
+        "seconds": one.seconds,
+    }
+
+
+def _following(one: Outlook) -> str:
+    if one.z == 0:
+        return "nothing that the model would write"
+    said = [f"{_begins(said.data) or 'the end'} {percent(said.p)}" for said in one.following[:4]]
+    return ", ".join(said)
+
+
+def _begins(data: bytes) -> str:
+    shown = visible(data)
+    return shown if len(shown) <= MOST_SHOWN else f"{shown[: MOST_SHOWN - 1]}…"
+
+
+def _finite(number: float) -> float | None:
+    return number if abs(number) < float("inf") else None  # a NaN is below nothing
+
+
+def _shown(lines: list[str]) -> list[str]:
+    more = len(lines) - MOST_LINES
+    return lines if more <= 0 else [*lines[:MOST_LINES], f"  and {more:,} more"]
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "backslashreplace")

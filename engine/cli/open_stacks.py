@@ -1,0 +1,96 @@
+"""Where a match stands after a text, what may come next, and on which stacks of rules: `turnstile step`."""
+
+from __future__ import annotations
+
+from engine.automata.byte_automaton import DEAD
+from engine.automata.nfa.lazy_automaton import LazyAutomaton
+from engine.automata.nfa.stack_listing import LiveStack, LiveStacks, StackFrame
+from engine.cli.output import CommandError, IllegalTextError, place_of
+from engine.compile import CompiledGrammar
+from engine.diagnosis import byte_prose
+from engine.source import SourceText
+
+
+def standing(grammar: CompiledGrammar, text: str, most_stacks: int) -> dict[str, object]:
+    """Where a match stands after a text, as a document; stacks are listed where `most_stacks` is not 0.
+
+    Raises:
+        IllegalTextError: no match begins with the text.
+        CommandError: stacks are wanted of what has none.
+    """
+    configuration = _after(grammar, text.encode())
+    automaton, source = grammar.automaton, grammar.source
+    document: dict[str, object] = {
+        "legal": True,
+        "accepting": automaton.accepts(configuration),
+        "expected": [list(pair) for pair in automaton.expected(configuration)],
+        "next": [place_of(span, source) for span in automaton.spans(configuration)],
+    }
+    if most_stacks:
+        found = _stacks(grammar, configuration, most_stacks)
+        document["stacks"] = [
+            {"frames": [_frame(frame, source) for frame in stack.frames], "left_out": stack.left_out}
+            for stack in found.stacks
+        ]
+        document["more"] = found.more
+    return document
+
+
+def standing_in_words(grammar: CompiledGrammar, text: str, most_stacks: int) -> list[str]:
+    """The same as lines for a person. Behind each rule of a stack stands what may come next in it.
+
+    Raises:
+        CommandError: as `standing`.
+    """
+    configuration = _after(grammar, text.encode())
+    expected = grammar.automaton.expected(configuration)
+    lines = [f"next: {byte_prose(expected)}"]
+    lines.append("it may end here" if grammar.automaton.accepts(configuration) else "it may not end here")
+    if most_stacks:
+        found = _stacks(grammar, configuration, most_stacks)
+        lines += [_line(stack, grammar.source) for stack in found.stacks]
+        lines += [f"+{found.more:,} more stacks"] if found.more else []
+    return lines
+
+
+def _after(grammar: CompiledGrammar, data: bytes) -> int:
+    automaton = grammar.automaton
+    configuration = automaton.start
+    for length, byte in enumerate(data):
+        following = automaton.run(configuration, bytes((byte,)))
+        if following == DEAD:
+            read = data[:length].decode(errors="backslashreplace")
+            after = f"behind `{read}`" if read else "at the beginning"
+            expected = automaton.expected(configuration)
+            spans = [place_of(span, grammar.source) for span in automaton.spans(configuration)]
+            message = f"{after} the grammar wants {byte_prose(expected)}"
+            raise IllegalTextError(message, length, expected, spans)
+        configuration = following
+    if configuration == DEAD:
+        raise IllegalTextError("no text matches this grammar, so none begins a match", 0, ())
+    return configuration
+
+
+def _stacks(grammar: CompiledGrammar, configuration: int, limit: int) -> LiveStacks:
+    if not isinstance(grammar.automaton, LazyAutomaton):
+        raise CommandError("a JSON Schema is not made of rules, and has no stacks of them")
+    return grammar.automaton.stacks(configuration, limit)
+
+
+def _frame(frame: StackFrame, source: SourceText) -> dict[str, object]:
+    return {
+        "rule": frame.rule,
+        "next": [place_of(span, source) for span in frame.spans],
+        "may_end": frame.may_end,
+        "left_recursive": frame.is_corner,
+    }
+
+
+def _line(stack: LiveStack, source: SourceText) -> str:
+    frames = []
+    for frame in stack.frames:
+        places = list(dict.fromkeys(f"`{' '.join(source.excerpt(span).split())}`" for span in frame.spans))
+        frames.append(f"{frame.rule} {' | '.join([*places, 'end'] if frame.may_end else places)}")
+    if stack.left_out:
+        frames.insert(len(frames) // 2, f"+{stack.left_out:,} more")
+    return " > ".join(frames) or "end"

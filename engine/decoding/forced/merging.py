@@ -1,0 +1,249 @@
+"""Forced runs of a drawn automaton, by bytes and by tokens, and the automaton without the states inside them.
+
+A state is *forced* where the text may not end and one byte alone may come. Runs of
+such states are what decoding skips: a run goes on through a state that several ways
+lead to, since the text behind it is known all the same. A drawing may not do that
+without writing the text once for each way, so the *merged* automaton keeps such a
+state: it has the same language, and one edge for each run between the states that it
+keeps ("naive merging" of the same source as the package).
+
+By tokens hardly anything is forced: where `name` must come, `n`, `na` and `name` may,
+and with a vocabulary that has all bytes only the last byte of a run has one token.
+That is why runs are looked for by bytes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from engine.automata.byte_classes import ByteRanges
+from engine.automata.dfa.dfa import ByteDfa, DfaEdge
+from engine.automata.labels import class_label
+from engine.source import turn
+from engine.vocabulary.visible import visible
+
+if TYPE_CHECKING:
+    from engine.vocabulary import Trie, Vocabulary
+
+
+@dataclass(frozen=True, slots=True)
+class ForcedRun:
+    """A text that must come.
+
+    Attributes:
+        state: where it begins: at the start, or behind a choice.
+        target: the state behind it, where there is a choice or the text may end.
+        data: its bytes. A character that is chosen by its last byte is in the run without that byte.
+    """
+
+    state: int
+    target: int
+    data: bytes
+
+    @property
+    def text(self) -> str:
+        """The whole characters of the run."""
+        return self.data.decode("utf-8", "ignore")
+
+
+@dataclass(frozen=True, slots=True)
+class MergedEdge:
+    """A byte, and all that must follow it.
+
+    Attributes:
+        source, target: states of the automaton as it was.
+        ranges: the first byte.
+        rest: the bytes behind it.
+        through: the states that were merged into the edge.
+    """
+
+    source: int
+    target: int
+    ranges: ByteRanges
+    rest: bytes
+    through: tuple[int, ...]
+
+    @property
+    def label(self) -> str:
+        """What is written on it: `{"name":␣"`, or `[23]0`."""
+        first, last = self.ranges[0]
+        if len(self.ranges) == 1 and first == last:
+            return visible(bytes((first,)) + self.rest)
+        return class_label(self.ranges) + (visible(self.rest) if self.rest else "")
+
+
+@dataclass(frozen=True, slots=True)
+class MergedAutomaton:
+    """An automaton whose forced runs are edges; its language is that of the one that it was made of.
+
+    Attributes:
+        start: the first state; None where the language is empty.
+        states: the ids of the states that are left, ascending; they mean what they meant.
+        accepting: those where the text may end.
+        edges: by source, then by first byte.
+        states_before, edges_before: how many there were, of those that can be reached.
+    """
+
+    start: int | None
+    states: tuple[int, ...]
+    accepting: frozenset[int]
+    edges: tuple[MergedEdge, ...]
+    states_before: int
+    edges_before: int
+
+    def accepts(self, data: bytes) -> bool:
+        """Whether the bytes match in full."""
+        at, position = self.start, 0
+        while at is not None and position < len(data):
+            taken = next(
+                (edge for edge in self.edges if edge.source == at and _holds(edge.ranges, data[position])), None
+            )
+            if taken is None or not data.startswith(taken.rest, position + 1):
+                return False
+            at, position = taken.target, position + 1 + len(taken.rest)
+        return at is not None and at in self.accepting
+
+
+def forced_steps(dfa: ByteDfa) -> Mapping[int, tuple[int, int]]:
+    """Of each forced state the byte that must come and the state behind it."""
+    ways: dict[int, list[DfaEdge]] = {}
+    for edge in dfa.edges:
+        ways.setdefault(edge.source, []).append(edge)
+    return {
+        state: (edges[0].ranges[0][0], edges[0].target)
+        for state, edges in ways.items()
+        if len(edges) == 1 and _single(edges[0].ranges) and _is_inside(dfa, state)
+    }
+
+
+def forced_runs(dfa: ByteDfa) -> tuple[ForcedRun, ...]:
+    """The longest runs: from the start or from behind a choice to the next choice, by the state where they begin."""
+    steps = forced_steps(dfa)
+    begins = {edge.target for edge in dfa.edges if edge.source not in steps}
+    if dfa.start is not None:
+        begins.add(dfa.start)
+    found = []
+    for state in sorted(begins & steps.keys()):
+        data, at, seen = bytearray(), state, set[int]()
+        while at in steps and at not in seen:  # a circle of forced states would never end
+            turn()
+            seen.add(at)
+            byte, at = steps[at]
+            data.append(byte)
+        found.append(ForcedRun(state, at, bytes(data)))
+    return tuple(found)
+
+
+def merge_forced(dfa: ByteDfa) -> MergedAutomaton:
+    """The automaton with an edge in place of each run of forced states that one way alone leads to."""
+    if dfa.start is None:
+        return MergedAutomaton(None, (), frozenset(), (), 0, 0)
+    steps = forced_steps(dfa)
+    reached = _reached(dfa)
+    edges = [edge for edge in dfa.edges if edge.source in reached]
+    ways_in = Counter(edge.target for edge in edges)
+    inner = {state for state in steps if ways_in[state] == 1 and state != dfa.start}
+    merged = [_extended(edge, steps, inner) for edge in edges if edge.source not in inner]
+    kept = tuple(sorted(reached - inner))
+    return MergedAutomaton(
+        dfa.start,
+        kept,
+        frozenset(state for state in kept if dfa.states[state].accepting),
+        tuple(sorted(merged, key=lambda edge: (edge.source, edge.ranges))),
+        len(reached),
+        len(edges),
+    )
+
+
+def forced_tokens(dfa: ByteDfa, vocabulary: Vocabulary) -> dict[int, tuple[int, int]]:
+    """Of each state with one allowed token, and no end, that token's id and where it leads.
+
+    Two ids that share bytes are two tokens.
+    """
+    found: dict[int, tuple[int, int]] = {}
+    for state in dfa.states:
+        turn()
+        if not state.accepting and state.id not in dfa.boundary:
+            walk = tokens_from(dfa, vocabulary.trie, state.id)
+            only = next(walk, None)
+            if only is not None and next(walk, None) is None:
+                found[state.id] = only
+    return found
+
+
+def token_runs(forced: Mapping[int, tuple[int, int]], start: int | None) -> tuple[tuple[int, tuple[int, ...]], ...]:
+    """The longest runs of forced tokens: where each begins, and its ids.
+
+    Args:
+        forced: as `forced_tokens` gives it.
+        start: the first state, where a run begins whatever leads to it.
+    """
+    inner = {target for _, target in forced.values()} - {start}
+    found = []
+    for begin in sorted(forced.keys() - inner):
+        ids, at, seen = list[int](), begin, set[int]()
+        while at in forced and at not in seen:
+            seen.add(at)
+            token_id, at = forced[at]
+            ids.append(token_id)
+        found.append((begin, tuple(ids)))
+    return tuple(found)
+
+
+def tokens_from(dfa: ByteDfa, trie: Trie, state: int) -> Iterator[tuple[int, int]]:
+    """The tokens that may come at a state, each with the state behind it, one after the other.
+
+    A walk of the byte trie that is left as soon as nobody asks on: whether there is one token or more is known early.
+    """
+    byte, depth, skip = trie.byte.data, trie.depth.data, trie.skip.data
+    start, ids = trie.token_start.data, trie.token_ids.data
+    path = [state] * (trie.height + 1)
+    node, size = 0, len(byte)
+    while node < size:
+        level = depth[node]
+        after = dfa.step(path[level - 1], byte[node])
+        if after is None:
+            node = skip[node]
+            continue
+        path[level] = after
+        for token_id in ids[start[node] : start[node + 1]]:
+            yield token_id, after
+        node += 1
+
+
+def _is_inside(dfa: ByteDfa, state: int) -> bool:
+    """Whether a text may neither end at a state nor go on to what was not drawn."""
+    return not dfa.states[state].accepting and state not in dfa.boundary
+
+
+def _single(ranges: ByteRanges) -> bool:
+    return len(ranges) == 1 and ranges[0][0] == ranges[0][1]
+
+
+def _holds(ranges: ByteRanges, byte: int) -> bool:
+    return any(first <= byte <= last for first, last in ranges)
+
+
+def _extended(edge: DfaEdge, steps: Mapping[int, tuple[int, int]], inner: set[int]) -> MergedEdge:
+    rest, through, at = bytearray(), list[int](), edge.target
+    while at in inner:
+        through.append(at)
+        byte, at = steps[at]
+        rest.append(byte)
+    return MergedEdge(edge.source, at, edge.ranges, bytes(rest), tuple(through))
+
+
+def _reached(dfa: ByteDfa) -> set[int]:
+    targets: dict[int, list[int]] = {}
+    for edge in dfa.edges:
+        targets.setdefault(edge.source, []).append(edge.target)
+    assert dfa.start is not None
+    reached, waiting = {dfa.start}, [dfa.start]
+    while waiting:
+        new = set(targets.get(waiting.pop(), ())) - reached
+        reached |= new
+        waiting.extend(new)
+    return reached

@@ -1,0 +1,373 @@
+"""A JSON Schema in words: each schema in one line, and under it each of its keywords.
+
+A schema's own line says what it takes as far as that fits: its type, its bounds,
+what it refers to. A keyword about one kind of value says so where `type` leaves
+others, for there it asks nothing of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from fractions import Fraction
+from functools import partial
+from typing import Final
+
+from engine.diagnosis.explanation_tree.characters import joined
+from engine.diagnosis.explanation_tree.phrases import Entry, nothing
+from engine.diagnosis.explanation_tree.regex import regex_entries
+from engine.diagnosis.explanation_tree.schema_words import (
+    FACTS,
+    KIND_OF,
+    TYPES,
+    WORDS,
+    Detail,
+    Here,
+    Idle,
+    Note,
+    type_words,
+)
+from engine.grammar.options import CompileOptions
+from engine.matching.explanation_text import quoted
+from engine.notations.json_schema import parse
+from engine.notations.json_schema.dialects import SINCE, Draft, draft_name
+from engine.notations.json_schema.findings import Findings
+from engine.notations.json_schema.json_tree import Json, read_json
+from engine.notations.json_schema.resources import Resources
+from engine.notations.regex import Dialect
+from engine.source import GrammarError, Limits, SourceText, Span
+
+_RANGES: Final = {
+    "minimum": ("maximum", "from {} to {}", ""),
+    "minLength": ("maxLength", "{} to {} characters", "exactly {} characters"),
+    "minItems": ("maxItems", "{} to {} items", "exactly {} items"),
+    "minProperties": ("maxProperties", "{} to {} properties", "exactly {} properties"),
+}
+_KEPT: Final = {"$defs", "definitions"}
+_EXCLUDES: Final = {"exclusiveMinimum", "exclusiveMaximum"}
+_REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
+_LETTER: Final = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u.{4}|\\.|.", re.DOTALL)
+
+
+def schema_entries(source: SourceText, options: CompileOptions) -> Iterator[Entry]:
+    """What a schema says.
+
+    Raises:
+        GrammarError: it is no JSON, or no schema that can be enforced.
+        LimitExceededError: it is too long.
+    """
+    limits = options.limits
+    parse(
+        source, limits, draft=options.draft, additional=options.additional, unenforced=options.unenforced
+    )  # from here on, every keyword has a value that makes sense
+    root = read_json(source.text, limits.nesting)
+    resources = Resources(root, Draft(options.draft), Findings(lenient=True))
+    telling = SchemaTelling(source, resources, limits, closed=options.additional == "closed")
+    return iter((telling.schema(root, "the whole text"),))
+
+
+class SchemaTelling:
+    """Tells of the schemas of one text."""
+
+    def __init__(self, source: SourceText, resources: Resources, limits: Limits, *, closed: bool) -> None:
+        self._source = source
+        self._resources = resources
+        self._limits = limits
+        self._closed = closed
+
+    # --- schemas -----------------------------------------------------------------------------------------------------
+
+    def schema(self, node: Json, name: str, begin: int | None = None) -> Entry:
+        """A schema, called by what it is the schema of; from its key on, where it has one."""
+        span = node.span if begin is None else Span(begin, node.span.end)
+        inner = partial(self._keywords, node) if node.members else nothing
+        reference = next((node.members[key] for key in _REFERENCES if key in node.members), None)
+        target = None if reference is None else self._target(node, reference)
+        return Entry(f"{name}: {self.summary(node)}", span, inner, target)
+
+    def here(self, node: Json) -> Here:
+        """A schema with what its keywords are read by."""
+        return Here(node, self._source, self._resources.home(node).draft)
+
+    def summary(self, node: Json, room: int = 2) -> str:
+        """A schema in one line."""
+        if isinstance(node.value, bool):
+            return "any value" if node.value else "no value at all"
+        here = self.here(node)
+        if "$ref" in node.members and here.draft <= Draft.DRAFT_7:
+            return WORDS["$ref"](here, node.members["$ref"])
+        parts = [self._type(here)] if "type" in node.members else []
+        typed: list[str] = []
+        for keyword, words in self._facts(here):
+            kind = KIND_OF.get(keyword)
+            if kind is None or here.is_only(kind):
+                parts.append(words)
+            else:
+                typed.append(f"if it is {TYPES[kind]}, {words}")
+        items = here.other("items")
+        is_for_all = here.is_only("array") and here.other("prefixItems") is None
+        if room > 1 and is_for_all and items is not None and items.members:
+            parts.append(f"each item {self.summary(items, room - 1)}")
+        return "; ".join([", ".join(parts) or self._any(here), *typed])
+
+    def _any(self, here: Here) -> str:
+        """How a line begins that names no type: as "any value" only where nothing else is said below it."""
+        says_more = "required" in here.node.members or here.node.members.keys() & _STRUCTURES.keys() - _KEPT
+        return "a value as follows" if says_more else "any value"
+
+    def _type(self, here: Here) -> str:
+        words = type_words(here, here.node.members["type"])
+        if not here.is_only("object"):
+            return words
+        properties, required = here.other("properties"), here.other("required")
+        count = len(properties.members) if properties is not None else 0
+        if count:
+            needed = {item.value for item in required.items} if required is not None else set()
+            known = sum(name in needed for name in properties.members) if properties is not None else 0
+            every = ", required" if count == 1 else ", all required"
+            must = every if known == count else f", {known:,} of them required" if known else ""
+            words += f" with {count:,} {'property' if count == 1 else 'properties'}{must}"
+        additional = here.other("additionalProperties")
+        is_closed = additional.value is False if additional is not None else self._closed and count > 0
+        return f"{words}, no others" if is_closed and count and here.other("patternProperties") is None else words
+
+    def _facts(self, here: Here) -> Iterator[tuple[str, str]]:
+        """What the keywords of a schema say that fit into its line; bounds of one thing together."""
+        told: set[str] = set()
+        for keyword in FACTS:
+            part = here.other(keyword)
+            if part is None or keyword in told or here.draft < SINCE.get(keyword, here.draft):
+                continue
+            other, both, same = _RANGES.get(keyword, ("", "", ""))
+            end = here.other(other) if other else None
+            if end is not None and not (_EXCLUDES & here.node.members.keys() and keyword == "minimum"):
+                told.add(other)
+                low, high = self._source.excerpt(part.span), self._source.excerpt(end.span)
+                is_same = bool(same) and part.value == end.value
+                yield keyword, same.format(quoted(low)) if is_same else both.format(quoted(low), quoted(high))
+                continue
+            words = WORDS[keyword](here, part)
+            if not isinstance(words, Idle | Note | Detail):
+                yield keyword, words
+
+    def _target(self, node: Json, reference: Json) -> Span | None:
+        """Where the schema stands that a reference means."""
+        if not isinstance(reference.value, str):
+            return None
+        found = self._resources.resolve(node, reference)
+        return None if found is None else found.span
+
+    # --- keywords ----------------------------------------------------------------------------------------------------
+
+    def _keywords(self, node: Json) -> Iterator[Entry]:
+        """Each keyword of a schema, in source order."""
+        here = self.here(node)
+        is_reference = "$ref" in node.members and here.draft <= Draft.DRAFT_7
+        keys = node.key_spans
+        entries: list[Entry] = [Entry("does not count: the key comes again", span) for span in node.doubled]
+        for keyword, part in node.members.items():
+            begin = keys[keyword].start
+            if is_reference and keyword not in {"$ref", "$schema", "definitions", "$defs", "title", "description"}:
+                why = f"up to draft 7, nothing beside `$ref` does (this is {draft_name(here.draft)})"
+                entries.append(_idle(keyword, why, Span(begin, part.span.end)))
+            else:
+                entries += self._keyword(here, keyword, part, begin)
+        return iter(sorted(entries, key=lambda entry: entry.span))
+
+    def _keyword(self, here: Here, keyword: str, part: Json, begin: int) -> Iterable[Entry]:
+        span = Span(begin, part.span.end)
+        since = SINCE.get(keyword)
+        if since is not None and here.draft < since:
+            return (_idle(keyword, f"it begins with {draft_name(since)}", span),)
+        structure = _STRUCTURES.get(keyword)
+        if structure is not None:
+            return structure(self, here, part, span)
+        words = WORDS.get(keyword)
+        if words is None:
+            return (Entry(f"{quoted(keyword)} is a note: nothing is enforced by it", span),)
+        told = words(here, part)
+        if isinstance(told, Idle):
+            return (_idle(keyword, told, span),)
+        if isinstance(told, Note):
+            return (Entry(f"{quoted(keyword)} is a note: {told}", span),)
+        target = self._target(here.node, part) if keyword in _REFERENCES else None
+        return (Entry(if_it_is(here, keyword) + told, span, self._inner(here, keyword, part), target),)
+
+    def _inner(self, here: Here, keyword: str, part: Json) -> Callable[[], Iterable[Entry]]:
+        """What is told under a keyword."""
+        if keyword in {"allOf", "anyOf", "oneOf"}:
+            return partial(self._numbered, part.items, "schema")
+        if keyword == "not":
+            return lambda: (self.schema(part, "not allowed"),)
+        if keyword == "enum" and len(part.items) > 1:
+            return lambda: (Entry(f"the value {here.cited(item)}", item.span) for item in part.items)
+        if keyword == "pattern" and isinstance(part.value, str):
+            return partial(self._pattern, part)
+        return nothing
+
+    def _numbered(self, items: Iterable[Json], noun: str, first: int = 1) -> Iterator[Entry]:
+        return (self.schema(item, f"{noun} {number:,}") for number, item in enumerate(items, first))
+
+    def _pattern(self, part: Json) -> Iterator[Entry]:
+        """What a pattern says, each part at its place in the string that writes it; nothing of a broken one."""
+        places = _places(self._source.text, part.span)
+        try:
+            inner = list(regex_entries(SourceText(str(part.value)), Dialect.ECMA, self._limits))
+        except GrammarError:
+            return iter(())
+        return (_moved(entry, places) for entry in inner)
+
+    # --- keywords with schemas ---------------------------------------------------------------------------------------
+
+    def properties(self, here: Here, part: Json, span: Span) -> Iterator[Entry]:
+        """Each property."""
+        required = here.other("required")
+        needed = {item.value for item in required.items} if required is not None else set()
+        before = if_it_is(here, "properties")
+        for name, node in part.members.items():
+            must = ", required" if name in needed else ""
+            yield self.schema(node, f"{before}property {quoted(name)}{must}", part.key_spans[name].start)
+        if not part.members:
+            yield Entry("no property is described", span)
+
+    def definitions(self, here: Here, part: Json, span: Span) -> Iterator[Entry]:
+        """Each schema that is kept to be referred to."""
+        count = len(part.members)
+        words = f"{count:,} {'definition' if count == 1 else 'definitions'} to refer to"
+        yield Entry(words, span, partial(self._by_name, part, "definition"))
+
+    def _by_name(self, part: Json, noun: str) -> Iterator[Entry]:
+        for name, node in part.members.items():
+            yield self.schema(node, f"{noun} {quoted(name)}", part.key_spans[name].start)
+
+    def pattern_properties(self, here: Here, part: Json, span: Span) -> Iterator[Entry]:
+        """The properties that a pattern names."""
+        before = if_it_is(here, "patternProperties")
+        for text, node in part.members.items():
+            name = f"{before}every property whose key holds a match of {quoted(text)}"
+            yield self.schema(node, name, part.key_spans[text].start)
+
+    def additional_properties(self, here: Here, part: Json, span: Span) -> Iterator[Entry]:
+        """All other properties."""
+        before = if_it_is(here, "additionalProperties")
+        others = any(here.other(name) is not None for name in ("properties", "patternProperties"))
+        if isinstance(part.value, bool):
+            many = "other properties" if others else "properties"
+            yield Entry(f"{before}{'any' if part.value else 'no'} {many}", span)
+        else:
+            yield self.schema(part, f"{before}every {'other ' if others else ''}property", span.start)
+
+    def dependencies(self, here: Here, part: Json, span: Span) -> Iterator[Entry]:
+        """What must hold where a property is there."""
+        before = if_it_is(here, "dependencies")
+        for name, node in part.members.items():
+            begin = part.key_spans[name].start
+            where = f"{before}where {quoted(name)} is there"
+            if isinstance(node.value, list | str):
+                names = [quoted(str(item.value)) for item in node.items or (node,) if isinstance(item.value, str)]
+                must = f"{joined(names, 'and')} must be there, too" if names else "nothing else must be there"
+                yield Entry(f"{where}, {must}", Span(begin, node.span.end))
+            else:
+                yield self.schema(node, f"{where}, the object is also", begin)
+
+    def items(self, here: Here, part: Json, span: Span) -> Iterator[Entry]:
+        """The items of an array."""
+        before = if_it_is(here, "items")
+        if isinstance(part.value, list):
+            yield from self._numbered(part.items, f"{before}item")
+            return
+        prefix = here.other("prefixItems")
+        is_rest = here.draft >= Draft.DRAFT_2020 and prefix is not None and bool(prefix.items)
+        yield self._rest(part, before, "further " if is_rest else "", span)
+
+    def _rest(self, part: Json, before: str, further: str, span: Span) -> Entry:
+        if isinstance(part.value, bool):
+            return Entry(f"{before}{'any' if part.value else 'no'} {further}items", span)
+        return self.schema(part, f"{before}every {further}item", span.start)
+
+    def additional_items(self, here: Here, part: Json, span: Span) -> Iterator[Entry]:
+        """The items behind a list of them."""
+        items = here.other("items")
+        if items is None or not isinstance(items.value, list):
+            yield _idle("additionalItems", "`items` is no list", span)
+        else:
+            yield self._rest(part, if_it_is(here, "items"), "further ", span)
+
+    def prefix_items(self, here: Here, part: Json, span: Span) -> Iterator[Entry]:
+        """The first items, each by itself."""
+        return self._numbered(part.items, f"{if_it_is(here, 'items')}item")
+
+    def contains(self, here: Here, part: Json, span: Span) -> Iterator[Entry]:
+        """Items of which there must be some."""
+        counted = here.draft >= Draft.DRAFT_2019
+        least = here.other("minContains") if counted else None
+        most = here.other("maxContains") if counted else None
+        fewest = least.value if least is not None and isinstance(least.value, Fraction) else Fraction(1)
+        bounds = [f"at least {fewest}"] if fewest else []
+        bounds += [f"at most {self._source.excerpt(most.span)}"] if most is not None else []
+        count = joined(bounds, "and") if bounds else "any number"
+        yield self.schema(part, f"{if_it_is(here, 'contains')}{count} of the items", span.start)
+
+    def condition(self, here: Here, part: Json, span: Span) -> Iterator[Entry]:
+        """What `then` and `else` depend on."""
+        yield self.schema(part, "if it is", span.start)
+
+    def branch(self, keyword: str, name: str, here: Here, part: Json, span: Span) -> Iterator[Entry]:
+        """What holds where the condition does, or does not."""
+        if here.draft < Draft.DRAFT_7 or here.other("if") is None:
+            why = "it begins with draft 7" if here.draft < Draft.DRAFT_7 else "there is no `if` beside it"
+            yield _idle(keyword, why, span)
+        else:
+            yield self.schema(part, name, span.start)
+
+    def single(self, keyword: str, name: str, here: Here, part: Json, span: Span) -> Iterator[Entry]:
+        """A keyword that holds one schema for many things."""
+        yield self.schema(part, if_it_is(here, keyword) + name, span.start)
+
+
+def _idle(keyword: str, why: str, span: Span) -> Entry:
+    return Entry(f"{quoted(keyword)} does not count: {why}", span)
+
+
+def if_it_is(here: Here, keyword: str) -> str:
+    """What precedes a keyword about one kind of value where there may be others."""
+    kind = KIND_OF.get(keyword)
+    return "" if kind is None or here.is_only(kind) else f"if it is {TYPES[kind]}, "
+
+
+def _places(text: str, span: Span) -> list[int]:
+    """Where each character of a JSON string stands, and its closing quote."""
+    letters = _LETTER.finditer(text, span.start + 1, span.end - 1)
+    return [*(letter.start() for letter in letters), span.end - 1]
+
+
+def _moved(entry: Entry, places: list[int]) -> Entry:
+    """An entry of a pattern at its place in the schema."""
+    span = Span(places[entry.span.start], places[entry.span.end])
+    inner = nothing if entry.is_leaf else lambda: (_moved(one, places) for one in entry.inner())
+    return Entry(entry.text, span, inner)
+
+
+_UNTOLD: Final = "that nothing else here describes"
+_STRUCTURES: Final[dict[str, Callable[[SchemaTelling, Here, Json, Span], Iterator[Entry]]]] = {
+    "properties": SchemaTelling.properties,
+    "$defs": SchemaTelling.definitions,
+    "definitions": SchemaTelling.definitions,
+    "patternProperties": SchemaTelling.pattern_properties,
+    "additionalProperties": SchemaTelling.additional_properties,
+    "dependencies": SchemaTelling.dependencies,
+    "dependentRequired": SchemaTelling.dependencies,
+    "dependentSchemas": SchemaTelling.dependencies,
+    "items": SchemaTelling.items,
+    "additionalItems": SchemaTelling.additional_items,
+    "prefixItems": SchemaTelling.prefix_items,
+    "contains": SchemaTelling.contains,
+    "if": SchemaTelling.condition,
+    "then": lambda telling, *given: telling.branch("then", "then it is also", *given),
+    "else": lambda telling, *given: telling.branch("else", "otherwise it is also", *given),
+    "propertyNames": lambda telling, *given: telling.single("propertyNames", "every key", *given),
+    "unevaluatedProperties": lambda telling, *given: telling.single(
+        "unevaluatedProperties", f"every property {_UNTOLD}", *given
+    ),
+    "unevaluatedItems": lambda telling, *given: telling.single("unevaluatedItems", f"every item {_UNTOLD}", *given),
+}

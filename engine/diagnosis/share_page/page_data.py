@@ -1,0 +1,305 @@
+"""A generation as data for a page: its steps, its branches, and why what was refused was refused.
+
+Numbers stay numbers and the page words them; what the grammar has to say, it says
+here, in the sentences of `engine.matching.explanation_text`: along the tree of steps a
+matcher goes down and comes back, and at each place it is asked about the model's
+favourites that it forbids. A sentence that many steps share is written once.
+
+Whose tokens they are decides what can be said of those without text. With the
+vocabulary, all. Without it, ids that the trace does not name are not known; but where
+a grammar names no tokens, one that stands for no text and was allowed can only be an
+end, so texts are explained, and nothing is made up about the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from engine.automata.byte_automaton import DEAD
+from engine.compile import CompiledGrammar
+from engine.decoding.constraints.constraint import Constraint, GrammarConstraint
+from engine.decoding.values import COALESCED, FORCE, REPLAYED, FormerBranch, Step, Trace
+from engine.diagnosis.share_page.labels import facts, generator, prompt_parts, rounded, short, shown
+from engine.diagnosis.verdicts.replay import Whose, replay_ids, replay_text
+from engine.document.shared_work import Work
+from engine.matching.explanation import Reason
+from engine.source import CancelToken, LimitExceededError
+from engine.vocabulary import Vocabulary
+
+FORMAT: Final = "turnstile-shared-trace"
+VERSION: Final = 1
+
+_CHOSEN: Final = {
+    "sampler": "chosen by the sampler",
+    "user": "chosen by hand",
+    FORCE: "taken by hand against the grammar",
+    REPLAYED: "from an output that no model here was asked for",
+    COALESCED: "part of a forced run, taken without asking the model",
+}
+_REMOVED: Final = "The grammar allows `{}` here; another stage between the model and the draw removed it."
+_MOST_JUDGED: Final = 20
+"""So many branches at most get a verdict."""
+_MOST_IDS: Final = 1 << 22
+
+
+def told(
+    work: Work, language: CompiledGrammar | None, vocabulary: Vocabulary | None, cancel: CancelToken | None = None
+) -> dict[str, Any]:
+    """All that a page shows, as JSON data.
+
+    Args:
+        work: what is shared.
+        language: what the whole output must match, with the zones of its pipeline; None where that is not known, and
+            nothing is explained or judged.
+        vocabulary: whose tokens the trace is of; None where it is not at hand.
+        cancel: asked at each step.
+
+    Raises:
+        LimitExceededError: a step outgrew a limit of the grammar.
+        CancelledError: `cancel` was used.
+    """
+    cancel = cancel or CancelToken()
+    with cancel.at_work():
+        teller = _Teller(work, language, vocabulary, cancel)
+        branches = teller.branches()
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "generator": f"Written by {generator()}",
+            "title": work.title or "A generation, step by step",
+            "notation": work.grammar.notation,
+            "grammar": work.grammar.text,
+            "facts": list(facts(work)),
+            "prompt": [list(pair) for pair in prompt_parts(work.prompt)],
+            "vocabulary": vocabulary.size if vocabulary is not None else None,
+            "reasons": list(teller.reasons),
+            "steps": teller.steps,
+            "branches": branches,
+        }
+
+
+class _Teller:
+    def __init__(
+        self, work: Work, language: CompiledGrammar | None, vocabulary: Vocabulary | None, cancel: CancelToken
+    ) -> None:
+        self._work = work
+        self._trace: Trace = work.trace
+        self._cancel = cancel
+        self._language = language
+        self._given = vocabulary
+        self._vocabulary = vocabulary
+        if vocabulary is None and language is not None and not language.automaton.token_elements:
+            self._vocabulary = _vocabulary_of(work.trace)
+        self.reasons: dict[str, int] = {}
+        self.steps: list[dict[str, Any]] = []
+        self._number = {node.id: number for number, node in enumerate(self._trace.nodes)}
+        self._tell_tree()
+
+    # --- steps --------------------------------------------------------------------------------------------------------
+
+    def _tell_tree(self) -> None:
+        """Each step, from where its parent leads: down the tree and back up."""
+        nodes = {node.id: node.step for node in self._trace.nodes}
+        children: dict[int | None, list[int]] = {}
+        for node in self._trace.nodes:
+            children.setdefault(node.parent, []).append(node.id)
+        constraint = None
+        if self._language is not None and self._vocabulary is not None:
+            constraint = GrammarConstraint(self._language, self._vocabulary)
+        found: dict[int, dict[str, Any]] = {}
+        lost = 0  # how many steps above the one that the constraint could not take
+        todo = [(node_id, True) for node_id in reversed(children.get(None, []))]
+        while todo:
+            node_id, is_entered = todo.pop()
+            if not is_entered and lost:
+                lost -= 1
+                continue
+            if not is_entered:
+                if constraint is not None:
+                    constraint.rollback(1)
+                continue
+            step = nodes[node_id]
+            self._cancel.report("Writing steps", len(found), len(nodes))
+            here = constraint if not lost and constraint is not None and constraint.configuration != DEAD else None
+            found[node_id] = self._told_step(step, here, is_illegal=node_id in self._trace.illegal)
+            if lost or (constraint is not None and not self._taken(constraint, step)):
+                lost += 1
+            todo.append((node_id, False))
+            todo += [(child, True) for child in reversed(children.get(node_id, []))]
+        self.steps = [found[node_id] for node_id in nodes]
+
+    def _taken(self, constraint: Constraint, step: Step) -> bool:
+        return self._is_known(step.token_id, step.token) and (
+            constraint.accept(step.token_id) or constraint.force(step.token_id)
+        )
+
+    def _is_known(self, token_id: int, token: bytes | None) -> bool:
+        """Whether an id means here what it meant where the trace was taken."""
+        vocabulary = self._vocabulary
+        if vocabulary is None or not 0 <= token_id < vocabulary.size:
+            return False
+        return (vocabulary.token_bytes(token_id) or b"") == (token or b"")
+
+    def _told_step(self, step: Step, here: Constraint | None, *, is_illegal: bool) -> dict[str, Any]:
+        asked = step.was_asked
+        is_illegal = is_illegal or step.chosen_by == FORCE
+        wanted = next((one for one in step.top if one.token_id == step.wanted_id), None)
+        return {
+            "token": shown(step.token, step.name, step.token_id),
+            "p": rounded(step.p) if asked else None,
+            "masked": rounded(step.p_masked) if asked else None,
+            "z": rounded(step.z) if asked else None,
+            "entropy": rounded(step.entropy) if asked and step.entropy is not None else None,
+            "mask": rounded(step.mask_us) if step.mask_us is not None else None,
+            "model": rounded(step.logits_ms or 0.0),
+            "allowed": step.allowed,
+            "forced": step.forced and not is_illegal,
+            "illegal": is_illegal,
+            "by": _CHOSEN.get(step.chosen_by, step.chosen_by),
+            "wanted": [shown(wanted.token, wanted.name, wanted.token_id), wanted.allowed] if wanted and asked else None,
+            "why": self._why(step.token_id, step.token, here) if is_illegal else None,
+            "candidates": list(self._candidates(step, here)) if asked else [],
+        }
+
+    def _candidates(self, step: Step, here: Constraint | None) -> Iterator[dict[str, Any]]:
+        """The model's favourites, and the token that was taken where it is none of them."""
+        for rank, one in enumerate(step.top, 1):
+            is_taken = one.token_id == step.token_id
+            masked = step.p_masked if is_taken else min(1.0, one.p / step.z) if one.allowed and step.z > 0 else 0.0
+            yield {
+                "rank": rank,
+                "token": shown(one.token, one.name, one.token_id),
+                "p": rounded(one.p),
+                "masked": rounded(masked),
+                "allowed": one.allowed,
+                "taken": is_taken,
+                "why": None if one.allowed or is_taken else self._why(one.token_id, one.token, here),
+            }
+        if all(one.token_id != step.token_id for one in step.top):
+            yield {
+                "rank": None,
+                "token": shown(step.token, step.name, step.token_id),
+                "p": rounded(step.p),
+                "masked": rounded(step.p_masked),
+                "allowed": step.chosen_by != FORCE,
+                "taken": True,
+                "why": None,
+            }
+
+    def _why(self, token_id: int, token: bytes | None, here: Constraint | None) -> int | None:
+        """The number of the sentence that says why a token may not come; None where that is not known."""
+        if here is None:
+            return None
+        is_known = self._is_known(token_id, token)
+        if not token and not (is_known and self._is_told(token_id)):
+            return None
+        found = here.explain(token_id if is_known or not token else token)
+        is_removed = found.reason is Reason.ALLOWED
+        sentence = _REMOVED.format(shown(token, "", token_id)) if is_removed else found.sentence
+        return self.reasons.setdefault(sentence, len(self.reasons))
+
+    def _is_told(self, token_id: int) -> bool:
+        """Whether an id without text is known to be an end, or to be none."""
+        return self._given is not None or (self._vocabulary is not None and token_id in self._vocabulary.eos_ids)
+
+    # --- branches -----------------------------------------------------------------------------------------------------
+
+    def branches(self) -> list[dict[str, Any]]:
+        """The shown path first, then all others, then those of other prompts and models."""
+        trace = self._trace
+        parents = {node.id: node.parent for node in trace.nodes}
+        used = set(parents.values())
+        leaves = [node.id for node in reversed(trace.nodes) if node.id not in used and node.id not in trace.path]
+        shown_length = trace.path.index(trace.current) + 1 if trace.current is not None else 0
+        found = [self._branch("The one that was shown", trace.path, shown_length, is_judged=True)]
+        for number, leaf in enumerate(leaves):
+            path: list[int] = []
+            at: int | None = leaf
+            while at is not None:
+                path.append(at)
+                at = parents[at]
+            path.reverse()
+            shared = next((n for n, (one, other) in enumerate(zip(path, trace.path, strict=False)) if one != other), 0)
+            own = self._text([self._step(one) for one in path[shared:]])
+            name = f"After step {shared:,}: {short(own)}" if shared else f"From the start: {short(own)}"
+            found.append(self._branch(name, tuple(path), len(path), is_judged=number < _MOST_JUDGED))
+        return [*found, *map(self._former, self._work.former)]
+
+    def _branch(self, name: str, path: tuple[int, ...], at: int, *, is_judged: bool) -> dict[str, Any]:
+        steps = [self._step(node_id) for node_id in path]
+        verdict, outcome = self._verdict(steps) if is_judged and steps else ("", "")
+        return {
+            "name": name,
+            "steps": [self._number[node_id] for node_id in path],
+            "at": at,
+            "verdict": verdict,
+            "outcome": outcome,
+            "text": self._text(steps),
+        }
+
+    def _former(self, former: FormerBranch) -> dict[str, Any]:
+        first = len(self.steps)
+        self.steps += [self._told_step(step, None, is_illegal=False) for step in former.steps]
+        prompt = " ".join(text for _, text in prompt_parts(former.prompt))
+        return {
+            "name": f"{former.model}, " + (f"prompt “{short(prompt)}”" if prompt else "no prompt"),
+            "steps": list(range(first, len(self.steps))),
+            "at": len(former.steps),
+            "verdict": "",
+            "outcome": "",
+            "text": self._text(list(former.steps)),
+        }
+
+    def _step(self, node_id: int) -> Step:
+        return self._trace.nodes[self._number[node_id]].step
+
+    def _verdict(self, steps: list[Step]) -> tuple[str, str]:
+        """What is to be said of an output as a whole, and whether it is `good` or `bad`; both empty where nothing."""
+        language = self._language
+        if language is None:
+            return "", ""
+        try:
+            if self._given is not None and all(self._is_known(step.token_id, step.token) for step in steps):
+                whose, ids = Whose(self._given), [step.token_id for step in steps]
+                budget = self._work.max_tokens if len(steps) == self._work.max_tokens else None  # else it may go on
+                found = replay_ids(language, ids, whose, budget=budget, advise=False, cancel=self._cancel)
+            elif language.automaton.token_elements:
+                return "", ""
+            else:
+                data = b"".join(step.token or b"" for step in steps if not step.name)
+                found = replay_text(language, data, advise=False, cancel=self._cancel)
+        except LimitExceededError:
+            return "", ""
+        return found.sentence, "good" if found.is_complete else "bad" if not found.is_prefix else ""
+
+    @staticmethod
+    def _text(steps: list[Step]) -> str:
+        return b"".join(step.token or b"" for step in steps if not step.name).decode("utf-8", "replace")
+
+
+def _vocabulary_of(trace: Trace) -> Vocabulary | None:
+    """The tokens that a trace tells of, under their ids; an end is what stands for no text and was allowed.
+
+    None where there are no ids, or one larger than those of any tokenizer.
+    """
+    tokens: dict[int, bytes | None] = {}
+    names: dict[int, str] = {}
+    ends: set[int] = set()
+    for node in trace.nodes:
+        step = node.step
+        asked = step.top if step.was_asked else ()
+        told = [(step.token_id, step.token, step.name, step.chosen_by != FORCE and node.id not in trace.illegal)]
+        told += [(one.token_id, one.token, one.name, one.allowed) for one in asked]
+        for token_id, token, name, is_allowed in told:
+            if token_id < 0:
+                continue
+            tokens[token_id] = token
+            if name:
+                names[token_id] = name
+            if (name or not token) and is_allowed:
+                ends.add(token_id)
+    size = max(tokens, default=-1) + 1
+    if not 0 < size <= _MOST_IDS:
+        return None
+    return Vocabulary([tokens.get(token_id) for token_id in range(size)], sorted(ends), names)

@@ -1,0 +1,1 @@
+"""Test strings of a grammar: suggestions, witnesses, coverage."""

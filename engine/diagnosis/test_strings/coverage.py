@@ -1,0 +1,224 @@
+"""Which rules and edges of a grammar its texts use.
+
+Earley's algorithm over the rules' automata (CACM 13(2), 1970), as in
+`engine.automata.rtn.rule_tracker`, with a link from every item to those that it was
+made of. What a text uses is what its links lead back to from its end (Scott,
+*SPPF-style parsing from Earley recognisers*, ENTCS 203, 2008); an ambiguous text
+uses all of its derivations. A text that only begins a match uses what the links
+of all that stands open lead back to.
+
+Rejected: the edges that were live at some byte. A rule that was only tried, and
+died later, is not covered by that text.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from engine.automata.dfa.dfa import ByteDfa
+from engine.automata.rtn.rule_automata import RuleAutomata, RuleAutomaton
+from engine.diagnosis.test_strings.values import Coverage, EdgeKey, EdgeRow, RuleRow
+from engine.source import CancelToken, LimitExceededError, Span
+
+MOST_ITEMS = 200_000
+_CHECK_EVERY = 64
+
+
+Item = tuple[int, int, int]
+"""A rule, a state of it, and where it was called."""
+_Node = tuple[int, Item]
+
+
+class _Link(NamedTuple):
+    """One way in which an item came about: over which edge, from which item, and what was completed between."""
+
+    edge: EdgeKey
+    before: _Node
+    inner: _Node | None
+
+
+def one_rule(dfa: ByteDfa, span: Span) -> RuleAutomata:
+    """A regular grammar that is one expression, as a rule without a name."""
+    if dfa.start is None:
+        return RuleAutomata(())
+    return RuleAutomata((RuleAutomaton("", span, dfa.states[dfa.start].accepting, dfa),))
+
+
+@dataclass(frozen=True, slots=True)
+class Uses:
+    """What one text uses: indices of rules, and edges; None for both where it has too many derivations."""
+
+    rules: frozenset[int] | None = frozenset()
+    edges: frozenset[EdgeKey] | None = frozenset()
+
+
+def uses_of(automata: RuleAutomata, text: bytes, *, is_whole: bool = True, cancel: CancelToken | None = None) -> Uses:
+    """What a text uses: nothing where it does not match.
+
+    Args:
+        automata: the grammar.
+        text: the text.
+        is_whole: whether it should match in full; else it begins a match, such as the trace of a generation.
+        cancel: asked now and then.
+
+    Raises:
+        CancelledError: `cancel` was used.
+    """
+    try:
+        rules, edges = _Chart(automata, cancel).uses(text, is_whole=is_whole)
+    except LimitExceededError:
+        return Uses(None, None)
+    return Uses(frozenset(rules), frozenset(edges))
+
+
+def coverage(automata: RuleAutomata, uses: Iterable[Uses]) -> Coverage:
+    """What several texts use together."""
+    used = list(uses)
+    rules = frozenset[int]().union(*(one.rules or () for one in used))
+    edges = frozenset[EdgeKey]().union(*(one.edges or () for one in used))
+    has_names = any(rule.name for rule in automata.rules)
+    rows = tuple(_edge_rows(automata, edges))
+    return Coverage(
+        tuple(RuleRow(rule.name, rule.span, n in rules) for n, rule in enumerate(automata.rules) if has_names),
+        rows,
+        len(rows),
+        sum(row.covered for row in rows),
+        sum(1 for one in used if one.rules),
+        sum(1 for one in used if one.rules is None),
+    )
+
+
+def _edge_rows(automata: RuleAutomata, used: frozenset[EdgeKey]) -> Iterable[EdgeRow]:
+    """Every edge, rule by rule."""
+    for number, rule in enumerate(automata.rules):
+        for edge in rule.dfa.edges:
+            key = EdgeKey(number, edge.source, edge.target)
+            yield EdgeRow(key, rule.name, edge.ranges, min(edge.spans, default=None), key in used)
+        for call in rule.calls:
+            key = EdgeKey(number, call.source, call.target, call.rule)
+            yield EdgeRow(key, rule.name, (), min(call.spans, default=None), key in used)
+
+
+class _Chart:
+    """The items of one text, position by position."""
+
+    def __init__(self, automata: RuleAutomata, cancel: CancelToken | None) -> None:
+        self._automata, self._cancel = automata, cancel
+        self._numbers = automata.numbers
+        self._calls: defaultdict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
+        for number, rule in enumerate(automata.rules):
+            for call in rule.calls:
+                self._calls[number, call.source].append((self._numbers[call.rule], call.target))
+        self._positions: list[dict[Item, list[_Link]]] = []
+        self._callers: list[defaultdict[int, list[Item]]] = []
+        self._size = 0
+
+    def uses(self, text: bytes, *, is_whole: bool) -> tuple[set[int], set[EdgeKey]]:
+        """The rules and edges that a text uses; none where it does not match, or does not begin a match."""
+        if not self._automata.rules:
+            return set(), set()
+        self._add({(0, self._start(0), 0): []})
+        for at, byte in enumerate(text):
+            if self._cancel is not None and at % _CHECK_EVERY == 0:
+                self._cancel.check()
+            self._add(self._read(byte))
+            if not self._positions[-1]:
+                return set(), set()
+        end = len(text)
+        if is_whole:
+            items = [item for item in self._positions[end] if item[0] == item[2] == 0 and self._accepts(item)]
+            return self._trace_back((end, item) for item in items)
+        return self._trace_back(self._open(end))
+
+    def _open(self, end: int) -> set[_Node]:
+        """What stands open behind a text: the rules that read some of it, and those that wait for them."""
+        todo = [(end, item) for item in self._positions[end] if item[2] < end]  # what is only called read nothing yet
+        found = set[_Node]()
+        while todo:
+            node = todo.pop()
+            if node not in found:
+                found.add(node)
+                rule, _, origin = node[1]
+                todo += ((origin, caller) for caller in self._callers[origin][rule])
+        return found
+
+    def _start(self, rule: int) -> int:
+        return self._automata.rules[rule].dfa.start or 0
+
+    def _accepts(self, item: Item) -> bool:
+        return self._automata.rules[item[0]].dfa.states[item[1]].accepting
+
+    def _read(self, byte: int) -> dict[Item, list[_Link]]:
+        here = len(self._positions) - 1
+        found: dict[Item, list[_Link]] = {}
+        for item in self._positions[here]:
+            rule, state, origin = item
+            after = self._automata.rules[rule].dfa.step(state, byte)
+            if after is not None:
+                link = _Link(EdgeKey(rule, state, after), (here, item), None)
+                found.setdefault((rule, after, origin), []).append(link)
+        return found
+
+    def _add(self, items: dict[Item, list[_Link]]) -> None:
+        """Another position: these items, what they call, and what goes on where they end."""
+        here = len(self._positions)
+        self._positions.append(items)
+        self._callers.append(defaultdict(list))
+        todo = list(items)
+        while todo:
+            item = todo.pop()
+            for made, link in self._following(item, here):
+                if made not in items:
+                    items[made] = []
+                    todo.append(made)
+                if link is not None:
+                    items[made].append(link)
+            if self._size + len(items) > MOST_ITEMS:
+                raise LimitExceededError("ways to follow", given=self._size + len(items), limit=MOST_ITEMS)
+        self._size += len(items)
+
+    def _following(self, item: Item, here: int) -> Iterable[tuple[Item, _Link | None]]:
+        rule, state, origin = item
+        for called, target in self._calls[rule, state]:
+            self._callers[here][called].append(item)
+            yield (called, self._start(called), here), None
+            callee = self._automata.rules[called]
+            if callee.nullable:
+                empty = here, (called, self._start(called), here)
+                yield (rule, target, origin), _Link(EdgeKey(rule, state, target, callee.name), (here, item), empty)
+        if origin < here and self._accepts(item):
+            name = self._automata.rules[rule].name
+            for caller in self._callers[origin][rule]:
+                for called, target in self._calls[caller[0], caller[1]]:
+                    if called == rule:
+                        edge = EdgeKey(caller[0], caller[1], target, name)
+                        yield (caller[0], target, caller[2]), _Link(edge, (origin, caller), (here, item))
+
+    def _completed(self, inner: _Node) -> Iterable[_Node]:
+        """Where a called rule is over: one that read nothing, wherever it may be over at once."""
+        position, (rule, _, origin) = inner
+        yield inner
+        if origin == position:
+            for item in self._positions[position]:
+                if item[0] == rule and item[2] == position and self._accepts(item):
+                    yield position, item
+
+    def _trace_back(self, ends: Iterable[_Node]) -> tuple[set[int], set[EdgeKey]]:
+        rules, edges = set[int](), set[EdgeKey]()
+        todo, seen = list(ends), set[_Node]()
+        while todo:
+            node = todo.pop()
+            if node in seen:
+                continue
+            seen.add(node)
+            position, item = node
+            rules.add(item[0])
+            for edge, before, inner in self._positions[position][item]:
+                edges.add(edge)
+                todo.append(before)
+                if inner is not None:
+                    todo += self._completed(inner)
+        return rules, edges

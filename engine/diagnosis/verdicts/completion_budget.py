@@ -1,0 +1,117 @@
+"""How far the end of an output is, against a budget; and from where on it was out of reach.
+
+What is left of a budget, less what the shortest ending needs, never grows: a
+token costs one, and brings the end nearer by one at most. So the first place
+from which the end could not be reached any more is found by halving.
+"""
+
+from __future__ import annotations
+
+from engine.analysis.token_completion import fewest_tokens
+from engine.compile import CompiledGrammar
+from engine.diagnosis.verdicts.replay_walk import Walk
+from engine.diagnosis.verdicts.tokenisation import Tokens
+from engine.diagnosis.verdicts.verdict import Ending
+from engine.source import CancelToken
+from engine.vocabulary import Vocabulary
+
+EFFORT = 2_000
+NODES = 1_000_000
+"""Nodes of the byte trie that one search looks at; where they do not suffice its answer is a bound."""
+NODES_OF_ALL_LOOKS = 2_000_000
+"""The same of all the searches that find out from where on the end was out of reach."""
+
+
+def ending_of(
+    grammar: CompiledGrammar,
+    walked: Walk,
+    tokens: Tokens | None,
+    vocabulary: Vocabulary | None,
+    budget: int | None,
+    cancel: CancelToken | None = None,
+) -> Ending:
+    """The shortest legal ending behind the legal part of an output.
+
+    Args:
+        grammar: what was matched.
+        walked: the output, followed.
+        tokens: of the output.
+        vocabulary: whose tokens; None where the end is told in bytes alone.
+        budget: how many tokens there were.
+        cancel: asked now and then.
+
+    Raises:
+        CancelledError: `cancel` was used.
+    """
+    automaton = grammar.automaton
+    in_bytes = automaton.shortest_completion(walked.last, EFFORT, cancel)
+    used = None if tokens is None else _tokens_within(tokens, walked.legal)
+    if vocabulary is None:
+        return Ending(in_bytes, used=used, budget=budget)
+    found = fewest_tokens(automaton, vocabulary, walked.last, NODES, cancel)
+    late_at = late_needs = None
+    if budget is not None and used is not None and tokens is not None and found.at_least is not None:
+        late_at, late_needs = _late(grammar, walked, tokens, vocabulary, budget, used, cancel)
+    return Ending(
+        in_bytes,
+        found.at_least,
+        found.at_most,
+        found.is_dead_end,
+        found.token_ids,
+        used,
+        budget,
+        late_at,
+        late_needs,
+    )
+
+
+def _tokens_within(tokens: Tokens, legal: int) -> int:
+    """How many tokens the first so many bytes are."""
+    starts = tokens.starts
+    return sum(1 for index in range(tokens.text_count) if starts[index + 1] <= legal)
+
+
+class _Needs:
+    """How many tokens an end takes at least, by configuration: most places of a string are one and the same."""
+
+    def __init__(self, grammar: CompiledGrammar, vocabulary: Vocabulary, cancel: CancelToken | None) -> None:
+        self._grammar, self._vocabulary, self._cancel = grammar, vocabulary, cancel
+        self._known: dict[int, int | None] = {}
+        self._left = NODES_OF_ALL_LOOKS
+
+    def at(self, configuration: int) -> int | None:
+        """The least that is certain; None where no tokens lead to an end."""
+        if configuration not in self._known:
+            effort = min(NODES, self._left)
+            self._left -= effort // 2  # few searches take all that they may
+            found = fewest_tokens(self._grammar.automaton, self._vocabulary, configuration, effort, self._cancel)
+            self._known[configuration] = found.at_least
+        return self._known[configuration]
+
+
+def _late(
+    grammar: CompiledGrammar,
+    walked: Walk,
+    tokens: Tokens,
+    vocabulary: Vocabulary,
+    budget: int,
+    used: int,
+    cancel: CancelToken | None,
+) -> tuple[int | None, int | None]:
+    """After how many tokens the end was out of reach, and how many it needed there."""
+    starts, known = tokens.starts, _Needs(grammar, vocabulary, cancel)
+
+    def needs(taken: int) -> int:
+        found = known.at(walked.configurations[starts[taken]])
+        return budget + 1 if found is None else found
+
+    if needs(used) <= budget - used:
+        return None, None
+    low, high = -1, used  # in reach behind `low` tokens, out of reach behind `high`
+    while high - low > 1:
+        middle = (low + high) // 2
+        if needs(middle) > budget - middle:
+            high = middle
+        else:
+            low = middle
+    return high, needs(high)

@@ -1,0 +1,393 @@
+"""An output held against a grammar, without a model: how far it is legal, and what went wrong first.
+
+People come with an output that a server refused, or that was cut off, and with the
+grammar that should have prevented it. The answer is one sentence; everything that
+it was made of comes with it.
+
+What stands in front of the output that was meant is skipped and told of, since
+every grammar fails at the first byte of "Sure! Here is your JSON". A grammar that
+names tokens is followed token by token, all others by bytes, since how a text was
+cut into tokens does not decide whether it matches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from engine.compile import CompiledGrammar
+from engine.diagnosis.verdicts.completion_budget import ending_of
+from engine.diagnosis.verdicts.relaxed_options import relaxed_for_verdict, unusual_spellings, what_would_help
+from engine.diagnosis.verdicts.replay_walk import Walk, circles, walk
+from engine.diagnosis.verdicts.sentences import notes_on, on_unusual_spelling, sentence_on
+from engine.diagnosis.verdicts.tokenisation import (
+    Tokens,
+    divergence,
+    given_ids,
+    given_pieces,
+    own_spelling,
+    spelled_text,
+)
+from engine.diagnosis.verdicts.verdict import Failure, Outcome, ReplayedToken, TokenState, Verdict, place_in
+from engine.diagnosis.verdicts.wrappers import beginning
+from engine.document.saved_traces import STOP, SavedTrace
+from engine.matching import Matcher
+from engine.matching.stack_verdicts import elements, verdicts
+from engine.models.tokenizer_spelling import Spell
+from engine.notations.json_schema.pointers import pointers
+from engine.source import CancelToken, EngineError, GrammarError, Severity, Span
+from engine.source.json_scanner import added_properties, is_in_character, is_in_escape, is_in_string, open_path
+from engine.vocabulary import Vocabulary
+
+
+@dataclass(frozen=True, slots=True)
+class Whose:
+    """Whose tokens an output is made of.
+
+    Attributes:
+        vocabulary: the tokens.
+        spell: how their tokenizer writes a text; None where that is not known.
+    """
+
+    vocabulary: Vocabulary
+    spell: Spell | None = None
+
+
+def replay_text(
+    grammar: CompiledGrammar,
+    text: bytes,
+    whose: Whose | None = None,
+    *,
+    budget: int | None = None,
+    finish: str = "",
+    advise: bool = True,
+    cancel: CancelToken | None = None,
+) -> Verdict:
+    """Judge an output that is known as text.
+
+    Args:
+        grammar: what it should match.
+        text: its bytes.
+        whose: the vocabulary that it is told in tokens of; None for bytes alone.
+        budget: how many tokens there were.
+        finish: why the generation ended, as the server said: one of `FINISHES`; empty where it is not known.
+        advise: whether the output is from elsewhere: it is then judged with any escapes and any forms of numbers,
+            whatever the options of the compile, and options are looked for under which it would be legal. Both compile
+            anew.
+        cancel: asked now and then.
+
+    Raises:
+        EngineError: the grammar names tokens, so that a text alone says nothing.
+        LimitExceededError: a step outgrew a limit of the grammar.
+        CancelledError: `cancel` was used.
+    """
+    if grammar.automaton.token_elements:
+        raise EngineError("this grammar names tokens: give the output as token ids, and say whose they are")
+    return _Replay(grammar, text, None, whose, budget, finish, cancel, advise=advise).verdict()
+
+
+def replay_ids(
+    grammar: CompiledGrammar,
+    ids: Sequence[int],
+    whose: Whose,
+    *,
+    budget: int | None = None,
+    finish: str = "",
+    advise: bool = True,
+    cancel: CancelToken | None = None,
+) -> Verdict:
+    """Judge an output that is known as token ids; as `replay_text`.
+
+    Raises:
+        EngineError: an id is not in the vocabulary.
+    """
+    tokens = given_ids(ids, whose.vocabulary)
+    return _Replay(grammar, tokens.data, tokens, whose, budget, finish, cancel, advise=advise).verdict()
+
+
+def replay_pieces(
+    grammar: CompiledGrammar,
+    pieces: Sequence[bytes],
+    *,
+    budget: int | None = None,
+    finish: str = "",
+    cancel: CancelToken | None = None,
+) -> Verdict:
+    """Judge an output of which the bytes of each token are known, as a saved trace has them; as `replay_text`."""
+    if grammar.automaton.token_elements:
+        raise EngineError("this grammar names tokens: give the output as token ids, and say whose they are")
+    tokens = given_pieces(pieces)
+    return _Replay(grammar, tokens.data, tokens, None, budget, finish, cancel).verdict()
+
+
+def replay_saved(
+    grammar: CompiledGrammar,
+    saved: SavedTrace,
+    whose: Whose | None = None,
+    *,
+    budget: int | None = None,
+    finish: str = "",
+    cancel: CancelToken | None = None,
+) -> Verdict:
+    """Judge an output that was saved with its tokens; told in tokens of a vocabulary where they are its own."""
+    if whose is not None and saved.is_of(whose.vocabulary):
+        return replay_ids(grammar, saved.ids, whose, budget=budget, finish=finish, cancel=cancel)
+    pieces = [piece for piece in saved.pieces if piece]
+    return replay_pieces(grammar, pieces, budget=budget, finish=finish, cancel=cancel)
+
+
+def verdict_on_error(error: GrammarError, output: bytes = b"") -> Verdict:
+    """What is to be said where the grammar does not compile."""
+    first = next(one for one in error.diagnostics if one.severity is Severity.ERROR)
+    line, column = error.source.line_column(first.span.start)
+    sentence = f"The grammar does not compile: line {line}, column {column}: {first.message}."
+    notes = (f"{first.hint}.",) if first.hint else ()
+    return Verdict(Outcome.GRAMMAR_ERROR, sentence, notes, output, diagnostics=error.diagnostics)
+
+
+class _Replay:
+    """One output, judged in steps that build on each other."""
+
+    def __init__(
+        self,
+        grammar: CompiledGrammar,
+        data: bytes,
+        tokens: Tokens | None,
+        whose: Whose | None,
+        budget: int | None,
+        finish: str,
+        cancel: CancelToken | None,
+        *,
+        advise: bool = True,
+    ) -> None:
+        self._advises = advise
+        self._grammar, self._automaton = grammar, grammar.automaton
+        self._data, self._tokens, self._whose = data, tokens, whose
+        self._budget, self._cancel = budget, cancel
+        self._finish = STOP if tokens is not None and tokens.ends else finish
+
+    def verdict(self) -> Verdict:
+        """The whole answer."""
+        given = (self._data, self._tokens, self._whose, self._budget, self._finish, self._cancel)
+        found = self._judge()
+        if not self._advises or found.is_prefix or self._automaton.token_elements:
+            return found
+        for numbers in (True, False):
+            relaxed = relaxed_for_verdict(self._grammar, self._data, self._cancel, numbers=numbers)
+            if relaxed is None:
+                continue
+            other = _Replay(relaxed, *given).verdict()
+            if not other.is_prefix and other.legal <= found.legal:
+                continue
+            front = other.skipped[0] if other.skipped else 0
+            unusual = unusual_spellings(self._grammar, self._data, front, self._cancel)
+            unusual = tuple(each for each in unusual if numbers or not each.is_number)
+            # A number that is refused in every form is better explained by the form that would be written.
+            if not other.is_prefix and any(each.is_number and each.end >= other.legal for each in unusual):
+                continue
+            notes = tuple(on_unusual_spelling(self._data, each) for each in unusual)
+            return replace(other, notes=(*notes, *other.notes))
+        return found
+
+    def _judge(self) -> Verdict:
+        blank = Verdict(Outcome.EMPTY_LANGUAGE, "", data=self._data, diagnostics=self._grammar.diagnostics)
+        if self._grammar.is_empty:
+            return replace(blank, sentence=sentence_on(blank, self._grammar.source), notes=self._notes(blank))
+        if self._tokens is None and self._whose is not None:
+            self._tokens = spelled_text(self._data, self._whose.vocabulary, self._automaton, self._whose.spell)
+            if self._tokens is None:  # whoever wrote it has another vocabulary, so its ending is no matter of this one
+                self._whose = None
+        found = self._by_tokens(blank) if self._automaton.token_elements else self._by_bytes(blank)
+        found = self._with_spelling(found)
+        sentence = sentence_on(found, self._grammar.source, self._finish)
+        return replace(found, sentence=sentence, notes=self._notes(found))
+
+    def _notes(self, found: Verdict) -> tuple[str, ...]:
+        notes = notes_on(found, self._grammar.source, self._finish, is_schema=self._is_json)
+        is_about = found.failure is not None and found.outcome in (Outcome.ILLEGAL, Outcome.TEXT_BEFORE)
+        if not (self._advises and is_about):
+            return notes
+        front = found.skipped[0] if found.skipped else 0
+        return (*notes, *what_would_help(self._grammar, self._data[front:], found.legal - front, self._cancel))
+
+    # ------------------------------------------------------------------ by bytes
+
+    def _by_bytes(self, blank: Verdict) -> Verdict:
+        data, tokens, automaton = self._data, self._tokens, self._automaton
+        foreign = None if tokens is None else tokens.foreign
+        judged = data if tokens is None or foreign is None else data[: tokens.starts[foreign]]
+        walked = walk(automaton, judged, self._cancel)
+        front = 0
+        if walked.legal < len(judged):
+            front = beginning(automaton, judged, walked.legal)
+            if front:
+                walked = _behind(walk(automaton, judged[front:], self._cancel), front)
+        is_prefix = walked.legal == len(judged) and foreign is None
+        accepting = automaton.accepts(walked.last)
+        failure = None if is_prefix else self._failure(walked, front, foreign if walked.legal == len(judged) else None)
+        found = replace(
+            blank,
+            outcome=self._outcome(walked, front, is_prefix=is_prefix, accepting=accepting, foreign=foreign),
+            legal=walked.legal,
+            is_prefix=is_prefix and not front,
+            is_complete=is_prefix and accepting and not front,
+            failure=failure,
+            forced=walked.forced_ranges(),
+            circles=circles(automaton, data, walked),
+            skipped=(front, walked.legal if failure is not None and accepting else len(data)) if front else None,
+            cut_character=is_in_character(data),
+            cut_escape=is_prefix and not accepting and self._is_json and is_in_escape(data[front:]),
+            tokens=self._replayed(walked, front, is_prefix=is_prefix, foreign=foreign),
+        )
+        if accepting and (is_prefix or found.outcome in (Outcome.TEXT_AFTER, Outcome.TEXT_BEFORE)):
+            return found
+        vocabulary = None if self._whose is None else self._whose.vocabulary
+        ending = ending_of(self._grammar, walked, tokens, vocabulary, self._budget, self._cancel)
+        found = replace(found, ending=ending)
+        if found.outcome is Outcome.CUT_OFF and any(c.blank and c.at_end for c in found.circles):
+            found = replace(found, outcome=Outcome.CIRCLES)
+        return found
+
+    @property
+    def _is_json(self) -> bool:
+        return self._grammar.notation == "json_schema"
+
+    def _outcome(self, walked: Walk, front: int, *, is_prefix: bool, accepting: bool, foreign: int | None) -> Outcome:
+        if front:
+            return Outcome.TEXT_BEFORE
+        if is_prefix:
+            return Outcome.COMPLETE if accepting else Outcome.CUT_OFF
+        if foreign is not None and self._tokens is not None and walked.legal == self._tokens.starts[foreign]:
+            return Outcome.FOREIGN
+        return Outcome.TEXT_AFTER if accepting and walked.legal else Outcome.ILLEGAL
+
+    def _failure(self, walked: Walk, front: int, foreign: int | None) -> Failure:
+        automaton, grammar, at = self._automaton, self._grammar, walked.last
+        token = foreign
+        if token is None and self._tokens is not None:
+            token = self._tokens.holding(walked.legal)
+        return Failure(
+            place_in(self._data, walked.legal, token),
+            expected=tuple(automaton.expected(at)),
+            accepting=automaton.accepts(at),
+            elements=elements(automaton, grammar, at),
+            spans=self._nearest_first(automaton.spans(at), walked, front),
+            stacks=verdicts(grammar, at),
+            missing=self._missing(walked, front),
+        )
+
+    def _nearest_first(self, spans: tuple[Span, ...], walked: Walk, front: int) -> tuple[Span, ...]:
+        """The places of a schema with those first that are about the property whose value comes next."""
+        if not self._is_json:
+            return spans
+        keys = [part for part in open_path(self._data[front : walked.legal]) if isinstance(part, str)]
+        if not keys:
+            return spans
+        wanted = keys[-1].replace("~", "~0").replace("/", "~1")
+
+        def is_other(span: Span) -> bool:
+            found = pointers(self._grammar.source, (span,))
+            return not found or found[0].rpartition("/")[2] != wanted
+
+        return tuple(sorted(spans, key=is_other))
+
+    def _missing(self, walked: Walk, front: int) -> tuple[str, ...]:
+        """What an object lacks that was to be closed."""
+        here = self._data[walked.legal : walked.legal + 1]
+        if not self._is_json or here != b"}" or is_in_string(self._data[front : walked.legal]):
+            return ()
+        completion = self._automaton.shortest_completion(walked.last, 2_000, self._cancel)
+        return () if completion.text is None else added_properties(completion.text)
+
+    def _replayed(self, walked: Walk, front: int, *, is_prefix: bool, foreign: int | None) -> tuple[ReplayedToken, ...]:
+        tokens = self._tokens
+        if tokens is None:
+            return ()
+        starts, made = tokens.starts, []
+        has_failed = False
+        for index, (token_id, piece) in enumerate(zip(tokens.ids, tokens.pieces, strict=True)):
+            start, end = starts[index], starts[index + 1]
+            state = TokenState.LEGAL
+            if has_failed:
+                state = TokenState.BEYOND
+            elif tokens.ends and index == len(tokens.ids) - 1:
+                is_end = is_prefix and self._automaton.accepts(walked.last)
+                state = TokenState.END if is_end else TokenState.ILLEGAL
+            elif index == foreign or end > walked.legal:
+                state, has_failed = TokenState.ILLEGAL, True
+            elif start < front:
+                state = TokenState.ILLEGAL
+            forced = bool(piece) and state is TokenState.LEGAL and start >= front and all(walked.forced[start:end])
+            made.append(ReplayedToken(token_id, piece, tokens.names[index], start, state, forced))
+        return tuple(made)
+
+    # ------------------------------------------------------------------ token by token
+
+    def _by_tokens(self, blank: Verdict) -> Verdict:
+        """For a grammar that names tokens; which bytes were forced, and circles, are not told."""
+        tokens, whose = self._tokens, self._whose
+        assert tokens is not None and whose is not None  # noqa: PT018 - the callers refuse everything else
+        matcher = Matcher(self._grammar, whose.vocabulary)
+        made: list[ReplayedToken] = []
+        failure = None
+        legal = 0
+        for index, (token_id, piece) in enumerate(zip(tokens.ids, tokens.pieces, strict=True)):
+            assert token_id is not None
+            state = TokenState.BEYOND
+            if failure is None:
+                is_end = tokens.ends and index == len(tokens.ids) - 1
+                state = TokenState.END if is_end else TokenState.LEGAL
+                if not matcher.accept(token_id):
+                    state = TokenState.ILLEGAL
+                    why = matcher.explain(token_id)
+                    legal = tokens.starts[index] + (why.offset or 0)
+                    place = place_in(self._data, legal, index)
+                    stacks, wanted = why.stacks or matcher.stacks(), why.expected
+                    failure = Failure(place, wanted, why.accepting, why.tokens, why.spans, stacks)
+                else:
+                    legal = tokens.starts[index + 1]
+            made.append(ReplayedToken(token_id, piece, tokens.names[index], tokens.starts[index], state))
+        accepting = matcher.is_accepting
+        if failure is None or (tokens.ends and failure.place.token == len(tokens.ids) - 1):
+            outcome = Outcome.COMPLETE if accepting else Outcome.CUT_OFF
+            failure = None
+        elif tokens.foreign == failure.place.token:
+            outcome = Outcome.FOREIGN
+        else:
+            outcome = Outcome.TEXT_AFTER if accepting and legal else Outcome.ILLEGAL
+        found = replace(
+            blank,
+            outcome=outcome,
+            legal=legal,
+            is_prefix=failure is None,
+            is_complete=failure is None and accepting,
+            failure=failure,
+            tokens=tuple(made),
+        )
+        if accepting:
+            return found
+        walked = Walk((matcher.configuration,), legal, ())
+        ending = ending_of(self._grammar, walked, None, whose.vocabulary, None, self._cancel)
+        used = sum(token.state is TokenState.LEGAL for token in made)
+        return replace(found, ending=replace(ending, used=used, budget=self._budget))
+
+    # ------------------------------------------------------------------ how it was spelled, and what would help
+
+    def _with_spelling(self, found: Verdict) -> Verdict:
+        tokens, whose = self._tokens, self._whose
+        if tokens is None:
+            return found
+        found = replace(found, spelled=tokens.spelled)
+        if whose is None or tokens.spelled is not tokens.spelled.GIVEN:
+            return found
+        own = own_spelling(self._data, whose.vocabulary, whose.spell)
+        if own is None or tokens.foreign is not None:
+            return found
+        differs = divergence(tokens, own, whose.vocabulary)
+        return replace(found, divergence=differs, is_canonical=differs is None)
+
+
+def _behind(walked: Walk, front: int) -> Walk:
+    """A walk that began later, with the bytes counted from the first one of the output."""
+    pad = (walked.configurations[0],) * front
+    return Walk((*pad, *walked.configurations), walked.legal + front, (*((False,) * front), *walked.forced))

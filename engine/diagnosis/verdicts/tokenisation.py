@@ -1,0 +1,107 @@
+"""An output as tokens: as they were given, as the tokenizer would have written them, or as few as spell the text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from engine.analysis.token_successors import TokenSteps
+from engine.automata.byte_automaton import Runtime
+from engine.diagnosis.verdicts.verdict import Divergence, Spelled
+from engine.models.tokenizer_spelling import Spell, tokenizer_spelling
+from engine.source import EngineError
+from engine.vocabulary import Vocabulary
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The tokens of an output.
+
+    Attributes:
+        ids: of each token; None where only its bytes are known.
+        pieces: their bytes; none for what stands for no text.
+        names: of special tokens, else empty.
+        spelled: where they come from.
+        ends: whether the last one ends the output.
+        foreign: the index of the first one that is no text and no end; None where there is none.
+    """
+
+    ids: tuple[int | None, ...]
+    pieces: tuple[bytes, ...]
+    names: tuple[str, ...]
+    spelled: Spelled
+    ends: bool = False
+    foreign: int | None = None
+
+    @property
+    def data(self) -> bytes:
+        """The bytes of the output."""
+        return b"".join(self.pieces)
+
+    @property
+    def starts(self) -> tuple[int, ...]:
+        """The byte that each token begins at, and behind them the length of the output."""
+        return tuple(accumulate(map(len, self.pieces), initial=0))
+
+    @property
+    def text_count(self) -> int:
+        """How many tokens there are, an end's own token left out."""
+        return len(self.ids) - self.ends
+
+    def holding(self, byte: int) -> int | None:
+        """The index of the token that a byte is in; None behind the last one."""
+        starts = self.starts
+        return next((i for i in range(len(self.pieces)) if starts[i] <= byte < starts[i + 1]), None)
+
+
+def given_ids(ids: Sequence[int], vocabulary: Vocabulary) -> Tokens:
+    """Tokens of a vocabulary.
+
+    Raises:
+        EngineError: an id is not in the vocabulary.
+    """
+    for index, token_id in enumerate(ids):
+        if not 0 <= token_id < vocabulary.size:
+            last = vocabulary.size - 1
+            raise EngineError(f"token {index + 1} is #{token_id}, and this vocabulary has ids 0 to {last}")
+    ends = bool(ids) and ids[-1] in vocabulary.eos_ids
+    pieces = tuple(vocabulary.token_bytes(token_id) or b"" for token_id in ids)
+    foreign = next((i for i, piece in enumerate(pieces[: len(ids) - ends]) if not piece), None)
+    names = tuple(vocabulary.special.get(token_id, "") for token_id in ids)
+    return Tokens(tuple(ids), pieces, names, Spelled.GIVEN, ends, foreign)
+
+
+def given_pieces(pieces: Sequence[bytes]) -> Tokens:
+    """Tokens of which the bytes alone are known, as in a saved trace."""
+    count = len(pieces)
+    return Tokens((None,) * count, tuple(pieces), ("",) * count, Spelled.GIVEN)
+
+
+def spelled_text(data: bytes, vocabulary: Vocabulary, automaton: Runtime, spell: Spell | None = None) -> Tokens | None:
+    """The tokens that spell a text; None where the vocabulary has none that do."""
+    own = own_spelling(data, vocabulary, spell)
+    ids = TokenSteps(automaton, vocabulary).fewest(data) if own is None else own
+    if ids is None:
+        return None
+    pieces = tuple(vocabulary.token_bytes(token_id) or b"" for token_id in ids)
+    spelled = Spelled.FEWEST if own is None else Spelled.TOKENIZER
+    return Tokens(tuple(ids), pieces, ("",) * len(ids), spelled)
+
+
+def own_spelling(data: bytes, vocabulary: Vocabulary, spell: Spell | None) -> tuple[int, ...] | None:
+    """How the tokenizer writes some bytes; None where it is not known, or it would write something else."""
+    return None if spell is None else tokenizer_spelling(data, vocabulary, spell)
+
+
+def divergence(tokens: Tokens, own: Sequence[int], vocabulary: Vocabulary) -> Divergence | None:
+    """The first token that the tokenizer would not have written; None where all are its own."""
+    mine = tokens.ids[: tokens.text_count]
+    for index in range(max(len(mine), len(own))):
+        ours = mine[index] if index < len(mine) else None
+        theirs = own[index] if index < len(own) else None
+        if ours != theirs:
+            given = tokens.pieces[index] if index < len(mine) else b""
+            written = b"" if theirs is None else vocabulary.token_bytes(theirs) or b""
+            return Divergence(index, tokens.starts[min(index, len(tokens.pieces))], given, written)
+    return None

@@ -1,0 +1,1 @@
+"""Read saved work: documents that are shared, and saved traces."""

@@ -1,0 +1,182 @@
+"""Arrays and objects as automata: which items and members may follow one another, and where commas stand.
+
+The cases of `engine.schema_automaton` say what may come from each place on. The
+places that can be reached are finitely many, unless what came before must be
+remembered: then no grammar without counters can say it, and it is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias, TypeVar
+
+from engine.export.rules.expressions import sequence
+from engine.export.rules.right_linear import System
+from engine.grammar import Node
+from engine.schema_automaton.formula.nodes import Formula
+from engine.schema_automaton.solver.array_machine import ArrayCase, ArrayPlace
+from engine.schema_automaton.solver.object_machine import ObjectCase, ObjectPlace
+from engine.schema_automaton.solver.solver import Goals
+from engine.source import EngineError, Span, turn
+
+MOST_PLACES: Final = 5_000
+_MOST_VALUES: Final = 12
+"""So many different items are told apart where no two may be equal: each subset of them is a place."""
+
+
+class NotContextFreeError(EngineError):
+    """A grammar cannot say what a schema asks for, or not within bounds.
+
+    Attributes:
+        span: the keyword.
+    """
+
+    def __init__(self, message: str, span: Span) -> None:
+        super().__init__(message)
+        self.span = span
+
+
+@dataclass(slots=True)
+class _Graph:
+    """Places, the start first, and what leads from one to another: an item or a member."""
+
+    closable: list[bool] = field(default_factory=list)
+    edges: list[list[tuple[Node, int]]] = field(default_factory=list)
+
+
+_Place = TypeVar("_Place", ArrayPlace, ObjectPlace)
+
+ItemWriter: TypeAlias = Callable[[Formula], Node]
+"""The text of an item that satisfies a goal, with the white space behind it."""
+
+MemberWriter: TypeAlias = Callable[[int, int, Formula], Node]
+"""The text of a member, likewise: of a name (or -1), of a cell (or -1), with a goal for its value."""
+
+
+def array_system(case: ArrayCase, goals: Goals, item: ItemWriter, comma: Node) -> System:
+    """What may stand between the brackets of an array; the start is state 0.
+
+    Raises:
+        NotContextFreeError: the items that came would have to be remembered.
+    """
+
+    def edges(place: ArrayPlace) -> Iterator[tuple[Node, ArrayPlace]]:
+        return ((item(goal), following) for goal, following in _array_moves(case, goals, place))
+
+    return _with_commas(_reached(case.start, case.can_close, edges, case.spans), comma)
+
+
+def _array_moves(case: ArrayCase, goals: Goals, place: ArrayPlace) -> list[tuple[Formula, ArrayPlace]]:
+    found: list[tuple[Formula, ArrayPlace]] = []
+    for move in case.moves(place):
+        if case.distinct is None:
+            found.append((move.goal, move.place))
+            continue
+        if case.most is not None and move.place.at >= case.most:
+            following = move.place._replace(seen=frozenset())  # nothing comes behind it
+            if case.can_close(following):
+                found.append((move.goal, following))
+            continue
+        values = goals.values(move.goal, _MOST_VALUES + 1)
+        if values is None or len(values) > _MOST_VALUES:
+            message = "no two items may be equal, and they are not drawn from a few values"
+            raise NotContextFreeError(message, case.distinct.span)
+        for value in values:
+            after = case.after(move.place, value)
+            if after is not None:
+                only = goals.arena.all_of((move.goal, goals.arena.among((value,), case.distinct.span)))
+                found.append((only, after))
+    return found
+
+
+def object_system(case: ObjectCase, goals: Goals, member: MemberWriter, comma: Node) -> System:
+    """What may stand between the braces of an object; the start is state 0.
+
+    Raises:
+        NotContextFreeError: the keys that came would have to be remembered.
+    """
+
+    def edges(place: ObjectPlace) -> Iterator[tuple[Node, ObjectPlace]]:
+        names, cells = case.allowed(place)
+        for name in range(names.bit_length()):
+            if names >> name & 1:
+                for move in case.end_moves(place, name, -1, ""):
+                    yield member(name, -1, move.goal), move.place
+        for cell in cells:
+            for move in case.end_moves(place, -1, cell, _any_key(case, goals, place, cell)):
+                yield member(-1, cell, move.goal), move.place
+
+    return _with_commas(_reached(case.start, case.can_close, edges, case.spans), comma)
+
+
+def _any_key(case: ObjectCase, goals: Goals, place: ObjectPlace, cell: int) -> str:
+    """A key that stands for all of its cell; the empty one where keys are not remembered."""
+    if not case.remembers:
+        return ""
+    if place.extras:
+        message = "members are counted, or looked for among all, so the keys that came must be remembered"
+        raise NotContextFreeError(message, _first(case.spans))
+    witness = case.cells[cell].witness(goals, place.extras)
+    assert witness is not None  # the cell is allowed here
+    return witness
+
+
+def _reached(
+    start: _Place,
+    can_close: Callable[[_Place], bool],
+    edges: Callable[[_Place], Iterable[tuple[Node, _Place]]],
+    spans: tuple[Span, ...],
+) -> _Graph:
+    """All places that can be reached, `spans` being where they are asked for."""
+    graph = _Graph()
+    index: dict[_Place, int] = {}
+    todo: list[_Place] = []
+
+    def number(place: _Place) -> int:
+        if place not in index:
+            index[place] = len(index)
+            if len(index) > MOST_PLACES:
+                places = f"there are more than {MOST_PLACES:,} places to tell apart"
+                raise NotContextFreeError(f"{places}, as where many names come in any order", _first(spans))
+            graph.closable.append(can_close(place))
+            graph.edges.append([])
+            todo.append(place)
+        return index[place]
+
+    number(start)
+    while todo:
+        place = todo.pop()
+        for text, following in edges(place):
+            turn()
+            graph.edges[index[place]].append((text, number(following)))
+    return graph
+
+
+def _first(spans: tuple[Span, ...]) -> Span:
+    return next((span for span in spans if span.end), Span(0, 0))
+
+
+def _with_commas(graph: _Graph, comma: Node) -> System:
+    """The same with a comma between any two: behind an item that needs another, before one that may come."""
+    system = System()
+    states: dict[tuple[int, bool], int] = {}
+    todo: list[tuple[int, bool]] = []
+
+    def state(place: int, *, first: bool) -> int:
+        key = (place, first)
+        if key not in states:
+            states[key] = system.add(accepting=graph.closable[place])
+            todo.append(key)
+        return states[key]
+
+    state(0, first=True)
+    while todo:
+        place, first = todo.pop()
+        leads = graph.closable[place] and not first
+        for label, target in graph.edges[place]:
+            text = sequence(comma, label) if leads else label
+            if not graph.closable[target]:
+                text = sequence(text, comma)
+            system.connect(states[place, first], text, state(target, first=False))
+    return system

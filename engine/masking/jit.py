@@ -1,0 +1,204 @@
+"""Kernels: compiled once per machine, kept in the user's cache, loaded when somebody warms them.
+
+Until then, and where numba cannot run, the plain twin serves: the masks are the
+same. Loading takes a fraction of a second, the first compile a few seconds.
+
+A process that forks while another thread compiles would inherit locks that
+nobody releases; so a fork waits until the compile is over.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import os
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Any
+
+from engine.masking import kernels, loop_kernels
+from engine.schema_automaton.json_encoding.encoder import Escapes
+from engine.schema_automaton.lexing.lexer import common
+from engine.schema_automaton.lexing.whitespace import Whitespace
+
+_NUMBA_SETTINGS = "numba.core.config"
+_NUMBA_FILE = ".numba_config.yaml"
+
+_log = logging.getLogger(__name__)
+
+_USUAL = "{}", r'{"pattern": "^[a-z]+$"}', r'{"pattern": "^.+$"}', r'{"pattern": "^\\S+$"}'
+"""Schemas that ask for what most do: how letters are spelled that tell ASCII apart, lines, and blanks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kernels:
+    """The compiled functions of `kernels` and `loop_kernels`."""
+
+    walk: Callable[..., int]
+    circle: Callable[..., int]
+    measure: Callable[..., None]
+
+
+class _Runtime:
+    """The kernels of this process, and the lock under which they are compiled."""
+
+    def __init__(self) -> None:
+        self.kernels: Kernels | None = None
+        self.lock = threading.RLock()
+        self.thread: threading.Thread | None = None
+
+    def load(self) -> None:
+        with self.lock:
+            if self.kernels is None:
+                self.kernels = _load()
+                _prepare_compiles()
+
+
+_runtime = _Runtime()
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_runtime.lock.acquire,
+        after_in_parent=_runtime.lock.release,
+        after_in_child=_runtime.lock.release,
+    )
+
+
+def ready() -> Kernels | None:
+    """The kernels, if they are loaded."""
+    return _runtime.kernels
+
+
+def warm(wait: bool = True) -> None:
+    """Load the kernels, or compile them where no cache has them; and what all compiles share.
+
+    Args:
+        wait: return when they are ready; otherwise at once, and masks are plain until a thread has them.
+    """
+    if wait:
+        _runtime.load()
+    elif _runtime.kernels is None and (_runtime.thread is None or not _runtime.thread.is_alive()):
+        _runtime.thread = threading.Thread(target=_runtime.load, name="turnstile-kernels")
+        _runtime.thread.start()
+
+
+def _prepare_compiles() -> None:
+    """What the first compile and the first matcher of a process would spend on what nearly all of them need."""
+    importlib.import_module("engine.matching.matcher")
+    compile_grammar = importlib.import_module("engine.compile.compiler").compile_grammar
+    for schema in _USUAL:
+        compile_grammar("json_schema", schema).fullmatch('"a"')
+    common(Whitespace.FLEXIBLE, Escapes.SHORTEST)
+
+
+def _load() -> Kernels:
+    directory = _cache_directory()
+    if directory is not None:
+        try:
+            return _compile(directory)
+        except (OSError, RuntimeError) as error:  # a full disk, or a cache that another version wrote
+            _log.warning("the kernels cannot be cached in %s: %s", directory, error)
+    return _compile(None)
+
+
+def _cache_directory() -> Path | None:
+    """Where compiled kernels are kept; None where nothing can be written."""
+    import platformdirs
+
+    asked = os.environ.get("NUMBA_CACHE_DIR")
+    directory = Path(asked or Path(platformdirs.user_cache_dir("turnstile", appauthor=False)) / "kernels")
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=directory) as probe:
+            probe.write(b"\0")
+    except OSError as error:
+        _log.info("the kernels are compiled anew, since %s cannot be written: %s", directory, error)
+        return None
+    return directory
+
+
+class _SettingsLoader(SourceFileLoader):
+    """Loads numba's settings without the file `.numba_config.yaml` of the working directory, which numba would obey."""
+
+    def get_code(self, fullname: str) -> CodeType | None:
+        code = super().get_code(fullname)
+        if code is None:
+            return None
+        return code.replace(co_consts=tuple(os.devnull if c == _NUMBA_FILE else c for c in code.co_consts))
+
+
+class _SettingsFinder(MetaPathFinder):
+    """Has numba's settings loaded by `_SettingsLoader`."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, _target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname != _NUMBA_SETTINGS:
+            return None
+        spec = PathFinder.find_spec(fullname, path)
+        if spec is not None and isinstance(spec.loader, SourceFileLoader):
+            spec.loader = _SettingsLoader(spec.loader.name, spec.loader.path)
+        return spec
+
+
+def _import_numba() -> ModuleType:
+    finder = _SettingsFinder()
+    sys.meta_path.insert(0, finder)
+    try:
+        return importlib.import_module("numba")
+    finally:
+        sys.meta_path.remove(finder)
+
+
+def _compile(directory: Path | None) -> Kernels:
+    numba: Any = _import_numba()
+    from numba import types
+    from numba.core import cgutils
+    from numba.extending import intrinsic, overload, register_jitable
+    from numba.np.numpy_support import carray
+
+    def array(dtype: Any, dimensions: int = 1, *, readonly: bool = False) -> Any:
+        return types.Array(dtype, dimensions, "C", readonly=readonly)
+
+    def pointer(_: Any, address: Any) -> Any:
+        def cast(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
+            return builder.inttoptr(arguments[0], cgutils.voidptr_t)
+
+        return types.voidptr(address), cast
+
+    def array_at(address: Any, shape: Any, dtype: Any) -> Any:
+        del address, shape, dtype  # their types
+        return lambda address, shape, dtype: carray(at(address), shape, dtype)
+
+    at: Any = intrinsic(pointer)
+    overload(kernels.array_at, strict=False)(array_at)
+
+    ints, bytes_ = array(types.int32, readonly=True), array(types.uint8, readonly=True)
+    scratch, words, number = array(types.int32), array(types.uint32), types.int64
+    tuple_of: Any = types.Tuple
+    trie = tuple_of((bytes_, ints, ints, ints, ints))
+    walk = number(array(types.int64))
+    circle = number(trie, array(types.int8, 2), number, scratch, scratch, words)
+    shorts = array(types.int16)
+    measure = types.void(trie, array(types.int8, 2), scratch, scratch, shorts, shorts)
+
+    for helper in (kernels.find, kernels.leave, kernels.along, kernels.digest):
+        register_jitable(helper)  # so that a kernel may call it
+    cache, settings = directory is not None, vars(numba.config)
+    before = settings["CACHE_DIR"]
+    settings["CACHE_DIR"] = str(directory or "")  # numba reads it when a function is decorated, and only then
+    try:
+        return Kernels(
+            walk=numba.njit(walk, cache=cache, nogil=True)(kernels.walk),
+            circle=numba.njit(circle, cache=cache, nogil=True)(loop_kernels.circle),
+            measure=numba.njit(measure, cache=cache, nogil=True)(loop_kernels.measure),
+        )
+    finally:
+        settings["CACHE_DIR"] = before

@@ -1,0 +1,205 @@
+"""Explanations of tokens, in plain sentences.
+
+`Matcher.explain` gives the verdict as data (`engine.matching.explanation`) with the
+sentence that is written here: which token, at which byte it fails, what is expected
+there, and the place in the source that says so. The command line, the window and
+shared pages show that sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from engine.matching.byte_descriptions import Ranges, byte_name, byte_prose
+from engine.matching.explanation import Explanation, Reason, StackVerdict
+from engine.source import SourceText, Span
+from engine.vocabulary.visible import visible
+
+if TYPE_CHECKING:
+    from engine.vocabulary import Vocabulary
+
+LONGEST_EXCERPT = 48
+MOST_RULES = 4
+MOST_PROPERTIES = 8
+
+
+def explain(
+    explanation: Explanation,
+    source: SourceText | None = None,
+    vocabulary: Vocabulary | None = None,
+    *,
+    token_id: int | None = None,
+) -> str:
+    """The verdict in a few sentences.
+
+    Args:
+        explanation: the verdict as data.
+        source: the grammar's text; None where there is no grammar.
+        vocabulary: where names of special tokens come from.
+        token_id: the token that was asked about, if it was one.
+    """
+    token = _token_name(explanation, vocabulary, token_id)
+    match explanation.reason:
+        case Reason.ALLOWED:
+            sentences = _allowed(explanation, token)
+        case Reason.DEAD_BYTE:
+            sentences = _dead(explanation, token)
+        case Reason.NOT_ACCEPTING:
+            sentences = ["The text cannot end here.", _wanted(explanation, "here")]
+        case Reason.SPECIAL | Reason.NO_BYTES:
+            sentences = _no_text(explanation, token)
+        case Reason.FINISHED:
+            sentences = ["The generation is over: nothing may follow."]
+        case Reason.UNKNOWN_ID:
+            sentences = [f"{token} is not in the vocabulary."]
+    place = "" if source is None else stands_at(explanation.spans, source)
+    return " ".join(filter(None, [*sentences, f"The match stands at {place}." if place else ""]))
+
+
+def with_sentence(
+    explanation: Explanation, token: int | bytes, source: SourceText | None, vocabulary: Vocabulary
+) -> Explanation:
+    """Return an explanation of a token with its sentence filled in."""
+    token_id = None if isinstance(token, bytes) else token
+    return replace(explanation, sentence=explain(explanation, source, vocabulary, token_id=token_id))
+
+
+def stands_at(spans: Sequence[Span], source: SourceText) -> str:
+    """Places in the source: "line 1, column 3: `[a-z]+`, and 2 other places"; empty where there are none."""
+    if not spans:
+        return ""
+    line, column = source.line_column(spans[0].start)
+    # In one line and without blanks at the ends, but the blanks between words stay blanks.
+    excerpt = visible(source.excerpt(spans[0]).encode("utf-8", "replace")).replace("␣", " ")
+    if len(excerpt) > LONGEST_EXCERPT:
+        excerpt = excerpt[: LONGEST_EXCERPT - 1] + "…"
+    cited = f": {quoted(excerpt)}" if excerpt else ""
+    others = len(spans) - 1
+    more = f", and {others} other place{'s' if others > 1 else ''}" if others else ""
+    return f"line {line}, column {column}{cited}{more}"
+
+
+def explain_stacks(stacks: Sequence[StackVerdict], source: SourceText, data: bytes = b"") -> tuple[str, ...]:
+    """What each stack of a match expects, or made of a token, in a sentence each.
+
+    Args:
+        stacks: the verdicts, as `Matcher.stacks` and an `Explanation` have them.
+        source: the grammar's text.
+        data: the token that they are about; nothing where they say what may come next.
+    """
+    return tuple(_stack(stack, source, data) for stack in stacks)
+
+
+def _stack(stack: StackVerdict, source: SourceText, data: bytes) -> str:
+    read = quoted(visible(data[: stack.offset])) if data and stack.offset != 0 else ""
+    wanted = _wants(stack.expected, stack.tokens, accepting=stack.accepting)
+    place = stands_at(stack.spans, source)
+    fits = f"{read} fits, then " if read else ""
+    sentence = f"{where_phrase(stack.rules)}{fits}{wanted}{property_phrase(stack)}{f', at {place}' if place else ''}."
+    return sentence[0].upper() + sentence[1:]
+
+
+def where_phrase(rules: Sequence[str]) -> str:
+    """The innermost rules; or, as a JSON Pointer begins with a slash, parts of a schema side by side."""
+    if not rules:
+        return ""
+    of_schema = rules[0].startswith("/")
+    named = [quoted(name) for name in rules[:MOST_RULES]]
+    if len(rules) > MOST_RULES:
+        named.append(f"{len(rules) - MOST_RULES} others")
+    return f"by {', '.join(named)}: " if of_schema else f"in {' of '.join(named)}: "
+
+
+def _wants(expected: Ranges, tokens: Sequence[str], *, accepting: bool) -> str:
+    wanted = listed(expected, tokens, accepting=accepting)
+    if not wanted:
+        return "nothing may follow" if accepting else "nothing is expected"
+    return f"{wanted} is expected"
+
+
+def listed(expected: Ranges, tokens: Sequence[str], *, accepting: bool) -> str:
+    """What may come next; empty where at most the end may."""
+    wanted = [byte_prose(expected)] if expected else []
+    wanted += [f"the token {quoted(token)}" for token in tokens]
+    if wanted and accepting:
+        wanted.append("the end of the text")
+    return ", or ".join(wanted)
+
+
+def property_phrase(stack: StackVerdict) -> str:
+    """Behind what is expected, the properties of an object that it may lead to."""
+    named = [quoted(name) for name in stack.properties[:MOST_PROPERTIES]]
+    more = len(stack.properties) - len(named)
+    named += [f"{more} others that are named"] if more else []
+    named += ["any other"] if stack.other_properties and named else []
+    if not named:
+        return ""
+    return f" (for {'the property' if len(named) == 1 else 'one of the properties'} {', '.join(named)})"
+
+
+def _no_text(explanation: Explanation, token: str) -> list[str]:
+    kind = "is a special token: it stands for no text" if explanation.reason is Reason.SPECIAL else "stands for no text"
+    if not explanation.tokens:
+        return [f"{token} {kind}, so the grammar never allows it."]
+    wanted = " or ".join(quoted(element) for element in explanation.tokens)
+    return [f"{token} {kind}, and the grammar asks for another token here: {wanted}."]
+
+
+def _allowed(explanation: Explanation, token: str) -> list[str]:
+    ending = ["The text may end after it."] if explanation.accepting and explanation.token else []
+    return [f"{token} is allowed here.", *ending]
+
+
+def _dead(explanation: Explanation, token: str) -> list[str]:
+    data, offset = explanation.token or b"", explanation.offset or 0
+    start, name = culprit(data, offset)
+    where = "there" if offset else "here"
+    if start == 0:
+        return [f"{token} is not allowed here: it begins with {name}.", _wanted(explanation, where)]
+    fits = quoted(visible(data[:start]))
+    return [f"{token} is not allowed here: {fits} fits, but not {name} after it.", _wanted(explanation, where)]
+
+
+def _wanted(explanation: Explanation, where: str) -> str:
+    wanted = listed(explanation.expected, explanation.tokens, accepting=explanation.accepting)
+    if not wanted:
+        return f"The text is complete {where}: nothing may follow." if explanation.accepting else ""
+    return f"Expected {where}: {wanted}."
+
+
+def culprit(data: bytes, offset: int) -> tuple[int, str]:
+    """The character that a dead byte belongs to: where it starts, and its name; else the byte itself."""
+    start = offset
+    while start > 0 and 0x80 <= data[start] < 0xC0:
+        start -= 1
+    for end in range(offset + 1, min(len(data), start + 4) + 1):
+        try:
+            char = data[start:end].decode()
+        except UnicodeDecodeError:
+            continue
+        if len(char) > 1:
+            break
+        if char.isascii():
+            return offset, byte_name(data[offset])
+        part = f" (at its byte {offset - start + 1}, {data[offset]:02X})" if offset > start else ""
+        return start, quoted(visible(char.encode())) + part
+    return offset, byte_name(data[offset])
+
+
+def _token_name(explanation: Explanation, vocabulary: Vocabulary | None, token_id: int | None) -> str:
+    if explanation.token:
+        return quoted(visible(explanation.token))
+    if token_id is None:
+        return "This token"
+    name = vocabulary.special.get(token_id) if vocabulary else None
+    return quoted(name) if name else f"Token #{token_id}"
+
+
+def quoted(text: str) -> str:
+    """Text between backticks, or between more of them where the text has some, as in Markdown."""
+    fence = "`"
+    while fence in text:
+        fence += "`"
+    return f"{fence}{text}{fence}" if fence == "`" else f"{fence} {text} {fence}"

@@ -1,0 +1,1 @@
+"""JSON Schema as boolean formulas over JSON values, interned, with their source spans."""

@@ -1,0 +1,342 @@
+"""Where the formulas of one grammar are made.
+
+Formulas are interned, so equal ones are one object, and what is found out about
+one is remembered by identity. A formula that is clearly true or false comes out
+as that constant, so whoever builds one need not look for such cases.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Final
+
+from engine.grammar import Node
+from engine.schema_automaton.formula.nodes import (
+    All,
+    Among,
+    Constant,
+    Contains,
+    Distinct,
+    ExactlyOne,
+    Formula,
+    ItemCount,
+    Items,
+    Kinds,
+    Least,
+    Length,
+    Located,
+    MemberCount,
+    Members,
+    Most,
+    MultipleOf,
+    Not,
+    Place,
+    Placed,
+    Some,
+    Sub,
+    Text,
+    parts_of,
+)
+from engine.schema_automaton.formula.values import Kind, Value
+from engine.source import Span, turn
+
+_FEW: Final = 8  # so many formulas are joined in the time of a turn
+_NOWHERE: Final = Span(0, 0)
+"""The place of what no text says."""
+
+
+@dataclass(slots=True)
+class Arena:
+    """Where the formulas of one grammar live.
+
+    Attributes:
+        definitions: what `Sub` refers to, by number; None while it is being written.
+        places: where each of them stands in the source.
+        any_numbers: whether integers and listed numbers may be written in every form that JSON has.
+        uses_distinct: whether some array may not have two equal items.
+        has_choices: whether a formula was made that values may satisfy in more than one way.
+        is_written: whether all definitions are; until then, places of assertions that were made before are kept.
+    """
+
+    true: Constant = field(default_factory=lambda: Constant(True))
+    false: Constant = field(default_factory=lambda: Constant(False))
+    definitions: list[Formula | None] = field(default_factory=list)
+    places: list[Place] = field(default_factory=list)
+    any_numbers: bool = False
+    uses_distinct: bool = False
+    has_choices: bool = False
+    is_written: bool = False
+    _known: dict[object, Formula] = field(default_factory=dict)
+    _again: list[Formula] = field(default_factory=list)  # see `said_again`
+    _again_at: list[Place] = field(default_factory=list)
+    _outer: dict[Formula, Formula] = field(default_factory=dict)  # see `within`
+    _inner: dict[Formula, Formula] = field(default_factory=dict)
+    _doubtful: dict[Formula, bool] = field(default_factory=dict)
+
+    def constant(self, value: bool) -> Constant:
+        """`true` or `false`."""
+        return self.true if value else self.false
+
+    def intern(self, key: tuple[object, ...], make: Callable[[], Formula], place: Place | None = None) -> Formula:
+        """The formula of a key, made when it is first asked for; `place` is where it is said."""
+        turn()
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = make()
+        elif place is not None and not self.is_written:
+            self._say_again(known, place)
+        return known
+
+    def _say_again(self, known: Formula, place: Place) -> None:
+        self._again.append(known)
+        self._again_at.append(place)
+
+    def said_again(self) -> list[tuple[Place, list[Located]]]:
+        """Of each assertion that was made more than once where it was made, the first place first."""
+        places: dict[Placed, dict[Located, None]] = {}
+        for formula, place in zip(self._again, self._again_at, strict=True):
+            if isinstance(formula, Placed) and not isinstance(place, Span) and not isinstance(formula.place, Span):
+                places.setdefault(formula, {formula.place: None})[place] = None
+        return [(formula.place, list(each)) for formula, each in places.items()]
+
+    # ------------------------------------------------------------------ assertions
+
+    def define(self, place: Place) -> Formula:
+        """A reference to a new definition, which is yet to be written."""
+        reference = Sub(len(self.definitions))
+        self.definitions.append(None)
+        self.places.append(place)
+        return reference
+
+    def kinds(self, kinds: Iterable[Kind], place: Place) -> Formula:
+        """The value is of one of these kinds."""
+        these = frozenset(kinds)
+        return self.intern(("kinds", these), lambda: Kinds(these, place), place) if these else self.false
+
+    def kinds_at(self, kinds: frozenset[Kind], place: Place) -> Formula:
+        """The same as a formula of its own, whose place is no other's: it stands for a whole definition."""
+        return Kinds(kinds, place)
+
+    def least(self, value: Fraction, strict: bool, place: Place) -> Formula:
+        """A lower bound of numbers."""
+        return self.intern(("least", *value.as_integer_ratio(), strict), lambda: Least(value, strict, place), place)
+
+    def most(self, value: Fraction, strict: bool, place: Place) -> Formula:
+        """An upper bound of numbers."""
+        return self.intern(("most", *value.as_integer_ratio(), strict), lambda: Most(value, strict, place), place)
+
+    def multiple_of(self, value: Fraction, place: Place) -> Formula:
+        """Numbers are multiples of this."""
+        return self.intern(
+            ("multiple", *value.as_integer_ratio(), False), lambda: MultipleOf(value, False, place), place
+        )
+
+    def written_whole(self, place: Place) -> Formula:
+        """Numbers are whole, as `integer` says, and without fraction and exponent unless any form is allowed."""
+        if self.any_numbers:
+            return self.multiple_of(Fraction(1), place)
+        return self.intern(("multiple", 1, 1, True), lambda: MultipleOf(Fraction(1), True, place), place)
+
+    def length(self, least: int, most: int | None, place: Place) -> Formula:
+        """The length of strings."""
+        if most is not None and most < least:
+            return self.false
+        return self.intern(("length", least, most), lambda: Length(least, most, place), place)
+
+    def text(self, make: Callable[[], Node], key: object, place: Place, *, shared: bool = False) -> Formula:
+        """The language of strings."""
+        return self.intern(("text", key), lambda: Text(make, key, shared, place), place)
+
+    def within(self, inner: Formula, outer: Formula) -> Formula:
+        """A language that is not known exactly: `inner` is within it, and it is within `outer`.
+
+        What is in the language is then in `inner`, and what is not in it is not in `outer`; the negation sees to that.
+        So a string in between is neither, and nothing is accepted wrongly. Emptiness tells less of such a one: where
+        `inner` excludes something, the language itself may not.
+        """
+        self._outer[inner], self._inner[outer] = outer, inner
+        return inner
+
+    def widened(self, formula: Formula) -> Formula:
+        """A formula over strings with all that it may stand for, where a language is not known exactly."""
+        if not self._outer:
+            return formula
+        match formula:
+            case All():
+                return self.all_of(self.widened(item) for item in formula.items)
+            case Some():
+                return self.any_of(self.widened(item) for item in formula.items)
+            case Not(item=Text()) if formula.item in self._inner:
+                return self._not(self._inner[formula.item])
+            case _:
+                return self._outer.get(formula, formula)
+
+    def is_doubtful(self, formula: Formula) -> bool:
+        """Whether it asks, somewhere, for a language that is not known exactly."""
+        if not self._outer:
+            return False
+        known = self._doubtful.get(formula)
+        if known is None:
+            known = self._doubtful[formula] = any(
+                part in self._outer or part in self._inner for part in parts_of(formula, self.definitions)
+            )
+        return known
+
+    def among(self, values: Iterable[Value], place: Place, *, seen: bool = False) -> Formula:
+        """The value is one of these; `seen` is as in `Among`."""
+        these = tuple(dict.fromkeys(values))
+        if not these:
+            return self.false
+        turn(1 + len(these) // 4)
+        name = "seen" if seen else "among"
+        return self.intern((name, *these), lambda: Among(these, frozenset(these), place, seen), place)
+
+    def named(self, name: str, place: Place) -> Formula:
+        """The string is this one."""
+        key = ("among", name)
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = Among((name,), frozenset((name,)), place)
+        elif not self.is_written:
+            self._say_again(known, place)
+        return known
+
+    def members(self, keys: Formula, value: Formula, place: Place, *, declares: bool = False) -> Formula:
+        """All members with such a key."""
+        if (value is self.true and not declares) or keys is self.false:
+            return self.true
+        key = (Members, keys, value, declares)
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = Members(keys, value, declares, place)
+        elif not self.is_written:
+            self._say_again(known, place)
+        return known
+
+    def may_begin(self, name: str) -> Formula:
+        """A member of that name may come ahead of all declared ones. It asks nothing of any value."""
+        return self.intern(
+            ("begins", name), lambda: Members(self.named(name, _NOWHERE), self.true, False, _NOWHERE, True)
+        )
+
+    def some_member(self, keys: Formula, value: Formula, place: Place) -> Formula:
+        """Some member with such a key."""
+        return self.negate(self.members(keys, self.negate(value), place))
+
+    def member_count(self, least: int, most: int | None, place: Place) -> Formula:
+        """How many members; two bounds are two assertions, since the negation of a bound is one bound."""
+        if most is not None and least:
+            return self.all_of((self.member_count(least, None, place), self.member_count(0, most, place)))
+        return self.intern(("member count", least, most), lambda: MemberCount(least, most, place), place)
+
+    def items(self, first: int, end: int | None, value: Formula, place: Place) -> Formula:
+        """All items of a range."""
+        if value is self.true or (end is not None and end <= first):
+            return self.true
+        return self.intern(("items", first, end, value), lambda: Items(first, end, value, place), place)
+
+    def item_count(self, least: int, most: int | None, place: Place) -> Formula:
+        """How many items; two bounds are two assertions, since the negation of a bound is one bound."""
+        if most is not None and least:
+            return self.all_of((self.item_count(least, None, place), self.item_count(0, most, place)))
+        return self.intern(("item count", least, most), lambda: ItemCount(least, most, place), place)
+
+    def contains(self, value: Formula, least: int, most: int | None, place: Place) -> Formula:
+        """How many items satisfy a formula; two bounds are two assertions, as for counts."""
+        if most is not None and least:
+            return self.all_of((self.contains(value, least, None, place), self.contains(value, 0, most, place)))
+        return self.intern(("contains", value, least, most), lambda: Contains(value, least, most, place), place)
+
+    def distinct(self, place: Place) -> Formula:
+        """No two items are equal."""
+        self.uses_distinct = True
+        return self.intern(("distinct",), lambda: Distinct(place), place)
+
+    # ------------------------------------------------------------------ connectives
+
+    def all_of(self, items: Iterable[Formula]) -> Formula:
+        """The conjunction."""
+        return self._join(items, All, self.true, self.false)
+
+    def any_of(self, items: Iterable[Formula]) -> Formula:
+        """The disjunction."""
+        return self._join(items, Some, self.false, self.true)
+
+    def about(self, kind: Kind, item: Formula, place: Place) -> Formula:
+        """What values of a kind must satisfy; no other value is asked."""
+        before = self.has_choices
+        these = frozenset((kind,))
+        guard = self.intern(("kinds", these), lambda: Kinds(these, place))  # nobody says so there
+        whole = self.any_of((self.negate(guard), item))
+        self.has_choices = before  # a value of one kind has none
+        return whole
+
+    def _join(self, items: Iterable[Formula], kind: type[All | Some], neutral: Constant, ending: Constant) -> Formula:
+        joined: dict[Formula, None] = {}
+        for item in items:
+            if item is neutral:
+                continue
+            if isinstance(item, kind):
+                joined.update(dict.fromkeys(item.items))
+            elif item is ending:
+                return ending
+            else:
+                joined[item] = None
+        if len(joined) < 2:
+            return next(iter(joined), neutral)
+        if len(joined) > _FEW:
+            turn(len(joined) // _FEW)
+        these = tuple(joined)
+        key = kind, these
+        known = self._known.get(key)
+        if known is None:
+            denied = [self.negate(item) for item in these if isinstance(item, Not)]
+            known = kind(these) if joined.keys().isdisjoint(denied) else ending
+            self.has_choices = self.has_choices or known.__class__ is Some
+            self._known[key] = known
+        return known
+
+    def exactly_one(self, items: Iterable[Formula]) -> Formula:
+        """One holds, the others do not; an item that stands there twice cannot be the one."""
+        listed = list(items)
+        these = [item for item in listed if item is not self.false]
+        if these.count(self.true) > 1:
+            return self.false
+        if self.true in these:
+            return self.all_of(self.negate(item) for item in these if item is not self.true)
+        counts = Counter(these)
+        once = [item for item in these if counts[item] == 1]
+        twice = {item: None for item in these if counts[item] > 1}
+        never = [self.negate(item) for item in twice]
+        if len(once) == 1:
+            return self.all_of([*once, *never])
+        if not once:
+            return self.false
+        key, self.has_choices = tuple(once), True
+        return self.all_of([self.intern((ExactlyOne, key), lambda: ExactlyOne(key)), *never])
+
+    def negate(self, item: Formula) -> Formula:
+        """The negation, moved down as far as it goes."""
+        match item:
+            case Constant():
+                return self.constant(not item.value)
+            case Not():
+                return self._inner.get(item.item, item.item)
+            case All():
+                turn(1 + len(item.items))
+                return self.any_of(self.negate(part) for part in item.items)
+            case Some():
+                turn(1 + len(item.items))
+                return self.all_of(self.negate(part) for part in item.items)
+            case _:
+                return self._not(self._outer.get(item, item))
+
+    def _not(self, item: Formula) -> Formula:
+        known = self._known.get((Not, item))
+        if known is None:
+            known = self._known[Not, item] = Not(item)
+            self.has_choices = self.has_choices or isinstance(item, Sub | ExactlyOne)
+        return known

@@ -1,0 +1,152 @@
+"""Letters: characters that no condition on a string tells apart.
+
+A condition reads characters, not bytes, and mostly tells a handful of sets of
+them apart. Each of those is a letter, and an automaton over letters is what a
+condition is; how a character is spelled within a JSON string is the same for
+all of them (see `letter_spelling`). So the many bytes that a character may take
+do not multiply what conditions cost.
+
+A letter is a number below 256, and is read by the machines that read bytes.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from functools import cached_property, lru_cache
+from typing import Final, TypeAlias
+
+from engine.automata.byte_classes import ByteClasses
+from engine.automata.utf8 import FINAL, Utf8Automaton
+from engine.grammar import CharSet
+from engine.grammar.charset import EVERY_SCALAR
+from engine.schema_automaton.json_encoding.encoder import Escapes
+
+MOST_LETTERS: Final = 256
+
+Segments: TypeAlias = tuple[tuple[int, int, int], ...]
+"""`(first, last, letter)`, in order: the scalar values, each in one of them."""
+
+
+class Letters:
+    """A partition of the Unicode scalar values. Letters are numbered in the order of their first characters.
+
+    What is found out about an automaton over letters includes how many bytes it lacks, and that depends on how they
+    are spelled. So letters with other escapes are other letters: no table of one is used for the other.
+
+    Attributes:
+        segments: which characters are which letter.
+        size: how many letters there are.
+        escapes: which escapes may stand for them.
+    """
+
+    def __init__(self, segments: Segments, size: int, escapes: Escapes) -> None:
+        self.segments = segments
+        self.size = size
+        self.escapes = escapes
+        self._firsts = [first for first, _, _ in segments]
+        self._automata: dict[CharSet, Utf8Automaton] = {}
+
+    @cached_property
+    def classes(self) -> ByteClasses:
+        """Every letter as a class of its own; what is behind them is as the last one, and never read."""
+        of_byte = bytes(min(letter, self.size - 1) for letter in range(256))
+        ranges = tuple(((letter, letter),) for letter in range(self.size))
+        return ByteClasses(of_byte, tuple(range(self.size)), ranges)
+
+    @cached_property
+    def firsts(self) -> list[int]:
+        """The first character of each letter."""
+        found: dict[int, int] = {}
+        for first, _, letter in self.segments:
+            found.setdefault(letter, first)
+        return [found[letter] for letter in range(self.size)]
+
+    def of(self, code: int) -> int:
+        """The letter of a character; -1 for a surrogate."""
+        _, last, letter = self.segments[bisect_right(self._firsts, code) - 1]
+        return letter if code <= last else -1
+
+    def automaton(self, chars: CharSet) -> Utf8Automaton:
+        """What reads a set of characters, which is one of letters, as one letter each."""
+        known = self._automata.get(chars)
+        if known is None:
+            known = self._automata[chars] = Utf8Automaton((tuple(self._rows(chars)),))
+        return known
+
+    def _rows(self, chars: CharSet) -> list[tuple[int, int, int]]:
+        rows: list[tuple[int, int, int]] = []
+        for letter in sorted({self.segments[i][2] for first, last in chars.ranges for i in self._within(first, last)}):
+            if rows and rows[-1][1] == letter - 1:
+                rows[-1] = (rows[-1][0], letter, FINAL)
+            else:
+                rows.append((letter, letter, FINAL))
+        return rows
+
+    def _within(self, first: int, last: int) -> range:
+        """The segments that hold characters from the first to the last."""
+        begin = max(bisect_right(self._firsts, first) - 1, 0)
+        return range(begin + (self.segments[begin][1] < first), bisect_right(self._firsts, last))
+
+
+def letters_of(sets: Iterable[CharSet], escapes: Escapes) -> Letters | None:
+    """The coarsest letters that tell these sets apart; None where there are too many of them."""
+    borders: dict[int, list[int]] = {}
+    for number, chars in enumerate(dict.fromkeys(sets)):
+        for first, last in chars.ranges:
+            borders.setdefault(first, []).append(1 << number)
+            borders.setdefault(last + 1, []).append(1 << number)
+    inside, begin = 0, 0
+    pieces: list[tuple[int, int, int]] = []
+    for border in [*sorted(borders), EVERY_SCALAR.ranges[-1][1] + 1]:
+        if border > begin:
+            pieces.append((begin, border - 1, inside))
+            begin = border
+        for one in borders.get(border, ()):
+            inside ^= one
+    return _numbered(pieces, escapes)
+
+
+def common_letters(each: Sequence[Letters]) -> tuple[Letters, list[tuple[int, ...]]] | None:
+    """The coarsest letters that are finer than all of these, and of each the letters that it is part of.
+
+    Args:
+        each: some letters, spelled with the same escapes.
+    """
+    (escapes,) = {letters.escapes for letters in each}
+    borders = sorted({first for letters in each for first, _, _ in letters.segments})
+    keys: dict[tuple[int, ...], int] = {}
+    pieces: list[tuple[int, int, int]] = []
+    for first, following in zip(borders, [*borders[1:], EVERY_SCALAR.ranges[-1][1] + 1], strict=True):
+        key = tuple(letters.of(first) for letters in each)
+        pieces.append((first, following - 1, keys.setdefault(key, len(keys))))
+    letters = _numbered(pieces, escapes)
+    return None if letters is None else (letters, list(keys))
+
+
+def _numbered(pieces: list[tuple[int, int, int]], escapes: Escapes) -> Letters | None:
+    """Letters for pieces that are told apart by a number each; surrogates are left out."""
+    numbers: dict[int, int] = {}
+    segments: list[tuple[int, int, int]] = []
+    for begin, end, key in pieces:
+        for low, high in EVERY_SCALAR.ranges:
+            first, last = max(begin, low), min(end, high)
+            if first > last:
+                continue
+            letter = numbers.setdefault(key, len(numbers))
+            if segments and segments[-1][2] == letter and segments[-1][1] + 1 == first:
+                segments[-1] = (segments[-1][0], last, letter)
+            else:
+                segments.append((first, last, letter))
+    return _interned(tuple(segments), len(numbers), escapes) if len(numbers) <= MOST_LETTERS else None
+
+
+def letters_from(segments: Segments, escapes: Escapes) -> Letters:
+    """The letters that some segments give, numbered as they are there."""
+    return _interned(segments, 1 + max(letter for _, _, letter in segments), escapes)
+
+
+@lru_cache(maxsize=1024)
+def _interned(segments: Segments, size: int, escapes: Escapes) -> Letters:
+    """Equal letters are one object, so that what is made of them is shared."""
+    return Letters(segments, size, escapes)

@@ -1,0 +1,309 @@
+"""How the characters of some letters are spelled within a JSON string: raw UTF-8, short escapes, `\\uXXXX`, pairs.
+
+That depends on nothing but which characters share a letter, and which escapes may
+stand for them (see `spelling`). So it is one small acyclic automaton from bytes to
+letters, made once for a partition and shared by all conditions that have it; and
+where only ASCII is told apart, it is the one that tells all of ASCII apart, with
+its letters renamed. A set of characters is read as a single letter.
+
+After RFC 8259, section 7. UTF-8 is split into digits as in `utf8`. An escape is a
+number in base 16 behind `\\u`; beyond the basic plane the 20 bits of a surrogate pair
+are digits of 2, 4, 4, 2, 4 and 4 bits.
+
+Rejected: decoding first and matching then. A prefix such as `\\u00` has no decoded
+form, and a mask must know which of its continuations live.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property, lru_cache
+from typing import Final, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.automata.byte_classes import ByteClasses, join_ranges
+from engine.automata.completion import Alphabet
+from engine.automata.utf8 import Utf8Automaton
+from engine.grammar import CharSet
+from engine.grammar.charset import EVERY_SCALAR
+from engine.schema_automaton.json_encoding.alphabet import Letters, Segments
+from engine.schema_automaton.json_encoding.encoder import RAW, Escapes, hex_digit, lower_hex_digit
+
+_ASCII: Final = 0x80
+_LAST: Final = 0x10FFFF
+_BASIC_PLANE: Final = CharSet(((0x0000, 0xFFFF),))
+_OTHER_PLANES: Final = CharSet(((0x10000, _LAST),))
+_FEW: Final = 4
+
+_Bits: TypeAlias = tuple[int, ...]
+_Few: TypeAlias = dict[int, list[int]]
+Ints: TypeAlias = npt.NDArray[np.int64]
+Bools: TypeAlias = npt.NDArray[np.bool_]
+
+
+class Spelling:
+    """How the characters of some letters are spelled.
+
+    Attributes:
+        table: int64[nodes, 256], by the place within a character (0 is between two) and the byte: 0 where the byte
+            cannot stand, another place, or `nodes + letter` where a character ends.
+        nodes: how many places there are.
+        reach: bool[nodes, F], which parts of letters may be read from a place.
+        part_of: int[F], the letter of each part.
+        below: of each place the places that are reached from it, nearest first; from between two characters, by a byte.
+        few: the places behind a first byte that end in a few parts of letters, and those parts.
+    """
+
+    def __init__(self, table: Ints, reach: Bools, part_of: Ints, below: list[list[int]], few: _Few) -> None:
+        self.table = table
+        self.below = below
+        self.few = few
+        self.nodes = len(table)
+        self.reach = reach
+        self.part_of = part_of
+        self._costs: dict[Alphabet, npt.NDArray[np.float64]] = {}
+
+    @cached_property
+    def classes(self) -> ByteClasses:
+        """The bytes that no place tells apart."""
+        numbers: dict[bytes, int] = {}
+        columns = np.ascontiguousarray(self.table.T)
+        of_byte = bytes([numbers.setdefault(column.tobytes(), len(numbers)) for column in columns])
+        ranges = tuple(join_ranges(((b, b),) for b in range(256) if of_byte[b] == i) for i in range(len(numbers)))
+        return ByteClasses(of_byte, tuple(group[0][0] for group in ranges), ranges)
+
+    @cached_property
+    def leads(self) -> Ints:
+        """The bytes between two characters that begin one of several bytes."""
+        entries = self.table[0]
+        return np.flatnonzero((entries > 0) & (entries < self.nodes))
+
+    @cached_property
+    def narrow(self) -> dict[int, list[int]]:
+        """The places behind a first byte that end in a few letters, and those letters."""
+        letters = self.part_of.tolist()
+        return {place: sorted({letters[part] for part in parts}) for place, parts in self.few.items()}
+
+    @cached_property
+    def bytes_of(self) -> list[int]:
+        """Of each letter how many of its characters are a byte."""
+        letters = int(self.part_of.max()) + 1
+        counts: list[int] = np.bincount(self.table[0], minlength=self.nodes + letters)[self.nodes :].tolist()
+        return counts
+
+    def alive(self, letters: Bools) -> list[bool]:
+        """Of each place whether one of some letters may be read from it."""
+        alive: list[bool] = np.logical_or.reduce(self.reach & letters[self.part_of], axis=1).tolist()
+        return alive
+
+    def costs(self, alphabet: Alphabet) -> npt.NDArray[np.float64]:
+        """float64[nodes, letters], the fewest bytes of an alphabet from a place to the end of a letter; or infinity."""
+        known = self._costs.get(alphabet)
+        if known is None:
+            known = self._costs[alphabet] = self._find_costs(alphabet)
+        return known
+
+    def _find_costs(self, alphabet: Alphabet) -> npt.NDArray[np.float64]:
+        letters = int(self.part_of.max()) + 1
+        usable = list(range(256) if alphabet is None else alphabet)
+        costs = np.full((self.nodes + letters, letters), np.inf)
+        costs[self.nodes + np.arange(letters), np.arange(letters)] = 0
+        for node in (*range(1, self.nodes), 0):  # what a place leads to comes before it
+            targets = np.unique(self.table[node, usable])
+            targets = targets[targets > 0]
+            if len(targets):
+                costs[node] = 1 + costs[targets].min(axis=0)
+        return costs[: self.nodes]
+
+
+@lru_cache(maxsize=4096)
+def json_automaton(chars: CharSet, escapes: Escapes) -> Utf8Automaton:
+    """Return the automaton of a set of characters in all spellings that `escapes` has for them."""
+    return _Builder(tuple((first, last, 0) for first, last in (chars & EVERY_SCALAR).ranges), escapes).automaton()
+
+
+@lru_cache(maxsize=256)
+def spelling_of(letters: Letters) -> Spelling:
+    """How these letters are spelled: as those that tell all of ASCII apart and the same beyond, under other names."""
+    names: list[int] = []
+    beyond: list[tuple[int, int, int]] = []
+    numbers: dict[int, int] = {}
+    for first, last, letter in letters.segments:
+        names += [letter] * (min(last + 1, _ASCII) - first)
+        if last >= _ASCII:
+            beyond.append((max(first, _ASCII), last, numbers.setdefault(letter, _ASCII + len(numbers))))
+    every = _spelling_of_ascii_and(tuple(beyond), letters.escapes)
+    part_of = np.array([*names, *numbers])
+    renamed = np.concatenate((np.arange(every.nodes), every.nodes + part_of))
+    return Spelling(renamed[every.table], every.reach, part_of, every.below, every.few)
+
+
+@lru_cache(maxsize=64)
+def _spelling_of_ascii_and(beyond: Segments, escapes: Escapes) -> Spelling:
+    """Every character of ASCII is a letter; and some letters beyond."""
+    return _Builder((*((code, code, code) for code in range(_ASCII)), *beyond), escapes).spelling()
+
+
+class _Digits(NamedTuple):
+    """How the digits of a code point are written.
+
+    Attributes:
+        of: the bytes that may stand for a digit.
+        pairs: whether they are the digits of a surrogate pair.
+    """
+
+    of: Callable[[int], bytes]
+    pairs: bool = False
+
+    def written(self, digit: int, left: int) -> bytes:
+        """The bytes that may stand for a digit where so many are left; of a pair, the halves are D8-DB and DC-DF."""
+        return self.of({6: 8, 3: 12}.get(left, 0) + digit if self.pairs else digit)
+
+
+class _Builder:
+    """Builds the automaton; an entry is a place, or `-1 - letter`."""
+
+    def __init__(self, segments: Segments, escapes: Escapes) -> None:
+        self._segments = segments
+        self._escapes = escapes
+        self._nodes: list[dict[int, int]] = [{}]
+        self._ids: dict[object, int] = {}
+
+    def spelling(self) -> Spelling:
+        """As a table over bytes."""
+        self._build()
+        nodes, letters = len(self._nodes), 1 + max(letter for _, _, letter in self._segments)
+        table = np.zeros((nodes, 256), np.int64)
+        reach = np.zeros((nodes, letters), np.bool_)
+        for node in (*range(1, nodes), 0):  # what a place leads to comes before it
+            for byte, entry in self._nodes[node].items():
+                table[node, byte] = entry if entry > 0 else nodes - 1 - entry
+                if entry > 0:
+                    reach[node] |= reach[entry]
+                else:
+                    reach[node, -1 - entry] = True
+        below = self._below()
+        few = {place: reach[place].nonzero()[0].tolist() for place in below[0]}
+        few = {place: parts for place, parts in few.items() if len(parts) <= _FEW}
+        return Spelling(table, reach, np.arange(letters), below, few)
+
+    def automaton(self) -> Utf8Automaton:
+        """As ranges of bytes, where there is one letter: its entry is `FINAL`."""
+        self._build()
+        return Utf8Automaton(tuple(tuple(_ranges(row)) for row in self._nodes))
+
+    def _build(self) -> None:
+        root: dict[int, int] = {}
+        for low, high, letter in self._clip(0x20, 0x7F):
+            root.update({code: -1 - letter for code in range(low, high + 1) if code in RAW})
+        for first, last, marker, bits in (
+            (0x80, 0x7FF, 0xC0, (5, 6)),
+            (0x800, 0xFFFF, 0xE0, (4, 6, 6)),
+            (0x10000, _LAST, 0xF0, (3, 6, 6, 6)),
+        ):
+            for digit, target in self._digits(self._clip(first, last), bits, _UTF_8).items():
+                root[marker | digit] = target
+        escapes = {
+            short[0]: -1 - letter
+            for code, short in self._escapes.short.items()
+            for *_, letter in self._clip(code, code)
+        }
+        hexadecimal = self._hexadecimal()
+        if hexadecimal:
+            escapes[0x75] = self._add(hexadecimal)
+        if escapes:
+            root[0x5C] = self._add(escapes)
+        self._nodes[0] = root
+
+    def _below(self) -> list[list[int]]:
+        near = [[entry for entry in dict.fromkeys(row.values()) if entry > 0] for row in self._nodes]
+        below = near[:]
+        for place in range(1, len(near)):  # what a place leads to comes before it
+            below[place] = list(
+                dict.fromkeys((*near[place], *(each for other in near[place] for each in below[other])))
+            )
+        return below
+
+    def _clip(self, first: int, last: int) -> Segments:
+        return tuple(
+            (max(low, first), min(high, last), letter)
+            for low, high, letter in self._segments
+            if low <= last and high >= first
+        )
+
+    def _add(self, row: dict[int, int]) -> int:
+        key = frozenset(row.items())
+        node = self._ids.get(key)
+        if node is None:
+            node = self._ids[key] = len(self._nodes)
+            self._nodes.append(row)
+        return node
+
+    def _hexadecimal(self) -> dict[int, int]:
+        """The row behind `\\u`: four digits, or a surrogate pair, whose first digit is a D as well."""
+        row: dict[int, int] = {}
+        for characters, digit in ((self._escapes.lower_case, lower_hex_digit), (self._escapes.either_case, hex_digit)):
+            basic, pairs = (
+                tuple(segment for low, high in (characters & plane).ranges for segment in self._clip(low, high))
+                for plane in (_BASIC_PLANE, _OTHER_PLANES)
+            )
+            row = self._joined(row, self._spelled(basic, (4, 4, 4, 4), _Digits(digit)))
+            if pairs:
+                halves = tuple((low - 0x10000, high - 0x10000, letter) for low, high, letter in pairs)
+                behind = self._add(self._spelled(halves, (2, 4, 4, 2, 4, 4), _Digits(digit, pairs=True)))
+                row = self._joined(row, dict.fromkeys(digit(0xD), behind))
+        return row
+
+    def _joined(self, one: dict[int, int], other: dict[int, int]) -> dict[int, int]:
+        """A row that reads what either of two reads, which have no whole spelling in common."""
+        joined = dict(one)
+        for byte, entry in other.items():
+            before = joined.setdefault(byte, entry)
+            if before != entry:
+                joined[byte] = self._add(self._joined(self._nodes[before], self._nodes[entry]))
+        return joined
+
+    def _digits(self, segments: Segments, bits: _Bits, digits: _Digits) -> dict[int, int]:
+        """By the first of some digits, where reading the rest of them begins."""
+        rest = sum(bits[1:])
+        full = (1 << rest) - 1
+        groups: dict[int, list[tuple[int, int, int]]] = {}
+        for first, last, letter in segments:
+            for digit in range(first >> rest, (last >> rest) + 1):
+                low = first & full if digit == first >> rest else 0
+                high = last & full if digit == last >> rest else full
+                groups.setdefault(digit, []).append((low, high, letter))
+        return {digit: self._rest(tuple(remainder), bits[1:], digits) for digit, remainder in groups.items()}
+
+    def _spelled(self, segments: Segments, bits: _Bits, digits: _Digits) -> dict[int, int]:
+        targets = self._digits(segments, bits, digits)
+        return {byte: target for digit, target in targets.items() for byte in digits.written(digit, len(bits))}
+
+    def _rest(self, segments: Segments, bits: _Bits, digits: _Digits) -> int:
+        if not bits:
+            return -1 - segments[0][2]
+        key = (segments, bits, digits)
+        node = self._ids.get(key)
+        if node is None:
+            node = self._add(self._spelled(segments, bits, digits))
+            if digits.pairs and len(bits) == 3:  # the second half begins: \uD
+                for byte in (digits.of(0xD), b"u", b"\\"):
+                    node = self._add(dict.fromkeys(byte, node))
+            self._ids[key] = node
+        return node
+
+
+def _ranges(row: dict[int, int]) -> list[tuple[int, int, int]]:
+    """A row in the order of its bytes, with neighbours that lead to the same place as one range."""
+    ranges: list[tuple[int, int, int]] = []
+    for byte, target in sorted(row.items()):
+        if ranges and ranges[-1][1:] == (byte - 1, target):
+            ranges[-1] = (ranges[-1][0], byte, target)
+        else:
+            ranges.append((byte, byte, target))
+    return ranges
+
+
+_UTF_8: Final = _Digits(lambda digit: bytes((0x80 | digit,)))

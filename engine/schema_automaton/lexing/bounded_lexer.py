@@ -1,0 +1,213 @@
+"""Patterns whose length is bounded, read as the pattern with a count.
+
+A string of so many characters that must also match is the product of the pattern
+and a counter, and a state of it is alive where the shortest completion of the
+pattern still fits. So the counter is a number beside the pattern's state, and the
+states that differ in it alone are a run of the table: their rows are those of the
+first one with every entry moved along, but for what does not fit any more. They
+are filled a run at a time.
+
+Until the least length is reached, whether a completion of the right length exists
+is looked up step by step instead. Far from its bounds, a string reads as the
+pattern alone does, so that most states need not be told apart.
+
+Rejected: the product of two automata. A step of it takes as long as one of the
+pattern for every count.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.automata.byte_automaton import DEAD, MISS
+from engine.automata.completion import Alphabet
+from engine.schema_automaton.json_encoding.encoded_automaton import Spelled, before, place_of
+from engine.schema_automaton.lexing.lexer import QUOTE_BYTE, Reader, ReadingTable, StringReader, ending
+from engine.schema_automaton.string_languages.conditions import ConditionAutomaton
+from engine.schema_automaton.string_languages.language import Bounded
+from engine.schema_automaton.string_languages.tables import TableAutomaton
+from engine.source import Span, turn
+
+RUN: Final = 8
+"""States in a run."""
+_STEPS: Final = np.arange(1, RUN + 1)
+MOST_LEAST: Final = 64
+"""A larger least length is left to the product: too much may have to be looked up before it is reached."""
+
+_State: TypeAlias = tuple[int, int]
+_Numbers: TypeAlias = npt.NDArray[np.int64]
+
+
+class BoundedReader(Reader):
+    """A pattern of bounded length; a state is the pattern's, and how many characters were read before it."""
+
+    def __init__(self, bounds: Bounded, spelled: Spelled, pattern: StringReader) -> None:
+        super().__init__()
+        self._bounds, self._spelled, self._pattern = bounds, spelled, pattern
+        self._table: object = None  # whose runs they are
+        self._runs: dict[_State, int] = {}  # the first number of each, by its first state
+        self._lives: dict[_State, bool] = {}  # below the least length
+        self._lacking: dict[int, int] = {}
+        # Runs, by their first state, that are far from the bounds and filled; and whether into characters, too.
+        self._filled: dict[_State, bool] = {}
+        self._leading: dict[int, tuple[list[int], _Numbers]] = {}  # few states, for many letters
+        self.ending(1)
+
+    @property
+    def start(self) -> _State:
+        """Before the first character."""
+        return self._spelled.start, 0
+
+    def spans(self, state: _State) -> tuple[Span, ...]:
+        """Where in the source the match stands."""
+        return self._bounds.spans(state[1])
+
+    def lacks(self, state: _State, alphabet: Alphabet = None) -> int | None:
+        """How many bytes of an alphabet a state lacks at least; None where none complete it."""
+        at, count = state
+        least = self._spelled.remaining(at, alphabet).at_least
+        # A character that is being read is counted when it is over.
+        return None if least is None else max(least, self._bounds.least - count)
+
+    def relaxed(self, table: ReadingTable, state: _State, longest: int) -> int:
+        """The reading state of the pattern alone that no text of so many characters tells apart; `DEAD` for none."""
+        at, count = state
+        if count + longest + self._bounds.reach > self._bounds.most:
+            return DEAD
+        if count < self._bounds.least and count + self._lacks(before(at)) < self._bounds.least:
+            return DEAD
+        return table.state(self._pattern, (at,))
+
+    def fill(self, table: ReadingTable, number: int, state: _State, byte: int) -> None:
+        """Fill the rows of the run that a state is in, and those within the characters that may be read there.
+
+        Between two characters, what is within the next one waits until a byte is asked for that leads there.
+        """
+        if table.identity is not self._table:
+            self._table = table.identity
+            self._runs.clear()
+            self._filled.clear()
+        at, place = before(state[0]), place_of(state[0])
+        first = state[1] - state[1] % RUN
+        counts = self._counts(first)
+        spelling, ways = self._spelled.spelling, self._spelled.ways(at)
+        enters = place > 0 or 0 < spelling.table[0, byte] < spelling.nodes
+        if not place and (at, first) in self._filled:
+            if enters and not self._filled[at, first]:
+                self._enter(table, at, counts)
+            table.rows[number] = table.rows[self._runs[at, first] + state[1] - first]  # it may have been met by itself
+            return
+        targets, columns = self._targets_of(at, ways.targets)
+        behind = np.zeros((len(counts), 1 + len(targets)), np.int32)
+        for column, target in enumerate(targets, 1):
+            behind[:, column] = self._behind(table, target, counts + 1)
+        vectors = np.zeros((len(counts), spelling.nodes + len(columns)), np.int32)
+        vectors[:, spelling.nodes :] = behind[:, columns]
+        below = self._spelled.below(ways, place)
+        runs = self._runs_of(table, [state[0], *(self._spelled.entered(at, place, below) if enters else ())], first)
+        if below:
+            vectors[:, below] = np.array(runs[1:]) + (counts - first)[:, np.newaxis] if enters else MISS
+            if not behind[:, 1:].all():  # near the bounds
+                lives = vectors[:, spelling.nodes :] != DEAD
+                reached = lives[:, spelling.part_of] @ spelling.reach[below].T
+                vectors[:, below] *= reached
+            elif not place:
+                self._filled[at, first] = enters
+        filled = [place, *below] if place else [place]
+        rows = vectors.take(spelling.table[filled], axis=1)
+        if self._spelled.accepts(state[0]):
+            rows[counts >= self._bounds.least, 0, QUOTE_BYTE] = ending(0)
+        for column, run in enumerate(runs[: len(filled)]):
+            table.rows[run : run + len(counts)] = rows[:, column]
+        table.rows[number] = rows[state[1] - first, 0]
+
+    def _enter(self, table: ReadingTable, at: int, counts: _Numbers) -> None:
+        """Fill in where the first bytes of longer spellings lead, in a run that has all else and is far from bounds."""
+        spelling, first = self._spelled.spelling, int(counts[0])
+        below = self._spelled.below(self._spelled.ways(at), 0)
+        run, *inner = self._runs_of(table, [at, *self._spelled.entered(at, 0, below)], first)
+        numbers = np.zeros(spelling.nodes, np.int32)
+        numbers[below] = inner
+        entries = numbers[spelling.table[0, spelling.leads]]
+        table.rows[run : run + len(counts), spelling.leads] = np.where(
+            entries, entries + (counts - first)[:, np.newaxis], DEAD
+        )
+        self._filled[at, first] = True
+
+    def _targets_of(self, at: int, targets: list[int]) -> tuple[list[int], _Numbers]:
+        """The live states that letters lead to from a state of the pattern; of each letter which of them, from 1."""
+        known = self._leading.get(at)
+        if known is None:
+            numbers = {DEAD: 0}
+            columns = np.array([numbers.setdefault(target, len(numbers)) for target in targets])
+            known = self._leading[at] = list(numbers)[1:], columns
+        return known
+
+    def _counts(self, first: int) -> _Numbers:
+        return np.arange(first, min(first + RUN, self._bounds.most + 1))
+
+    def _runs_of(self, table: ReadingTable, states: list[int], first: int) -> list[int]:
+        """The first number of a run for each of some states of the pattern."""
+        new = [at for at in states if (at, first) not in self._runs]
+        if new:
+            counts = self._counts(first).tolist()
+            begin = table.run(self, list(product(new, counts)))
+            self._runs.update(((at, first), begin + i * len(counts)) for i, at in enumerate(new))
+        return [self._runs[at, first] for at in states]
+
+    def _run_of(self, table: ReadingTable, at: int, first: int) -> int:
+        """The first number of a run for one of them."""
+        known = self._runs.get((at, first))
+        return self._runs_of(table, [at], first)[0] if known is None else known
+
+    def _behind(self, table: ReadingTable, target: int, counts: _Numbers) -> _Numbers:
+        """The numbers of a live state of the pattern behind so many characters; `DEAD` where no completion fits."""
+        lacks, first = self._lacks(target), int(counts[0]) - 1
+        if len(counts) == RUN and first + RUN + lacks <= self._bounds.most and first + 1 + lacks >= self._bounds.least:
+            numbers = self._run_of(table, target, first) + _STEPS
+            numbers[-1] = self._next_run(table, target, first)
+            return numbers
+        numbers, shortest = np.zeros(len(counts), np.int64), counts + lacks
+        fits = shortest <= self._bounds.most
+        for i in np.flatnonzero(fits & (shortest < self._bounds.least)).tolist():
+            fits[i] = self._is_live(target, int(counts[i]))
+        here = fits & (counts < first + RUN)
+        if here.any():
+            numbers[here] = self._run_of(table, target, first) + counts[here] - first
+        if fits[-1] and not here[-1]:
+            numbers[-1] = self._next_run(table, target, first)
+        return numbers
+
+    def _next_run(self, table: ReadingTable, target: int, first: int) -> int:
+        """The first state of the next run, which may never be needed."""
+        following = (target, first + RUN)
+        known = self._runs.get(following)
+        return table.state(self, following) if known is None else known
+
+    def _lacks(self, target: int) -> int:
+        """The fewest characters that complete what the pattern has begun to match."""
+        lacks = self._lacking.get(target)
+        if lacks is None:
+            automaton = self._spelled.inner
+            assert isinstance(automaton, ConditionAutomaton | TableAutomaton)
+            lacks = self._lacking[target] = automaton.characters(target)
+        return lacks
+
+    def _is_live(self, at: int, count: int) -> bool:
+        """Whether a state of the pattern has a completion of the right length."""
+        shortest = count + self._lacks(at)
+        if shortest > self._bounds.most:
+            return False
+        if shortest >= self._bounds.least:
+            return True
+        known = self._lives.get((at, count))
+        if known is None:
+            turn()
+            targets = dict.fromkeys(self._spelled.ways(at).targets)
+            known = any(self._is_live(target, count + 1) for target in targets if target != DEAD)
+            self._lives[at, count] = known
+        return known

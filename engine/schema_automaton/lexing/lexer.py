@@ -1,0 +1,446 @@
+"""Reading states: the inner life of a level, as rows of one integer table.
+
+What a level reads until a symbol ends it is regular: white space up to a
+bracket, a string up to its quote, a key, a number. Each such language is a
+`Reader`, and a state of a reader has a row over bytes: the next state, or the
+symbol with which the reading ends. The rows do not know which frame they are
+read for, so all frames with the same reader share them.
+
+What every grammar needs (white space, any string, any number, words) is worked
+out once per process, and a grammar's table begins with a copy of it.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Hashable, Iterable, Sequence
+from functools import cache
+from itertools import repeat
+from mmap import mmap
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.automata.byte_automaton import DEAD, MISS
+from engine.schema_automaton.formula.values import WORDS, Kind
+from engine.schema_automaton.json_encoding.encoded_automaton import before, place_of
+from engine.schema_automaton.json_encoding.encoder import Escapes
+from engine.schema_automaton.lexing.whitespace import Whitespace, is_complete
+from engine.schema_automaton.lexing.whitespace import step as blank_step
+from engine.schema_automaton.number_languages.language import NUMERIC
+from engine.source import Limits, turn
+
+Rows = npt.NDArray[np.int32]
+
+QUOTE, COMMA, COLON, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE, NUMBER, TRUE, FALSE, NULL = range(11)
+"""The symbols that end white space, by the byte that does."""
+
+STRUCTURE: Final[dict[int, int]] = {
+    **{byte: symbol for symbol, byte in enumerate(b'",:[]{}')},
+    **dict.fromkeys(b"-0123456789", NUMBER),
+    **{byte: TRUE + i for i, byte in enumerate(b"tfn")},
+}
+
+
+QUOTE_BYTE: Final = 0x22
+BACKSLASH: Final = 0x5C
+# At first there is room for so many reading states, and then for eight times as many: what is not written takes no
+# memory, but what is copied takes time. From 4 MiB on, numpy takes an array's memory in pieces of 2 MiB; so more than
+# that is a map of its own, which is taken page by page. Small ones are left to the allocator, which knows where pages
+# are that need not be cleared again. It is the pages that take long: so the larger room is written to while the second
+# half of the smaller one is still being filled, by a few rows for each new one, and then all is copied once more, which
+# takes a tenth of the time.
+_ROOM: Final = 4_000
+_GROWTH: Final = 8
+_AHEAD: Final = 16  # so many states are numbered until the next portion is copied
+_PORTION: Final = 3  # so many rows are copied for each of them, a little more than are left
+
+
+def ending(symbol: int) -> int:
+    """The table's entry for a byte that ends the reading with a symbol."""
+    return -2 - symbol
+
+
+def symbol_of(entry: int) -> int:
+    """The symbol of such an entry."""
+    return -2 - entry
+
+
+class Reader:
+    """A language of what one level reads.
+
+    It has abstract methods and is no `ABC`: of which kind a reader is, is asked for every mask, and an `ABC` takes long
+    to answer.
+
+    Attributes:
+        ids: the number of each of its states in the table.
+        labels: what its symbols mean, by number.
+    """
+
+    def __init__(self) -> None:
+        self.ids: dict[Any, int] = {}
+        self.labels: Sequence[Any] = ()
+        self._symbols: dict[Hashable, int] = {}
+
+    def ending(self, label: Hashable) -> int:
+        """The entry for a byte that ends the reading with a label."""
+        symbol = self._symbols.get(label)
+        if symbol is None:
+            symbol = self._symbols[label] = len(self.labels)
+            self.labels = (*self.labels, label)
+        return ending(symbol)
+
+    @property
+    @abstractmethod
+    def start(self) -> Any:
+        """The state in which the reading begins."""
+
+    def begin(self, table: ReadingTable) -> int:
+        """The number of that state."""
+        return table.state(self, self.start)
+
+    @abstractmethod
+    def fill(self, table: ReadingTable, number: int, state: Any, byte: int) -> None:
+        """Work out a state's entry for a byte, and those that come with it."""
+
+
+class ReadingTable:
+    """The reading states of one grammar.
+
+    Attributes:
+        rows: int32[capacity, 256]: the next state, `DEAD`, `MISS`, or `ending(symbol)`. Growth replaces it.
+        owners: of each state its reader and what it is called there.
+        identity: what no other table has.
+    """
+
+    def __init__(self, limits: Limits, begun: ReadingTable | None = None) -> None:
+        self._limits = limits
+        self.identity = object()
+        self.owners: list[tuple[Reader | None, Any]] = [(None, None)] if begun is None else begun.owners.copy()
+        # Memory is taken when a row is first written, so that growth does not cost what nobody uses yet.
+        self.rows: Rows = np.empty((max(_ROOM, 2 * len(self.owners)), 256), np.int32)
+        self.rows[: len(self.owners)] = DEAD if begun is None else begun.rows[: len(self.owners)]
+        self._end = 0
+        self._ahead: Rows | None = None  # a larger room, and how many rows were copied to it
+        self._copied = 0
+
+    def __len__(self) -> int:
+        return len(self.owners)
+
+    def state(self, reader: Reader, state: Any) -> int:
+        """The number of a reader's state; `DEAD` for None."""
+        if state is None:
+            return DEAD
+        number = reader.ids.get(state)
+        if number is None:
+            number = len(self.owners)
+            if number >= self._end:
+                self._reserve(number + 1)
+            reader.ids[state] = number
+            self.rows[number] = MISS
+            self.owners.append((reader, state))
+        return number
+
+    def states(self, reader: Reader, states: Iterable[Any]) -> list[int]:
+        """The numbers of some of a reader's states."""
+        ids = reader.ids
+        return [ids[state] if state in ids else self.state(reader, state) for state in states]
+
+    def run(self, reader: Reader, states: list[Any], entry: int = MISS) -> int:
+        """Number some of a reader's states anew, one after the other, with nothing but an entry; the first number."""
+        first = len(self.owners)
+        if first + len(states) > self._end:
+            self._reserve(first + len(states))
+        self.rows[first : first + len(states)] = entry
+        self.owners += zip(repeat(reader), states)
+        reader.ids.update(zip(states, range(first, first + len(states)), strict=True))
+        return first
+
+    def _reserve(self, size: int) -> None:
+        """Make room for so many states."""
+        self._limits.check("reading states", size - 1, self._limits.configurations, "configurations")
+        if size > len(self.rows):
+            self._grow(size)
+        elif 2 * size > len(self.rows):
+            self._copy_ahead(size)
+        last = len(self.rows) // 2 if self._ahead is None else min(size + _AHEAD, len(self.rows))
+        self._end = min(last, self._limits.configurations)  # where it has to be asked again
+
+    def _copy_ahead(self, size: int) -> None:
+        """Copy a portion of the rows to where they will be when all of this room is taken."""
+        if self._ahead is None:
+            self._ahead = _room_for(self._room(_GROWTH * len(self.rows)))
+        done = self._copied
+        self._copied = min(done + _PORTION * (size + _AHEAD - len(self.owners)), len(self.owners))
+        self._ahead[done : self._copied] = self.rows[done : self._copied]
+
+    def _grow(self, size: int) -> None:
+        ahead = self._ahead
+        rows = ahead if ahead is not None and size <= len(ahead) else _room_for(self._room(_GROWTH * size))
+        rows[: len(self.owners)] = self.rows[: len(self.owners)]
+        self.rows, self._ahead, self._copied = rows, None, 0
+
+    def _room(self, size: int) -> int:
+        """Return a size of the table that leaves out what the limit would refuse."""
+        return max(min(size, self._limits.configurations + 1), len(self.rows) + 1)
+
+    def entry(self, state: int, byte: int) -> int:
+        """An entry, worked out where it is missing."""
+        entry = self.rows.item(state, byte)
+        if entry == MISS:
+            self.fill(state, byte)
+            entry = self.rows.item(state, byte)
+        return entry
+
+    def fill(self, state: int, byte: int) -> None:
+        """Work out an entry that is missing."""
+        reader, name = self.owners[state]
+        assert reader is not None
+        turn(16)
+        reader.fill(self, state, name, byte)
+
+    def complete(self, state: int) -> None:
+        """Work out the whole row of a state."""
+        while (missing := self.rows[state] == MISS).any():
+            self.fill(state, int(missing.argmax()))
+
+
+def _room_for(size: int) -> Rows:
+    """int32[size, 256], of which nothing takes memory until it is written."""
+    return np.frombuffer(mmap(-1, 1024 * size), np.int32).reshape(-1, 256)
+
+
+# ---------------------------------------------------------------------- white space and words
+
+
+class Blanks(Reader):
+    """White space up to the first byte of what follows; its symbols are those of `STRUCTURE`."""
+
+    start = 0
+
+    def __init__(self, mode: Whitespace, *, behind: bool) -> None:
+        super().__init__()
+        self._mode, self._behind = mode, behind
+
+    def fill(self, table: ReadingTable, number: int, state: int, byte: int) -> None:
+        """Fill the whole row."""
+        entries = np.full(256, DEAD, np.int32)
+        if is_complete(self._mode, state, behind=self._behind):
+            for structural, symbol in STRUCTURE.items():
+                entries[structural] = ending(symbol)
+        for one in b" \t\n\r":
+            entries[one] = table.state(self, blank_step(self._mode, state, one, behind=self._behind))
+        table.rows[number] = entries
+
+
+class Nothing(Reader):
+    """Behind the end of the text."""
+
+    start = 0
+
+    def fill(self, table: ReadingTable, number: int, state: int, byte: int) -> None:
+        """Fill the whole row."""
+        table.rows[number] = DEAD
+
+
+class Word(Reader):
+    """`null`, `false` or `true`; a state is how much of it was read. It begins behind its first letter."""
+
+    start = 1
+
+    def __init__(self, kind: Kind) -> None:
+        super().__init__()
+        self._text = WORDS[kind]
+
+    def fill(self, table: ReadingTable, number: int, state: int, byte: int) -> None:
+        """Fill the whole row."""
+        entries = np.full(256, DEAD, np.int32)
+        last = state + 1 == len(self._text)
+        entries[self._text[state]] = self.ending(None) if last else table.state(self, state + 1)
+        table.rows[number] = entries
+
+
+# ---------------------------------------------------------------------- strings and numbers
+
+
+class LanguagesReader(Reader):
+    """Some languages side by side; a state is one of each, None where that language is left."""
+
+    def __init__(self, languages: tuple[Any, ...]) -> None:
+        super().__init__()
+        self.languages = languages
+
+    @property
+    def start(self) -> tuple[Any, ...]:
+        """Before the first character."""
+        return tuple(language.start for language in self.languages)
+
+    def accepting(self, state: tuple[Any, ...]) -> int:
+        """The languages of which a text may end here, as bits."""
+        pairs = enumerate(zip(self.languages, state, strict=True))
+        return sum(1 << i for i, (language, at) in pairs if at is not None and language.accepts(at))
+
+
+class StringReader(LanguagesReader):
+    """Some languages of strings side by side, up to the quote; a label is the set of those that accept, as bits."""
+
+    def __init__(self, languages: tuple[Any, ...], home: int = DEAD) -> None:
+        super().__init__(languages)
+        self.ending(1)  # the symbol 0, as any string has it
+        self._home = home if len(languages) == 1 else DEAD
+
+    def may_loop(self, state: tuple[Any, ...]) -> bool:
+        """Whether a state may be in a loop over characters, or a character away from one."""
+        spelled = getattr(self.languages[0], "spelled", None)
+        if len(self.languages) > 1 or spelled is None or place_of(state[0]):
+            return True
+        blank = spelled.follow(state[0], 0x20)  # with which so many tokens begin
+        return bool(spelled.loops_at(state[0]) or (blank != DEAD and spelled.loops_at(blank)))
+
+    def fill(self, table: ReadingTable, number: int, state: tuple[Any, ...], byte: int) -> None:
+        """Fill the whole row, and those within the characters that may follow."""
+        spelled = getattr(self.languages[0], "spelled", None)
+        if len(self.languages) > 1 or spelled is None:
+            self._fill_row(table, number, state)
+        else:
+            self._fill_characters(table, number, state, spelled)
+
+    def _fill_characters(self, table: ReadingTable, number: int, state: tuple[Any, ...], spelled: Any) -> None:
+        """Fill the row, and those within the characters that may follow."""
+        at, place = before(state[0]), place_of(state[0])
+        ways = spelled.ways(at)
+        below = spelled.below(ways, place)
+        inner = table.states(self, [(each,) for each in spelled.entered(at, place, below)])
+        rows = spelled.gather(place, below, inner, self._targets(table, ways.targets))
+        if spelled.accepts(state[0]):
+            rows[0, QUOTE_BYTE] = ending(0)
+        table.rows[[number, *inner] if place else number] = rows
+
+    def _targets(self, table: ReadingTable, targets: list[int]) -> list[int]:
+        entries = {DEAD: DEAD}
+        for target in dict.fromkeys(targets):
+            if target != DEAD:
+                entries[target] = self.entry(table, (target,))
+        return [entries[target] for target in targets]
+
+    def entry(self, table: ReadingTable, following: tuple[Any, ...]) -> int:
+        """The entry for a byte that leads to some states, one of each language."""
+        # As any string from here on, where nothing is asked any more.
+        free = self._home and self.languages[0].is_free(following[0])
+        return self._home if free else table.state(self, following)
+
+    def _fill_row(self, table: ReadingTable, number: int, state: tuple[Any, ...]) -> None:
+        """Fill the row, byte by byte."""
+        pairs = list(zip(self.languages, state, strict=True))
+        turn(16 * len(pairs))
+        nothing: list[Any] = [None] * 256
+        columns = list(zip(*(nothing if at is None else language.row(at) for language, at in pairs), strict=True))
+        known = {(None,) * len(pairs): DEAD}
+        for following in columns:
+            if following not in known:
+                known[following] = self.entry(table, following)
+        entries = [known[following] for following in columns]
+        accepting = self.accepting(state)
+        if accepting:
+            entries[QUOTE_BYTE] = self.ending(accepting)
+        table.rows[number] = entries
+
+
+BEHIND_NUMBER: Final = np.array(list(b" \t\n\r,]}"))
+
+
+class NumberReader(LanguagesReader):
+    """Some languages of numbers side by side; a byte that may stand behind a number ends it, and is read again."""
+
+    def fill(self, table: ReadingTable, number: int, state: tuple[Any, ...], byte: int) -> None:
+        """Fill the whole row."""
+        entries = np.full(256, DEAD, np.int32)
+        accepting = self.accepting(state)
+        if accepting:
+            entries[BEHIND_NUMBER] = self.ending(accepting)
+        live = [(i, self.languages[i].row(at)) for i, at in enumerate(state) if at is not None]
+        turn(2 * len(live) + len(state) // 32)
+        for column, one in enumerate(NUMERIC):
+            leads = [(i, to) for i, row in live if (to := row[column]) is not None]
+            if leads:
+                turn(len(state) // 8)  # the state keeps so many
+                following: list[Any] = [None] * len(state)
+                for i, to in leads:
+                    following[i] = to
+                entries[one] = table.state(self, tuple(following))
+        table.rows[number] = entries
+
+
+# ---------------------------------------------------------------------- what every grammar begins with
+
+
+class Common:
+    """The readers that every grammar has, and their part of the table.
+
+    Attributes:
+        any_string: every string, in the spellings of names and of strings with conditions.
+        free_string: every string, in the spellings of values without conditions; often the same.
+        home, last: the state of `any_string` between two characters; it and those within a character are a run.
+        free_home, free_last: those of `free_string`.
+        escapes: which escapes may stand in strings.
+    """
+
+    def __init__(self, mode: Whitespace, any_string: Any, free_string: Any, numbers: Iterable[Any]) -> None:
+        self.nothing = Nothing()
+        self.at_root = Blanks(Whitespace.COMPACT, behind=False)
+        self.blanks = Blanks(mode, behind=False)
+        self.blanks_behind = Blanks(mode, behind=True) if mode is Whitespace.ONE_SPACE else self.blanks
+        self.words = {kind: Word(kind) for kind in WORDS}
+        self.any_string, self.free_string = any_string, free_string
+        self.escapes: Escapes = any_string.escapes
+        self.strings = {language: StringReader((language,)) for language in (any_string, free_string)}
+        self.numbers = {language: NumberReader((language,)) for language in numbers}
+        self.table = ReadingTable(Limits())
+        blanks = (self.nothing, self.at_root, self.blanks, self.blanks_behind)
+        for reader in (*blanks, *self.words.values(), *self.numbers.values(), *self.strings.values()):
+            self._complete(reader)
+        self.home, self.last = self._run_of(any_string)
+        self.free_home, self.free_last = self._run_of(free_string)
+        self._shapes: dict[int, tuple[list[int], npt.NDArray[np.intp]]] = {}
+
+    def _run_of(self, language: Any) -> tuple[int, int]:
+        """The first and the last state of a reader of strings; they follow one another."""
+        numbers = self.strings[language].ids.values()
+        return min(numbers), max(numbers)
+
+    def shape(self, within: int) -> tuple[list[int], npt.NDArray[np.intp]]:
+        """What any string reads at a place within a character.
+
+        Returns:
+            The places that follow, 0 for between two characters; and intp[256], which of them each byte leads to,
+            counted from 1, or 0 where it cannot stand.
+        """
+        shape = self._shapes.get(within)
+        if shape is None:
+            row = self.table.rows[self.home + within]
+            places = [target - self.home for target in np.unique(row[row > DEAD]).tolist()]
+            index = np.zeros(256, np.intp)
+            for number, place in enumerate(places, 1):
+                index[row == self.home + place] = number
+            shape = self._shapes[within] = places, index
+        return shape
+
+    def _complete(self, reader: Reader) -> None:
+        """Work out all rows of a reader, so that its states follow one another."""
+        state = first = len(self.table)
+        if reader.begin(self.table) != first:
+            return
+        while state < len(self.table):
+            self.table.complete(state)
+            state += 1
+
+
+@cache
+def common(mode: Whitespace, escapes: Escapes) -> Common:
+    """What grammars with such white space and escapes begin with."""
+    from engine.schema_automaton.number_languages.language import number_language
+    from engine.schema_automaton.string_languages.language import any_string
+
+    strings = any_string(escapes), any_string(escapes.of_free_values)
+    return Common(mode, *strings, (number_language(), number_language(integer=True)))

@@ -1,0 +1,153 @@
+"""Which reader a string, a number or a key has: the one that shares most with others."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from engine.schema_automaton.json_encoding.encoder import Escapes
+from engine.schema_automaton.lexing.bounded_lexer import MOST_LEAST, BoundedReader
+from engine.schema_automaton.lexing.host_name_lexer import HostNameReader
+from engine.schema_automaton.lexing.key_lexer import ANY_NAME, CellReader, KeyReader, KeyScope, KeyStates, key_scope
+from engine.schema_automaton.lexing.lexer import Common, NumberReader, Reader, StringReader
+from engine.schema_automaton.lexing.name_lexer import CountedString, MarkedString, Names
+from engine.schema_automaton.solver.object_machine import ObjectCase, ObjectPlace
+from engine.schema_automaton.string_languages.language import Listing, StringLanguage, TextLanguage
+from engine.schema_automaton.string_languages.names import Trie
+from engine.source import turn
+
+OTHER_KEY: Final = ()
+"""The label of a key that is none of the names."""
+
+
+class Readers:
+    """The readers of one grammar."""
+
+    def __init__(self, common: Common) -> None:
+        self._common = common
+        self._of_strings: dict[tuple[StringLanguage, ...], Reader] = {}
+        self._of_numbers: dict[tuple[Any, ...], NumberReader] = {}
+        self._of_keys: dict[tuple[KeyScope, ...], KeyStates] = {}
+        self._of_cells: dict[TextLanguage, CellReader] = {}
+        self._marked: dict[Trie, MarkedString] = {}
+        self._named: dict[tuple[Trie, int], Names] = {}
+        self._alike: dict[Trie, Names] = {}
+        self._tries: dict[tuple[tuple[ObjectCase, ...], frozenset[str]], Trie] = {}
+
+    def strings(self, languages: tuple[StringLanguage, ...]) -> Reader:
+        """What reads strings of some languages side by side."""
+        reader = self._of_strings.get(languages)
+        if reader is None:
+            reader = self._of_strings[languages] = self._make_strings(languages)
+        return reader
+
+    def _make_strings(self, languages: tuple[StringLanguage, ...]) -> Reader:
+        shared = self._common
+        if languages == (shared.free_string,):
+            return shared.strings[shared.free_string]
+        if any(language.host_names is not None for language in languages):
+            return HostNameReader(languages)
+        if len(languages) == 1:
+            lengths, bounded = languages[0].lengths, languages[0].bounded
+            if lengths is not None:
+                return CountedString(*lengths, shared)
+            pattern = self.strings((bounded.pattern,)) if bounded is not None else None
+            if bounded is not None and isinstance(pattern, StringReader) and bounded.least <= MOST_LEAST:
+                spelled = bounded.pattern.spelled
+                if spelled is not None:
+                    return BoundedReader(bounded, spelled, pattern)
+        listings = [listing for language in languages if (listing := language.listing) is not None]
+        if len(listings) == len(languages):
+            free = [listing for language, listing in zip(languages, listings, strict=True) if self._is_free(language)]
+            others = [listing for listing in listings if listing.others]
+            if not free:
+                return self._told_apart(listings, shared.home, shared.escapes)
+            # The names and all else are read in one spelling each; what needs more is read side by side.
+            if len(free) == len(others):
+                if not any(listing.names for listing in free):
+                    return self._told_apart(listings, shared.free_home, shared.escapes)
+                if len(free) == len(listings):
+                    return self._told_apart(listings, shared.free_home, shared.escapes.of_free_values)
+        return StringReader(languages, shared.home)
+
+    def _is_free(self, language: StringLanguage) -> bool:
+        """Whether a language has the spellings of values without conditions, where those are others than of names."""
+        return isinstance(language, TextLanguage) and language.escapes is not self._common.escapes
+
+    def _told_apart(self, listings: list[Listing], home: int, escapes: Escapes) -> Reader:
+        """Languages of some strings, or of all but some; off the names, those are read from `home` on."""
+        others = sum(1 << i for i, listing in enumerate(listings) if listing.others)
+        listed: dict[str, int] = {}  # bit i: listing i names the string
+        for i, listing in enumerate(listings):
+            for name in listing.names:
+                turn(1 + len(listings) // 2_048)
+                listed[name] = listed.get(name, 0) | 1 << i
+
+        def label(name: str | None) -> int | None:
+            return (others if name is None else others ^ listed.get(name, 0)) or None
+
+        trie = Trie((name for listing in listings for name in listing.names), escapes)
+        if any(listing.others for listing in listings):
+            return MarkedString(trie, label, home)
+        return Names(trie, -1, [label(name) for name in trie.names])
+
+    def numbers(self, languages: tuple[Any, ...]) -> NumberReader:
+        """What reads numbers of some languages side by side."""
+        reader = self._of_numbers.get(languages)
+        if reader is None:
+            known = self._common.numbers.get(languages[0]) if len(languages) == 1 else None
+            reader = self._of_numbers[languages] = known or NumberReader(languages)
+        return reader
+
+    def keys(self, places: tuple[ObjectPlace, ...]) -> Reader:
+        """What reads the next key at some places side by side."""
+        may_come = [(place.case, *place.case.allowed(place)) for place in places]
+        if not all(not cells or case.open_cell in cells for case, _, cells in may_come):
+            case, names, cells = may_come[0]
+            if len(places) == len(cells) == 1 and not names and case.forgets(places[0]):
+                return self._cell(case.cells[cells[0]].language(case.goals, places[0].extras))
+            scopes = tuple(key_scope(place) for place in places)
+            states = self._of_keys.get(scopes)
+            if states is None:
+                of_first = self._names(case.trie, ANY_NAME)
+                states = self._of_keys[scopes] = KeyStates(scopes, of_first, self._common.home)
+            return KeyReader(states, places)
+        cases = tuple(case for case, _, _ in may_come)
+        trie = self._trie(cases, frozenset(key for place in places for key in place.extras))
+        if any(cells for _, _, cells in may_come):
+            marked = self._marked.get(trie)
+            if marked is None:
+                marked = self._marked[trie] = MarkedString(trie, _label_of_key, self._common.home)
+            return marked
+        allowed = may_come[0][1]
+        if len(cases) > 1:
+            each = (name for case, mask, _ in may_come for i, name in enumerate(case.names) if mask >> i & 1)
+            allowed = sum(1 << number for number in {trie.numbers[name] for name in each})
+        return self._names(trie, allowed)
+
+    def _cell(self, language: TextLanguage) -> CellReader:
+        reader = self._of_cells.get(language)
+        if reader is None:
+            reader = self._of_cells[language] = CellReader(language, OTHER_KEY, self._common.home)
+        return reader
+
+    def _names(self, trie: Trie, allowed: int) -> Names:
+        names = self._named.get((trie, allowed))
+        if names is None:
+            alike = self._alike.get(trie)
+            names = self._named[trie, allowed] = Names(trie, allowed, trie.names, alike)
+            self._alike.setdefault(trie, names)
+        return names
+
+    def _trie(self, cases: tuple[ObjectCase, ...], extras: frozenset[str]) -> Trie:
+        """The names of some objects, and the keys that cannot come again."""
+        if len(cases) == 1 and not extras:
+            return cases[0].trie
+        trie = self._tries.get((cases, extras))
+        if trie is None:
+            names = (name for case in cases for name in case.names)
+            trie = self._tries[cases, extras] = Trie((*names, *sorted(extras)), self._common.escapes)
+        return trie
+
+
+def _label_of_key(name: str | None) -> str | tuple[()]:
+    return OTHER_KEY if name is None else name

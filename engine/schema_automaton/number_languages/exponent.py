@@ -1,0 +1,87 @@
+"""The exponent of a number: an integer within an interval, after `e`.
+
+It may carry a sign and any zeros in front, so `e5`, `E+005` and `e-0` all are
+exponents. The state keeps the digits read as a value, and forgets it where
+anything may follow.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple
+
+from engine.schema_automaton.number_languages.magnitudes import Interval
+
+
+class Place(Enum):
+    """What was read last."""
+
+    MARK = "e"
+    SIGN = "sign"
+    DIGIT = "digit"
+
+
+class Exponent(NamedTuple):
+    """Where the reading of an exponent stands.
+
+    Attributes:
+        place: what was read last.
+        low: the least exponent, behind a sign the least magnitude; None is no bound.
+        high: the greatest, likewise.
+        value: the magnitude that the digits come to.
+    """
+
+    place: Place
+    low: int | None
+    high: int | None
+    value: int
+
+
+def after_mark(interval: Interval) -> Exponent:
+    """The state behind the `e`; the interval is not empty."""
+    return Exponent(Place.MARK, *interval, 0)
+
+
+def step(state: Exponent, byte: int) -> Exponent | None:
+    """The state after a byte; None where no completion lies in the interval."""
+    low, high = state.low, state.high
+    if state.place is Place.MARK:
+        if byte == 0x2D:
+            return _signed(0 if high is None else -high, None if low is None else -low)
+        positive = _signed(low or 0, high)
+        return positive if byte == 0x2B or positive is None else step(positive, byte)
+    if not 0x30 <= byte <= 0x39:
+        return None
+    value = 10 * state.value + byte - 0x30
+    least = low or 0
+    if high is None and value >= least:
+        return Exponent(Place.DIGIT, 0, None, 0)
+    if not _can_reach(value, least, high):
+        return None
+    return Exponent(Place.DIGIT, low, high, value)
+
+
+def accepts(state: Exponent) -> bool:
+    """Whether the exponent may end here."""
+    return (
+        state.place is Place.DIGIT
+        and state.value >= (state.low or 0)
+        and (state.high is None or state.value <= state.high)
+    )
+
+
+def _signed(low: int, high: int | None) -> Exponent | None:
+    low = max(low, 0)
+    return Exponent(Place.SIGN, low, high, 0) if high is None or low <= high else None
+
+
+def _can_reach(value: int, low: int, high: int | None) -> bool:
+    """Whether more digits, or none, lead into the interval, which is not empty."""
+    if value == 0 or high is None:
+        return True
+    first, last = value, value
+    while first <= high:
+        if last >= low:
+            return True
+        first, last = first * 10, last * 10 + 9
+    return False

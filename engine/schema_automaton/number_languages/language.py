@@ -1,0 +1,205 @@
+"""Numbers in their JSON spelling, under bounds and multiples: a digit automaton, decided exactly.
+
+The state holds no value but what still matters of it: the place of the first
+significant digit, how the digits stand to each bound, residues (see
+`magnitudes`). A byte is offered only where some completion is a number of the
+set, and that is arithmetic, not search. The set of exponents that a mantissa
+may take is an interval, so an exponent of any size is exact: 1e2, 100.0,
+0.1e3 and 10000e-0002 are one number here. Bounds and divisors are fractions
+taken from the schema's own text, with up to `LARGEST` digits before the
+decimal point and as many behind it.
+
+An integer is written without fraction and exponent. Other numbers take any JSON
+form, `-0` among them, with one restriction so that the states stay finitely
+many: with a bound on its side, an exponent may follow a mantissa whose first
+significant digit stands within `reach` places of the decimal point; and under
+`multiple_of` (other than on integers) a number has at most `reach` digits.
+`reach` is 64 and more, the more the longer the bounds are. A sign without
+bounds and multiples is free of this.
+
+Rejected: the value read so far as the state (every number then makes states of
+its own, and no mask is used twice), and regular expressions for ranges (their
+product with exponents is none, and multiples blow them up).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
+from math import lcm
+from typing import Final, TypeAlias
+
+from engine.schema_automaton.formula.values import LARGEST
+from engine.schema_automaton.number_languages.exponent import Exponent
+from engine.schema_automaton.number_languages.magnitudes import decimals
+from engine.schema_automaton.number_languages.mantissa import START, DigitReader, Edge, Mantissa, Side
+from engine.source import LimitExceededError, turn
+
+NUMERIC: Final = b"0123456789+-.eE"
+"""The bytes that numbers are written with."""
+
+_MOST_ROWS: Final = 1_000
+
+Number: TypeAlias = int | Decimal | Fraction
+State: TypeAlias = Mantissa | Exponent
+
+
+def fraction(number: Number) -> Fraction:
+    """A number of a schema, exactly.
+
+    Raises:
+        LimitExceededError: it has more than `LARGEST` digits on a side of its decimal point.
+        ValueError: it has no finite decimal form, so no JSON text means it.
+    """
+    if isinstance(number, Decimal):
+        if not number.is_finite():
+            raise ValueError(f"{number} is no JSON number")
+        if not number:
+            return Fraction(0)
+        _check(abs(number.adjusted()))
+    value = Fraction(number)
+    if 10 ** decimals(value) % value.denominator:
+        raise ValueError(f"{value} has no finite decimal form")
+    whole = abs(value.numerator) // value.denominator
+    _check(max(decimals(value), whole.bit_length() * 3 // 10))
+    return value
+
+
+def _check(digits: int) -> None:
+    if digits > LARGEST:
+        raise LimitExceededError("digits of a number in the schema", given=digits, limit=LARGEST)
+
+
+def _tightest(
+    choose: Callable[[list[Fraction]], Fraction], inclusive: Number | None, exclusive: Number | None
+) -> Edge | None:
+    """The bound that rules, and whether it is strict."""
+    values = [Fraction(number) for number in (inclusive, exclusive) if number is not None]
+    if not values:
+        return None
+    best = choose(values)
+    return best, exclusive is not None and best == Fraction(exclusive)
+
+
+@dataclass(frozen=True, eq=False)
+class NumberLanguage:
+    """The spellings of the numbers that satisfy all of the conditions. It is compared by identity.
+
+    Attributes:
+        minimum: at least this.
+        exclusive_minimum: more than this.
+        maximum: at most this.
+        exclusive_maximum: less than this.
+        multiple_of: a multiple of each of these.
+        not_multiple_of: of none of these, as the negation of `multiple_of` needs it.
+        integer: whether it is a whole number, written with digits alone.
+        plain: whether a number has one spelling: without an exponent, without zeros at the end of a fraction, and
+            without a sign where it is zero. Only for a single number, which is an integer if `integer` says so.
+    """
+
+    minimum: Number | None = None
+    exclusive_minimum: Number | None = None
+    maximum: Number | None = None
+    exclusive_maximum: Number | None = None
+    multiple_of: tuple[Number, ...] = ()
+    not_multiple_of: tuple[Number, ...] = ()
+    integer: bool = False
+    plain: bool = False
+    _reader: DigitReader = field(init=False, repr=False)
+    _rows: dict[State, tuple[State | None, ...]] = field(init=False, repr=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ("minimum", "exclusive_minimum", "maximum", "exclusive_maximum"):
+            number = getattr(self, name)
+            object.__setattr__(self, name, None if number is None else fraction(number))
+        for name in ("multiple_of", "not_multiple_of"):
+            divisors = tuple(sorted({abs(fraction(divisor)) for divisor in getattr(self, name)}))
+            if divisors and not divisors[0]:
+                raise ValueError("zero divides nothing")
+            object.__setattr__(self, name, divisors)
+        reader = DigitReader(self._side(1), self._side(-1), whole=self.integer, plain=self.plain)
+        object.__setattr__(self, "_reader", reader)
+
+    def _side(self, sign: int) -> Side:
+        lower = _tightest(max, self.minimum, self.exclusive_minimum)
+        upper = _tightest(min, self.maximum, self.exclusive_maximum)
+        if sign < 0:
+            lower, upper = (upper and (-upper[0], upper[1])), (lower and (-lower[0], lower[1]))
+        divisors = [Fraction(divisor) for divisor in (*self.multiple_of, *((1,) if self.integer else ()))]
+        multiple = None
+        if divisors:
+            scale = 10 ** max(map(decimals, divisors))
+            multiple = Fraction(lcm(*(int(divisor * scale) for divisor in divisors)), scale)
+        return Side.of(lower, upper, multiple, tuple(Fraction(divisor) for divisor in self.not_multiple_of))
+
+    # ------------------------------------------------------------------ the language
+
+    @property
+    def start(self) -> State | None:
+        """The state before the first byte; None where there is no such number."""
+        return START if self._reader.is_live(START) else None
+
+    def step(self, state: State, byte: int) -> State | None:
+        """The state after a byte; None where no completion is a number of the set."""
+        return self._reader.step(state, byte)
+
+    def row(self, state: State) -> tuple[State | None, ...]:
+        """The state after each byte of `NUMERIC`."""
+        row = self._rows.get(state)
+        if row is None:
+            turn(48)
+            row = tuple(self._reader.step(state, byte) for byte in NUMERIC)
+            if len(self._rows) < _MOST_ROWS:
+                self._rows[state] = row
+        return row
+
+    def accepts(self, state: State) -> bool:
+        """Whether a number of the set ends here."""
+        return self._reader.accepts(state)
+
+    # ------------------------------------------------------------------ the set
+
+    def __contains__(self, number: Number) -> bool:
+        value = Fraction(number)
+        return (
+            (self.minimum is None or value >= Fraction(self.minimum))
+            and (self.exclusive_minimum is None or value > Fraction(self.exclusive_minimum))
+            and (self.maximum is None or value <= Fraction(self.maximum))
+            and (self.exclusive_maximum is None or value < Fraction(self.exclusive_maximum))
+            and all((value / Fraction(divisor)).denominator == 1 for divisor in self.multiple_of)
+            and all((value / Fraction(divisor)).denominator != 1 for divisor in self.not_multiple_of)
+            and (not self.integer or value.denominator == 1)
+        )
+
+    def witness(self) -> str | None:
+        """A number of the set, zero where it may be; None where the set is empty."""
+        positive, negative = self._reader.sides
+        if positive.zero:
+            return "0"
+        for sign, side in (("", positive), ("-", negative)):
+            value = side.magnitudes.least() if side.magnitudes is not None else None
+            if value is not None:
+                scale = decimals(value)
+                digits = str(value.numerator * 10**scale // value.denominator).rjust(scale + 1, "0")
+                return f"{sign}{digits[: len(digits) - scale]}{'.' if scale else ''}{digits[len(digits) - scale :]}"
+        return None
+
+
+@lru_cache(maxsize=256)
+def number_language(
+    minimum: Number | None = None,
+    exclusive_minimum: Number | None = None,
+    maximum: Number | None = None,
+    exclusive_maximum: Number | None = None,
+    multiple_of: tuple[Number, ...] = (),
+    not_multiple_of: tuple[Number, ...] = (),
+    integer: bool = False,
+    plain: bool = False,
+) -> NumberLanguage:
+    """A language of numbers, as its class says: schemas ask for the same few again and again."""
+    return NumberLanguage(
+        minimum, exclusive_minimum, maximum, exclusive_maximum, multiple_of, not_multiple_of, integer, plain
+    )

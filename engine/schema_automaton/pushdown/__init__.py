@@ -1,0 +1,1 @@
+"""The pushdown automaton over lexers and frames, its completions and the next property names."""

@@ -1,0 +1,417 @@
+"""The runtime of a JSON grammar: a stack of frames, and where the reading of the top one stands.
+
+A configuration is a node of a tree of stacks, a reading state, and, within an
+array whose items must differ, the text of the open item. Frames and reading
+states know nothing of the stack below them, so a mask depends on as many frames
+as the longest token can close, and is found once for all of a document's places
+that look alike from the top.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.automata.actions import ASK, ENDING, PUSH, STAY, ActionTable, decode
+from engine.automata.byte_automaton import DEAD, MISS, Loop
+from engine.automata.byte_classes import ByteClasses, ByteRanges, join_ranges
+from engine.automata.completion import Alphabet, Completion, Properties, Remaining
+from engine.grammar import TokenSet
+from engine.schema_automaton.formula.nodes import Formula
+from engine.schema_automaton.formula.source_map import SharedPlaces, spans_of
+from engine.schema_automaton.formula.values import Value, from_text
+from engine.schema_automaton.lexing.bounded_lexer import BoundedReader
+from engine.schema_automaton.lexing.host_name_lexer import HostNameReader
+from engine.schema_automaton.lexing.lexer import LanguagesReader, NumberReader, ReadingTable, symbol_of
+from engine.schema_automaton.lexing.whitespace import Whitespace
+from engine.schema_automaton.pushdown.completion import JsonCompletion
+from engine.schema_automaton.pushdown.frame_table import Levels
+from engine.schema_automaton.pushdown.frames import Phase, Root
+from engine.schema_automaton.pushdown.item_text import NO_TEXT, ItemText
+from engine.schema_automaton.pushdown.next_properties import properties
+from engine.schema_automaton.solver.solver import Goals
+from engine.source import CancelToken, LimitExceededError, Limits, Span, is_work_limited, limited_work
+
+DEEPEST: Final = 30_000
+"""Frames that a question about nested goals may take; a level of required members takes about ten."""
+
+_NODES_FOR_A_CONFIGURATION: Final = 10
+"""A document may be nested deeper than there are configurations."""
+_BYTES: Final = ByteClasses(bytes(range(256)), tuple(range(256)), tuple(((byte, byte),) for byte in range(256)))
+_CLASS_OF_BYTE: Final = np.frombuffer(_BYTES.of_byte, dtype=np.uint8)
+_Spot = tuple[int, int, ItemText]
+"""A node, a reading state, and the text since the outermost open item that must differ from others."""
+
+
+class JsonAutomaton:
+    """The `Runtime` of a goal over JSON texts. Every byte is a class of its own."""
+
+    token_elements: frozenset[TokenSet] = frozenset()
+
+    def __init__(
+        self, goals: Goals, goal: Formula, limits: Limits, whitespace: Whitespace = Whitespace.FLEXIBLE
+    ) -> None:
+        self.goals = goals
+        self.goal = goal
+        self.classes = _BYTES
+        self.class_of_byte = _CLASS_OF_BYTE
+        self.n_classes = len(_BYTES)
+        self.start = DEAD
+        self._limits = self.limits = limits
+        self._levels = Levels(goals, limits, whitespace)
+        self.string_loops: tuple[Loop, ...] = tuple(dict.fromkeys((self._levels.any_string, self._levels.free_string)))
+        self.generation = 0
+        self._full = limits.configurations // 2
+        # Nodes: a frame, the node below, and where the text of an item begins that must differ from others.
+        self._nodes: list[tuple[int, int, int]] = [(DEAD, -1, -1)]
+        self._node_ids: dict[tuple[int, int, int], int] = {}
+        self._follows_text = [False]
+        self._spots: list[_Spot] = [(DEAD, DEAD, NO_TEXT)]
+        self._ids: dict[_Spot, int] = {self._spots[DEAD]: DEAD}
+        self.accepting = bytearray(1)
+        if goals.is_satisfiable(goal):
+            root = self._levels.frame(Phase.ROOT, ((Root(goal), 1),))
+            self.start = self._intern((self._node(root, -1, -1), self.actions.start(root), NO_TEXT))
+
+    # ------------------------------------------------------------------ configurations
+
+    @property
+    def size(self) -> int:
+        """Configurations interned so far, `DEAD` included."""
+        return len(self._spots)
+
+    def step(self, configuration: int, byte_class: int) -> int:
+        """The configuration after a byte; `DEAD` where nothing completes it."""
+        return self.run(configuration, bytes((byte_class,)))
+
+    def run(self, configuration: int, data: bytes) -> int:
+        """The configuration after all bytes."""
+        self.forget()
+        reading, follows_text = self._levels.reading, self._follows_text
+        node, state, text = self._spots[configuration]
+        entry_of, begun = reading.rows.item, 0
+        for done, byte in enumerate(data):
+            entry = entry_of(state, byte)
+            if entry > DEAD:
+                state = entry
+                continue
+            if follows_text[node]:  # what the top frame has read by itself
+                text += data[begun:done]
+                begun = done
+            if entry == MISS:
+                entry = reading.entry(state, byte)
+                entry_of = reading.rows.item
+                if entry > DEAD:
+                    state = entry
+                    continue
+            after = self._act(node, entry, text, byte) if entry != DEAD else None
+            if after is None:
+                return DEAD
+            node, state, text = after
+            entry_of, begun = reading.rows.item, done + 1
+        if not follows_text[node]:
+            return self._intern((node, state, text))
+        return self._intern(self._settled(node, state, text + data[begun:]))
+
+    def row(self, configuration: int) -> list[int]:
+        """Where each byte class leads."""
+        return [self.step(configuration, byte) for byte in range(256)]
+
+    def accepts(self, configuration: int) -> bool:
+        """Whether the text may end here."""
+        return bool(self.accepting[configuration])
+
+    def expected(self, configuration: int) -> ByteRanges:
+        """The bytes that may come next, as inclusive ranges."""
+        spot = self._spots[configuration]
+        return join_ranges(((byte, byte),) for byte in range(256) if self._after(spot, byte) is not None)
+
+    def token_sets(self, configuration: int) -> frozenset[TokenSet]:
+        """None: no schema names tokens."""
+        return frozenset()
+
+    def take_token(self, configuration: int, data: bytes, takes: Callable[[TokenSet], bool]) -> int:
+        """The configuration after a token's bytes."""
+        return self.run(configuration, data) if data else DEAD
+
+    def _intern(self, spot: _Spot) -> int:
+        number = self._ids.get(spot)
+        if number is None:
+            number = self._ids[spot] = len(self._spots)
+            self._limits.check("configurations", number, self._limits.configurations, "configurations")
+            self._spots.append(spot)
+            self.accepting.append(self._is_accepting(spot))
+        return number
+
+    def _is_accepting(self, spot: _Spot) -> bool:
+        frame, below, _ = self._nodes[spot[0]]
+        phase = self._levels.frames[frame].phase
+        if phase is Phase.NUMBER:
+            at_root = self._levels.frames[self._nodes[below][0]].phase is Phase.ROOT
+            return at_root and self._levels.accepts_number(frame, spot[1])
+        return phase is Phase.DONE
+
+    # ------------------------------------------------------------------ steps
+
+    def _after(self, spot: _Spot, byte: int) -> _Spot | None:
+        node, state, text = spot
+        entry = self._levels.reading.entry(state, byte)
+        if entry > DEAD:
+            return node, entry, text + bytes((byte,)) if self._follows_text[node] else text
+        if entry == DEAD:
+            return None
+        return self._act(node, entry, text, byte)
+
+    def _act(self, node: int, entry: int, text: ItemText, byte: int) -> _Spot | None:
+        """What the stack becomes where a byte ends the reading of its top frame."""
+        read, levels = bytes((byte,)), self._levels
+        actions = levels.actions
+        while True:
+            frame, below, mark = self._nodes[node]
+            symbol = symbol_of(entry)
+            if mark < 0:
+                action = actions.get(frame, symbol)
+                if action == MISS:
+                    action = self._deep(levels.act, frame, symbol)
+            else:
+                action = self._act_on_text(frame, symbol, text.since(mark) + read)
+            if action in {DEAD, ASK}:
+                return self._through(node, symbol, text, byte) if action == ASK else None
+            kind, top, under, again = decode(action)
+            behind = text if again else text + read
+            if kind == STAY:
+                node = self._node(top, below, len(text) if levels.follows_text(top) else -1)
+            elif kind == PUSH:
+                marked = len(text) if levels.follows_text(under) else -1
+                node = self._node(top, self._node(under, below, marked), -1)
+            else:
+                owner, lower, mark = self._nodes[below]
+                if mark < 0:
+                    top = self.act_below(owner, top)
+                else:  # an item that must not come again
+                    top = self._deep(levels.after_value, owner, top, _value(behind.since(mark)))
+                if top == DEAD:
+                    return None
+                node = self._node(top, lower, -1)
+            text = behind if self._follows_text[node] else NO_TEXT
+            state = actions.start(top)
+            if not again:
+                return node, state, text
+            entry = levels.reading.entry(state, byte)
+            if entry == DEAD:
+                return None
+            if entry > DEAD:
+                return node, entry, text + read if self._follows_text[node] else text
+
+    def _act_on_text(self, frame: int, symbol: int, text: bytes) -> int:
+        """What becomes of a frame whose text was followed to the end of its reading."""
+        if self._levels.frames[frame].phase is Phase.STRING:
+            return self.act(frame, symbol)
+        return self._deep(self._levels.act_on_key, frame, symbol, json.loads(text))  # a key that must not come again
+
+    def _through(self, node: int, symbol: int, text: ItemText, byte: int) -> _Spot | None:
+        """What becomes of the stack at a gate of a host name, where the text decides."""
+        frame, below, mark = self._nodes[node]
+        reader, gate = self._levels.host_names(frame, symbol)
+        behind = text + bytes((byte,)) if self._follows_text[node] else NO_TEXT
+        entry = reader.through(self._reading, gate, behind.since(mark))
+        if entry == DEAD:
+            return None
+        if entry < DEAD:
+            return self._act(node, entry, text, byte)
+        return self._named(frame, below, len(behind) if gate.begins else -1, entry, behind)
+
+    def _named(self, frame: int, below: int, mark: int, state: int, text: ItemText) -> _Spot:
+        """Within a host name: the text is followed from the mark on, or as the levels below need it."""
+        node = self._node(frame, below, mark)
+        return node, state, text if self._follows_text[node] else NO_TEXT
+
+    def _settled(self, node: int, state: int, text: ItemText) -> _Spot:
+        """A spot where the text is followed; within a host name it is told what the text decides."""
+        frame, below, mark = self._nodes[node]
+        reader, name = self._reading.owners[state]
+        if mark < 0 or not isinstance(reader, HostNameReader):
+            return node, state, text
+        if reader.is_within(name):
+            return node, reader.settled(self._reading, name, text.since(mark)), text
+        return self._named(frame, below, -1, state, text)
+
+    def _node(self, frame: int, below: int, mark: int) -> int:
+        key = (frame, below, mark)
+        number = self._node_ids.get(key)
+        if number is None:
+            number = self._node_ids[key] = len(self._nodes)
+            self._limits.check("levels of documents", number, _NODES_FOR_A_CONFIGURATION * self._limits.configurations)
+            self._nodes.append(key)
+            self._follows_text.append(mark >= 0 or (below >= 0 and self._follows_text[below]))
+        return number
+
+    # ------------------------------------------------------------------ what a walk over a vocabulary needs
+
+    @property
+    def _reading(self) -> ReadingTable:
+        return self._levels.reading
+
+    @property
+    def rows(self) -> npt.NDArray[np.int32]:
+        """The reading states' table."""
+        return self._levels.reading.rows
+
+    @property
+    def actions(self) -> ActionTable:
+        """What becomes of frames, as far as it is known."""
+        return self._levels.actions
+
+    def locate(self, configuration: int, depth: int) -> tuple[int, list[int]]:
+        """The reading state of a configuration, and the uppermost frames of its stack, the top first."""
+        node, state, _ = self._spots[configuration]
+        frames: list[int] = []
+        while node >= 0 and len(frames) < depth:
+            frame, node, _ = self._nodes[node]
+            frames.append(frame)
+        return state, frames
+
+    def fill(self, state: int, byte_class: int) -> None:
+        """Work out a missing entry of a reading state."""
+        self._reading.fill(state, byte_class)
+
+    def complete(self, state: int) -> None:
+        """Work out a reading state's whole row."""
+        self._reading.complete(state)
+
+    def region(self, state: int) -> Loop | None:
+        """The loop of any string, where a reading state is like it."""
+        return self._levels.region(state)
+
+    def forget(self) -> None:
+        """Where the reading states have become many, keep those that a configuration stands in.
+
+        Most of them were met by looking at what tokens do. Nothing may be in the midst of a walk.
+        """
+        if len(self._levels.reading.owners) < self._full:
+            return
+        numbers = self._levels.forget(state for _, state, _ in self._spots)
+        self._spots = [(node, numbers[state], text) for node, state, text in self._spots]
+        self._ids = {spot: number for number, spot in enumerate(self._spots)}
+        self._full = max(self._full, 2 * len(self._reading))
+        self.generation += 1
+
+    def relax(self, state: int, longest: int) -> int:
+        """A reading state that no text of so many bytes tells from this one."""
+        return self._levels.relax(state, longest)
+
+    def may_loop(self, state: int) -> bool:
+        """Whether a reading state may be in another loop."""
+        return self._levels.may_loop(state)
+
+    def enter(self, configuration: int) -> _Spot:
+        """A configuration that is not interned."""
+        return self._spots[configuration]
+
+    def follow(self, place: _Spot, byte: int) -> _Spot | None:
+        """Such a one after a byte."""
+        return self._after(place, byte)
+
+    def act(self, frame: int, symbol: int) -> int:
+        """What becomes of a frame whose reading ends with a symbol."""
+        known = self.actions.get(frame, symbol)
+        return self._deep(self._levels.act, frame, symbol) if known == MISS else known
+
+    def act_below(self, frame: int, number: int) -> int:
+        """The frame that goes on below one that ends; `-ASK` where the text decides."""
+        known = self.actions.get(frame, ENDING | number)
+        return self._deep(self._levels.after, frame, number) if known == MISS else known
+
+    def _deep(self, ask: Callable[..., int], *question: object) -> int:
+        before = sys.getrecursionlimit()
+        sys.setrecursionlimit(before + DEEPEST)
+        try:
+            if is_work_limited():  # as in a mask, which asks often
+                return ask(*question)
+            with limited_work("work of one step", self._limits.work):
+                return ask(*question)
+        except RecursionError as error:
+            raise LimitExceededError("frames to look for a value", given=DEEPEST + 1, limit=DEEPEST) from error
+        finally:
+            sys.setrecursionlimit(before)
+
+    # ------------------------------------------------------------------ how far the end is
+
+    def remaining(self, place: _Spot, alphabet: Alphabet = None) -> Remaining:
+        """Nothing, or at least a byte for each level that has to be closed."""
+        if place[0] == DEAD:
+            return Remaining(None, exact=True)
+        if self._is_accepting(place):
+            return Remaining.of(accepting=True, at_least=0, exact=True)
+        open_levels, node = 0, place[0]
+        while node >= 0:
+            frame, node, _ = self._nodes[node]
+            open_levels += self._levels.frames[frame].phase not in (Phase.ROOT, Phase.NUMBER)
+        return Remaining.of(accepting=False, at_least=open_levels, exact=False)
+
+    def shortest_completion(
+        self, configuration: int, effort: int, cancel: CancelToken | None = None, alphabet: Alphabet = None
+    ) -> Completion:
+        """The shortest text that completes a match, as far as a search finds out that may take so many steps."""
+        if configuration == DEAD:
+            return Completion(None)
+        return JsonCompletion(self, self._levels, effort, cancel, alphabet).run(configuration)
+
+    def split(self, configuration: int, most: int) -> tuple[int, ...]:
+        """The configuration itself: the bytes alone tell the levels of a JSON text, so there is one stack."""
+        return (configuration,) if configuration != DEAD else ()
+
+    def properties(self, configuration: int) -> Properties:
+        """The properties of the open object that may come next."""
+        return properties(self, self._levels, configuration) if configuration != DEAD else Properties()
+
+    def rules(self, configuration: int) -> tuple[str, ...]:
+        """None: the parts of a schema are told by their places."""
+        return ()
+
+    # ------------------------------------------------------------------ where in the source
+
+    def spans(self, configuration: int) -> tuple[Span, ...]:
+        """Where in the source the match stands: what the places of the top frame are about."""
+        node, state, _ = self._spots[configuration]
+        frame, below, _ = self._nodes[node]
+        phase, items = self._levels.frames[frame]
+        reader, name = self._reading.owners[state]
+        found: set[Span] = set()
+        spans: Iterable[Span]
+        for i, (place, mask) in enumerate(items):
+            goals = self._goals_of(below, mask)
+            if isinstance(reader, BoundedReader):
+                spans = reader.spans(name)
+            elif isinstance(reader, LanguagesReader) and phase is not Phase.KEY:
+                said = place if isinstance(reader, NumberReader) else reader.languages[i]
+                spans = said.spans(name[i]) if name[i] is not None else ()
+            else:
+                spans, goals = spans_of(place, goals)
+            found.update(self._places.meant(spans, goals))
+        return tuple(sorted(span for span in found if span.end))  # what is implied has no place
+
+    @cached_property
+    def _places(self) -> SharedPlaces:
+        return SharedPlaces(self._levels.goals.arena)
+
+    def _goals_of(self, node: int, mask: int) -> list[Formula]:
+        """What some of the places at a level are read for, which the level below knows."""
+        if node < 0:
+            return []
+        _, moves = self._levels.frames[self._nodes[node][0]]
+        return [move.goal for i, (move, _) in enumerate(moves) if mask >> i & 1]
+
+    def edge_spans(self, configuration: int, byte_class: int) -> tuple[Span, ...]:
+        """What reads a byte: the places of the configuration."""
+        return self.spans(configuration)
+
+
+def _value(text: bytes) -> Value:
+    return from_text(text.decode("utf-8"))

@@ -1,0 +1,226 @@
+"""The shortest completion of a JSON text, level by level.
+
+Frames know nothing of the stack below them, so the shortest text with which a
+value ends is found once for each frame and each way to end, whatever it stands
+on (Knuth, *A generalization of Dijkstra's algorithm*, IPL 6(1), 1977; the
+tabulation of Reps, Horwitz and Sagiv, POPL 1995). One queue holds all levels,
+each by what was read within it: when a value's end comes out of it, nothing
+shorter can, and all who opened such a value go on. What a frame reads is one
+step (see `endings`), and members that an object does not want are left out.
+
+Rejected: A* over whole configurations, as programs have it. Levels multiply.
+"""
+
+from __future__ import annotations
+
+import heapq
+from typing import Final, NamedTuple
+
+from engine.automata.actions import ASK, POP, PUSH, STAY, decode
+from engine.automata.byte_automaton import DEAD, Runtime
+from engine.automata.completion import Alphabet, Completion
+from engine.automata.completion_search import legible, search_completion
+from engine.schema_automaton.pushdown.frame_table import Levels
+from engine.schema_automaton.pushdown.frames import Phase
+from engine.schema_automaton.pushdown.lexeme_completions import Ending, Endings
+from engine.source import CancelToken, LimitExceededError, turn
+
+LONGEST_TEXT: Final = 100_000
+"""Bytes of a completion that is written out; members of members can need far more."""
+
+_STEPS: Final = 10  # steps of this search for one of `search_completion`, which does more in one
+_EFFORT_OF_REST: Final = 10  # the part of the effort that is left for a completion that is not the shortest
+_CHECK_EVERY: Final = 256
+_ENDED: Final = -1  # in place of a frame: the value has ended
+
+
+class _Spot(NamedTuple):
+    """Where a level stands.
+
+    Attributes:
+        level: the frame with which the value began; of those that were open at the start, -1, -2, … from the top.
+        frame: the frame now; `_ENDED` behind the value.
+        state: its reading state; behind the value the way in which it ended.
+    """
+
+    level: int
+    frame: int
+    state: int
+
+
+class _Way(NamedTuple):
+    """How a spot was reached: from where, by which bytes, and behind them by which value."""
+
+    before: _Spot | None
+    read: bytes
+    value: _Spot | None
+
+
+_BEGIN: Final = _Way(None, b"", None)
+_FIRST: Final = -1  # in place of a number of an ending: the spot was not come to yet
+
+
+class JsonCompletion:
+    """One search."""
+
+    def __init__(
+        self,
+        automaton: Runtime,
+        levels: Levels,
+        effort: int,
+        cancel: CancelToken | None,
+        alphabet: Alphabet,
+    ) -> None:
+        self._automaton, self._levels, self._alphabet = automaton, levels, alphabet
+        self._effort, self._cancel = effort, cancel
+        self._endings = Endings(levels.reading, legible(automaton.classes, alphabet), alphabet)
+        # What was read at least, whether a spot goes on that was come to before, a number that ends ties, the spot,
+        # and which of its endings comes next.
+        self._queue: list[tuple[int, bool, int, _Spot, int]] = []
+        self._count = 0
+        self._best: dict[_Spot, int] = {}
+        self._ways: dict[_Spot, _Way] = {}
+        self._callers: dict[int, list[tuple[_Spot, int, int, bytes]]] = {}
+        self._ends: dict[int, list[_Spot]] = {}
+        self._begun: set[_Spot] = set()
+        self._stack: list[int] = []
+        self._all_followed = True  # whether nothing was left out
+
+    def run(self, configuration: int) -> Completion:
+        """The shortest completion; a bound where the effort does not suffice, or where items must differ."""
+        state, self._stack = self._automaton.locate(configuration, self._automaton.size + len(self._levels.frames))
+        self._reach(_Spot(-1, self._stack[0], state), 0, _BEGIN)
+        least = steps = 0  # some spot on the shortest way is always in the queue
+        while self._queue and steps + self._endings.steps < self._effort * _STEPS:
+            if self._cancel is not None and steps % _CHECK_EVERY == 0:
+                self._cancel.report("looking for the end", steps)
+            steps += 1
+            turn(8)
+            least, _, _, spot, number = heapq.heappop(self._queue)
+            if number == _FIRST:
+                if spot in self._begun:
+                    continue  # a shorter way there was found since
+                self._begun.add(spot)
+            if spot.level < 0 and spot.frame != _ENDED and self._levels.frames[spot.frame].phase is Phase.DONE:
+                return self._found(configuration, spot, least)
+            try:
+                self._go_on(spot, max(0, number), least)
+            except LimitExceededError:
+                return self._rest(configuration, least)  # the spot is lost, so an empty queue says nothing
+        if not self._queue and self._all_followed:
+            return Completion(None)
+        return self._rest(configuration, least)
+
+    def _found(self, configuration: int, end: _Spot, length: int) -> Completion:
+        least = self._automaton.remaining(self._automaton.enter(configuration)).at_least
+        text = self._text(end) if length <= LONGEST_TEXT else None
+        return Completion(length if self._all_followed else least, length, text)
+
+    def _rest(self, configuration: int, least: int) -> Completion:
+        """What another search knows, which takes texts into account but not levels."""
+        effort = self._effort // _EFFORT_OF_REST if self._all_followed else self._effort
+        other = search_completion(self._automaton, configuration, effort, self._cancel, self._alphabet)
+        if other.at_least is None:
+            return other
+        return Completion(
+            max(other.at_least, least) if self._all_followed else other.at_least, other.at_most, other.text
+        )
+
+    def _reach(self, spot: _Spot, cost: int, way: _Way) -> None:
+        known = self._best.get(spot)
+        if known is None or cost < known:
+            self._best[spot], self._ways[spot] = cost, way
+            self._push(cost, spot, _FIRST)
+
+    def _push(self, cost: int, spot: _Spot, number: int) -> None:
+        self._count += 1
+        heapq.heappush(self._queue, (cost, number > 0, self._count, spot, number))
+
+    def _go_on(self, spot: _Spot, number: int, least: int) -> None:
+        """Take an ending of what a spot reads, and line up behind all that is shorter for the next one."""
+        cost = self._best[spot]
+        if spot.frame == _ENDED:
+            self._end(spot, cost)
+            return
+        ending = self._endings.nth(spot.state, number, least - cost)
+        if isinstance(ending, Ending):
+            self._act(spot, ending, cost)
+            self._push(least, spot, number + 1)
+        elif ending is not None:
+            self._push(cost + ending, spot, number)
+
+    def _act(self, spot: _Spot, ending: Ending, cost: int) -> None:
+        action = self._automaton.act(spot.frame, ending.symbol)
+        if action == ASK:
+            self._all_followed = False
+            return
+        kind, top, under, again = decode(action)
+        read = ending.text if again else ending.text + ending.last
+        after = cost + len(read)
+        if kind == STAY and self._is_wanted(spot, top):
+            self._reach(self._begin(spot.level, top), after, _Way(spot, read, None))
+        elif kind == POP:
+            self._reach(_Spot(spot.level, _ENDED, top), after, _Way(spot, read, None))
+        elif kind == PUSH:
+            self._callers.setdefault(top, []).append((spot, under, after, read))
+            self._reach(self._begin(top, top), 0, _BEGIN)
+            for end in self._ends.get(top, ()):
+                self._return(end, (spot, under, after, read))
+
+    def _is_wanted(self, spot: _Spot, top: int) -> bool:
+        """Whether a key that was just read opens a member that the shortest completion may hold.
+
+        One that changes nothing of what its object wants could be left out, comma and all; but not if its key was
+        begun before the search was, or the comma before it.
+        """
+        phase, items = self._levels.frames[spot.frame]
+        before = self._ways[spot].before
+        if phase is not Phase.KEY or before is None:
+            return True
+        if self._levels.frames[before.frame].phase is Phase.MEMBER and self._ways[before].before is None:
+            return True
+        wants: dict[object, set[object]] = {}
+        for place, _ in items:
+            wants.setdefault(place.case, set()).add(place.case.wants(place))
+        moves = self._levels.frames[top].items
+        return any(wants[move.place.case] != {move.place.case.wants(move.place)} for move, _ in moves)
+
+    def _end(self, end: _Spot, cost: int) -> None:
+        """Go on behind a value, wherever it began."""
+        if end.level < 0:
+            following = self._below(self._stack[-end.level], end.state)
+            if following:
+                self._reach(self._begin(end.level - 1, following), cost, _Way(end, b"", None))
+            return
+        self._ends.setdefault(end.level, []).append(end)
+        turn(len(self._callers[end.level]))
+        for caller in self._callers[end.level]:
+            self._return(end, caller)
+
+    def _return(self, end: _Spot, caller: tuple[_Spot, int, int, bytes]) -> None:
+        spot, under, cost, read = caller
+        following = self._below(under, end.state)
+        if following:
+            self._reach(self._begin(spot.level, following), cost + self._best[end], _Way(spot, read, end))
+
+    def _below(self, frame: int, ending: int) -> int:
+        following = self._automaton.act_below(frame, ending)
+        if following == -ASK:  # the text of the value decides, which is another for each
+            self._all_followed = False
+            return DEAD
+        return following
+
+    def _begin(self, level: int, frame: int) -> _Spot:
+        return _Spot(level, frame, self._levels.actions.start(frame))
+
+    def _text(self, end: _Spot) -> bytes:
+        pieces: list[bytes] = []
+        todo: list[_Spot | bytes] = [end]
+        while todo:
+            part = todo.pop()
+            if isinstance(part, bytes):
+                pieces.append(part)
+                continue
+            way = self._ways[part]
+            todo += [piece for piece in (way.before, way.read, way.value) if piece]
+        return b"".join(reversed(pieces))

@@ -1,0 +1,407 @@
+"""Levels: what a JSON text may be at, on each level of its nesting, apart from the levels below.
+
+JSON is visibly pushdown (Alur and Madhusudan, STOC 2004): its bytes alone tell
+when a level opens and closes. A frame is a level with everything that may be
+meant by it side by side: the places that a value may be at, each with the places
+of the frame below that it belongs to, as a bit set. So places do not multiply
+with depth. When a value ends, those below whose value it satisfies go on, and
+the others are gone.
+
+Only places that can be completed are kept, so no frame is a dead end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+import numpy as np
+
+from engine.automata.actions import ASK, ENDING, MISS, NEAR, POP, PUSH, STAY, ActionTable, decode, encode
+from engine.automata.byte_automaton import DEAD, Loop
+from engine.schema_automaton.formula.nodes import Formula
+from engine.schema_automaton.formula.values import Value
+from engine.schema_automaton.lexing.bounded_lexer import BoundedReader
+from engine.schema_automaton.lexing.host_name_lexer import HostNameReader, TextGate
+from engine.schema_automaton.lexing.key_lexer import KeyReader
+from engine.schema_automaton.lexing.lexer import (
+    CLOSE_BRACE,
+    COLON,
+    COMMA,
+    NUMBER,
+    QUOTE,
+    NumberReader,
+    Reader,
+    ReadingTable,
+    StringReader,
+    common,
+)
+from engine.schema_automaton.lexing.lexer_factory import OTHER_KEY, Readers
+from engine.schema_automaton.lexing.name_lexer import CountedString, MarkedString
+from engine.schema_automaton.lexing.whitespace import Whitespace
+from engine.schema_automaton.pushdown.frames import (
+    BEFORE_VALUE,
+    BEHIND,
+    BETWEEN,
+    KIND_OF,
+    OF_ITEMS,
+    OF_MEMBER,
+    OPENED,
+    Frame,
+    Items,
+    Phase,
+    Place,
+    merge,
+)
+from engine.schema_automaton.solver.array_machine import UNKNOWN_VALUE, ArrayPlace
+from engine.schema_automaton.solver.object_machine import UNKNOWN_KEY, ObjectMove
+from engine.schema_automaton.solver.solver import Goals
+from engine.source import Limits, turn
+
+_ALONE: Final = 0
+"""The number of the ending of a value that satisfies the first of those below, who may be the only one."""
+
+
+def _with_members(items: Items) -> Items:
+    """The places of objects at which some key may come."""
+    return tuple([item for item in items if any(item[0].case.allowed(item[0]))])
+
+
+class Levels:
+    """The frames of one grammar, and what becomes of them.
+
+    Attributes:
+        frames: the frames by number; 0 is none.
+        reading: their reading states.
+        actions: what is known of what becomes of them.
+        any_string: any string as a loop, in the spellings of names and of strings with conditions.
+        free_string: any string as a loop, in the spellings of values without conditions.
+    """
+
+    def __init__(self, goals: Goals, limits: Limits, whitespace: Whitespace) -> None:
+        self.goals = goals
+        self._limits = limits
+        self._common = common(whitespace, goals.escapes)
+        self.any_string = Loop(self._common.home, self._common.last)
+        self.free_string = Loop(self._common.free_home, self._common.free_last)
+        self._marked_string = self.any_string._replace(marked=True)
+        self._marked_free_string = self.free_string._replace(marked=True)
+        self.reading = ReadingTable(limits, self._common.table)
+        self.actions = ActionTable()
+        self.frames: list[Frame] = [Frame(Phase.DONE, ())]
+        self._ids: dict[tuple[Phase, Items], int] = {}
+        self._follows_text: list[bool | None] = [False]
+        self._readers: list[Reader] = [self._common.nothing]
+        self._of_phase: dict[Phase, Reader] = {phase: self._common.blanks for phase in Phase if phase not in OF_ITEMS}
+        self._of_phase |= dict.fromkeys(BEHIND, self._common.blanks_behind)
+        self._of_phase |= {Phase.DONE: self._common.nothing, Phase.ROOT: self._common.at_root}
+        self._makers = Readers(self._common)
+        self._tops: dict[tuple[Formula, ...], dict[int, int]] = {}
+        self._endings: list[int] = [1]
+        self._ending_ids: dict[int, int] = {1: _ALONE}
+        self._of_member = np.zeros((len(OF_MEMBER), NEAR + 1), np.int64)
+        self._of_member[-1] = MISS  # the key has a reader of its own
+        self._of_member[:, NEAR] = [self._of_phase[phase].begin(self.reading) for phase in OF_MEMBER]
+
+    # ------------------------------------------------------------------ frames
+
+    def frame(self, phase: Phase, items: Items) -> int:
+        """The number of a frame; `DEAD` without places."""
+        if not items:
+            return DEAD
+        number = self._ids.get((phase, items))
+        if number is None:
+            number = len(self.frames)
+            self._limits.check("places of a document", number, self._limits.configurations, "configurations")
+            turn(8 + len(items))
+            reader = self._reader(phase, items)
+            self._ids[phase, items] = number
+            self.frames.append(Frame(phase, items))
+            self._follows_text.append(None)
+            self._readers.append(reader)
+            self.actions.begin(number, reader.begin(self.reading))
+        return number
+
+    def _reader(self, phase: Phase, items: Items) -> Reader:
+        """What a frame reads."""
+        reader = self._of_phase.get(phase)
+        if reader is not None:
+            return reader
+        match phase:
+            case Phase.WORD:
+                return self._common.words[items[0][0]]
+            case Phase.STRING:
+                return self._makers.strings(tuple([language for language, _ in items]))
+            case Phase.NUMBER:
+                return self._makers.numbers(tuple([piece.language for piece, _ in items]))
+            case _:
+                return self._makers.keys(tuple([place for place, _ in items]))
+
+    def relax(self, state: int, longest: int) -> int:
+        """A reading state that more frames share, and that no text of so many bytes tells from this one."""
+        reader, name = self.reading.owners[state]
+        if isinstance(reader, BoundedReader):
+            return reader.relaxed(self.reading, name, longest) or state
+        return state
+
+    def region(self, state: int) -> Loop | None:
+        """Any string as a loop, if a reading state between two characters is like it."""
+        if state == self._common.home:
+            return self.any_string
+        if state == self._common.free_home:
+            return self.free_string
+        reader, name = self.reading.owners[state]
+        if isinstance(reader, MarkedString) and reader.is_between(name):
+            return self._marked_string if reader.home == self._common.home else self._marked_free_string
+        if isinstance(reader, KeyReader) and reader.is_like_any_string(name):
+            return self._marked_string
+        if isinstance(reader, CountedString) and name[1] == 0:
+            least, most = reader.left(name)
+            return self.any_string._replace(least=least, most=most)
+        return None
+
+    def forget(self, states: Iterable[int]) -> dict[int, int]:
+        """Drop all reading states but some and those in which frames begin; the new numbers of those that stay."""
+        old, kept = self.reading, len(self._common.table)
+        self.reading = table = ReadingTable(self._limits, self._common.table)
+        for reader, _ in old.owners[kept:]:
+            if reader is not None:
+                reader.ids.clear()
+        starts = [self.actions.start(frame) for frame in range(1, len(self.frames))]
+        numbers = {state: state for state in range(kept)}
+        for state in (*starts, *states):
+            if state not in numbers:
+                reader, name = old.owners[state]
+                assert reader is not None
+                numbers[state] = table.state(reader, name)
+        for frame, state in enumerate(starts, 1):
+            self.actions.near[frame, NEAR] = numbers[state]
+        return numbers
+
+    def may_loop(self, state: int) -> bool:
+        """Whether a reading state may be in a loop of its own: in a string that has to satisfy something."""
+        reader, name = self.reading.owners[state]
+        if isinstance(reader, KeyReader):
+            return reader.is_off_names(name)
+        return isinstance(reader, StringReader) and reader.may_loop(name)
+
+    def follows_text(self, frame: int) -> bool:
+        """Whether the text matters that is read from a frame on: of an item or a key that may not come twice."""
+        known = self._follows_text[frame]
+        if known is None:
+            known = self._follows_text[frame] = self._must_follow(self.frames[frame])
+        return known
+
+    def _must_follow(self, frame: Frame) -> bool:
+        if frame.phase is Phase.IN_ITEM:
+            return any(move.place.case.distinct is not None for move, _ in frame.items)
+        if frame.phase is Phase.KEY:
+            places = (place for place, _ in frame.items)
+            return any(place.case.allowed(place)[1] and not place.case.forgets(place) for place in places)
+        return False
+
+    def host_names(self, frame: int, symbol: int) -> tuple[HostNameReader, TextGate]:
+        """What a frame reads, and the gate there that is a symbol of it."""
+        reader = self._readers[frame]
+        assert isinstance(reader, HostNameReader)
+        return reader, reader.labels[symbol]
+
+    def accepts_number(self, frame: int, state: int) -> bool:
+        """Whether a number that stands in a reading state may end."""
+        reader, name = self.reading.owners[state]
+        return isinstance(reader, NumberReader) and bool(reader.accepting(name))
+
+    # ------------------------------------------------------------------ actions
+
+    def act(self, frame: int, symbol: int) -> int:
+        """What becomes of a stack where the reading of its top frame ends with a symbol."""
+        table = self.actions
+        action = table.get(frame, symbol)
+        if action != MISS:
+            return action
+        here = self.frames[frame]
+        if here.phase not in BETWEEN:
+            action = self._act(here, self._readers[frame], symbol)
+            table.put(frame, symbol, action)
+            return action
+        # A walk that meets one byte of structure meets nearly all.
+        known = self._values(frame) if here.phase in BEFORE_VALUE else {}
+        for each in BETWEEN[here.phase]:
+            known[each] = self._structure(here, each)
+        table.put_near(frame, known)
+        return known.get(symbol, DEAD)
+
+    def _values(self, number: int) -> dict[int, int]:
+        """What becomes of a frame where a value begins: what is asked of it decides what may be read."""
+        phase, moves = self.frames[number]
+        turn(8 + len(moves))
+        below = number  # the frame that the value stands on
+        if phase not in (Phase.ROOT, Phase.VALUE):
+            if any(UNKNOWN_VALUE in place.seen for place, _ in moves):
+                return dict.fromkeys(KIND_OF, ASK)
+            moves = merge((move, mask) for place, mask in moves for move in place.case.moves(place))
+            below = self.frame(Phase.IN_ITEM, moves)
+        return {
+            symbol: encode(PUSH, top, below, again=symbol == NUMBER)
+            for symbol, top in self._begun(tuple([move.goal for move, _ in moves])).items()
+        }
+
+    def _begun(self, goals: tuple[Formula, ...]) -> dict[int, int]:
+        """The frames of values that may come to satisfy some of the goals, by their first byte's symbol."""
+        known = self._tops.get(goals)
+        if known is None:
+            before = self.goals.assumptions
+            # It may turn out that there is no value of a kind.
+            kinds = frozenset().union(*map(self.goals.specialiser.kinds, goals))
+            known = {}
+            for symbol, kind in KIND_OF.items():
+                if kind in kinds:
+                    starts = [
+                        (start, 1 << i) for i, goal in enumerate(goals) for start in self.goals.starts(goal, kind)
+                    ]
+                    if starts:
+                        known[symbol] = self.frame(OPENED.get(kind, Phase.WORD), merge(starts))
+            if self.goals.assumptions == before:
+                self._tops[goals] = known
+        return known
+
+    def _act(self, frame: Frame, reader: Reader, symbol: int) -> int:
+        match frame.phase:
+            case Phase.WORD:
+                return self._pop([mask for _, mask in frame.items])
+            case Phase.STRING | Phase.NUMBER:
+                accepting = reader.labels[symbol]
+                if isinstance(accepting, TextGate):
+                    return ASK
+                masks = [mask for i, (_, mask) in enumerate(frame.items) if accepting >> i & 1]
+                return self._pop(masks, again=frame.phase is Phase.NUMBER)
+            case _:
+                return self._key_ended(frame, reader, symbol, UNKNOWN_KEY)
+
+    def act_on_key(self, number: int, symbol: int, key: str) -> int:
+        """What becomes of a frame whose key ends, where its text matters."""
+        frame, reader = self.frames[number], self._readers[number]
+        return self._key_ended(frame, reader, symbol, key)
+
+    def _key_ended(self, frame: Frame, reader: Reader, symbol: int, key: str) -> int:
+        label = reader.labels[symbol]
+        turn(8 + len(frame.items))
+        moves: list[tuple[ObjectMove, int]] = []
+        if isinstance(reader, KeyReader) and not isinstance(label, str):
+            ends = tuple(zip(label, frame.items, strict=True))
+            if key == UNKNOWN_KEY and any(at and at.cells and not place.case.forgets(place) for at, (place, _) in ends):
+                return ASK  # whether enough other keys are left may depend on it
+            for at, (place, mask) in ends:
+                moves += ((move, mask) for move in (at.moves(place, key) if at else ()))
+        else:
+            for place, mask in frame.items:
+                moves += ((move, mask) for move in place.case.moves_of(place, key if label == OTHER_KEY else label))
+        if len(moves) == 1 and moves[0][0].place.case.is_plain:
+            return encode(STAY, self._member(*moves[0]))
+        following = self._stay(Phase.AFTER_KEY, merge(moves))
+        if following:  # many tokens that end a key begin its value, so that this is asked for next
+            self.act(decode(self.act(decode(following)[1], COLON))[1], QUOTE)
+        return following
+
+    def _member(self, move: ObjectMove, mask: int) -> int:
+        """The frame behind a key, and with it those up to the next key, which nearly every text goes through."""
+        items, then = ((move, mask),), ((move.place, mask),)
+        known = self._ids.get((Phase.AFTER_KEY, items))
+        if known is not None:
+            return known
+        tops, case = self._begun((move.goal,)), move.place.case
+        goes_on, closes = any(case.allowed(move.place)), case.can_close(move.place)
+        first = len(self.frames)
+        value, behind = first + 1, first + 2
+        known = self._ids.get((Phase.AFTER_MEMBER, then))  # behind another key
+        phases = OF_MEMBER[:2] if known is not None else OF_MEMBER if goes_on else OF_MEMBER[:3]
+        self._limits.check("places of a document", first + len(phases), self._limits.configurations, "configurations")
+        for number, phase in enumerate(phases, first):
+            frame = Frame(phase, items if number <= value else then)
+            self._ids[frame] = number
+            self.frames.append(frame)
+            self._follows_text.append(False)
+            self._readers.append(self._of_phase[phase])
+        self.actions.begin_all(first, self._of_member[: len(phases)])
+        near = self.actions.near
+        near[first, COLON] = encode(STAY, value)
+        for symbol, top in tops.items():
+            near[value, symbol] = encode(PUSH, top, value, again=symbol == NUMBER)
+        if known is None:
+            if goes_on:
+                near[behind, COMMA] = encode(STAY, behind + 1)
+            if closes:
+                near[behind, CLOSE_BRACE] = self._pop((mask,))
+        self.actions.put(value, ENDING | _ALONE, behind if known is None else known)
+        return first
+
+    def _structure(self, frame: Frame, symbol: int) -> int:
+        phase, items = frame
+        turn(4 + len(items))
+        if symbol == QUOTE:
+            if any(UNKNOWN_KEY in place.extras for place, _ in items):
+                return ASK
+            return self._stay(Phase.KEY, _with_members(items))
+        if symbol == COLON:
+            return self._stay(Phase.VALUE, items)
+        if symbol == COMMA and phase is Phase.AFTER_MEMBER:
+            return self._stay(Phase.MEMBER, _with_members(items))
+        if symbol == COMMA:
+            open_items = [place for place, _ in items if UNKNOWN_VALUE in place.seen]
+            if open_items:
+                return self._stay(Phase.ITEM, items) if all(p.case.has_spare(p) for p in open_items) else ASK
+            return self._stay(Phase.ITEM, tuple([item for item in items if item[0].case.moves(item[0])]))
+        return self._pop([mask for place, mask in items if place.case.can_close(place)])  # a bracket
+
+    def _stay(self, phase: Phase, items: Items) -> int:
+        following = self.frame(phase, items)
+        return encode(STAY, following) if following else DEAD
+
+    # ------------------------------------------------------------------ values end
+
+    def _pop(self, masks: Iterable[int], *, again: bool = False) -> int:
+        """End a value for those below that it satisfies."""
+        ended = 0
+        for mask in masks:
+            ended |= mask
+        if not ended:
+            return DEAD
+        number = self._ending_ids.get(ended)
+        if number is None:
+            number = self._ending_ids[ended] = len(self._endings)
+            self._endings.append(ended)
+        return encode(POP, number, again=again)
+
+    def after(self, below: int, number: int) -> int:
+        """The frame that goes on below an ended value; `DEAD` if none does, `-ASK` where the value's text decides.
+
+        Where the text matters later only, the frame is one that does not know it.
+        """
+        following = self.actions.get(below, ENDING | number)
+        if following == MISS:
+            following = self.after_value(below, number, UNKNOWN_VALUE)
+            self.actions.put(below, ENDING | number, following)
+            if following > DEAD:
+                self.act(following, COMMA)  # asked for next
+        return following
+
+    def after_value(self, below: int, number: int, value: Value) -> int:
+        """The same, where the value of the item is known."""
+        phase, moves = self.frames[below]
+        if phase is Phase.ROOT:
+            return self.frame(Phase.DONE, ((None, 1),))
+        ended = self._endings[number]
+        turn(4 + len(moves))
+        places: list[tuple[Place, int]] = []
+        for i, (move, mask) in enumerate(moves):
+            if not ended >> i & 1:
+                continue
+            place = move.place
+            if isinstance(place, ArrayPlace) and place.case.distinct is not None:
+                known = value != UNKNOWN_VALUE
+                place = place.case.after(place, value) if known else place.case.after_any(place)
+                if place is None and not known:
+                    return -ASK
+            if place is not None:
+                places.append((place, mask))
+        return self.frame(Phase.AFTER_ITEM if phase is Phase.IN_ITEM else Phase.AFTER_MEMBER, merge(places))

@@ -1,0 +1,176 @@
+"""How the reading of a level can end, the shortest ways first.
+
+What a level reads does not depend on the level, so what is found out about a
+reading state serves wherever it is met: the ways are kept, and a search goes on
+only when another one is asked for.
+"""
+
+from __future__ import annotations
+
+import heapq
+from typing import NamedTuple
+
+from engine.automata.byte_automaton import DEAD
+from engine.automata.completion import Alphabet
+from engine.schema_automaton.lexing.bounded_lexer import BoundedReader
+from engine.schema_automaton.lexing.host_name_lexer import HostNameReader
+from engine.schema_automaton.lexing.lexer import (
+    BEHIND_NUMBER,
+    Blanks,
+    LanguagesReader,
+    NumberReader,
+    ReadingTable,
+    StringReader,
+    symbol_of,
+)
+from engine.schema_automaton.string_languages.language import TextLanguage
+from engine.source import turn
+
+
+class Ending(NamedTuple):
+    """One way to end a reading.
+
+    Attributes:
+        symbol: the symbol with which it ends.
+        text: what is read before.
+        last: the byte that ends it.
+    """
+
+    symbol: int
+    text: bytes
+    last: bytes
+
+
+class Endings:
+    """The endings of all reading states of one grammar.
+
+    Attributes:
+        steps: how many states were stepped from so far.
+    """
+
+    def __init__(self, reading: ReadingTable, legible: bytes, alphabet: Alphabet) -> None:
+        self.reading = reading
+        self.alphabet = alphabet
+        self.steps = 0
+        self._legible = legible
+        self._of_state: dict[int, _Search] = {}
+        self._exits: dict[int, list[tuple[int, bytes]]] = {}
+
+    def nth(self, state: int, number: int, up_to: int) -> Ending | int | None:
+        """The shortest ending of a reading state, the next one, …, each with another symbol.
+
+        Returns:
+            The ending, if no more than `up_to` bytes come before its last one; else how many do at least, or None
+            where there is no such ending.
+        """
+        search = self._of_state.get(state)
+        if search is None:
+            search = self._of_state[state] = _Search(state, self.most(state))
+        while len(search.found) <= number and search.queue and search.queue[0][0] <= up_to:
+            search.go_on(self)
+        if number < len(search.found):
+            return search.found[number]
+        return search.queue[0][0] if search.queue else None
+
+    def most(self, state: int) -> int | None:
+        """How many endings a reading state has at most; None where that is not known."""
+        reader, _ = self.reading.owners[state]
+        if isinstance(reader, BoundedReader):
+            return 1
+        if isinstance(reader, HostNameReader):
+            return None
+        if isinstance(reader, LanguagesReader):
+            return (1 << len(reader.languages)) - 1
+        return None
+
+    def exits(self, state: int) -> list[tuple[int, bytes]]:
+        """Where a reading state leads, each by one byte. White space that may be left out is."""
+        exits = self._exits.get(state)
+        if exits is None:
+            self.steps += 1
+            self.reading.complete(state)
+            row = self.reading.rows[state].tolist()
+            chosen: dict[int, bytes] = {}
+            for byte in self._legible:
+                if row[byte] != DEAD:
+                    chosen.setdefault(row[byte], bytes((byte,)))
+            if isinstance(self.reading.owners[state][0], NumberReader):
+                # The byte behind a number ends it and is read again, or is missing at the end of the text.
+                for byte in BEHIND_NUMBER:
+                    if row[byte] < DEAD:
+                        chosen.setdefault(row[byte], bytes((byte,)))
+            ends = [exit_ for exit_ in chosen.items() if exit_[0] < DEAD]
+            blank = isinstance(self.reading.owners[state][0], Blanks)
+            exits = self._exits[state] = ends if blank and ends else list(chosen.items())
+        return exits
+
+    def lacks(self, state: int) -> int | None:
+        """How many bytes a reading lacks at least before the one that ends it; None where none do.
+
+        Known of strings alone, which can be long.
+        """
+        reader, name = self.reading.owners[state]
+        if isinstance(reader, BoundedReader):
+            return reader.lacks(name, self.alphabet)
+        if not isinstance(reader, StringReader):
+            return 0
+        lacking: list[int] = []
+        for language, at in zip(reader.languages, name, strict=True):
+            if at is not None and not isinstance(language, TextLanguage):
+                lacking.append(0)
+            elif at is not None:
+                least = language.automaton.remaining(at, self.alphabet).at_least
+                lacking += () if least is None else (least,)
+        return min(lacking, default=None)
+
+
+class _Search:
+    """A* from one reading state to all of its endings."""
+
+    def __init__(self, start: int, most: int | None) -> None:
+        self.found: list[Ending] = []
+        self._most = most
+        self._symbols: set[int] = set()
+        self._came: dict[int, tuple[int, int, bytes]] = {start: (0, DEAD, b"")}
+        self._count = 0
+        # What it comes to, then the longest first, then the first come; a state, and where the reading ends there,
+        # the entry of the table and the byte.
+        self.queue: list[tuple[int, int, int, int, int, bytes]] = []
+        self._push(0, 0, start)
+
+    def _push(self, least: int, read: int, state: int, entry: int = DEAD, last: bytes = b"") -> None:
+        self._count += 1
+        heapq.heappush(self.queue, (least, -read, self._count, state, entry, last))
+
+    def go_on(self, endings: Endings) -> None:
+        """One step."""
+        least, negated, _, state, entry, last = heapq.heappop(self.queue)
+        read = -negated
+        if entry < DEAD:
+            symbol = symbol_of(entry)
+            if symbol not in self._symbols:
+                self._symbols.add(symbol)
+                self.found.append(Ending(symbol, self._text(state), last))
+                if len(self.found) == self._most:
+                    self.queue.clear()
+            return
+        if read > self._came[state][0]:
+            return
+        exits = endings.exits(state)
+        turn(2 + 2 * len(exits))
+        for following, byte in exits:
+            if following < DEAD:
+                if symbol_of(following) not in self._symbols:
+                    self._push(read, read, state, following, byte)
+            elif following not in self._came or read + 1 < self._came[following][0]:
+                lacks = endings.lacks(following)
+                if lacks is not None:
+                    self._came[following] = read + 1, state, byte
+                    self._push(max(least, read + 1 + lacks), read + 1, following)
+
+    def _text(self, state: int) -> bytes:
+        pieces: list[bytes] = []
+        while self._came[state][0]:
+            _, state, byte = self._came[state]
+            pieces.append(byte)
+        return b"".join(reversed(pieces))

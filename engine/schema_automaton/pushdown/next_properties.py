@@ -1,0 +1,84 @@
+"""Which properties may come next in an object, by name.
+
+The reading of a key ends with a symbol for each name, so the names that may
+still come are those whose symbols can be reached, and open a member that can be
+completed.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Final
+
+from engine.automata.byte_automaton import DEAD, Runtime
+from engine.automata.completion import Properties
+from engine.schema_automaton.lexing.key_lexer import CellReader, KeyReader
+from engine.schema_automaton.lexing.lexer import symbol_of
+from engine.schema_automaton.lexing.lexer_factory import OTHER_KEY
+from engine.schema_automaton.lexing.name_lexer import Names
+from engine.schema_automaton.pushdown.frame_table import Levels
+from engine.schema_automaton.pushdown.frames import Phase
+
+_MOST_STATES: Final = 2_000
+_MOST_STATES_WITH_CONDITIONS: Final = 1_000  # each of them takes longer
+_MOST_NAMES: Final = 50
+_BEFORE_KEY: Final = {
+    Phase.OPEN_OBJECT: (b'"',),
+    Phase.MEMBER: (b'"', b' "'),
+    Phase.AFTER_MEMBER: (b',"', b', "'),
+    Phase.NUMBER: (b',"', b', "'),  # a comma ends it
+}
+_BACKSLASH: Final = 0x5C
+_ANY_OTHER: Final = 0
+"""The symbol of a key that is none of the names."""
+
+
+def properties(automaton: Runtime, levels: Levels, configuration: int) -> Properties:
+    """The properties that may come next; none where no key is being read, or about to be."""
+    _, (frame, *_) = automaton.locate(configuration, 1)
+    phase = levels.frames[frame].phase
+    if phase is Phase.KEY:
+        return _ends(automaton, levels, configuration)
+    for text in _BEFORE_KEY.get(phase, ()):
+        within = automaton.run(configuration, text)
+        if within != DEAD:
+            _, (frame, *_) = automaton.locate(within, 1)
+            # Behind an item of an array it may be a string.
+            return _ends(automaton, levels, within) if levels.frames[frame].phase is Phase.KEY else Properties()
+    return Properties()
+
+
+def _ends(automaton: Runtime, levels: Levels, configuration: int) -> Properties:
+    """What may end the key that is being read."""
+    state, (frame, *_) = automaton.locate(configuration, 1)
+    reading = levels.reading
+    reader, _ = reading.owners[levels.actions.start(frame)]
+    assert reader is not None
+    names: dict[str, None] = {}
+    others = False
+    most = _MOST_STATES_WITH_CONDITIONS if isinstance(reader, KeyReader | CellReader) else _MOST_STATES
+    todo, escaped, seen = deque([state]), deque[int](), {state}
+    while (todo or escaped) and len(seen) < most and len(names) < _MOST_NAMES:
+        here = (todo or escaped).popleft()
+        owner, _ = reading.owners[here]
+        assert owner is not None
+        if owner.ids is not reader.ids and not isinstance(owner, Names):  # off the names
+            others = others or automaton.act(frame, _ANY_OTHER) != DEAD
+            continue
+        reading.complete(here)
+        row = reading.rows[here].tolist()
+        for entry in dict.fromkeys(row):
+            if entry > DEAD and entry not in seen:
+                seen.add(entry)
+                # Most names are found without escapes, which are many.
+                (escaped if entry == row[_BACKSLASH] else todo).append(entry)
+            elif entry < DEAD and automaton.act(frame, symbol_of(entry)) != DEAD:
+                label = reader.labels[symbol_of(entry)]
+                others = others or label == OTHER_KEY
+                # Read along with conditions, a key ends with where it stands in each of the places.
+                for name in [end.text for end in label if end] if isinstance(label, tuple) else [label]:
+                    if isinstance(name, str):
+                        names[name] = None
+                    else:
+                        others = True
+    return Properties(tuple(names), others)

@@ -1,0 +1,1 @@
+"""Satisfiability of formulas, and the state machines of arrays and objects."""

@@ -1,0 +1,177 @@
+"""Cells: the keys of an object that have no name of their own, sorted by what is asked of them.
+
+Every assertion about a set of keys splits the other keys in two; what is left
+after all of them are the cells. Splits that nothing is in are dropped at once,
+so many patterns that exclude each other give few cells.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from engine.automata.byte_automaton import DEAD
+from engine.schema_automaton.formula.nodes import All, Among, Formula, Not, Some
+from engine.schema_automaton.string_languages.language import TextLanguage
+from engine.source import Span, turn
+
+if TYPE_CHECKING:
+    from engine.schema_automaton.formula.arena import Arena
+    from engine.schema_automaton.solver.solver import Goals
+
+
+def names_in(keys: Formula) -> Iterator[str]:
+    """The strings that a formula over keys mentions, in order."""
+    todo = [keys]
+    while todo:
+        part = todo.pop()
+        match part:
+            case Among():
+                yield from (value for value in part.values if isinstance(value, str))
+            case All() | Some():
+                todo += reversed(part.items)
+            case Not():
+                todo.append(part.item)
+            case _:
+                pass
+
+
+@dataclass(eq=False, slots=True)
+class Cell:
+    """Keys that no assertion tells apart.
+
+    Attributes:
+        keys: the formula that they satisfy, names apart.
+        names: the names, which are not among them.
+        goal: what the values of such members must satisfy.
+        quests: the quests that such a member may fulfil, as a bit set.
+    """
+
+    keys: Formula
+    names: tuple[str, ...]
+    goal: Formula
+    quests: int
+    _languages: dict[frozenset[str], TextLanguage] = field(default_factory=dict)
+    _witnesses: dict[frozenset[str], str | None] = field(default_factory=dict)
+
+    def language(self, goals: Goals, used: frozenset[str]) -> TextLanguage:
+        """The keys that may come, as a language."""
+        language = self._languages.get(used)
+        if language is None:
+            language = self._languages[used] = goals.text(self._without(goals, used))
+        return language
+
+    def has_keys(self, goals: Goals) -> bool:
+        """Whether there is such a key at all, which is no name."""
+        return self.keys is goals.arena.true or self.language(goals, frozenset()).start is not None
+
+    def witness(self, goals: Goals, used: frozenset[str]) -> str | None:
+        """One key that is not used yet."""
+        if self.keys is goals.arena.true:
+            taken = {*self.names, *used}
+            turn(1 + len(taken) // 4)
+            return next(key for key in (f"x{i}" for i in range(len(taken) + 1)) if key not in taken)
+        if used not in self._witnesses:
+            self._witnesses[used] = next(iter(some_strings(self.language(goals, used), 1)), None)
+        return self._witnesses[used]
+
+    def _without(self, goals: Goals, used: frozenset[str]) -> Formula:
+        turn(1 + len(self.names) + len(used))
+        excluded = [name for name in sorted({*self.names, *used}) if goals.holds_string(self.keys, name)]
+        if not excluded:
+            return self.keys
+        arena = goals.arena
+        return arena.all_of((self.keys, arena.negate(arena.among(excluded, Span(0, 0)))))
+
+
+def some_strings(language: TextLanguage, most: int) -> list[str]:
+    """Some strings of a language, at most so many; where it reads bytes, one, the first of a breadth-first search."""
+    if language.start is None:
+        return []
+    if language.spelled is not None:
+        return language.spelled.some_strings(most)
+    automaton = language.automaton
+    bytes_of = automaton.classes.representatives
+    came: dict[int, tuple[int, int]] = {language.start: (DEAD, 0)}
+    queue = deque([language.start])
+    while queue:
+        state = queue.popleft()
+        turn(automaton.n_classes)
+        if language.accepts(state):
+            spelled = bytearray()
+            while state != language.start or spelled == b"":
+                state, byte = came[state]
+                if state == DEAD:
+                    break
+                spelled.append(byte)
+            return [str(json.loads(b'"' + bytes(reversed(spelled)) + b'"'))]
+        for byte_class in range(automaton.n_classes):
+            following = automaton.step(state, byte_class)
+            if following != DEAD and following not in came:
+                came[following] = (state, bytes_of[byte_class])
+                queue.append(following)
+    return []
+
+
+def find_cells(
+    goals: Goals,
+    names: tuple[str, ...],
+    every: list[tuple[Formula, Formula]],
+    quests: list[tuple[Formula, Formula]],
+) -> tuple[tuple[Cell, ...], bool]:
+    """The cells of an object, and whether every key that is no name is in one of them."""
+    arena = goals.arena
+    conditions: dict[Formula, list[tuple[Formula, int]]] = {}
+    for keys, value in every:
+        conditions.setdefault(elsewhere(arena, keys), []).append((value, 0))
+    for number, (keys, _) in enumerate(quests):
+        conditions.setdefault(elsewhere(arena, keys), []).append((arena.true, 1 << number))
+    cells: list[tuple[tuple[Formula, ...], Formula, int]] = [((), arena.true, 0)]
+    any_key = True
+    for keys, effects in conditions.items():
+        if keys is arena.false:
+            continue
+        goal = arena.all_of(value for value, _ in effects)
+        mask = 0
+        for _, bit in effects:
+            mask |= bit
+        split: list[tuple[tuple[Formula, ...], Formula, int]] = []
+        turn(16 * len(cells))
+        for within, old, bits in cells:
+            split.append(((*within, keys), arena.all_of((old, goal)), bits | mask))
+            if keys is not arena.true:
+                split.append(((*within, arena.negate(keys)), old, bits))
+        possible = [one for one in split if one[1] is not arena.false]
+        any_key = any_key and len(possible) == len(split)
+        cells = [one for one in possible if _inhabited(goals, one[0])]
+        goals.limits.check("sets of keys that an object tells apart", len(cells), 2000)
+    merged: dict[tuple[Formula, int], list[Formula]] = {}
+    for within, goal, bits in cells:
+        merged.setdefault((goal, bits), []).append(arena.all_of(within))
+    found = tuple(Cell(arena.any_of(parts), names, goal, bits) for (goal, bits), parts in merged.items())
+    return found, any_key
+
+
+def _inhabited(goals: Goals, parts: tuple[Formula, ...]) -> bool:
+    formula = goals.arena.all_of(parts)
+    if formula is goals.arena.true:
+        return True
+    return goals.text(formula).start is not None
+
+
+def elsewhere(arena: Arena, keys: Formula) -> Formula:
+    """A formula over keys for strings that it does not mention."""
+    match keys:
+        case Among():
+            return arena.false
+        case Not():
+            return arena.negate(elsewhere(arena, keys.item))
+        case All():
+            return arena.all_of(elsewhere(arena, item) for item in keys.items)
+        case Some():
+            return arena.any_of(elsewhere(arena, item) for item in keys.items)
+        case _:
+            return keys

@@ -1,0 +1,392 @@
+"""A formula as it stands for values of one kind, and as a disjunction of conjunctions.
+
+Once the first byte of a value has told its kind, assertions about other kinds
+hold by themselves, definitions are written out, and `enum` splits into the
+values of the kind. What is left mentions this kind only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from math import prod
+from typing import Final, TypeAlias
+
+from engine.schema_automaton.formula.arena import Arena
+from engine.schema_automaton.formula.nodes import (
+    All,
+    Among,
+    Constant,
+    ExactlyOne,
+    Formula,
+    Items,
+    Kinds,
+    Members,
+    Not,
+    Place,
+    Placed,
+    Some,
+    Sub,
+    is_compound,
+)
+from engine.schema_automaton.formula.values import EVERY_KIND, ArrayValue, Kind, ObjectValue, Value, kind_of
+from engine.source import Limits, turn
+
+_FEW: Final = 8
+Conjunction: TypeAlias = tuple[Formula, ...]
+"""Assertions and negated ones, in the order of the source; over objects also conditions, see `objects.conditions`."""
+
+Judge: TypeAlias = Callable[[Conjunction], bool | None]
+"""Whether nothing satisfies a conjunction; None where it seems so, but rests on a goal that is still in question."""
+
+
+class Specialiser:
+    """Formulas of one arena, kind by kind."""
+
+    def __init__(self, arena: Arena, limits: Limits) -> None:
+        self._arena = arena
+        self._limits = limits
+        self._known: dict[tuple[Formula, Kind], Formula] = {}
+        self._kinds: dict[Formula, frozenset[Kind]] = {}
+        self._structures: dict[tuple[Value, bool], Formula] = {}
+
+    # ------------------------------------------------------------------ one kind
+
+    def specialise(self, formula: Formula, kind: Kind) -> Formula:
+        """The formula for values of one kind: no definition, no assertion about another kind."""
+        atom = formula.item if isinstance(formula, Not) else formula
+        if isinstance(atom, Placed) and atom.about is not None:
+            return formula if atom.about is kind else self._arena.constant(atom is formula)
+        key = (formula, kind)
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = self._specialise(formula, kind)
+        return known
+
+    def _specialise(self, formula: Formula, kind: Kind) -> Formula:
+        turn()
+        arena = self._arena
+        match formula:
+            case Constant():
+                return formula
+            case All():
+                items = self._each(formula.items, kind, arena.false)
+                return formula if items == formula.items else arena.all_of(items)
+            case Some():
+                return self.any_of(self._each(formula.items, kind, arena.true))
+            case ExactlyOne():
+                return arena.exactly_one([self.specialise(item, kind) for item in formula.items])
+            case Sub():
+                definition = arena.definitions[formula.number]
+                assert definition is not None
+                return self.specialise(definition, kind)
+            case Not():
+                return self._negated(self.specialise(formula.item, kind))
+            case Kinds():
+                return arena.constant(kind in formula.kinds)
+            case Among():
+                return self._among(formula, kind)
+            case _:
+                raise AssertionError(formula)
+
+    def kinds(self, formula: Formula) -> frozenset[Kind]:
+        """The kinds of values that may satisfy a formula; it may turn out that those of one do not."""
+        atom = formula.item if isinstance(formula, Not) else formula
+        if isinstance(atom, Placed) and atom.about is not None:
+            return EVERY_KIND
+        known = self._kinds.get(formula)
+        if known is None:
+            known = self._kinds[formula] = self._kinds_of(formula)
+        return known
+
+    def _kinds_of(self, formula: Formula) -> frozenset[Kind]:
+        match formula:
+            case All():
+                kinds = EVERY_KIND
+                for item in formula.items:
+                    of_item = self.kinds(item)
+                    if of_item is not EVERY_KIND:
+                        kinds &= of_item
+                return kinds
+            case Some() | ExactlyOne():
+                return frozenset().union(*map(self.kinds, formula.items))
+            case Sub():
+                definition = self._arena.definitions[formula.number]
+                assert definition is not None
+                return self.kinds(definition)
+            case Kinds():
+                return formula.kinds
+            case Not(item=Kinds(kinds=kinds)):
+                return EVERY_KIND - kinds
+            case Among():
+                return frozenset(map(kind_of, formula.values))
+            case _:
+                return EVERY_KIND if formula is not self._arena.false else frozenset()
+
+    def _each(self, items: tuple[Formula, ...], kind: Kind, ending: Formula) -> tuple[Formula, ...]:
+        """The items as they stand for a kind; that one alone, if there is one, which decides."""
+        if len(items) > _FEW:
+            turn(len(items))
+        found: list[Formula] = []
+        for item in items:
+            special = self.specialise(item, kind)
+            if special is ending:
+                return (ending,)
+            found.append(special)
+        return tuple(found)
+
+    def any_of(self, items: Iterable[Formula]) -> Formula:
+        """The disjunction, where all that is said of one name, or of one index, is said at once.
+
+        A name stands for one member at most. So "no such member satisfies A, or there is one that satisfies B" is
+        "such a member satisfies not A, or B"; many alternatives that only differ in one member become one.
+        """
+        arena = self._arena
+        whole = arena.any_of(items)
+        if not isinstance(whole, Some):
+            return whole
+        groups: dict[object, list[Formula]] = {}
+        for item in whole.items:
+            groups.setdefault(_one_part(item) or item, []).append(item)
+        if len(groups) == len(whole.items):
+            return whole
+        return arena.any_of(group[0] if len(group) == 1 else self._merge(group) for group in groups.values())
+
+    def _merge(self, group: list[Formula]) -> Formula:
+        arena = self._arena
+        values = []
+        for item in group:
+            atom = item.item if isinstance(item, Not) else item
+            assert isinstance(atom, Members | Items)
+            same = atom
+            values.append(arena.negate(atom.value) if isinstance(item, Not) else atom.value)
+        needed = all(isinstance(item, Not) for item in group)
+        value = arena.any_of(values)
+        stated = arena.negate(value) if needed else value
+        if isinstance(same, Members):
+            declares = any(isinstance(item, Members) and item.declares for item in group)
+            whole = arena.members(same.keys, stated, same.place, declares=declares)
+        else:
+            whole = arena.items(same.first, same.end, stated, same.place)
+        return arena.negate(whole) if needed else whole
+
+    def _negated(self, special: Formula) -> Formula:
+        """The negation of a specialised formula."""
+        negated = self._arena.negate(special)
+        return self.any_of(negated.items) if isinstance(negated, Some) else negated
+
+    def _among(self, formula: Among, kind: Kind) -> Formula:
+        arena = self._arena
+        values = [value for value in formula.values if kind_of(value) is kind]
+        if kind is Kind.NUMBER or kind is Kind.STRING:
+            every = len(values) == len(formula.values)
+            return formula if every else arena.among(values, formula.place, seen=formula.seen)
+        if kind is Kind.ARRAY or kind is Kind.OBJECT:
+            return arena.any_of(self._structure(value, formula.place, seen=formula.seen) for value in values)
+        return arena.constant(bool(values))
+
+    def _structure(self, value: Value, place: Place, *, seen: bool) -> Formula:
+        """An array or object that equals a value, said by its parts."""
+        known = self._structures.get((value, seen))
+        if known is None:
+            known = self._structures[value, seen] = self._write_structure(value, place, seen=seen)
+        return known
+
+    def _write_structure(self, value: Value, place: Place, *, seen: bool) -> Formula:
+        arena = self._arena
+        if isinstance(value, ArrayValue):
+            goals = [arena.among((item,), place, seen=seen) for item in value.items]
+            items = [arena.items(i, i + 1, goal, place) for i, goal in enumerate(goals)]
+            return arena.all_of([arena.item_count(len(items), len(items), place), *items])
+        assert isinstance(value, ObjectValue)
+        members = dict(value.members)
+        parts: list[Formula] = []
+        for name in value.order:
+            key, item = arena.among((name,), place), arena.among((members[name],), place, seen=seen)
+            parts.append(arena.members(key, item, place, declares=True))
+            parts.append(arena.some_member(key, arena.true, place))
+        others = arena.negate(arena.among(value.order, place)) if value.order else arena.true
+        return arena.all_of([*parts, arena.members(others, arena.false, place)])
+
+    # ------------------------------------------------------------------ alternatives
+
+    def alternatives(self, formula: Formula, judge: Judge) -> list[Conjunction]:
+        """A specialised formula as a disjunction; `judge` prunes what nothing satisfies.
+
+        Raises:
+            LimitExceededError: there are too many.
+        """
+        return [one for one in self._alternatives(formula, judge, ()) if judge(one) is False]
+
+    def _alternatives(self, formula: Formula, judge: Judge, known: Conjunction) -> list[Conjunction]:
+        """The same without the last look; `known` holds anyway, which mostly tells the items of a choice apart."""
+        match formula:
+            case Constant():
+                return [()] if formula.value else []
+            case All():
+                return self._product(formula.items, judge, known)
+            case Some():
+                found = [one for item in formula.items for one in self._alternatives(item, judge, known)]
+                return _without_covered(found)
+            case ExactlyOne():
+                return self._exactly_one(formula.items, judge, known)
+            case Not(item=ExactlyOne(items=items)):
+                # None of them, or two at least.
+                arena = self._arena
+                pairs = [arena.all_of((items[i], items[j])) for i, j in self._overlaps(items, judge, known)]
+                none = arena.all_of(self._negated(one) for one in items)
+                return self._alternatives(self.any_of([none, *pairs]), judge, known)
+            case _:
+                return [(formula,)]
+
+    def _product(self, items: tuple[Formula, ...], judge: Judge, known: Conjunction) -> list[Conjunction]:
+        if not any(map(is_compound, items)):
+            return [items]
+        # What decides first keeps the product small: plain assertions, then choices; but the order of
+        # the source is the order of properties, so each alternative is sorted back.
+        place = {item: i for i, item in enumerate(items)}
+        choices = [item for item in items if is_compound(item)]
+        plain = tuple(item for item in items if item not in choices)
+        known = _joined(known, plain)
+        found: list[tuple[tuple[int, Conjunction], ...]] = [tuple((place[item], (item,)) for item in plain)]
+        choices.sort(key=lambda item: (self._is_about_members(item), len(getattr(item, "items", ()))))
+        conditions = [item for item in choices if self._is_about_members(item)]
+        if len(conditions) > 1 and prod(map(_ways, conditions)) > _HOPELESS:
+            choices = [item for item in choices if item not in conditions]
+            found = [(*found[0], *((place[kept], (kept,)) for kept in conditions))]
+            conditions = []
+        few = found
+        for item in choices:
+            if conditions and item is conditions[0]:
+                few = found
+            parts = self._alternatives(item, judge, known)
+            if len(parts) == 1:
+                found = [(*one, (place[item], parts[0])) for one in found]
+            else:
+                turn(len(found) * (1 + len(parts)))
+                found = [way for one in found for way in self._choose(one, place[item], parts, judge)]
+                found = _uncovered(found)
+            if len(found) > _MOST_WAYS and len(conditions) > 1 and item in conditions:
+                # All of them stay as they are, conditions on the whole object.
+                found = [(*one, *((place[kept], (kept,)) for kept in conditions)) for one in few]
+                break
+            self._limits.check("alternatives of a schema", len(found), self._limits.threads, "threads")
+        return _without_covered([_flat(one) for one in found])
+
+    def _is_about_members(self, formula: Formula) -> bool:
+        """Whether it says something of members, and nothing else."""
+        match formula:
+            case All() | Some() | ExactlyOne():
+                return all(map(self._is_about_members, formula.items))
+            case Not():
+                return self._is_about_members(formula.item)
+            case _:
+                return isinstance(formula, Members | Constant)
+
+    def _choose(
+        self, one: tuple[tuple[int, Conjunction], ...], place: int, parts: list[Conjunction], judge: Judge
+    ) -> list[tuple[tuple[int, Conjunction], ...]]:
+        """A conjunction with each part of a choice; itself, where it implies one of them."""
+        arena, whole = self._arena, _flat(one)
+        turn(2 * len(whole) + len(parts))
+        known = set(whole)
+        for part in parts:
+            if all(
+                literal in known or (not arena.is_doubtful(literal) and judge(_joined(whole, (arena.negate(literal),))))
+                for literal in part
+            ):
+                return [one]
+        ways = [(*one, (place, part)) for part in parts]
+        return [way for way in ways if judge(_flat(way)) is False]
+
+    def _exactly_one(self, items: tuple[Formula, ...], judge: Judge, known: Conjunction) -> list[Conjunction]:
+        arena = self._arena
+        overlap: list[list[int]] = [[] for _ in items]
+        for i, j in self._overlaps(items, judge, known):
+            overlap[i].append(j)
+            overlap[j].append(i)
+        found: list[Conjunction] = []
+        for i, item in enumerate(items):
+            turn(1 + len(overlap[i]))
+            others = [self._negated(items[j]) for j in overlap[i]]
+            found += self._alternatives(arena.all_of([item, *others]), judge, known)
+        return _without_covered(found)
+
+    def _overlaps(self, items: tuple[Formula, ...], judge: Judge, known: Conjunction) -> list[tuple[int, int]]:
+        """The pairs that something may satisfy together, where something is known of it already."""
+        each = [self._alternatives(item, judge, known) for item in items]
+        turn(len(items) ** 2)
+        return [
+            (i, j)
+            for i, mine in enumerate(each)
+            for j in range(i)
+            if any(not judge(self._certain(_joined(known, one, other))) for one in mine for other in each[j])
+        ]
+
+    def _certain(self, conjunction: Conjunction) -> Conjunction:
+        """A conjunction but for what rests on a language that is not known exactly."""
+        return tuple(literal for literal in conjunction if not self._arena.is_doubtful(literal))
+
+
+def _ways(formula: Formula) -> int:
+    """How many alternatives a formula comes to at most, about."""
+    match formula:
+        case All():
+            return min(prod(map(_ways, formula.items)), _HOPELESS)
+        case Some() | ExactlyOne():
+            return min(sum(map(_ways, formula.items)), _HOPELESS)
+        case Not(item=ExactlyOne(items=items)):
+            return min(len(items) ** 2, _HOPELESS)
+        case _:
+            return 1
+
+
+def _one_part(item: Formula) -> object:
+    """What tells assertions about one member, or one item, from those about others; None for the rest."""
+    atom = item.item if isinstance(item, Not) else item
+    if isinstance(atom, Members) and isinstance(atom.keys, Among) and len(atom.keys.values) == 1:
+        return atom.keys
+    if isinstance(atom, Items) and atom.end == atom.first + 1:
+        return Items, atom.first
+    return None
+
+
+def _joined(*conjunctions: Conjunction) -> Conjunction:
+    turn(1 + sum(map(len, conjunctions)) // 4)
+    return tuple(dict.fromkeys(literal for one in conjunctions for literal in one))
+
+
+def _flat(parts: tuple[tuple[int, Conjunction], ...]) -> Conjunction:
+    joined: dict[Formula, None] = {}
+    for _, part in sorted(parts, key=lambda p: p[0]):
+        joined.update(dict.fromkeys(part))
+    return tuple(joined)
+
+
+def _uncovered(
+    found: list[tuple[tuple[int, Conjunction], ...]],
+) -> list[tuple[tuple[int, Conjunction], ...]]:
+    turn(len(found) ** 2 // 4 if len(found) <= _MOST_COMPARED else len(found))
+    by_content = {frozenset(_flat(one)): one for one in reversed(found)}
+    if len(by_content) <= _MOST_COMPARED:
+        sets = list(by_content)
+        by_content = {mine: by_content[mine] for mine in sets if not any(other < mine for other in sets)}
+    return list(by_content.values())[::-1]
+
+
+_MOST_COMPARED = 400
+_MOST_WAYS = 30  # so many alternatives of an object are told apart before what is left becomes a condition
+_HOPELESS = 5_000  # nor are so many tried
+
+
+def _without_covered(found: list[Conjunction]) -> list[Conjunction]:
+    """Without what says all that another says, and more."""
+    if len(found) < 2 or len(found) > _MOST_COMPARED:
+        return list({frozenset(one): one for one in found}.values())
+    sets = [frozenset(one) for one in found]
+    turn(len(found) ** 2 // 4)
+    kept = []
+    for i, mine in enumerate(sets):
+        covered = any(other < mine or (other == mine and j < i) for j, other in enumerate(sets) if j != i)
+        if not covered:
+            kept.append(found[i])
+    return kept

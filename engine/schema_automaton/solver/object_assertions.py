@@ -1,0 +1,133 @@
+"""What a conjunction says of an object, sorted: of all members with some keys, of some member, of how many there are.
+
+Names are sorted too: declared ones in the order of the source, then those that
+are required, then all others that are mentioned.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from engine.schema_automaton.formula.nodes import Among, Formula, MemberCount, Members, Not
+from engine.schema_automaton.solver.residual import Conditions
+from engine.source import turn
+
+if TYPE_CHECKING:
+    from engine.schema_automaton.solver.solver import Goals
+
+
+class Assertions:
+    """What a conjunction says of an object. It knows no goals: who asks brings them along.
+
+    Attributes:
+        every: sets of keys, as formulas over strings, and what the values of all such members must satisfy.
+        quests: sets of keys, and what the value of some such member must satisfy.
+        conditions: what is a formula still (see `conditions`).
+        watched: the quests, and the assertions of the conditions.
+        names: the names that are mentioned.
+        declared: how many of them take a place in the order of properties; they come first.
+        begins: the names without such a place that may come ahead of all that have one, as a bit set.
+        required: the names that must come, as a bit set.
+        least, most: how many members there must and may be.
+    """
+
+    def __init__(self, goals: Goals, conjunction: tuple[Formula, ...]) -> None:
+        self.least = 0
+        self.most: int | None = None
+        self.every: list[tuple[Formula, Formula]] = []
+        self.quests: list[tuple[Formula, Formula]] = []
+        self._needed: dict[str, list[Formula]] = {}
+        declared: dict[str, None] = {}
+        mentioned: dict[str, None] = {}
+        begin: dict[str, None] = {}
+        of_quests: dict[str, None] = {}
+        compound: list[Formula] = []
+        turn(1 + len(conjunction))
+        for item in conjunction:
+            negated = isinstance(item, Not)
+            atom = item.item if isinstance(item, Not) else item
+            if isinstance(atom, MemberCount):
+                self._count(atom, negated=negated)
+                continue
+            if not isinstance(atom, Members):
+                compound.append(item)
+                declared.update(Conditions(goals, [item]).names)
+                continue
+            keys, names = goals.keys(atom)
+            if not negated and atom.begins:
+                begin.update(names)
+                continue
+            if not negated:
+                self.every.append((keys, atom.value))
+                mentioned.update(names)
+                if atom.declares:
+                    declared.update(names)
+                continue
+            value = goals.arena.negate(atom.value)
+            if goals.arena.is_doubtful(keys):  # here those have to be known
+                keys = goals.string_formula(atom.keys)
+            if isinstance(keys, Among) and len(keys.values) == 1 and isinstance(keys.values[0], str):
+                self._needed.setdefault(keys.values[0], []).append(value)
+            else:
+                self.quests.append((keys, value))
+                of_quests.update(names)
+        self.conditions = Conditions(goals, compound) if compound else goals.no_conditions
+        self.watched = [*self.quests, *self.conditions.atoms]
+        needed = dict.fromkeys(self._needed)
+        if declared:
+            mentioned.update(begin)
+        self.names = tuple({**declared, **needed, **mentioned, **of_quests, **self.conditions.names})
+        self.declared = len(declared)
+        self.begins = sum(1 << i for i, name in enumerate(self.names) if name in begin and name not in declared)
+        self.required = sum(1 << i for i, name in enumerate(self.names) if name in needed)
+        self._goals: dict[int, Formula] = {}
+
+    def _count(self, atom: MemberCount, *, negated: bool) -> None:
+        least, most = atom.least, atom.most
+        if negated:
+            least, most = (0, atom.least - 1) if atom.most is None else (atom.most + 1, None)
+        self.least = max(self.least, least)
+        self.most = most if self.most is None else self.most if most is None else min(self.most, most)
+
+    @cached_property
+    def _by_keys(self) -> tuple[dict[str, list[tuple[int, Formula]]], list[tuple[int, Formula, Formula]]]:
+        """What is said of each name that is listed, and of other keys, numbered in the order of the source."""
+        listed: dict[str, list[tuple[int, Formula]]] = {}
+        others: list[tuple[int, Formula, Formula]] = []
+        for number, (keys, value) in enumerate(self.every):
+            if isinstance(keys, Among):
+                for name in keys.values:
+                    listed.setdefault(str(name), []).append((number, value))
+            else:
+                others.append((number, keys, value))
+        return listed, others
+
+    def goal_of(self, goals: Goals, number: int) -> Formula:
+        """What a member of a name must satisfy, in the order of the source."""
+        known = self._goals.get(number)
+        if known is None:
+            name, (listed, others) = self.names[number], self._by_keys
+            said = listed.get(name, [])
+            turn(1 + len(others))
+            of_others = [(place, value) for place, keys, value in others if goals.holds_string(keys, name)]
+            if of_others:
+                said = sorted([*said, *of_others], key=lambda pair: pair[0])
+            known = goals.arena.all_of([*(value for _, value in said), *self._needed.get(name, ())])
+            self._goals[number] = known
+        return known
+
+    def watched_of_names(self, goals: Goals) -> list[int]:
+        """Of each name those of `watched` that it is among the keys of, as a bit set."""
+        listed = dict.fromkeys(self.names, 0)
+        others: list[tuple[int, Formula]] = []
+        for w, (keys, _) in enumerate(self.watched):
+            turn(1 + len(self.names) // 16)
+            if isinstance(keys, Among):
+                for name in listed.keys() & keys.members:
+                    listed[name] |= 1 << w
+            else:
+                others.append((w, keys))
+        return [
+            bits | sum(1 << w for w, keys in others if goals.holds_string(keys, name)) for name, bits in listed.items()
+        ]

@@ -1,0 +1,409 @@
+"""Cases of objects: one conjunction of assertions, and the places within an object that it tells apart.
+
+Keys fall into names, which the conjunction mentions, and cells: sets of other
+keys that no assertion tells apart. Declared names come in their order, and those
+of them that are required cannot be passed over; other names and cells come last.
+Only `$schema`, where a text may name its schema, may come ahead of them too.
+What must merely exist among many keys is a quest; whether a member fulfils it is
+a choice at its colon, and all choices run side by side.
+
+Where alternatives are too many for a case each, a part of the conjunction is a
+formula still; what is left of it is part of the place (see `conditions`).
+
+Where the number of keys counts, or a quest looks among keys without names, the
+keys of the open object are remembered and cannot come twice.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+from weakref import ref
+
+from engine.schema_automaton.formula.nodes import Formula, sorted_spans
+from engine.schema_automaton.solver.key_classes import Cell, find_cells
+from engine.schema_automaton.solver.object_assertions import Assertions
+from engine.schema_automaton.solver.object_search import completes
+from engine.schema_automaton.string_languages.names import Trie
+from engine.source import turn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from engine.schema_automaton.solver.solver import Goals
+    from engine.source import Span
+
+
+class ObjectPlace(NamedTuple):
+    """How far an object has come.
+
+    Attributes:
+        position: the first declared name that may still come.
+        seen: the names without a place in the order that came, as a bit set.
+        done: the quests fulfilled, as a bit set.
+        size: members so far, as far as that matters.
+        extras: keys of cells so far, where they are remembered.
+        left: what is left of the conditions (see `conditions`).
+    """
+
+    case: ObjectCase
+    position: int
+    seen: int
+    done: int
+    size: int
+    extras: frozenset[str]
+    left: Formula
+
+
+class ObjectMove(NamedTuple):
+    """A member: what its value must satisfy, and the place after it."""
+
+    goal: Formula
+    place: ObjectPlace
+
+
+class ObjectMemo:
+    """What is known about places within objects.
+
+    Places know their case, so it is kept by the goals and not by the cases: nothing comes back to itself, and a grammar
+    is forgotten as soon as nobody uses it.
+    """
+
+    __slots__ = ("allowed", "end_moves", "inhabited", "live", "names", "plain")
+
+    def __init__(self) -> None:
+        self.inhabited: dict[ObjectCase, int] = {}
+        self.live: dict[ObjectPlace, bool] = {}
+        self.allowed: dict[ObjectPlace, tuple[int, tuple[int, ...]]] = {}
+        self.end_moves: dict[tuple[ObjectPlace, int, int, str], tuple[ObjectMove, ...]] = {}
+        self.plain: dict[tuple[ObjectCase, int, int], tuple[ObjectMove, ...]] = {}
+        self.names: dict[ObjectCase, tuple[int, int]] = {}
+
+
+_NO_KEYS: frozenset[str] = frozenset()
+
+UNKNOWN_KEY = "\ud800"
+"""Stands among the extras of a place for a key that was not looked at. No JSON text has such a key."""
+
+
+class ObjectCase:
+    """A conjunction of assertions over objects. It lives no longer than its goals do."""
+
+    def __init__(self, goals: Goals, conjunction: tuple[Formula, ...]) -> None:
+        self._goals = ref(goals)
+        self._conjunction = conjunction
+        self._said = said = Assertions(goals, conjunction)
+        self.names, self.quests, self.watched, self.conditions = said.names, said.quests, said.watched, said.conditions
+        self.ordered = 0 if goals.any_order else said.declared
+        self._begins = said.begins if self.ordered else 0
+        self.all_quests = (1 << len(said.quests)) - 1
+        self.most = said.most
+        self.least = 0 if said.least <= said.required.bit_count() else said.least
+        self.counted = self.least > 0 or self.most is not None
+
+    @property
+    def goals(self) -> Goals:
+        """The goals that the case belongs to."""
+        goals = self._goals()
+        if goals is None:
+            raise ReferenceError("the goals of this case are gone")
+        return goals
+
+    @property
+    def start(self) -> ObjectPlace:
+        """Before the first member."""
+        return ObjectPlace(self, 0, 0, 0, 0, _NO_KEYS, self.conditions.whole)
+
+    @cached_property
+    def watched_of_name(self) -> list[int]:
+        """The quests that a member of each name may fulfil, and the conditions on it, as bit sets."""
+        return self._said.watched_of_names(self.goals)
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """Where its assertions stand."""
+        return sorted_spans(self._conjunction)
+
+    @cached_property
+    def trie(self) -> Trie:
+        """The names, to be read."""
+        return Trie(self.names, self.goals.escapes)
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        """Which of the names each is: to ask that takes no trie."""
+        return {name: number for number, name in enumerate(self.names)}
+
+    @cached_property
+    def _found_cells(self) -> tuple[tuple[Cell, ...], bool]:
+        """Found when keys without a name first matter."""
+        return find_cells(self.goals, self.names, self._said.every, self.watched)
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        """The cells."""
+        return self._found_cells[0]
+
+    @property
+    def any_key(self) -> bool:
+        """Whether every key that is no name is in one of the cells."""
+        return self._found_cells[1]
+
+    def holds_any_key(self, cells: tuple[int, ...]) -> bool:
+        """Whether every key that is no name is in one of these cells."""
+        others = (cell for number, cell in enumerate(self.cells) if number not in cells)
+        return self.any_key and not any(cell.has_keys(self.goals) for cell in others)
+
+    @property
+    def remembers(self) -> bool:
+        """Whether keys of cells are remembered."""
+        return self.least > 0 or bool(self.quests) or self.conditions.about_others != 0
+
+    @property
+    def open_cell(self) -> int:
+        """The number of the only cell, where that holds every key that is no name; -1 otherwise."""
+        cells = self.cells
+        return 0 if len(cells) == 1 and cells[0].keys is self.goals.arena.true else -1
+
+    def forgets(self, place: ObjectPlace) -> bool:
+        """Whether the text of the next key will not matter once it ended."""
+        return not self.remembers or self._is_settled(place, self.least - 1)
+
+    def _is_settled(self, place: ObjectPlace, size: int) -> bool:
+        """Whether there are so many members, and neither quests nor conditions are left for keys without a name."""
+        return (
+            place.done == self.all_quests
+            and place.size >= size
+            and not self.conditions.open(place.left) & self.conditions.about_others
+        )
+
+    # ------------------------------------------------------------------ places
+
+    def can_close(self, place: ObjectPlace) -> bool:
+        """Whether the object may end."""
+        if self.missing(place) or place.done != self.all_quests:
+            return False
+        if place.size < self.least or (self.most is not None and place.size > self.most):
+            return False
+        return place.left is self.goals.arena.true or self.conditions.holds_at_end(place.left)
+
+    def wants(self, place: ObjectPlace) -> tuple[object, ...]:
+        """What an object still wants: a member that changes none of it can be left out of whatever completes it."""
+        return self.missing(place), place.done, place.left, min(place.size, self.least)
+
+    def missing(self, place: ObjectPlace) -> int:
+        """The required names that have not come yet, as a bit set."""
+        return (self._said.required & ~place.seen) >> place.position << place.position
+
+    def candidates(self, place: ObjectPlace) -> tuple[list[int], bool]:
+        """The names that the order allows next, and whether cells may come."""
+        names, with_cells = self._candidates(place)
+        return list(_bits(names)), with_cells
+
+    def _candidates(self, place: ObjectPlace) -> tuple[int, bool]:
+        if self.most is not None and place.size >= self.most:
+            return 0, False
+        declared = (1 << self.ordered) - 1
+        needed = self.missing(place) & declared
+        if needed:
+            first = needed & -needed
+            ahead = self._begins if not place.position and not place.seen else 0
+            return (2 * first - 1) >> place.position << place.position | ahead, False
+        every = (1 << len(self.names)) - 1
+        return declared >> place.position << place.position | every & ~declared & ~place.seen, True
+
+    def allowed(self, place: ObjectPlace) -> tuple[int, tuple[int, ...]]:
+        """The names (as a bit set) and the cells that the next key may be of."""
+        goals = self.goals
+        known = goals.objects.allowed.get(place)
+        if known is None:
+            before = goals.assumptions
+            names, with_cells = self._candidates(place)
+            mask = self._live_names(place, names)
+            cells: tuple[int, ...] = ()
+            if with_cells:
+                cells = tuple(i for i, cell in enumerate(self.cells) if self._has_cell_move(place, i, cell))
+            known = mask, cells
+            if goals.assumptions == before:
+                goals.objects.allowed[place] = known
+        return known
+
+    def _live_names(self, place: ObjectPlace, names: int) -> int:
+        """Those of some names whose members can be completed, as a bit set."""
+        in_order = 0
+        if not place.seen and self.is_plain:  # then it is the same at all places, and each name is judged once
+            goals = self.goals
+            in_order = names & ((1 << self.ordered) - 1)
+            judged, live = goals.objects.names.get(self, (0, 0))
+            if in_order & ~judged:
+                before = goals.assumptions
+                live |= self._plain_live(in_order & ~judged)
+                if goals.assumptions == before:
+                    goals.objects.names[self] = judged | in_order, live
+            in_order &= live
+            names &= -1 << self.ordered
+        return in_order | sum(1 << name for name in _bits(names) if self.end_moves(place, name, -1, ""))
+
+    def _plain_live(self, names: int) -> int:
+        """Those of some names in order whose members can be completed, where a place is a position alone."""
+        goals, said = self.goals, self._said
+        if self._have_values(said.required):  # and so all places are live
+            return sum(1 << name for name in _bits(names) if goals.is_satisfiable(said.goal_of(goals, name)))
+        return sum(1 << name for name in _bits(names) if self._plain_moves(name))
+
+    def _has_cell_move(self, place: ObjectPlace, number: int, cell: Cell) -> bool:
+        if not self.remembers:
+            return bool(self.end_moves(place, -1, number, "")) and cell.has_keys(self.goals)
+        witness = cell.witness(self.goals, place.extras)
+        return witness is not None and bool(self.end_moves(place, -1, number, witness))
+
+    def end_moves(self, place: ObjectPlace, name: int, cell: int, key: str) -> tuple[ObjectMove, ...]:
+        """The members that a complete key may begin: of a name, or else of a cell; each can be completed."""
+        goals = self.goals
+        if not place.seen and name < self.ordered and self.is_plain:
+            return self._plain_moves(name, cell)
+        question = (place, name, cell, key)
+        known = goals.objects.end_moves.get(question)
+        if known is None:
+            before = goals.assumptions
+            known = tuple(
+                move
+                for move in self.all_moves(place, name, cell, key)
+                if goals.is_satisfiable(move.goal) and self.is_live(move.place)
+            )
+            if goals.assumptions == before:
+                goals.objects.end_moves[question] = known
+        return known
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether a place in order is a position and nothing more."""
+        return not self.remembers and not self.counted and self.conditions.whole is self.goals.arena.true
+
+    def _plain_moves(self, name: int, cell: int = -1) -> tuple[ObjectMove, ...]:
+        """The member that a name in order, or else a key of a cell, begins: the same wherever in the order it does."""
+        goals = self.goals
+        known = goals.objects.plain.get((self, name, cell))
+        if known is None:
+            before = goals.assumptions
+            goal = self._said.goal_of(goals, name) if name >= 0 else self.cells[cell].goal
+            known = ()
+            if goals.is_satisfiable(goal):
+                position = name + 1 if name >= 0 else self.ordered
+                place = ObjectPlace(self, position, 0, 0, 0, _NO_KEYS, goals.arena.true)
+                known = (ObjectMove(goal, place),) if self.is_live(place) else ()
+            if goals.assumptions == before:
+                goals.objects.plain[self, name, cell] = known
+        return known
+
+    def all_moves(self, place: ObjectPlace, name: int, cell: int, key: str) -> list[ObjectMove]:
+        """The members that a key may begin, whether or not there are such values or the object can be completed."""
+        arena = self.goals.arena
+        count = 0
+        if self.counted:
+            count = place.size + 1 if self.most is not None else min(place.size + 1, self.least)
+        extras = place.extras
+        if name >= 0:
+            goal, watched = self._said.goal_of(self.goals, name), self.watched_of_name[name]
+            in_order = name < self.ordered
+            begins = not place.position and not place.seen and self._begins >> name & 1
+            position = name + 1 if in_order else place.position if begins else self.ordered
+            seen = place.seen if in_order else place.seen | 1 << name
+            if in_order and self.is_plain:
+                seen &= ~self._begins  # behind it, an object is as any other
+        else:
+            goal, watched = self.cells[cell].goal, self.cells[cell].quests
+            position, seen = self.ordered, place.seen
+            if not self.forgets(place):
+                turn(1 + len(extras) // 4)  # they are copied
+                extras = extras | {key}
+        if place.left is not arena.true:
+            left = self._passed_over(place, position, name)
+            text = self.names[name] if name >= 0 else None
+            ways = self.conditions.ways(self.goals, (goal, left), watched >> len(self.quests), text)
+        else:
+            ways = [(goal, place.left)]
+        return [
+            move
+            for goal, left in ways
+            for move in self._moves_with_quests(
+                goal, watched, ObjectPlace(self, position, seen, place.done, count, extras, left)
+            )
+        ]
+
+    def _passed_over(self, place: ObjectPlace, position: int, name: int) -> Formula:
+        """What is left of the conditions once the names that the order has passed over cannot come any more."""
+        left = place.left
+        turn(1 + max(0, min(position, self.ordered) - place.position) // 4)
+        for passed in range(place.position, min(position, self.ordered)):
+            if passed != name:
+                left = self.conditions.assume(left, self.conditions.of_name(self.names[passed]), holds=True)
+        return left
+
+    def _moves_with_quests(self, goal: Formula, watched: int, place: ObjectPlace) -> list[ObjectMove]:
+        arena = self.goals.arena
+        open_quests = watched & self.all_quests & ~place.done
+        moves = []
+        chosen = open_quests
+        while True:  # all subsets of the quests that this member could fulfil, the largest first
+            turn(2 + len(self.quests))
+            values = [value for q, (_, value) in enumerate(self.quests) if chosen >> q & 1]
+            following = place._replace(done=place.done | chosen)
+            if following.extras and self._is_settled(following, self.least):
+                following = following._replace(extras=_NO_KEYS)
+            moves.append(ObjectMove(arena.all_of((goal, *values)), following))
+            if chosen == 0:
+                return moves
+            chosen = (chosen - 1) & open_quests
+
+    def moves_of(self, place: ObjectPlace, key: str) -> tuple[ObjectMove, ...]:
+        """The members that a key begins, where every key that is no name is in one cell."""
+        names, cells = self.allowed(place)
+        name = self._numbers.get(key, -1)
+        if name >= 0:
+            return self.end_moves(place, name, -1, "") if names >> name & 1 else ()
+        return self.end_moves(place, -1, cells[0], key) if cells and key not in place.extras else ()
+
+    def value_goals(self) -> list[Formula]:
+        """What the values of members must satisfy, quests apart."""
+        if self.conditions.whole is self.goals.arena.true:
+            names = (self._said.goal_of(self.goals, name) for name in range(len(self.names)))
+            return [*names, *(cell.goal for cell in self.cells)]
+        keys = [*((name, -1) for name in range(len(self.names))), *((-1, cell) for cell in range(len(self.cells)))]
+        return [move.goal for name, cell in keys for move in self.all_moves(self.start, name, cell, "")]
+
+    # ------------------------------------------------------------------ liveness
+
+    def known_live(self, place: ObjectPlace) -> bool:
+        """Whether the object was found to be completable from there."""
+        return self.goals.objects.live.get(place, False)
+
+    def is_live(self, place: ObjectPlace) -> bool:
+        """Whether the object can be completed."""
+        goals = self.goals
+        return goals.is_live(goals.objects.live, place, self._is_live)
+
+    def _is_live(self, place: ObjectPlace) -> bool:
+        if self.can_close(place):
+            return True
+        if not self.counted and place.done == self.all_quests and place.left is self.goals.arena.true:
+            return self._have_values(self.missing(place))
+        return completes(self, place)
+
+    def _have_values(self, names: int) -> bool:
+        """Whether there are values for all of some names; those that have some are remembered."""
+        goals, said = self.goals, self._said
+        known = goals.objects.inhabited.get(self, 0)
+        for name in _bits(names & ~known):
+            if not goals.is_satisfiable(said.goal_of(goals, name)):
+                return False
+        if names & ~known:
+            goals.objects.inhabited[self] = goals.objects.inhabited.get(self, 0) | names
+        return True
+
+
+def _bits(names: int) -> Iterator[int]:
+    """The numbers in a bit set, smallest first."""
+    while names:
+        yield (names & -names).bit_length() - 1
+        names &= names - 1

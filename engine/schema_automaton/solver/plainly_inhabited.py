@@ -1,0 +1,99 @@
+"""Whether it is clear at a glance that some string satisfies a formula, before any automaton is made for it.
+
+Most schemas ask for plain patterns, lengths and lists of names, which have
+strings; where nothing is clear, a search over their product tells.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from engine.grammar import Chars, Choice, Look, Never, Node, Repeat, Sequence
+from engine.grammar.charset import EVERY_SCALAR
+from engine.grammar.nodes import parts
+from engine.grammar.simplify import simplify
+from engine.schema_automaton.formula.nodes import All, Among, Constant, Formula, Length, Not, Some, Text
+
+_MANY: Final = 1_000_000
+"""There are more characters than that, and more strings of every format."""
+
+
+def is_plainly_inhabited(formula: Formula) -> bool:
+    """Whether it is clear at a glance that some string satisfies a formula."""
+    match formula:
+        case Constant():
+            return formula.value
+        case Text():
+            return formula.shared or _is_plain(simplify(formula.node))
+        case Length():
+            return formula.most is None or formula.least <= formula.most
+        case Among():
+            return any(isinstance(value, str) for value in formula.values)
+        case Some():
+            return any(is_plainly_inhabited(item) for item in formula.items)
+        case Not():
+            return isinstance(formula.item, Among)
+        case All():
+            return _is_plainly_met(formula.items)
+        case _:
+            return False
+
+
+def _is_plainly_met(conditions: tuple[Formula, ...]) -> bool:
+    """Whether it is clear at a glance that some string meets lengths, and one pattern or what is left out."""
+    least, most = 0, None
+    others: list[Formula] = []
+    for condition in conditions:
+        if isinstance(condition, Length):
+            least = max(least, condition.least)
+            most = condition.most if most is None else most if condition.most is None else min(most, condition.most)
+        else:
+            others.append(condition)
+    if most is not None and least > most:
+        return False
+    excluded = [other.item for other in others if isinstance(other, Not) and isinstance(other.item, Among)]
+    left_out = sum(len(each.values) for each in excluded)
+    texts = [other for other in others if not (isinstance(other, Not) and isinstance(other.item, Among))]
+    if not texts:
+        return not left_out or most is None or (most > 0 and left_out < _MANY)
+    text = texts[0]
+    if len(texts) > 1 or not isinstance(text, Text):
+        return False
+    if text.shared:
+        return (least, most) == (0, None) and left_out < _MANY
+    node = simplify(text.node)
+    if not _is_plain(node):
+        return False
+    if left_out:
+        return most is None and _is_endless(node)
+    shortest = _shortest(node)
+    return least <= shortest and (most is None or shortest <= most)
+
+
+def _is_endless(node: Node) -> bool:
+    """Whether a node without conditions matches ever longer strings."""
+    endless = (part for part in parts(node) if isinstance(part, Repeat) and part.maximum is None)
+    return any(isinstance(part, Chars) for repeat in endless for part in parts(repeat.node))
+
+
+def _shortest(node: Node) -> int:
+    """How many characters a node without conditions takes at least."""
+    match node:
+        case Chars():
+            return 1
+        case Sequence():
+            return sum(map(_shortest, node.items))
+        case Choice():
+            return min(map(_shortest, node.alternatives), default=0)
+        case Repeat():
+            return node.minimum * _shortest(node.node)
+        case _:
+            return 0
+
+
+def _is_plain(node: Node) -> bool:
+    """Whether a node has neither conditions nor parts that nothing matches."""
+    return all(
+        not isinstance(part, Look | Never) and (not isinstance(part, Chars) or bool(part.set & EVERY_SCALAR))
+        for part in parts(node)
+    )

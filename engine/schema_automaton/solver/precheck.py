@@ -1,0 +1,129 @@
+"""Looks ahead, at compile time, for what could not be decided later.
+
+Most schemas cannot get there. Where one uses an assertion that some combination
+cannot decide, or choices that may multiply, the goals that a value can lead to
+are written out now, so that what is refused is refused before the first byte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import prod
+
+from engine.schema_automaton.formula.nodes import All, ExactlyOne, Formula, Not, Placed, Some, Sub
+from engine.schema_automaton.formula.values import Kind
+from engine.schema_automaton.solver.array_machine import ArrayCase, ArrayPlace, UndecidedError
+from engine.schema_automaton.solver.object_machine import ObjectCase, ObjectPlace
+from engine.schema_automaton.solver.solver import BudgetSpentError, Goals
+from engine.source import CancelToken, LimitExceededError
+
+_MOST_JUDGED = 1_000
+_MANY_WAYS = 200
+_ENOUGH = 1_000_000
+
+
+def explore(goals: Goals, goal: Formula, cancel: CancelToken) -> None:
+    """Write out the goals below a goal, if the grammar has assertions that may be undecided.
+
+    Raises:
+        UndecidedError: one of them is.
+    """
+    if not goals.arena.uses_distinct and not _may_multiply(goals):
+        return
+    seen, todo = {goal}, [goal]
+    goals.budget = goals.judged + _MOST_JUDGED
+    try:
+        _explore(goals, seen, todo, cancel)
+    except BudgetSpentError:
+        pass  # what is undecided further on counts as impossible there
+    finally:
+        goals.budget = None
+
+
+def _explore(goals: Goals, seen: set[Formula], todo: list[Formula], cancel: CancelToken) -> None:
+    while todo:
+        cancel.report("looking at subschemas", len(seen))
+        current = todo.pop()
+        try:
+            for kind in (Kind.ARRAY, Kind.OBJECT):
+                for start in goals.starts(current, kind):
+                    for following in _below(start):
+                        if following not in seen:
+                            seen.add(following)
+                            todo.append(following)
+        except LimitExceededError as error:
+            raise UndecidedError(f"it has too many alternatives ({error})", goals.place_of(current)) from error
+
+
+def _below(start: object) -> list[Formula]:
+    if isinstance(start, ArrayPlace):
+        case: ArrayCase = start.case
+        return [move.goal for place in case.sample() for move in case.moves(place)]
+    if isinstance(start, ObjectPlace):
+        owner: ObjectCase = start.case
+        return owner.value_goals()
+    return []
+
+
+# ---------------------------------------------------------------------- how many alternatives there may be
+
+
+def _may_multiply(goals: Goals) -> bool:
+    if not goals.arena.has_choices:
+        return False
+    counted = _Ways(goals)
+    return any(
+        counted.ways(definition, negated=False) > _MANY_WAYS
+        for definition in goals.arena.definitions
+        if definition is not None
+    )
+
+
+class _Ways:
+    """How many conjunctions a formula comes to at most, about; a choice between kinds of values is none."""
+
+    def __init__(self, goals: Goals) -> None:
+        self._definitions = goals.arena.definitions
+        self._kinds = goals.specialiser.kinds
+        self._known: dict[tuple[Formula, bool], int] = {}
+
+    def ways(self, formula: Formula, *, negated: bool) -> int:
+        """How many, of a formula or of its negation."""
+        if isinstance(formula, Placed):
+            return 1
+        key = (formula, negated)
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = min(self._ways(formula, negated=negated), _ENOUGH)
+        return known
+
+    def _ways(self, formula: Formula, *, negated: bool) -> int:
+        match formula:
+            case Sub():
+                definition = self._definitions[formula.number]
+                return 1 if definition is None else self.ways(definition, negated=negated)
+            case Not():
+                return self.ways(formula.item, negated=not negated)
+            case All() | Some() if isinstance(formula, All) is not negated:
+                return prod(self.ways(item, negated=negated) for item in formula.items)
+            case All() | Some():
+                return self._sum(formula.items, [self.ways(item, negated=negated) for item in formula.items])
+            case ExactlyOne():
+                if negated:
+                    return len(formula.items) ** 2
+                others = prod(self.ways(item, negated=True) for item in formula.items)
+                counts = [
+                    min(self.ways(item, negated=False) * others // self.ways(item, negated=True), _ENOUGH)
+                    for item in formula.items
+                ]
+                return self._sum(formula.items, counts)
+            case _:
+                return 1
+
+    def _sum(self, items: Iterable[Formula], counts: list[int]) -> int:
+        """The most alternatives that values of one kind have."""
+        by_kind = dict.fromkeys(Kind, 0)
+        for item, count in zip(items, counts, strict=True):
+            for kind in self._kinds(item):
+                by_kind[kind] += count
+        return max(1, *by_kind.values())

@@ -1,0 +1,149 @@
+"""What is left to decide about an object whose alternatives are too many to be told apart.
+
+Mostly a formula over objects becomes a few cases, one for each alternative. Five
+schemas under `oneOf`, each of eight optional properties, are more than 4,000. Then
+the formula itself goes along: every assertion about members in it is open until
+a member breaks it, or no such member can come any more. A member's value either
+satisfies what an open assertion asks for or does not, and what is left of the
+formula is the place's. So the object is read by a product of its assertions,
+and only the combinations that some value can bring about are ever met.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.schema_automaton.formula.nodes import All, Among, Constant, ExactlyOne, Formula, Members, Not, Some
+from engine.schema_automaton.solver.key_classes import names_in
+from engine.source import turn
+
+if TYPE_CHECKING:
+    from engine.schema_automaton.solver.solver import Goals
+
+
+class Conditions:
+    """A boolean formula over assertions about members.
+
+    Attributes:
+        whole: the formula.
+        atoms: of each assertion its keys, as a formula over strings, and what their values must satisfy.
+        names: the names that it mentions. They take a place in the order of properties, so that what tells the
+            alternatives apart, which people write first, is known before the rest is read.
+    """
+
+    def __init__(self, goals: Goals, formulas: list[Formula]) -> None:
+        self._arena = goals.arena
+        self.whole = goals.arena.all_of(formulas)
+        self._numbers: dict[Formula, int] = {}
+        self.atoms: list[tuple[Formula, Formula]] = []
+        self.names: dict[str, None] = {}
+        self._collect(goals, self.whole)
+        self._open: dict[Formula, int] = {}
+        self._known: dict[tuple[Formula, int, bool], Formula] = {}
+        self.about_others = sum(1 << i for i, (keys, _) in enumerate(self.atoms) if not isinstance(keys, Among))
+        self._of_one_name = {
+            keys.values[0]: 0 for keys, _ in self.atoms if isinstance(keys, Among) and len(keys.values) == 1
+        }
+        for number, (keys, _) in enumerate(self.atoms):
+            if isinstance(keys, Among) and len(keys.values) == 1:
+                self._of_one_name[keys.values[0]] |= 1 << number
+
+    def _collect(self, goals: Goals, formula: Formula) -> None:
+        turn()
+        match formula:
+            case All() | Some() | ExactlyOne():
+                for item in formula.items:
+                    self._collect(goals, item)
+            case Not():
+                self._collect(goals, formula.item)
+            case Members():
+                keys = goals.string_formula(formula.keys)
+                if goals.arena.is_doubtful(keys):  # which are they not to lack here, and which not to have?
+                    goals.limits.check("conditions on keys whose format is not known exactly", 1, 0)
+                if formula not in self._numbers:
+                    self._numbers[formula] = len(self.atoms)
+                    self.atoms.append((keys, formula.value))
+                self.names.update(dict.fromkeys(names_in(keys)))
+            case _:
+                assert isinstance(formula, Constant)
+
+    def open(self, left: Formula) -> int:
+        """The assertions that a formula still asks about, as a bit set."""
+        known = self._open.get(left)
+        if known is None:
+            match left:
+                case All() | Some() | ExactlyOne():
+                    known = 0
+                    for item in left.items:
+                        known |= self.open(item)
+                case Not():
+                    known = self.open(left.item)
+                case Members():
+                    known = 1 << self._numbers[left]
+                case _:
+                    known = 0
+            self._open[left] = known
+        return known
+
+    def assume(self, left: Formula, atoms: int, holds: bool) -> Formula:
+        """What is left once some assertions are known to hold, or not to."""
+        turn()
+        if not self.open(left) & atoms:
+            return left
+        key = (left, atoms, holds)
+        known = self._known.get(key)
+        if known is None:
+            arena = self._arena
+            turn(1 + len(getattr(left, "items", ())))
+            match left:
+                case All():
+                    known = arena.all_of([self.assume(item, atoms, holds) for item in left.items])
+                case Some():
+                    known = arena.any_of([self.assume(item, atoms, holds) for item in left.items])
+                case ExactlyOne():
+                    known = arena.exactly_one([self.assume(item, atoms, holds) for item in left.items])
+                case Not():
+                    known = arena.negate(self.assume(left.item, atoms, holds))
+                case _:
+                    known = arena.constant(holds)
+            self._known[key] = known
+        return known
+
+    def holds_at_end(self, left: Formula) -> bool:
+        """Whether it is true if no member follows: then no assertion can be broken any more."""
+        return self.assume(left, -1, holds=True) is self._arena.true
+
+    def of_name(self, name: str) -> int:
+        """The assertions about a name alone, as a bit set."""
+        return self._of_one_name.get(name, 0)
+
+    def ways(
+        self, goals: Goals, way: tuple[Formula, Formula], atoms: int, name: str | None
+    ) -> list[tuple[Formula, Formula]]:
+        """What a member's value may be as to each open assertion about it, and what is left of the formula then.
+
+        Args:
+            goals: what decides whether there are such values.
+            way: what it must satisfy anyway, and what is left before it.
+            atoms: the assertions about its key, as a bit set.
+            name: the key, if it is a name.
+        """
+        arena, alone = self._arena, 0 if name is None else self.of_name(name)
+        ways = [way]
+        while atoms:
+            bit = atoms & -atoms
+            atoms ^= bit
+            _, value = self.atoms[bit.bit_length() - 1]
+            split: list[tuple[Formula, Formula]] = []
+            turn(4 * len(ways))
+            for so_far, still in ways:
+                if not self.open(still) & bit:
+                    split.append((so_far, still))
+                    continue
+                kept = self.assume(still, bit, holds=True) if alone & bit else still
+                for part, rest in ((value, kept), (arena.negate(value), self.assume(still, bit, holds=False))):
+                    whole = arena.all_of((so_far, part))
+                    if rest is not arena.false and goals.is_satisfiable(whole):
+                        split.append((whole, rest))
+            ways = split
+        return ways

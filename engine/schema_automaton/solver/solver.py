@@ -1,0 +1,509 @@
+"""Goals: what can satisfy a formula, kind by kind, and whether anything does.
+
+A value is read with a goal, a formula that it must come to satisfy. At its first
+byte the goal becomes a few alternatives of that kind: words, languages of
+strings and numbers, cases of arrays and objects. Whatever a case asks of its
+members is again a goal, so a place within a document can be completed exactly
+if every case on the way can, each by itself: a stack needs no search.
+
+Whether a goal can be satisfied at all is a least fixed point over a recursive
+schema. A goal that is being asked about counts as impossible; a refusal that
+rests on this is forgotten unless the question is the outermost one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from fractions import Fraction
+from functools import cache
+from typing import Final, TypeAlias, TypeVar
+
+from engine.schema_automaton.formula.arena import Arena
+from engine.schema_automaton.formula.nodes import (
+    All,
+    Among,
+    Constant,
+    ExactlyOne,
+    Formula,
+    Kinds,
+    Least,
+    Length,
+    Members,
+    Most,
+    MultipleOf,
+    Not,
+    Place,
+    Some,
+    Sub,
+    Text,
+    sorted_spans,
+    span_at,
+)
+from engine.schema_automaton.formula.values import WORDS, ArrayValue, HugeNumber, Kind, ObjectValue, Value, Word, number
+from engine.schema_automaton.json_encoding.encoder import Escapes
+from engine.schema_automaton.number_languages.huge import AnyNumberLanguage, language_of, without
+from engine.schema_automaton.number_languages.language import NumberLanguage, number_language
+from engine.schema_automaton.solver.array_machine import ArrayCase, ArrayMemo, ArrayPlace
+from engine.schema_automaton.solver.key_classes import names_in, some_strings
+from engine.schema_automaton.solver.normal_form import Conjunction, Specialiser
+from engine.schema_automaton.solver.number_range import NumberRange
+from engine.schema_automaton.solver.object_machine import ObjectCase, ObjectMemo, ObjectPlace
+from engine.schema_automaton.solver.plainly_inhabited import is_plainly_inhabited
+from engine.schema_automaton.solver.residual import Conditions
+from engine.schema_automaton.string_languages.conditions import Components
+from engine.schema_automaton.string_languages.language import EnumLanguage, StringLanguage, TextLanguage, any_string
+from engine.source import LimitExceededError, Limits, Span, turn
+
+_Place = TypeVar("_Place")
+
+_MOST_COMBINATIONS: Final = 10_000
+"""A question about one goal may judge so many conjunctions."""
+
+
+class BudgetSpentError(Exception):
+    """Looking ahead took more than it was given."""
+
+
+Start: TypeAlias = "StringLanguage | NumberPiece | ArrayPlace | ObjectPlace | Kind"
+"""Where a value of a kind begins: a string or a number in its language; a word is its kind."""
+
+_CHEAP_FIRST: Final = (Kind.NULL, Kind.TRUE, Kind.FALSE, Kind.STRING, Kind.NUMBER, Kind.ARRAY, Kind.OBJECT)
+
+
+class Goals:
+    """The goals of one grammar and what is known about them.
+
+    Attributes:
+        any_order: whether declared properties may come in any order.
+        escapes: which escapes may stand in strings.
+        objects, arrays: what is known about places within them.
+        judged: conjunctions that were judged so far.
+        budget: how many of them may be; None for any number.
+    """
+
+    def __init__(self, arena: Arena, limits: Limits, escapes: Escapes, *, any_order: bool = False) -> None:
+        self.arena = arena
+        self.limits = limits
+        self.any_order = any_order
+        self.escapes = escapes
+        self.specialiser = Specialiser(arena, limits)
+        self.objects, self.arrays = ObjectMemo(), ArrayMemo()
+        self.no_conditions = Conditions(self, [])
+        self._keys: dict[Members, tuple[Formula, dict[str, None]]] = {}
+        self._starts: dict[tuple[Formula, Kind], tuple[Start, ...]] = {}
+        self._satisfiable: dict[Formula, bool] = {}
+        self._texts: dict[Formula, TextLanguage] = {}
+        self._free_texts: dict[Formula, TextLanguage] = {}
+        self._components: Components = {}
+        # Where items must differ, each asks for the ranges between all that came before.
+        self._number_language: Callable[..., NumberLanguage] = cache(number_language)
+        self._cases: dict[tuple[Kind, frozenset[Formula]], ArrayCase | ObjectCase] = {}
+        self._in_progress: set[Formula] = set()
+        self._assumptions = 0
+        self._sizes: dict[Value, int] = {}
+        self.judged = 0
+        self.budget: int | None = None
+        self._judged_before = 0
+
+    # ------------------------------------------------------------------ satisfiability
+
+    @property
+    def assumptions(self) -> int:
+        """Grows whenever an answer rests on a goal that is still in question."""
+        return self._assumptions
+
+    def check_distinct(self, values: Collection[Value]) -> None:
+        """Check what is kept to tell the items of an array from one another, where these values came before.
+
+        Each item is told from all before it, so this grows with the square of their number although no step takes long.
+
+        Raises:
+            LimitExceededError: all items together need more than one piece of work may.
+        """
+        total = len(values) * sum(self._size(value) for value in values) // 2
+        self.limits.check("work of items that must differ", total, self.limits.work, "work")
+
+    def _size(self, value: Value) -> int:
+        """Return how much a value counts, in turns: about 200 bytes are kept for each."""
+        size = self._sizes.get(value)
+        if size is None:
+            size, todo = 0, [value]
+            while todo:
+                part = todo.pop()
+                size += 4
+                if isinstance(part, str):
+                    size += len(part) // 2
+                elif isinstance(part, ArrayValue):
+                    size += 150
+                    todo += part.items
+                elif isinstance(part, ObjectValue):
+                    size += 150
+                    todo += [member for _, member in part.members]
+            self._sizes[value] = size
+        return size
+
+    def doubt(self) -> None:
+        """Say that an answer is not known to be right, so that nothing is built on it."""
+        self._assumptions += 1
+
+    def is_live(self, known: dict[_Place, bool], place: _Place, judge: Callable[[_Place], bool]) -> bool:
+        """Whether an array or an object can be completed from a place: what `judge` says, unless it is known."""
+        verdict = known.get(place)
+        if verdict is None:
+            turn(4)
+            before = self._assumptions
+            verdict = judge(place)
+            if verdict or self._assumptions == before:
+                known[place] = verdict
+        return verdict
+
+    def is_satisfiable(self, goal: Formula) -> bool:
+        """Whether some value satisfies a goal."""
+        known = self._satisfiable.get(goal)
+        if known is not None:
+            return known
+        if isinstance(goal, Constant | Kinds):
+            return goal is not self.arena.false  # there are values of every kind
+        if goal in self._in_progress:
+            self._assumptions += 1
+            return False
+        turn(4)
+        before = self._assumptions
+        if not self._in_progress:
+            self._judged_before = self.judged
+        self._in_progress.add(goal)
+        try:
+            kinds = self.specialiser.kinds(goal)
+            verdict = any(self._is_satisfiable_by(goal, kind) for kind in _CHEAP_FIRST if kind in kinds)
+        except LimitExceededError as error:
+            self._locate(error, goal)
+            raise
+        finally:
+            self._in_progress.discard(goal)
+        if not self._in_progress:
+            self._assumptions = before
+        if verdict or self._assumptions == before:
+            self._satisfiable[goal] = verdict
+        return verdict
+
+    def place_of(self, goal: Formula) -> Place:
+        """Return the place of the first definition in a goal."""
+        todo = [goal]
+        while todo:
+            part = todo.pop()
+            if isinstance(part, Sub):
+                return self.arena.places[part.number]
+            if isinstance(part, All | Some | ExactlyOne):
+                todo += reversed(part.items)
+            elif isinstance(part, Not):
+                todo.append(part.item)
+        return Span(0, 0)
+
+    def _locate(self, error: LimitExceededError, goal: Formula) -> None:
+        """Say in which schema a limit was met."""
+        place = self.place_of(goal)
+        if span_at(place).end:
+            error.locate(span_at(place), getattr(place, "pointer", "") or "the whole schema")
+
+    def _is_satisfiable_by(self, goal: Formula, kind: Kind) -> bool:
+        formula = self.specialiser.specialise(goal, kind)
+        if formula is self.arena.true:
+            return True
+        if kind is Kind.NUMBER and _is_plain_range(formula):
+            return True
+        if kind is Kind.STRING and is_plainly_inhabited(formula):
+            return True
+        return formula is not self.arena.false and bool(self.starts(goal, kind))
+
+    # ------------------------------------------------------------------ where a value begins
+
+    def starts(self, goal: Formula, kind: Kind) -> tuple[Start, ...]:
+        """The places at which a value of a kind begins that may come to satisfy the goal."""
+        key = (goal, kind)
+        known = self._starts.get(key)
+        if known is None:
+            before = self._assumptions
+            if not self._in_progress:
+                self._judged_before = self.judged
+            try:
+                known = tuple(dict.fromkeys(self._compute_starts(goal, kind)))
+            except LimitExceededError as error:
+                self._locate(error, goal)
+                raise
+            if self._assumptions == before:
+                self._starts[key] = known
+        return known
+
+    def _compute_starts(self, goal: Formula, kind: Kind) -> list[Start]:
+        formula = self.specialiser.specialise(goal, kind)
+        if formula is self.arena.false:
+            return []
+        if kind in WORDS:
+            return [kind] if formula is self.arena.true else []
+        if kind is Kind.STRING:
+            return [language for language in self._strings(formula) if language.start is not None]
+        if kind is Kind.NUMBER:
+            return [piece for piece in self._numbers(formula) if piece.start is not None]
+        starts: list[Start] = []
+        for conjunction in self.specialiser.alternatives(formula, lambda one: self._is_dead(one, kind)):
+            case = self.case(conjunction, kind)
+            starts.append(case.start)
+        return starts
+
+    def case(self, conjunction: Conjunction, kind: Kind) -> ArrayCase | ObjectCase:
+        """The case of a conjunction over arrays or objects."""
+        key = (kind, frozenset(conjunction))
+        case = self._cases.get(key)
+        if case is None:
+            make = ArrayCase if kind is Kind.ARRAY else ObjectCase
+            case = self._cases[key] = make(self, conjunction)
+        return case
+
+    def _is_dead(self, conjunction: Conjunction, kind: Kind) -> bool | None:
+        """Whether nothing satisfies a conjunction; None where it seems so, but rests on what is in question."""
+        turn(16)
+        self.judged += 1
+        if self.budget is not None and self.judged > self.budget:
+            raise BudgetSpentError
+        self.limits.check("combinations of one schema", self.judged - self._judged_before, _MOST_COMBINATIONS)
+        before = self._assumptions
+        case = self.case(conjunction, kind)
+        live = case.is_live(case.start)  # type: ignore[arg-type]
+        if live:
+            return False
+        return True if self._assumptions == before else None
+
+    def values(self, goal: Formula, most: int) -> list[Value] | None:
+        """Up to `most` different values that satisfy a goal, all of them if there are fewer; None where unknown."""
+        found: list[Value] = []
+        arena = self.arena
+        while len(found) < most:
+            turn(16)
+            rest = arena.all_of((goal, arena.negate(arena.among(found, Span(0, 0))))) if found else goal
+            if not self.is_satisfiable(rest):
+                return found
+            values = self._witnesses(rest, most - len(found))
+            if not values:
+                return None
+            found += values
+        return found
+
+    def _witnesses(self, goal: Formula, most: int) -> list[Value]:
+        """A scalar that satisfies a goal, or some of one kind; none where there are none."""
+        for kind in _CHEAP_FIRST[:5]:
+            for start in self.starts(goal, kind):
+                if isinstance(start, Kind):
+                    return [Word(start)]
+                if isinstance(start, NumberPiece):
+                    written = start.language.witness()
+                    return [] if written is None else [number(written)]
+                if isinstance(start, EnumLanguage):
+                    return list(start.trie.names[:most])
+                assert isinstance(start, TextLanguage)
+                return list(some_strings(start, most))
+        return []
+
+    # ------------------------------------------------------------------ strings
+
+    def text(self, formula: Formula) -> TextLanguage:
+        """The language of a formula over strings, in the spellings of names and of strings with conditions."""
+        if formula is self.arena.true:
+            return any_string(self.escapes)
+        language = self._texts.get(formula)
+        if language is None:
+            language = self._texts[formula] = TextLanguage(formula, self.limits, self.escapes, self._components)
+        return language
+
+    def _free_text(self, formula: Formula) -> TextLanguage:
+        """The language of values that no keyword constrains, but that they may have to differ from others."""
+        escapes = self.escapes.of_free_values
+        if formula is self.arena.true:
+            return any_string(escapes)
+        if escapes is self.escapes:
+            return self.text(formula)
+        language = self._free_texts.get(formula)
+        if language is None:
+            language = self._free_texts[formula] = TextLanguage(formula, self.limits, escapes)
+        return language
+
+    def string_formula(self, formula: Formula) -> Formula:
+        """A formula for strings alone, with `ExactlyOne` written out."""
+        if isinstance(formula, Among) and set(map(type, formula.values)) == {str}:
+            return formula
+        return self.without_exactly_one(self.specialiser.specialise(formula, Kind.STRING))
+
+    def keys(self, members: Members) -> tuple[Formula, dict[str, None]]:
+        """The keys that an assertion is about, as a formula for strings alone, and the names among them, in order."""
+        known = self._keys.get(members)
+        if known is None:
+            keys = members.keys
+            formula = self.arena.widened(self.string_formula(keys))
+            names = keys.values if formula is keys and isinstance(keys, Among) else names_in(formula)
+            known = self._keys[members] = formula, dict.fromkeys(map(str, names))
+        return known
+
+    def holds_string(self, formula: Formula, text: str) -> bool:
+        """Whether a string satisfies a specialised formula."""
+        match formula:
+            case Constant():
+                return formula.value
+            case Length():
+                return formula.least <= len(text) and (formula.most is None or len(text) <= formula.most)
+            case Among():
+                return text in formula.members
+            case Text():
+                turn(1 + 4 * len(text))
+                return self.text(formula).holds(text)
+            case ExactlyOne() | Not(item=ExactlyOne()):
+                return self.holds_string(self.without_exactly_one(formula), text)
+            case Not():
+                return not self.holds_string(formula.item, text)
+            case All():
+                return all(self.holds_string(item, text) for item in formula.items)
+            case Some():
+                return any(self.holds_string(item, text) for item in formula.items)
+            case _:
+                raise AssertionError(formula)
+
+    def without_exactly_one(self, formula: Formula) -> Formula:
+        """The same, with `ExactlyOne` written out."""
+        arena = self.arena
+        match formula:
+            case ExactlyOne():
+                turn(len(formula.items) ** 2)
+                items = [self.without_exactly_one(item) for item in formula.items]
+                return arena.any_of(
+                    arena.all_of([item, *(arena.negate(other) for j, other in enumerate(items) if j != i)])
+                    for i, item in enumerate(items)
+                )
+            case Not(item=ExactlyOne()):
+                return arena.negate(self.without_exactly_one(formula.item))
+            case All():
+                return arena.all_of(self.without_exactly_one(item) for item in formula.items)
+            case Some():
+                return arena.any_of(self.without_exactly_one(item) for item in formula.items)
+            case _:
+                return formula
+
+    def _strings(self, formula: Formula) -> list[StringLanguage]:
+        formula = self.without_exactly_one(formula)
+        turn(4)
+        alternatives = formula.items if isinstance(formula, Some) else (formula,)
+        values: dict[str, None] = {}
+        place: Place | None = None
+        rest: list[Formula] = []
+        for alternative in alternatives:
+            items = alternative.items if isinstance(alternative, All) else (alternative,)
+            listed = next((item for item in items if isinstance(item, Among)), None)
+            if listed is None:
+                rest.append(alternative)
+                continue
+            place = place or listed.place
+            turn(len(listed.values) * len(items))
+            for value in listed.values:
+                if isinstance(value, str) and all(self.holds_string(item, value) for item in items):
+                    values[value] = None
+        languages: list[StringLanguage] = []
+        if place is not None and values:
+            languages.append(EnumLanguage(values, place, self.escapes))
+        if rest:
+            left = self.arena.any_of(rest)
+            languages.append(self._free_text(left) if _is_free(left) else self.text(left))
+        return languages
+
+    # ------------------------------------------------------------------ numbers
+
+    def _numbers(self, formula: Formula) -> list[NumberPiece]:
+        pieces: list[NumberPiece] = []
+        for conjunction in self.specialiser.alternatives(formula, lambda _: False):
+            bounds = NumberRange()
+            values: list[Fraction | HugeNumber] | None = None
+            turn(8 * (1 + len(conjunction)))
+            for item in conjunction:
+                if isinstance(item, Among):
+                    given = [value for value in item.values if isinstance(value, Fraction | HugeNumber)]
+                    values = given if values is None else [value for value in values if value in item.members]
+                else:
+                    bounds.add(item)
+            plain = not self.arena.any_numbers
+            make = self._number_language
+            languages = _ranges(bounds, make) if values is None else _listed(bounds, values, make, plain=plain)
+            pieces += [NumberPiece(language, conjunction) for language in languages]
+        return pieces
+
+
+def _is_free(formula: Formula) -> bool:
+    """Whether strings that satisfy a formula are those that no keyword constrains."""
+    parts = formula.items if isinstance(formula, All) else (formula,)
+    return all(
+        part.value if isinstance(part, Constant) else isinstance(part, Not) and _is_seen(part.item) for part in parts
+    )
+
+
+def _is_seen(formula: Formula) -> bool:
+    """Whether a formula is about the items that came before in an array whose items must differ."""
+    return isinstance(formula, Among) and formula.seen
+
+
+def _is_plain_range(formula: Formula) -> bool:
+    """Whether it is clear at a glance that some number satisfies a formula: it has no more than one bound."""
+    items = formula.items if isinstance(formula, All) else (formula,)
+    return sum(isinstance(item, Least | Most) for item in items) < 2 and all(
+        isinstance(item, Least | Most | MultipleOf) for item in items
+    )
+
+
+class NumberPiece:
+    """A language of numbers, compared by identity, and what it comes from."""
+
+    __slots__ = ("_conjunction", "accepts", "language", "start", "step")
+
+    def __init__(self, language: AnyNumberLanguage, conjunction: Conjunction) -> None:
+        self.language = language
+        self._conjunction = conjunction
+        self.start = language.start
+        self.step = language.step
+        self.accepts = language.accepts
+
+    def spans(self, state: object) -> tuple[Span, ...]:
+        """Where in the source the match stands."""
+        return sorted_spans(self._conjunction)
+
+
+def _listed(
+    bounds: NumberRange, values: list[Fraction | HugeNumber], make: Callable[..., NumberLanguage], *, plain: bool
+) -> list[AnyNumberLanguage]:
+    """Return a language for each listed number within a range; `plain` as in `NumberLanguage`."""
+    turn(8 * len(values))
+    fitting = [value for value in dict.fromkeys(values) if bounds.holds(value)]
+    huge = frozenset(value for value in fitting if isinstance(value, HugeNumber))
+    found: list[AnyNumberLanguage] = [
+        make(minimum=value, maximum=value, integer=plain and value.denominator == 1, plain=plain)
+        for value in fitting
+        if isinstance(value, Fraction)
+    ]
+    return [*found, language_of(huge, written=bounds.written)] if huge else found
+
+
+def _ranges(bounds: NumberRange, make: Callable[..., NumberLanguage]) -> list[AnyNumberLanguage]:
+    """Return the languages of the ranges that are left between the excluded numbers."""
+    edges = sorted(value for value in bounds.excluded if bounds.within(value))
+    huge = frozenset(bounds.excluded_huge)
+    languages: list[AnyNumberLanguage] = []
+    turn(32 * (1 + len(edges)))
+    lowest: tuple[Fraction | None, bool] = (bounds.least, bounds.least_strict)
+    for edge in [*edges, None]:
+        least, strict = lowest
+        most, most_strict = (bounds.most, bounds.most_strict) if edge is None else (edge, True)
+        lowest = (edge, True)
+        language = make(
+            minimum=None if strict else least,
+            exclusive_minimum=least if strict else None,
+            maximum=None if most_strict else most,
+            exclusive_maximum=most if most_strict else None,
+            multiple_of=tuple(bounds.multiples),
+            not_multiple_of=tuple(bounds.not_multiples),
+            integer=bounds.written,
+        )
+        languages.append(without(language, huge) if huge else language)
+    return languages

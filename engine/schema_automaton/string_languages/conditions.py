@@ -1,0 +1,352 @@
+"""One condition on strings, as an automaton: a pattern, a format, a length, some names.
+
+It reads letters (see `letters`), or, where it tells too many characters apart,
+bytes as JSON spells them. Both are held against one another in the tests.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cached_property, partial
+from threading import RLock
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from engine.automata.byte_automaton import DEAD
+from engine.automata.byte_classes import ByteClasses, join_ranges
+from engine.automata.completion import Alphabet, Remaining
+from engine.automata.dfa.lazy_table import LazyTable
+from engine.automata.length_bounds import ByteCosts, ProgramLengths
+from engine.automata.nfa.lazy_automaton import LazyAutomaton
+from engine.automata.nfa.program import Accept, Atom, Pc, Program, Split, assemble
+from engine.automata.nfa.thread_values import NOTHING, Past, Threads
+from engine.automata.utf8 import Utf8Automaton
+from engine.grammar import Chars, CharSet, Node, Repeat
+from engine.grammar.charset import EVERY_SCALAR
+from engine.grammar.nodes import parts
+from engine.grammar.simplify import simplify
+from engine.schema_automaton.formula.nodes import Among, Formula, Length, Text
+from engine.schema_automaton.json_encoding.alphabet import MOST_LETTERS, Letters, letters_of
+from engine.schema_automaton.json_encoding.class_encoder import json_automaton, spelling_of
+from engine.schema_automaton.json_encoding.encoder import Escapes, spellings
+from engine.schema_automaton.string_languages.names import Trie, TrieState
+from engine.schema_automaton.string_languages.tables import TableAutomaton, table_of
+from engine.source import Limits
+
+_SURROGATES: Final = re.compile(r"[\ud800-\udfff]")  # no JSON text spells one that stands alone
+_SHARED_STATES: Final = 20_000
+"""An automaton that has grown so large is not shared with further grammars."""
+
+
+class ConditionAutomaton(LazyAutomaton):
+    """A pattern or a format. Once anything may follow, all states are one per place in a character.
+
+    Attributes:
+        letters: what it reads; None for bytes.
+    """
+
+    def __init__(self, program: Program | None, limits: Limits, letters: Letters | None, escapes: Escapes) -> None:
+        self.letters = letters
+        every = json_automaton(EVERY_SCALAR, escapes) if letters is None else letters.automaton(EVERY_SCALAR)
+        self._endless = _endless(program, every) if program is not None else frozenset()
+        self._reduced: dict[Threads, Threads] = {}
+        self._free: set[int]
+        super().__init__(program, limits, classes=None if letters is None else letters.classes)
+
+    def _clear(self, dead: tuple[Threads, Past]) -> None:
+        super()._clear(dead)
+        self._free = set()
+
+    def is_free(self, configuration: int) -> bool:
+        """Whether every string that goes on from here is accepted."""
+        return configuration in self._free
+
+    def characters(self, configuration: int) -> int:
+        """The fewest characters that complete a string from a live configuration, where no condition looks around."""
+        if self.accepting[configuration]:
+            return 0
+        least = self._in_letters.of(self._keys[configuration][0]).at_least
+        assert least is not None
+        return least
+
+    @cached_property
+    def _in_letters(self) -> ProgramLengths:
+        return ProgramLengths(self._program, self._machine, _OneEach(None))
+
+    def _lengths_of(self, alphabet: Alphabet) -> ProgramLengths:
+        if self.letters is None:
+            return super()._lengths_of(alphabet)
+        return ProgramLengths(self._program, self._machine, _LetterCosts(self.letters, alphabet))
+
+    def _intern(self, key: tuple[Threads, Past]) -> int:
+        if not self._endless:
+            return super()._intern(key)
+        threads = self._reduced.get(key[0])
+        if threads is None:
+            threads = self._reduced[key[0]] = self._reduce(key[0])
+        if not threads:
+            return super()._intern(key)
+        number = super()._intern((threads, (NOTHING,) * len(key[1])))
+        self._free.add(number)
+        return number
+
+    def _reduce(self, threads: Threads) -> Threads:
+        """The threads that accept whatever follows; none where there are none such."""
+        code, machine = self._program.instructions, self._machine
+        free = [number for number in threads if not machine[number].obligations]
+        loops = [number for number in free if machine[number].pc in self._endless]
+        ends = [number for number in free if isinstance(code[machine[number].pc], Accept)]
+        for number in loops:
+            if machine[number].node != 0:
+                return frozenset((number,))
+            if ends:
+                return frozenset((number, ends[0]))
+        return NOTHING
+
+
+def _endless(program: Program, every: Utf8Automaton) -> frozenset[Pc]:
+    """The atoms that read any character, then themselves again, or the end."""
+    code = program.instructions
+    found = set()
+    for pc, atom in enumerate(code):
+        if not isinstance(atom, Atom) or program.minima[pc] or atom.automaton != every:
+            continue
+        reached, todo = {atom.to}, [atom.to]
+        while todo:
+            at = code[todo.pop()]
+            if isinstance(at, Split):
+                new = set(at.targets) - reached
+                reached |= new
+                todo += new
+        if pc in reached and any(isinstance(code[at], Accept) for at in reached):
+            found.add(pc)
+    return frozenset(found)
+
+
+class _LetterCosts(ByteCosts):
+    """How many bytes letters take."""
+
+    def __init__(self, letters: Letters, alphabet: Alphabet) -> None:
+        super().__init__(alphabet)
+        self._of_letter = spelling_of(letters).costs(alphabet)[0]
+
+    def left(self, automaton: Utf8Automaton, node: int = 0) -> int | None:
+        """The fewest bytes of one of the letters."""
+        least = min(self._of_letter[first : last + 1].min(initial=np.inf) for first, last, _ in automaton.nodes[node])
+        return None if least == np.inf else int(least)
+
+
+class _OneEach(ByteCosts):
+    """Letters, as one each."""
+
+    def left(self, automaton: Utf8Automaton, node: int = 0) -> int:
+        """One."""
+        return 1
+
+
+def json_spelled(node: Node, limits: Limits, escapes: Escapes) -> Program | None:
+    """The program of a node with each character in all of its spellings within a JSON string."""
+    return assemble(simplify(node), limits, partial(json_automaton, escapes=escapes))
+
+
+def any_automaton(limits: Limits, escapes: Escapes) -> ConditionAutomaton:
+    """Every string, by bytes."""
+    program = json_spelled(Repeat(Chars(EVERY_SCALAR), 0, None), limits, escapes)
+    return ConditionAutomaton(program, limits, None, escapes)
+
+
+def no_automaton(limits: Limits, escapes: Escapes) -> ConditionAutomaton:
+    """No string."""
+    return ConditionAutomaton(None, limits, None, escapes)
+
+
+class _Same:
+    """A node, compared by identity: formats give the same node to every grammar."""
+
+    __slots__ = ("node",)
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.node is self.node
+
+    def __hash__(self) -> int:
+        return id(self.node)
+
+
+class SharedAutomaton(ConditionAutomaton):
+    """A format, which belongs to no grammar: what one grammar has found out serves all others, in any thread."""
+
+    def __init__(self, program: Program | None, limits: Limits, letters: Letters | None, escapes: Escapes) -> None:
+        self._lock = RLock()
+        super().__init__(program, limits, letters, escapes)
+
+    def _follow(self, configuration: int, byte_class: int) -> int:
+        with self._lock:
+            return super()._follow(configuration, byte_class)
+
+    def complete(self, state: int) -> None:
+        """Work out a whole row."""
+        with self._lock:
+            super().complete(state)
+
+
+_shared: dict[tuple[_Same, Limits, Escapes, bool], SharedAutomaton] = {}
+
+
+def _text_automaton(formula: Text, limits: Limits, escapes: Escapes, *, by_letters: bool) -> ConditionAutomaton | None:
+    if not formula.shared:
+        program = text_program(formula.node, limits, escapes, by_letters=by_letters)
+        return ConditionAutomaton(*program) if program is not None else None
+    key = (_Same(formula.node), limits, escapes, by_letters)
+    known = _shared.get(key)
+    if known is None or known.size > _SHARED_STATES:
+        program = text_program(formula.node, limits, escapes, by_letters=by_letters)
+        if program is None:
+            return None
+        known = _shared[key] = SharedAutomaton(*program)
+    return known
+
+
+def text_program(
+    node: Node, limits: Limits, escapes: Escapes, *, by_letters: bool
+) -> tuple[Program | None, Limits, Letters | None, Escapes] | None:
+    """What runs a node; None where it tells too many letters apart.
+
+    Raises:
+        LimitExceededError: so it does, and it looks behind. Within an escape, what is behind is no character.
+    """
+    if not by_letters:
+        program = json_spelled(node, limits, escapes)
+        if program is not None and any(not look.ahead for look in program.looks):
+            limits.check("kinds of characters of a pattern that looks behind", MOST_LETTERS + 1, MOST_LETTERS)
+        return program, limits, None, escapes
+    simple = simplify(node)
+    letters = letters_of((part.set for part in parts(simple) if isinstance(part, Chars)), escapes)
+    return None if letters is None else (assemble(simple, limits, letters.automaton), limits, letters, escapes)
+
+
+class NamesAutomaton(LazyTable["TrieState | None"]):
+    """Some strings in all of their spellings, by bytes."""
+
+    letters = None
+
+    def __init__(self, names: Iterable[str], limits: Limits, escapes: Escapes) -> None:
+        self._trie = Trie(names, escapes)
+        super().__init__(_classes_of_names(self._trie.names, escapes), None, limits)
+        if self._trie.names:
+            self.start = self._intern(self._trie.start)
+
+    def is_free(self, configuration: int) -> bool:
+        """Never: the strings end."""
+        return False
+
+    def _is_accepting(self, key: TrieState | None) -> bool:
+        return key is not None and self._trie.end(key, -1) >= 0
+
+    def _follow(self, configuration: int, byte_class: int) -> int:
+        key = self._keys[configuration]
+        following = None if key is None else self._trie.step(key, self.classes.representatives[byte_class], -1)
+        return DEAD if following is None else self._intern(following)
+
+
+def _classes_of_names(names: Iterable[str], escapes: Escapes) -> ByteClasses:
+    """Every byte that some spelling has is a class of its own."""
+    characters = {ord(character) for name in names for character in name}
+    used = {byte for code in characters for way in spellings(code, escapes) for position in way for byte in position}
+    of_byte = bytearray(256)
+    ranges = [join_ranges([tuple((byte, byte) for byte in range(256) if byte not in used)])]
+    for number, byte in enumerate(sorted(used), 1):
+        of_byte[byte] = number
+        ranges.append(((byte, byte),))
+    return ByteClasses(bytes(of_byte), tuple(group[0][0] for group in ranges), tuple(ranges))
+
+
+class ListedAutomaton(LazyTable[int]):
+    """Some strings, by letters; a state is a node of their trie."""
+
+    def __init__(self, names: Iterable[str], letters: Letters, limits: Limits) -> None:
+        self.letters = letters
+        self._trie = Trie(names, letters.escapes)
+        self._edges = [{letters.of(code): to for code, to in edges.items()} for edges in self._trie.edges]
+        super().__init__(letters.classes, -1, limits)
+        if self._trie.names:
+            self.start = self._intern(0)
+
+    def is_free(self, configuration: int) -> bool:
+        """Never: the strings end."""
+        return False
+
+    def _is_accepting(self, key: int) -> bool:
+        return key >= 0 and self._trie.ends[key] >= 0
+
+    def _follow(self, configuration: int, byte_class: int) -> int:
+        following = self._edges[self._keys[configuration]].get(byte_class)
+        return DEAD if following is None else self._intern(following)
+
+
+class LengthAutomaton(LazyTable[int]):
+    """Strings of so many characters, by letters; a state is how many there were, as far as that matters."""
+
+    def __init__(self, least: int, most: int | None, limits: Limits, escapes: Escapes) -> None:
+        letters = letters_of((), escapes)
+        assert letters is not None
+        self.letters: Letters = letters
+        self._least, self._most = least, most
+        super().__init__(letters.classes, -1, limits)
+        if most is None or least <= most:
+            self.start = self._intern(0)
+
+    def is_free(self, configuration: int) -> bool:
+        """Whether any string may follow."""
+        return self._most is None and self._keys[configuration] >= self._least
+
+    def remaining(self, place: int, alphabet: Alphabet = None) -> Remaining:
+        """A byte for each character at least."""
+        return Remaining(max(self._least - self._keys[place], 0), exact=False) if place else super().remaining(place)
+
+    def _is_accepting(self, key: int) -> bool:
+        return key >= self._least
+
+    def _follow(self, configuration: int, byte_class: int) -> int:
+        count = self._keys[configuration] + 1
+        if self._most is None:
+            return self._intern(min(count, self._least))
+        return self._intern(count) if count <= self._most else DEAD
+
+
+Component: TypeAlias = ConditionAutomaton | TableAutomaton | NamesAutomaton | ListedAutomaton | LengthAutomaton
+Components: TypeAlias = dict[tuple[Formula, bool], Component | None]
+"""The automata of the conditions of one grammar, by whether they read letters. All are spelled with its escapes."""
+
+
+def component(
+    formula: Text | Length | Among, limits: Limits, escapes: Escapes, known: Components, *, by_letters: bool
+) -> Component | None:
+    """The automaton of one condition; None where it tells too many letters apart."""
+    key = (formula, by_letters)
+    if key not in known:
+        known[key] = _make(formula, limits, escapes, by_letters=by_letters)
+    return known[key]
+
+
+def _make(formula: Text | Length | Among, limits: Limits, escapes: Escapes, *, by_letters: bool) -> Component | None:
+    match formula:
+        case Among():
+            names = [value for value in formula.values if isinstance(value, str) and not _SURROGATES.search(value)]
+            if not by_letters:
+                return NamesAutomaton(names, limits, escapes)
+            codes = sorted({ord(character) for name in names for character in name})
+            letters = letters_of((CharSet(((code, code),)) for code in codes), escapes)
+            return None if letters is None else ListedAutomaton(names, letters, limits)
+        case Length():
+            if by_letters:
+                return LengthAutomaton(formula.least, formula.most, limits, escapes)
+            length = Repeat(Chars(EVERY_SCALAR), formula.least, formula.most)
+            return ConditionAutomaton(json_spelled(length, limits, escapes), limits, None, escapes)
+        case Text():
+            table = table_of(formula.key, escapes) if formula.shared and by_letters else None
+            return table or _text_automaton(formula, limits, escapes, by_letters=by_letters)

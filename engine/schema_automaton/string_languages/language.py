@@ -1,0 +1,338 @@
+"""Strings: the languages of what stands between two quotes.
+
+A conjunction over strings becomes one automaton over JSON-spelled characters;
+a conjunction with an `enum` becomes a trie of the values that satisfy the rest.
+Both are read up to the closing quote, which no spelling of a character begins
+with.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from functools import cache, lru_cache
+from typing import NamedTuple, TypeAlias
+
+from engine.automata.byte_automaton import DEAD
+from engine.grammar import EMPTY
+from engine.grammar.simplify import simplify
+from engine.schema_automaton.formula.nodes import (
+    All,
+    Among,
+    Constant,
+    Formula,
+    Length,
+    Not,
+    Place,
+    Text,
+    span_at,
+    span_of,
+)
+from engine.schema_automaton.json_encoding.encoded_automaton import Spelled, before
+from engine.schema_automaton.json_encoding.encoder import Escapes
+from engine.schema_automaton.json_encoding.length_counter import longest_completion, without_count
+from engine.schema_automaton.solver.plainly_inhabited import is_plainly_inhabited
+from engine.schema_automaton.string_languages.a_labels import DOTS, LONGEST_NAME
+from engine.schema_automaton.string_languages.conditions import (
+    Component,
+    Components,
+    ConditionAutomaton,
+    NamesAutomaton,
+    any_automaton,
+    no_automaton,
+)
+from engine.schema_automaton.string_languages.names import Trie, TrieState
+from engine.schema_automaton.string_languages.products import (
+    LEAF,
+    TextProduct,
+    TooManyLettersError,
+    begin,
+)
+from engine.schema_automaton.string_languages.tables import table_of
+from engine.source import Limits, Span
+
+EVERY_STRING = Constant(True)
+
+ByBytes: TypeAlias = ConditionAutomaton | NamesAutomaton | TextProduct
+
+
+@lru_cache(maxsize=4096)
+def _inner(text: str) -> bytes:
+    return json.dumps(text, ensure_ascii=False)[1:-1].encode("utf-8", "surrogatepass")
+
+
+class Listing(NamedTuple):
+    """Some strings, or all others."""
+
+    names: tuple[str, ...]
+    others: bool
+
+
+class Bounded(NamedTuple):
+    """A pattern, and how long a string may be.
+
+    Attributes:
+        pattern: the strings of the pattern, of any length.
+        least, most: how many characters there must and may be.
+        reach: so many characters at most complete what the pattern has begun to match.
+        lengths: what says so.
+    """
+
+    pattern: TextLanguage
+    least: int
+    most: int
+    reach: int
+    lengths: tuple[Length, ...]
+
+    def spans(self, count: int) -> tuple[Span, ...]:
+        """Where in the source a match stands behind so many characters."""
+        open_lengths = [each for each in self.lengths if each.most is not None or count < each.least]
+        return tuple(sorted({*self.pattern.places, *map(span_of, open_lengths)}))
+
+
+class TextLanguage:
+    """The strings of a formula, spelled in JSON.
+
+    The automaton is made when it is first stepped, or where only a search can tell whether there are such strings.
+    """
+
+    __slots__ = ("_automaton", "_components", "_formula", "_limits", "escapes", "start")
+
+    def __init__(
+        self, formula: Formula, limits: Limits, escapes: Escapes, components: Components | None = None
+    ) -> None:
+        self._formula, self._limits, self.escapes = formula, limits, escapes
+        self._components = {} if components is None else components
+        self._automaton: ByBytes | Spelled | None = None
+        # The first state that an automaton interns.
+        self.start: int | None = 1 if is_plainly_inhabited(formula) else self.automaton.start or None
+
+    @property
+    def automaton(self) -> ByBytes | Spelled:
+        """What runs it."""
+        if self._automaton is None:
+            self._automaton = self._make()
+        return self._automaton
+
+    @property
+    def listing(self) -> Listing | None:
+        """Which strings it lacks, where those are all that is said; otherwise None."""
+        parts = self._formula.items if isinstance(self._formula, All) else (self._formula,)
+        names: list[str] = []
+        for part in parts:
+            if isinstance(part, Not) and isinstance(part.item, Among):
+                names += (value for value in part.item.values if isinstance(value, str))
+            elif part is not EVERY_STRING:
+                return None
+        return Listing(tuple(names), others=True)
+
+    @property
+    def lengths(self) -> tuple[int, int | None] | None:
+        """How many characters it asks for, least and most, where that is all that is said; otherwise None."""
+        parts = self._formula.items if isinstance(self._formula, All) else (self._formula,)
+        lengths = [part for part in parts if isinstance(part, Length)]
+        return _range_of(lengths) if len(lengths) == len(parts) else None
+
+    @property
+    def bounded(self) -> Bounded | None:
+        """What it is without its lengths, where that is one pattern; otherwise None.
+
+        What a pattern counts is one of the lengths, where it may be.
+        """
+        parts = self._formula.items if isinstance(self._formula, All) else (self._formula,)
+        texts = [part for part in parts if not isinstance(part, Length)]
+        lengths = [part for part in parts if isinstance(part, Length)]
+        if len(texts) != 1 or not isinstance(texts[0], Text):
+            return None
+        text, table = texts[0], None
+        if text.shared:
+            table = table_of(text.key, self.escapes)
+        node = simplify(text.node) if table is None and (lengths or not text.shared) else EMPTY
+        counted = without_count(node)
+        if counted is not None:
+            node = counted.node
+            lengths.append(Length(counted.least, counted.most, text.place))
+            text = Text(lambda: node, ("without a count", text.key), shared=False, place=text.place)
+        least, most = _range_of(lengths)
+        reach = longest_completion(node) if table is None else table.reach
+        if reach is None or most is None:
+            return None
+        pattern = TextLanguage(text, self._limits, self.escapes, self._components)
+        return Bounded(pattern, least, most, reach, tuple(lengths))
+
+    @property
+    def host_names(self) -> str | None:
+        """The format of host names that is all that is said, where some of them hold A-labels; otherwise None."""
+        parts = self._formula.items if isinstance(self._formula, All) else (self._formula,)
+        texts = [part for part in parts if not _is_length_of_names(part)]
+        match texts:
+            case [Text(key=("format", str(name)))] if name in DOTS:
+                return name
+            case _:
+                return None
+
+    @property
+    def places(self) -> tuple[Span, ...]:
+        """Where in the source it is said."""
+        parts = self._formula.items if isinstance(self._formula, All) else (self._formula,)
+        return tuple(span_of(part) for part in parts)
+
+    @property
+    def of_byte(self) -> bytes:
+        """The byte class of each byte."""
+        return self.automaton.classes.of_byte
+
+    @property
+    def spelled(self) -> Spelled | None:
+        """The automaton over letters, as they are spelled; None where it reads bytes."""
+        return self.automaton if isinstance(self.automaton, Spelled) else None
+
+    def _make(self) -> ByBytes | Spelled:
+        if self._formula is EVERY_STRING:
+            return any_automaton(self._limits, self.escapes)
+        try:
+            made = self._made(by_letters=True)
+        except TooManyLettersError:
+            made = self._made(by_letters=False)
+        if made.letters is not None:
+            return Spelled(made.letters, made, merges=not isinstance(made, TextProduct))  # which tells what is open
+        assert isinstance(made, ConditionAutomaton | NamesAutomaton | TextProduct)
+        return made
+
+    def _made(self, *, by_letters: bool) -> Component | TextProduct:
+        residual, components, formulas = begin(
+            self._formula, self._limits, self.escapes, self._components, by_letters=by_letters
+        )
+        if isinstance(residual, bool):
+            return _every(self.escapes) if residual else no_automaton(self._limits, self.escapes)
+        if residual[0] == LEAF:
+            number: int = residual[1]
+            return components[number]
+        return TextProduct(None if by_letters else _every(self.escapes), components, formulas, residual, self._limits)
+
+    def step(self, state: int, byte: int) -> int | None:
+        """The state after a byte."""
+        automaton = self.automaton
+        if isinstance(automaton, Spelled):
+            return automaton.follow(state, byte) or None
+        following = int(automaton.rows[state, automaton.classes.of_byte[byte]])
+        if following < 0:
+            following = automaton.step(state, automaton.classes.of_byte[byte])
+        return following or None
+
+    def row(self, state: int) -> list[int | None]:
+        """The state after each byte."""
+        automaton = self.automaton
+        if isinstance(automaton, Spelled):
+            return [following or None for following in automaton.row(state)]
+        row = automaton.row(state)
+        return [row[each] or None for each in automaton.classes.of_byte]
+
+    def accepts(self, state: int) -> bool:
+        """Whether the string may end here."""
+        return bool(self.automaton.accepts(state))
+
+    def is_free(self, state: int) -> bool:
+        """Whether this is between two characters, and any string may follow."""
+        return self.accepts(state) and self.automaton.is_free(state)
+
+    def holds(self, text: str) -> bool:
+        """Whether it holds a string."""
+        if self.start is None:
+            return False
+        state = self.automaton.run(self.start, _inner(text))
+        return state != DEAD and self.accepts(state)
+
+    def spans(self, state: int) -> tuple[Span, ...]:
+        """Where in the source the match stands."""
+        automaton: object = self.automaton
+        if isinstance(automaton, Spelled):
+            automaton, state = automaton.inner, before(state)
+        if isinstance(automaton, TextProduct):
+            return automaton.spans(state)
+        span = span_of(self._formula)
+        return (span,) if span.end else ()
+
+
+def _is_length_of_names(part: Formula) -> bool:
+    """Whether this is said of a length that every host name has."""
+    return isinstance(part, Length) and part.least <= 1 and (part.most is None or part.most >= LONGEST_NAME)
+
+
+def _range_of(lengths: Iterable[Length]) -> tuple[int, int | None]:
+    """How many characters some lengths ask for together."""
+    least, most = 0, None
+    for each in lengths:
+        least = max(least, each.least)
+        most = each.most if most is None else most if each.most is None else min(most, each.most)
+    return least, most
+
+
+@cache
+def any_string(escapes: Escapes) -> TextLanguage:
+    """Every string; one language for all grammars with such escapes, which does not grow any more."""
+    language = TextLanguage(EVERY_STRING, Limits(), escapes)
+    automaton, state = language.automaton, 1
+    assert isinstance(automaton, ConditionAutomaton)
+    while state < automaton.size:
+        automaton.complete(state)
+        state += 1
+    return language
+
+
+def _every(escapes: Escapes) -> ConditionAutomaton:
+    automaton = any_string(escapes).automaton
+    assert isinstance(automaton, ConditionAutomaton)
+    return automaton
+
+
+class EnumLanguage:
+    """Some strings, any of which may stand."""
+
+    __slots__ = ("_place", "all", "start", "trie")
+
+    lengths = None
+    bounded = None
+    host_names = None
+
+    def __init__(self, values: Iterable[str], place: Place, escapes: Escapes) -> None:
+        self.trie = Trie(values, escapes)
+        self.all = (1 << len(self.trie.names)) - 1
+        self.start: TrieState | None = self.trie.start if self.all else None
+        self._place = place
+
+    @property
+    def listing(self) -> Listing:
+        """The strings."""
+        return Listing(self.trie.names, others=False)
+
+    @property
+    def places(self) -> tuple[Span, ...]:
+        """Where in the source it is said."""
+        return (span_at(self._place),)
+
+    def step(self, state: TrieState, byte: int) -> TrieState | None:
+        """The state after a byte."""
+        return self.trie.step(state, byte, self.all)
+
+    def row(self, state: TrieState) -> list[TrieState | None]:
+        """The state after each byte."""
+        row: list[TrieState | None] = [None] * 256
+        for byte, following, _ in self.trie.steps(state):
+            row[byte] = following
+        return row
+
+    def accepts(self, state: TrieState) -> bool:
+        """Whether the string may end here."""
+        return self.trie.end(state, self.all) >= 0
+
+    def holds(self, text: str) -> bool:
+        """Whether it holds a string."""
+        return text in self.trie.numbers
+
+    def spans(self, state: TrieState) -> tuple[Span, ...]:
+        """Where in the source the match stands."""
+        return (span_at(self._place),)
+
+
+StringLanguage: TypeAlias = TextLanguage | EnumLanguage

@@ -1,0 +1,325 @@
+"""Conditions on one string, run side by side: products of automata over its JSON spelling.
+
+A pattern, a format, a length and a list of names are an automaton each, and what
+a schema says of a string is a boolean formula over them. A state of the product
+is what is left of that formula: a condition that cannot hold any more is false,
+one that cannot fail any more is true, and what no longer matters is gone. So
+a conjunction of a dozen patterns costs a dozen table lookups per step, and
+whether any string satisfies all is a search over the states of the tables.
+
+After Owens, Reppy and Turon, *Regular-expression derivatives re-examined*, JFP
+19(2), 2009, whose derivatives of a boolean combination have the same form; but
+the leaves are table states instead of expressions. Rejected: conditions as
+look-aheads of one nondeterministic program. Every thread then carries the states
+of all the others as obligations, and a search over them took a second where this
+takes milliseconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final, TypeAlias
+
+from engine.automata.byte_automaton import DEAD, MISS
+from engine.automata.byte_classes import ByteClasses
+from engine.automata.completion import Alphabet, Remaining
+from engine.automata.dfa.lazy_table import LazyTable
+from engine.automata.dfa.searched_table import SearchedTable
+from engine.schema_automaton.formula.nodes import All, Among, Constant, Formula, Length, Not, Some, Text, span_of
+from engine.schema_automaton.json_encoding.alphabet import Letters, common_letters
+from engine.schema_automaton.json_encoding.encoder import Escapes
+from engine.schema_automaton.string_languages.conditions import Component, Components, component
+from engine.source import Limits, Span, turn
+
+Residual: TypeAlias = Any
+"""What is left of a formula: a boolean, or `(LEAF, component, state)`, `(_NOT, it)`, `(_ALL or _SOME, them)`."""
+
+LEAF, _NOT, _ALL, _SOME = range(4)
+_SOON: Final = 100
+
+
+class TooManyLettersError(Exception):
+    """Conditions tell more characters apart than there may be letters."""
+
+
+def begin(
+    formula: Formula, limits: Limits, escapes: Escapes, known: Components, *, by_letters: bool
+) -> tuple[Residual, list[Component], list[Formula]]:
+    """What is to be satisfied at the start of a string, the automata in question, and the conditions they stand for.
+
+    Raises:
+        TooManyLettersError: they do not read letters.
+    """
+    formulas: list[Formula] = []
+    components: list[Component] = []
+
+    def find(part: Text | Length | Among) -> Residual:
+        automaton = component(part, limits, escapes, known, by_letters=by_letters)
+        if automaton is None:
+            raise TooManyLettersError
+        components.append(automaton)
+        formulas.append(part)
+        return _leaf(automaton, len(components) - 1, automaton.start)
+
+    return _begin(formula, find), components, formulas
+
+
+def _begin(part: Formula, find: Callable[[Text | Length | Among], Residual]) -> Residual:
+    match part:
+        case Constant():
+            return part.value
+        case Not():
+            return _negated(_begin(part.item, find))
+        case All() | Some():
+            return _joined(_ALL if isinstance(part, All) else _SOME, [_begin(item, find) for item in part.items])
+        case Text() | Length() | Among():
+            return find(part)
+        case _:
+            raise AssertionError(part)
+
+
+class TextProduct(SearchedTable[tuple[int, Residual]]):
+    """The `Runtime` of a boolean formula over conditions; a state is one of any string, and what is left to satisfy.
+
+    Attributes:
+        letters: what it reads; None for bytes.
+    """
+
+    def __init__(
+        self,
+        every: LazyTable[Any] | None,
+        components: list[Component],
+        formulas: list[Formula],
+        residual: Residual,
+        limits: Limits,
+    ) -> None:
+        """Begin.
+
+        Args:
+            every: every string, by bytes; None where conditions read letters.
+            components: the conditions.
+            formulas: what they stand for.
+            residual: what is left of the formula at the start.
+            limits: how much may be searched.
+
+        Raises:
+            TooManyLettersError: together, they tell too many apart.
+        """
+        self._every = every
+        self._components = components
+        self._formulas = formulas
+        self.letters: Letters | None = None
+        if every is None:
+            common = common_letters([each.letters for each in components if each.letters is not None])
+            if common is None:
+                raise TooManyLettersError
+            self.letters, parts_of = common
+            of_byte = [each.classes.of_byte for each in components]
+            self._classes_of = [
+                (0, *(table[letter] for table, letter in zip(of_byte, letters, strict=True))) for letters in parts_of
+            ]
+            classes = self.letters.classes
+        else:
+            classes, self._classes_of = _common_classes([table.classes for table in (every, *components)])
+        super().__init__(classes, (DEAD, False), limits)
+        self._live = [False]
+        self._distances: dict[tuple[int, int], int] = {}
+        start = self._intern((1 if every is None else every.start, residual))
+        self.start = start if self._is_live(start) else DEAD
+
+    def is_free(self, configuration: int) -> bool:
+        """Whether every string that goes on from here is accepted."""
+        return self._keys[configuration][1] is True
+
+    def spans(self, configuration: int) -> tuple[Span, ...]:
+        """Where the conditions that are still open stand."""
+        found: set[Span] = set()
+        todo = [self._keys[configuration][1]]
+        while todo:
+            residual = todo.pop()
+            if isinstance(residual, bool):
+                continue
+            if residual[0] == LEAF:
+                found.add(span_of(self._formulas[residual[1]]))
+            elif residual[0] == _NOT:
+                todo.append(residual[1])
+            else:
+                todo += residual[1]
+        return tuple(sorted(found))
+
+    def remaining(self, place: int, alphabet: Alphabet = None) -> Remaining:
+        """What the conditions lack at least that have to hold."""
+        least = super().remaining(place, alphabet)
+        if not least.at_least:
+            return least
+        lacks = self._lacks(self._keys[place][1], alphabet)
+        return Remaining(None if lacks is None else max(lacks, least.at_least), exact=False)
+
+    def _lacks(self, residual: Residual, alphabet: Alphabet) -> int | None:
+        if isinstance(residual, bool) or residual[0] == _NOT:
+            return 0
+        if residual[0] == LEAF:
+            number, state = residual[1:]
+            at_least: int | None = self._components[number].remaining(state, alphabet).at_least
+            return at_least
+        each = [self._lacks(part, alphabet) for part in residual[1]]
+        known = [lacks for lacks in each if lacks is not None]
+        if residual[0] == _ALL:
+            return max(known) if len(known) == len(each) else None
+        return min(known, default=None)
+
+    # ------------------------------------------------------------------ steps
+
+    def complete(self, state: int) -> None:
+        """Work out a whole row: where the conditions lead to the same states, once."""
+        if (self.rows[state] == MISS).any():
+            entries = [DEAD] * self.n_classes
+            for alike in self._alike(state):
+                following = self._follow(state, alike[0])
+                for byte_class in alike:
+                    entries[byte_class] = following
+            self.rows[state] = entries
+
+    def _ways(self, configuration: int) -> Iterable[int]:
+        return (self._step(configuration, alike[0]) for alike in self._alike(configuration))
+
+    def _alike(self, state: int) -> Iterable[list[int]]:
+        """The classes, those together that lead all conditions to the same states."""
+        place, residual = self._keys[state]
+        rows = [(0, self._every.row(place))] if self._every is not None else []
+        rows += [(number + 1, self._components[number].row(at)) for number, at in dict.fromkeys(_leaves(residual))]
+        turn(1 + (4 + len(self._classes_of) // 8) * len(rows))
+        alike: dict[tuple[int, ...], list[int]] = {}
+        for byte_class, classes in enumerate(self._classes_of):
+            alike.setdefault(tuple([row[classes[at]] for at, row in rows]), []).append(byte_class)
+        return alike.values()
+
+    def _step(self, configuration: int, byte_class: int) -> int:
+        place, residual = self._keys[configuration]
+        turn(2 + 2 * _size(residual))
+        classes = self._classes_of[byte_class]
+        if self._every is not None:
+            place = self._every.step(place, classes[0])
+            if place == DEAD:
+                return DEAD
+        residual = self._after(residual, classes)
+        return DEAD if residual is False else self._intern((place, residual))
+
+    def _after(self, residual: Residual, classes: tuple[int, ...]) -> Residual:
+        if residual is True:
+            return True
+        tag, first = residual[0], residual[1]
+        if tag == LEAF:
+            return _leaf(self._components[first], first, self._components[first].step(residual[2], classes[first + 1]))
+        if tag == _NOT:
+            return _negated(self._after(first, classes))
+        return _joined(tag, (self._after(each, classes) for each in first))
+
+    def _is_accepting(self, key: tuple[int, Residual]) -> bool:
+        return (self._every is None or self._every.accepts(key[0])) and self._holds(key[1])
+
+    def _holds(self, residual: Residual) -> bool:
+        if isinstance(residual, bool):
+            return residual
+        tag, first = residual[0], residual[1]
+        if tag == LEAF:
+            holds: bool = self._components[first].accepts(residual[2])
+            return holds
+        if tag == _NOT:
+            return not self._holds(first)
+        return (all if tag == _ALL else any)(self._holds(each) for each in first)
+
+    # ------------------------------------------------------------------ liveness
+
+    def _is_plainly_live(self, configuration: int) -> bool | None:
+        if self.accepting[configuration]:
+            return True
+        return True if _lives(self._keys[configuration][1]) else None
+
+    def _urgency(self, configuration: int, order: int) -> tuple[int, int]:
+        """The fewest bytes to go, over all conditions; among equals what was found first.
+
+        Most searches end at once; until then, how many conditions do not hold yet is told faster.
+        """
+        residual = self._keys[configuration][1]
+        turn(1 + _size(residual))
+        if order > _SOON:
+            return self._distance(residual), order
+        conditions = residual[1] if residual is not True and residual[0] == _ALL else (residual,)
+        return sum(not self._holds(each) for each in conditions), order
+
+    def _distance(self, residual: Residual) -> int:
+        """An estimate of the bytes to go."""
+        if isinstance(residual, bool):
+            return 0
+        tag, first = residual[0], residual[1]
+        if tag == LEAF:
+            key = (first, residual[2])
+            known = self._distances.get(key)
+            if known is None:
+                known = self._distances[key] = self._components[first].remaining(residual[2]).at_least or 0
+            return known
+        if tag == _NOT:
+            return 0 if self._holds(residual) else 1
+        return (sum if tag == _ALL else min)([self._distance(each) for each in first])
+
+
+def _common_classes(tables: list[ByteClasses]) -> tuple[ByteClasses, list[tuple[int, ...]]]:
+    """The coarsest classes that are finer than all of these, and of each the classes that it is part of."""
+    numbers: dict[tuple[int, ...], int] = {}
+    of_byte = bytes(
+        [numbers.setdefault(key, len(numbers)) for key in zip(*(table.of_byte for table in tables), strict=True)]
+    )
+    ranges: list[list[tuple[int, int]]] = [[] for _ in numbers]
+    start = 0
+    for end in range(1, 257):
+        if end == 256 or of_byte[end] != of_byte[start]:
+            ranges[of_byte[start]].append((start, end - 1))
+            start = end
+    return ByteClasses(of_byte, tuple(r[0][0] for r in ranges), tuple(map(tuple, ranges))), list(numbers)
+
+
+def _leaves(residual: Residual) -> Iterator[tuple[int, int]]:
+    """The conditions that are open, each with its state."""
+    if isinstance(residual, bool):
+        return
+    if residual[0] == LEAF:
+        yield residual[1], residual[2]
+    else:
+        for each in (residual[1],) if residual[0] == _NOT else residual[1]:
+            yield from _leaves(each)
+
+
+def _size(residual: Residual) -> int:
+    """About how many conditions are open."""
+    return 1 if isinstance(residual, bool) or residual[0] in (LEAF, _NOT) else len(residual[1])
+
+
+def _leaf(automaton: Component, number: int, state: int) -> Residual:
+    if state == DEAD:
+        return False
+    return True if automaton.is_free(state) else (LEAF, number, state)
+
+
+def _negated(residual: Residual) -> Residual:
+    return not residual if isinstance(residual, bool) else (_NOT, residual)
+
+
+def _joined(tag: int, residuals: Iterable[Residual]) -> Residual:
+    ending = tag == _SOME
+    left: dict[Residual, None] = {}
+    for residual in residuals:
+        if residual is ending:
+            return ending
+        if not isinstance(residual, bool):
+            left[residual] = None
+    if len(left) < 2:
+        return next(iter(left), not ending)
+    return tag, tuple(left)
+
+
+def _lives(residual: Residual) -> bool:
+    """Whether it is clear that something satisfies what is left: states of components are live by construction."""
+    if isinstance(residual, bool):
+        return residual
+    return residual[0] == LEAF or (residual[0] == _SOME and any(_lives(each) for each in residual[1]))
