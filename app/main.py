@@ -152,9 +152,9 @@ def _application() -> QApplication:
 def _window(app: QApplication, options: argparse.Namespace, stack: ExitStack) -> MainWindow:
     from app import theme
     from app.document import Autosave, Document
-    from app.session import Alarm, Groups, Session
+    from app.session import Notification, Session, WorkerPool
     from app.settings import Settings
-    from app.window.exception_hook import tell_uncaught
+    from app.window.exception_hook import report_uncaught
     from app.window.main_window import MainWindow
     from app.window.stall_watch import StallWatch
 
@@ -167,12 +167,12 @@ def _window(app: QApplication, options: argparse.Namespace, stack: ExitStack) ->
     theme.prepare(app, chosen)
     app.styleHints().colorSchemeChanged.connect(lambda _scheme: theme.apply(app, settings.preferences.theme))
     document = Document(Autosave(scratch / "autosave" if scratch else None), app)
-    window = MainWindow(Session(document, Groups(app), app), settings)
-    stack.callback(tell_uncaught(window.show_alarm))
+    window = MainWindow(Session(document, WorkerPool(app), app), settings)
+    stack.callback(report_uncaught(window.show_alarm))
     StallWatch(window)
     if why_no_log:
         text = f"No diagnostic log is written ({why_no_log}): a crash would leave no trace."
-        window.painted.connect(lambda: window.show_alarm(Alarm("window", text, severity="hint")))
+        window.painted.connect(lambda: window.show_alarm(Notification("window", text, severity="hint")))
     return window
 
 

@@ -84,7 +84,7 @@ def main(folder: Path) -> None:
 
     from app import theme
     from app.document import Autosave, Document
-    from app.session import Groups, Session
+    from app.session import Session, WorkerPool
     from app.settings import Settings
     from app.window.main_window import MainWindow
 
@@ -94,7 +94,7 @@ def main(folder: Path) -> None:
         theme.apply(app, look)
         with tempfile.TemporaryDirectory() as home:
             document = Document(Autosave(Path(home, "autosave")), app)
-            window = MainWindow(Session(document, Groups(app), app), Settings(Path(home, "preferences.json")))
+            window = MainWindow(Session(document, WorkerPool(app), app), Settings(Path(home, "preferences.json")))
             window.resize(*SIZE)
             window.show()
             for state in (first, broken, smollm2):

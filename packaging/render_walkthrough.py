@@ -101,7 +101,7 @@ def main(folder: Path) -> None:
 
     from app import theme
     from app.document import Autosave, Document
-    from app.session import Groups, Session
+    from app.session import Session, WorkerPool
     from app.settings import Settings
     from app.window.main_window import MainWindow
 
@@ -112,7 +112,7 @@ def main(folder: Path) -> None:
         document = Document(Autosave(Path(home, "autosave")), app)
         settings = Settings(Path(home, "preferences.json"))
         settings.change(welcomed=True)
-        window = MainWindow(Session(document, Groups(app), app), settings)
+        window = MainWindow(Session(document, WorkerPool(app), app), settings)
         window.resize(*SIZE)
         window.show()
         window.begin(None)

@@ -13,7 +13,7 @@ from app.actions import Actions
 from app.graph.draw.image_files import save
 from app.panes.automaton import AutomatonPane
 from app.panes.automaton.levels import Level
-from app.session import Alarm, Session
+from app.session import Notification, Session
 
 _MENU = "Automaton"
 _FILTER = "Picture that scales (*.svg);;Picture of pixels (*.png);;Graphviz (*.dot)"
@@ -106,5 +106,5 @@ class AutomatonCommands(QObject):
         """Write what is drawn; what is in the way becomes a banner."""
         why_not = save(self._pane.scene, path)
         if why_not:
-            alarm = Alarm("window", f"{why_not}.", button="Save elsewhere…", action=self.save_picture)
+            alarm = Notification("window", f"{why_not}.", button="Save elsewhere…", action=self.save_picture)
             self._session.alarmed.emit(alarm)

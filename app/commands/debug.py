@@ -16,10 +16,10 @@ from app.actions import Actions, keys_of
 from app.display_text import end_text
 from app.panes.generation.schema_parts import schema_parts
 from app.presenters.panes import Panes
-from app.session import Drawn, Session
+from app.session import CompiledGrammarView, Session
 from app.settings import Settings
-from app.widgets.lazy import Late
-from app.workers.decode_messages import DecodeView, Force, GoTo, TwinAnswer
+from app.widgets.lazy import Lazy
+from app.workers.decode_messages import BaselineAnswer, DecodeView, Force, GoTo
 from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind
 from engine.decoding.debugging.run_until import RunUntil
 from engine.decoding.values import Finish, Trace
@@ -50,8 +50,8 @@ class DebugCommands(QObject):
         self._settings = settings
         self._window = window
         self.until_button: QWidget = window
-        self.late_timeline = Late(self._make_timeline)
-        self.late_breakpoints = Late(self._make_breakpoints)
+        self.late_timeline = Lazy(self._make_timeline)
+        self.late_breakpoints = Lazy(self._make_breakpoints)
         self._rules: tuple[str, ...] = ()  # that a run may be told to leave
         self._schema = ""  # whose parts stand for rules
         self._no_rules = ""  # why there are none
@@ -145,7 +145,7 @@ class DebugCommands(QObject):
         if self.late_timeline.built is not None:
             self.late_timeline.built.show_trace(*_timeline_of(view))
 
-    def _show_twin(self, answer: TwinAnswer) -> None:
+    def _show_twin(self, answer: BaselineAnswer) -> None:
         self._panes.generation.twin.show_twin(answer)
 
     def _stop_twin(self, why: str) -> None:
@@ -179,7 +179,7 @@ class DebugCommands(QObject):
             twin.show_twin(None)
         self._show_breakpoints()
 
-    def _offer_rules(self, drawn: Drawn) -> None:
+    def _offer_rules(self, drawn: CompiledGrammarView) -> None:
         text, notation = drawn.request.text, drawn.request.notation
         self._schema = text if notation == "json_schema" else ""
         self._rules = tuple(dict.fromkeys(_RULE.findall(text))) if notation == "gbnf" else ()

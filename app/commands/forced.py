@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.actions import Actions
 from app.session import Session
-from app.widgets.lazy import Late
+from app.widgets.lazy import Lazy
 from app.workers.decode_messages import DecodeView
 from app.workers.forced_messages import (
     CompareSpellings,
@@ -28,11 +28,11 @@ from app.workers.forced_messages import (
 from engine.decoding.pipeline_settings import Strategy
 
 if TYPE_CHECKING:
-    from app.panes.forced import CoalescencePane
+    from app.panes.forced import ForcedPane
     from app.panes.forced.pane import Page
 
 
-class CoalescenceCommands(QObject):
+class ForcedCommands(QObject):
     """Joins them.
 
     Signals:
@@ -52,20 +52,20 @@ class CoalescenceCommands(QObject):
         self._prompt: object = None
         self._at: tuple[object, ...] = ()  # where the session stood when it was asked what is forced there
         self._filled: set[int] = set()  # the pages that were asked for
-        self.late_pane = Late(self._make)
+        self.late_pane = Lazy(self._make)
         commands.connect_to({"run.coalesce": self._toggle})
         session.decoding.viewed.connect(self._show_view)
         session.step_allowed_changed.connect(lambda _why: self._refuse())
 
     @property
-    def pane(self) -> CoalescencePane:
+    def pane(self) -> ForcedPane:
         """The pane."""
         return self.late_pane.get()
 
-    def _make(self) -> CoalescencePane:
-        from app.panes.forced import CoalescencePane
+    def _make(self) -> ForcedPane:
+        from app.panes.forced import ForcedPane
 
-        pane, asking = CoalescencePane(), self._session.coalescing
+        pane, asking = ForcedPane(), self._session.coalescing
         pane.show_strategy(self._session.decoding.view.pipeline.coalesce)
         pane.wanted.connect(self._fill)
         pane.strategy_chosen.connect(self._set_strategy)

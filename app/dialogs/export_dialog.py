@@ -28,7 +28,7 @@ from app.display_text import CLOSE_OBJECTS, CLOSE_OBJECTS_TIP
 from app.theme.buttons import push_button
 from app.theme.labels import Label
 from app.widgets.verdict_banner import Severity, VerdictBanner
-from app.workers.export_messages import ExportAnswer, ExportEntry, ExportList, ExportTold
+from app.workers.export_messages import ExportAnswer, ExportEntry, ExportList, ExportOptionsMessage
 from app.workers.messages import Failed
 
 _DELAY_MS = 300
@@ -61,7 +61,7 @@ class ExportDialog(QDialog):
         self._slug = re.sub("[^a-z0-9]+", "-", title.lower()).strip("-0123456789") or "grammar"
         self._number = 0
         self._waiting = ""  # for "list", "preview" or "file"
-        self._listed_for: ExportTold | None = None
+        self._listed_for: ExportOptionsMessage | None = None
         self.setWindowTitle("Export")
         self.resize(1000, 640)
         self._timer = QTimer(self, singleShot=True, interval=_DELAY_MS)

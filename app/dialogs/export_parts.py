@@ -26,7 +26,7 @@ from app.theme import Role
 from app.theme.icons import icon
 from app.theme.labels import Label
 from app.theme.plain_text import plain_text
-from app.workers.export_messages import ExportAnswer, ExportEntry, ExportTold, PreviewFile
+from app.workers.export_messages import ExportAnswer, ExportEntry, ExportOptionsMessage, PreviewFile
 
 _NAME: Final = Qt.ItemDataRole.UserRole
 _GOOD_NAME: Final = re.compile("[a-z][a-z0-9_-]{0,59}")
@@ -190,10 +190,12 @@ class Options(QWidget):
         """Why what is told cannot be; empty where it can."""
         return "" if _GOOD_NAME.fullmatch(self.name.text()) else _BAD_NAME
 
-    def told(self) -> ExportTold:
+    def told(self) -> ExportOptionsMessage:
         """What is told, with a name that can be."""
-        name = self.name.text() if not self.trouble else ExportTold().name
-        return ExportTold(self.spelling.currentData(), self.recursion.value() or None, name, self.model.text().strip())
+        name = self.name.text() if not self.trouble else ExportOptionsMessage().name
+        return ExportOptionsMessage(
+            self.spelling.currentData(), self.recursion.value() or None, name, self.model.text().strip()
+        )
 
     def show_for(self, takes: tuple[str, ...]) -> None:
         """Show what a target heeds."""

@@ -29,8 +29,8 @@ from app import theme
 from app.dialogs.export_parts import Options
 from app.display_text import CLOSE_OBJECTS, CLOSE_OBJECTS_TIP, count, unmarked
 from app.document import GrammarPart
-from app.panes.editor.read_only_code import WrittenText
-from app.pasting.notation_choices import READINGS, Reading, reading_of
+from app.panes.editor.read_only_code import ReadOnlyCode
+from app.pasting.notation_choices import READINGS, NotationChoice, reading_of
 from app.theme.buttons import push_button
 from app.theme.labels import Label
 from app.theme.plain_text import plain_text
@@ -44,7 +44,7 @@ _LEFT_WIDTH = 210
 _MOST_LISTED = 4
 
 
-class Way(StrEnum):
+class ConversionChoice(StrEnum):
     """What may become of a text."""
 
     CONVERT = "convert"
@@ -53,14 +53,14 @@ class Way(StrEnum):
 
 
 _TEXTS: Final = {
-    Way.CONVERT: ("Convert", "Write the same grammar in {}. Undo brings this text back."),
-    Way.REINTERPRET: ("Reinterpret", "Keep the text to the letter, and read it as {}."),
-    Way.NEW: ("New document", "Leave this one, and begin with an example in {}."),
+    ConversionChoice.CONVERT: ("Convert", "Write the same grammar in {}. Undo brings this text back."),
+    ConversionChoice.REINTERPRET: ("Reinterpret", "Keep the text to the letter, and read it as {}."),
+    ConversionChoice.NEW: ("New document", "Leave this one, and begin with an example in {}."),
 }
 _HEADINGS: Final = {
-    Way.CONVERT: "What takes the place of the text",
-    Way.REINTERPRET: "The text, read as {}",
-    Way.NEW: "What the new document begins with",
+    ConversionChoice.CONVERT: "What takes the place of the text",
+    ConversionChoice.REINTERPRET: "The text, read as {}",
+    ConversionChoice.NEW: "What the new document begins with",
 }
 
 
@@ -111,12 +111,12 @@ class NotationDialog(QDialog):
                 self.target.addItem(reading.name)
                 self.target.setItemData(self.target.count() - 1, plain_text(reading.tip), Qt.ItemDataRole.ToolTipRole)
         self.target.setCurrentText(target or "GBNF")
-        self.ways = {way: QRadioButton(_TEXTS[way][0]) for way in Way}
-        self._abouts = {way: _label() for way in Way}
+        self.ways = {way: QRadioButton(_TEXTS[way][0]) for way in ConversionChoice}
+        self._abouts = {way: _label() for way in ConversionChoice}
         self.options = Options("grammar")
         self.heading = Label()
         self.heading.setProperty("role", "heading")
-        self.text = WrittenText()
+        self.text = ReadOnlyCode()
         self.text.setProperty("role", "field")
         self.text.setAccessibleName("Preview")
         self.instead = _label()
@@ -133,7 +133,7 @@ class NotationDialog(QDialog):
         self.told = _label()
         self._build_buttons()
         self._lay_out()
-        self.ways[Way.CONVERT].setChecked(True)
+        self.ways[ConversionChoice.CONVERT].setChecked(True)
         for button in self.ways.values():
             button.toggled.connect(lambda is_on: self._ask() if is_on else None)
         self.target.currentIndexChanged.connect(lambda _index: self._ask())
@@ -173,7 +173,7 @@ class NotationDialog(QDialog):
         head.addStretch()
         layout.addLayout(columns, 1)
         columns.addLayout(left)
-        for way in Way:
+        for way in ConversionChoice:
             left.addWidget(self.ways[way])
             self._abouts[way].setContentsMargins(theme.SPACE_L + theme.SPACE_XS, 0, 0, theme.SPACE_M)
             self._abouts[way].setFixedWidth(_LEFT_WIDTH)
@@ -193,12 +193,12 @@ class NotationDialog(QDialog):
     # --- asking -------------------------------------------------------------------------------------------------------
 
     @property
-    def way(self) -> Way:
+    def way(self) -> ConversionChoice:
         """What is chosen."""
         return next(way for way, button in self.ways.items() if button.isChecked())
 
     @property
-    def reading(self) -> Reading:
+    def reading(self) -> NotationChoice:
         """The notation that is chosen."""
         return next(reading for reading in READINGS if reading.name == self.target.currentText())
 
@@ -209,7 +209,7 @@ class NotationDialog(QDialog):
 
     def begin(self) -> None:
         """Ask for the first preview."""
-        self.ways[Way.CONVERT].setFocus()
+        self.ways[ConversionChoice.CONVERT].setFocus()
         self._ask()
 
     def accept(self) -> None:
@@ -228,9 +228,9 @@ class NotationDialog(QDialog):
 
     def _outcome(self) -> GrammarPart | None:
         match self.way:
-            case Way.CONVERT:
+            case ConversionChoice.CONVERT:
                 return self._converted
-            case Way.REINTERPRET:
+            case ConversionChoice.REINTERPRET:
                 return self.reading.of(self._grammar)
             case _:
                 return self._examples.get(self.reading.name)
@@ -256,19 +256,19 @@ class NotationDialog(QDialog):
         self._converted, self._waits = None, False
         self.close_objects.hide()
         way, reading = self.way, self.reading
-        for other in Way:
+        for other in ConversionChoice:
             about = _TEXTS[other][1].format(reading.name)
             self._abouts[other].setText(about)
             self.ways[other].setAccessibleDescription(about)
         self.heading.setText(_HEADINGS[way].format(reading.name))
         self.accept_button.setText(_TEXTS[way][0])
-        self.options.show_for(self._takes() if way is Way.CONVERT else ())
+        self.options.show_for(self._takes() if way is ConversionChoice.CONVERT else ())
         self.note.setText("")
         match way:
-            case Way.CONVERT:
+            case ConversionChoice.CONVERT:
                 self._show("", reading.notation, "")
                 self._ask_conversion(reading)
-            case Way.REINTERPRET:
+            case ConversionChoice.REINTERPRET:
                 self._show(self._grammar.text, reading.notation, "")
                 part = reading.of(self._grammar)
                 again = CompileRequest(self._compiled.revision, part.notation, part.text, part.options)
@@ -283,7 +283,7 @@ class NotationDialog(QDialog):
         cut = ("depth",) if self.reading.notation != "gbnf" and self._grammar.notation != "regex" else ()
         return (*spelled, *cut)
 
-    def _ask_conversion(self, reading: Reading) -> None:
+    def _ask_conversion(self, reading: NotationChoice) -> None:
         told, takes = self.options.told(), self._takes()
         self._wait(
             "Converting, and holding both against each other…",

@@ -36,7 +36,7 @@ from app.widgets.rich_text import prose, words
 from app.widgets.verdict_banner import Severity, VerdictBanner
 from app.workers.replaying import ReplayAnswer, ReplayQuestion
 from engine.diagnosis.verdicts.token_ids_text import ids_of
-from engine.diagnosis.verdicts.verdict import Outcome, Verdict
+from engine.diagnosis.verdicts.verdict import Verdict, VerdictOutcome
 from engine.document.saved_traces import SavedTrace, read_saved_trace
 from engine.source import EngineError
 
@@ -54,15 +54,15 @@ _FINISHES = (
     ("Ended by itself (stop)", "stop"),
     ("Ended by the model's context", "context"),
 )
-_SEVERITIES: dict[Outcome, Severity] = {
-    Outcome.COMPLETE: "allowed",
-    Outcome.CUT_OFF: "warning",
-    Outcome.CIRCLES: "warning",
+_SEVERITIES: dict[VerdictOutcome, Severity] = {
+    VerdictOutcome.COMPLETE: "allowed",
+    VerdictOutcome.CUT_OFF: "warning",
+    VerdictOutcome.CIRCLES: "warning",
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class ReplayDraft:
     """What was asked, for the next time that the dialog is opened."""
 
     text: str
@@ -128,12 +128,12 @@ class ReplayDialog(QDialog):
         self.text.setFocus()
 
     @property
-    def draft(self) -> Draft:
+    def draft(self) -> ReplayDraft:
         """What is asked."""
         ids, finish = self.as_ids.isChecked(), self.finish.currentIndex()
-        return Draft(self.text.toPlainText(), ids, self.budget.value(), finish, self._saved)
+        return ReplayDraft(self.text.toPlainText(), ids, self.budget.value(), finish, self._saved)
 
-    def resume(self, draft: Draft) -> None:
+    def resume(self, draft: ReplayDraft) -> None:
         """Ask what was asked before; what is pasted takes its place, for it is selected."""
         (self.as_ids if draft.as_ids else self.as_text).setChecked(True)
         self.budget.setValue(draft.budget)
@@ -262,7 +262,7 @@ class ReplayDialog(QDialog):
         if found.tokens:
             number = sum(1 for token in found.tokens if token.data)
             self.tokens_title.setText(f"{count(number, 'token')}{f' of {tokens_of}' if tokens_of else ', as saved'}")
-        elif tokens_of and found.data and found.outcome is not Outcome.GRAMMAR_ERROR:
+        elif tokens_of and found.data and found.outcome is not VerdictOutcome.GRAMMAR_ERROR:
             self.tokens_title.setText(
                 f"Told in bytes: {tokens_of} cannot spell this text. Choose the model that wrote it, for tokens"
             )
@@ -284,7 +284,7 @@ class ReplayDialog(QDialog):
 
     def _show_buttons(self) -> None:
         found = self._verdict
-        is_judged = found is not None and found.outcome is not Outcome.GRAMMAR_ERROR
+        is_judged = found is not None and found.outcome is not VerdictOutcome.GRAMMAR_ERROR
         tokens = found.tokens if found is not None else ()
         self.open_button.setEnabled(is_judged and bool(tokens) and all(one.token_id is not None for one in tokens))
         self.test_button.setEnabled(is_judged and not self.as_ids.isChecked())

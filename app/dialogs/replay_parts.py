@@ -11,14 +11,14 @@ from app import theme
 from app.display_text import shown, token_text
 from app.panes.generation.chip import Chip, ChipKind
 from app.theme import Role
-from engine.diagnosis.verdicts.verdict import ReplayedToken, TokenState, Verdict
+from engine.diagnosis.verdicts.verdict import ReplayedToken, ReplayedTokenState, Verdict
 from engine.source import Span
 
 _KINDS = {
-    TokenState.LEGAL: ChipKind.REPLAYED,
-    TokenState.END: ChipKind.REPLAYED,
-    TokenState.BEYOND: ChipKind.REPLAYED,
-    TokenState.ILLEGAL: ChipKind.ILLEGAL,
+    ReplayedTokenState.LEGAL: ChipKind.REPLAYED,
+    ReplayedTokenState.END: ChipKind.REPLAYED,
+    ReplayedTokenState.BEYOND: ChipKind.REPLAYED,
+    ReplayedTokenState.ILLEGAL: ChipKind.ILLEGAL,
 }
 
 
@@ -31,7 +31,7 @@ def chip(token: ReplayedToken, index: int) -> Chip:
         kind=kind,
         p=None,
         is_name=bool(token.name),
-        ahead=token.state is TokenState.BEYOND,
+        ahead=token.state is ReplayedTokenState.BEYOND,
         breaks=token.data.endswith(b"\n"),
         tip=partial(_tip, token, index),
     )
@@ -40,10 +40,10 @@ def chip(token: ReplayedToken, index: int) -> Chip:
 def _tip(token: ReplayedToken, index: int) -> str:
     number = "" if token.token_id is None else f"   id {token.token_id}"
     told = {
-        TokenState.LEGAL: "forced: the grammar left no choice" if token.forced else "legal",
-        TokenState.ILLEGAL: "the grammar does not allow it",
-        TokenState.BEYOND: "behind the first illegal one: not judged",
-        TokenState.END: "ends the output",
+        ReplayedTokenState.LEGAL: "forced: the grammar left no choice" if token.forced else "legal",
+        ReplayedTokenState.ILLEGAL: "the grammar does not allow it",
+        ReplayedTokenState.BEYOND: "behind the first illegal one: not judged",
+        ReplayedTokenState.END: "ends the output",
     }[token.state]
     text = token.name or shown(token.data)
     return f"token {index + 1}, byte {token.start:,}: {text}{number}\n{told}"

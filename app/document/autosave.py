@@ -31,7 +31,7 @@ from PySide6.QtCore import QLockFile
 from app.document.file import SIZE_LIMIT, DocumentError, DocumentFile, decode
 from app.document.last import LATEST
 from app.storage import APPLICATION, UNREADABLE, read_limited, set_aside, write_atomically
-from engine.decoding.values import FormerBranch, Step, TraceNode
+from engine.decoding.values import ArchivedBranch, Step, TraceNode
 
 _log = logging.getLogger(__name__)
 
@@ -209,7 +209,7 @@ class _Encoder:
 
     def __init__(self) -> None:
         self._chunks: list[tuple[tuple[TraceNode, ...], bytes]] = []
-        self._branches: list[tuple[FormerBranch, msgspec.Raw]] = []
+        self._branches: list[tuple[ArchivedBranch, msgspec.Raw]] = []
 
     def encode(self, saved: Saved) -> bytes:
         """Return the JSON of an autosave, as `Saved` is decoded from."""
@@ -235,7 +235,7 @@ class _Encoder:
             self._chunks.append(known)
         return [encoded for _, encoded in self._chunks]
 
-    def _encoded_branches(self, branches: tuple[FormerBranch, ...]) -> list[msgspec.Raw]:
+    def _encoded_branches(self, branches: tuple[ArchivedBranch, ...]) -> list[msgspec.Raw]:
         before, self._branches = self._branches, []
         for branch in branches:
             known = next((known for known in before if known[0] is branch), None)

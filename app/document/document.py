@@ -20,7 +20,7 @@ from app.document.belongings import Belongings, belongings_of
 from app.document.file import AutomatonPart, DocumentFile, GrammarPart, ModelPart
 from engine.decoding.debugging.breakpoints import Breakpoint
 from engine.decoding.pipeline_settings import PipelineSettings
-from engine.decoding.values import Chat, FormerBranch, SamplerSettings, Trace
+from engine.decoding.values import ArchivedBranch, Chat, SamplerSettings, Trace
 from engine.diagnosis.test_strings.values import ExpectedText
 
 _AUTOSAVE_AFTER_MS = 500  # the first change that is not saved yet, whatever follows; at most a second may be lost
@@ -192,7 +192,7 @@ class Document(QObject):
         if trace != self._content.trace:
             self._change(trace=trace)
 
-    def add_former(self, branch: FormerBranch) -> None:
+    def add_former(self, branch: ArchivedBranch) -> None:
         """Keep what another prompt or another model put aside; the oldest of many is forgotten."""
         others = [former for former in self._content.former if former != branch]
         self._change(former=(branch, *others)[:_FORMER_BRANCHES])

@@ -16,7 +16,7 @@ from app.storage import UNREADABLE, TooLargeError, read_limited, write_atomicall
 from engine.compile import CompileOptions
 from engine.decoding.debugging.breakpoints import Breakpoint
 from engine.decoding.pipeline_settings import PipelineSettings
-from engine.decoding.values import DEFAULT_MAX_TOKENS, Chat, FormerBranch, SamplerSettings, Trace
+from engine.decoding.values import DEFAULT_MAX_TOKENS, ArchivedBranch, Chat, SamplerSettings, Trace
 from engine.diagnosis.test_strings.values import ExpectedText
 
 FORMAT = "turnstile"
@@ -85,7 +85,7 @@ class DocumentFile(msgspec.Struct, frozen=True):
     max_tokens: Annotated[int, msgspec.Meta(ge=1, le=MOST_TOKENS)] = DEFAULT_MAX_TOKENS
     pipeline: PipelineSettings = PipelineSettings()
     trace: Trace = Trace()
-    former: tuple[FormerBranch, ...] = ()  # of other prompts and models, the latest first
+    former: tuple[ArchivedBranch, ...] = ()  # of other prompts and models, the latest first
     test_strings: tuple[ExpectedText | str, ...] = ()  # a mere string should be accepted: files from before 0.2
     breakpoints: tuple[Breakpoint, ...] = ()
     automaton: AutomatonPart = AutomatonPart()

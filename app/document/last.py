@@ -22,7 +22,7 @@ _log = logging.getLogger(__name__)
 LATEST = 253_402_214_400.0  # seconds since the epoch: the last day that a calendar of four digits has
 
 
-class Last(msgspec.Struct, frozen=True):
+class LastDocument(msgspec.Struct, frozen=True):
     """What was open.
 
     Attributes:
@@ -40,14 +40,14 @@ def keep(place: Path, path: Path | None, document: DocumentFile | None) -> bool:
     """Write what is open, and return whether that worked; a folder that cannot be written costs a line in the log."""
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(place, msgspec.json.encode(Last(str(path or ""), time.time(), document)))
+        write_atomically(place, msgspec.json.encode(LastDocument(str(path or ""), time.time(), document)))
     except OSError as error:
         _log.warning("what is open cannot be kept at %s: %s", place, error)
         return False
     return True
 
 
-def read(place: Path, on_damage: Callable[[str], object] | None = None) -> Last | None:
+def read(place: Path, on_damage: Callable[[str], object] | None = None) -> LastDocument | None:
     """Return what was open; None where there is nothing, or nothing that can be read.
 
     Args:
@@ -55,7 +55,7 @@ def read(place: Path, on_damage: Callable[[str], object] | None = None) -> Last 
         on_damage: is called with its name where it is damaged; it has been set aside by then.
     """
     try:
-        last = msgspec.json.decode(read_limited(place, SIZE_LIMIT), type=Last)
+        last = msgspec.json.decode(read_limited(place, SIZE_LIMIT), type=LastDocument)
         if last.document is not None:
             last.document.trace.check()
         if not 0 <= last.saved_at <= LATEST:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from app.graph.layout.types import EdgeKey
-from app.graph.match.folding import Fold
+from app.graph.match.folding import FoldedEdge
 from engine.automata.dfa.dfa import ByteDfa
 
 
@@ -25,7 +25,7 @@ class Chart:
     """
 
     dfa: ByteDfa
-    fold: Fold | None = None
+    fold: FoldedEdge | None = None
     names: tuple[str, ...] = ()
     words: Mapping[EdgeKey, tuple[str, ...]] = field(default_factory=dict)
     calls: Mapping[EdgeKey, tuple[int, ...]] = field(default_factory=dict)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from app.graph.chart import Chart
 from app.graph.layout.types import EdgeKey
-from app.graph.match.folding import Fold, fold
+from app.graph.match.folding import FoldedEdge, fold
 from app.graph.match.literal_chains import fold_texts
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge, DfaState
 from engine.automata.labels import call_label, token_label
@@ -94,7 +94,7 @@ def _chart(rule: RuleAutomaton, automata: RuleAutomata, *, folds_texts: bool) ->
         spans[taken.source, taken.target].add(taken.tokens.span)
     folded = fold(rule.dfa)
     if folded is not None:
-        folded = Fold(folded.inner, _with(folded.edges, spans), folded.characters)
+        folded = FoldedEdge(folded.inner, _with(folded.edges, spans), folded.characters)
     dfa = ByteDfa(0, rule.dfa.states, _with(rule.dfa.edges, spans))
     return Chart(
         dfa,
@@ -154,7 +154,7 @@ def _together(charts: RuleCharts) -> Chart:
         groups.append((name, tuple(range(first, first + len(chart.dfa.states)))))
     return Chart(
         ByteDfa(0 if states else None, tuple(states), tuple(edges)),
-        Fold(frozenset(inner), tuple(folded), characters, texts, within) if inner else None,
+        FoldedEdge(frozenset(inner), tuple(folded), characters, texts, within) if inner else None,
         tuple(names),
         words,
         calls,

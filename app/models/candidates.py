@@ -28,7 +28,7 @@ Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
 
 
-class Column(IntEnum):
+class CandidateColumn(IntEnum):
     """What stands in a column."""
 
     RANK = 0
@@ -40,30 +40,33 @@ class Column(IntEnum):
 
 
 _TITLES = {
-    Column.RANK: "#",
-    Column.TOKEN: "Token",
-    Column.ID: "Id",
-    Column.PROBABILITY: "Model → masked",
-    Column.CHANGE: "Change",
-    Column.STATE: "State",
+    CandidateColumn.RANK: "#",
+    CandidateColumn.TOKEN: "Token",
+    CandidateColumn.ID: "Id",
+    CandidateColumn.PROBABILITY: "Model → masked",
+    CandidateColumn.CHANGE: "Change",
+    CandidateColumn.STATE: "State",
 }
 _TITLE_TIPS = {
-    Column.RANK: "The token's place in the model's own order, before the mask",
-    Column.TOKEN: "The token, white space and control bytes made visible; struck through where it is not allowed",
-    Column.ID: "The token's id in the vocabulary",
-    Column.PROBABILITY: "The model's probability (outlined bar), and what the mask makes of it (solid bar).\n"
+    CandidateColumn.RANK: "The token's place in the model's own order, before the mask",
+    CandidateColumn.TOKEN: "The token, white space and control bytes made visible; struck through where it is not allowed",
+    CandidateColumn.ID: "The token's id in the vocabulary",
+    CandidateColumn.PROBABILITY: "The model's probability (outlined bar), and what the mask makes of it (solid bar).\n"
     "Bars are drawn to the largest one of this step; the order is by the larger of the two.",
-    Column.CHANGE: "What the mask adds or takes, in percentage points",
-    Column.STATE: "The state of the drawn automaton that the token leads to; … where it is not drawn",
+    CandidateColumn.CHANGE: "What the mask adds or takes, in percentage points",
+    CandidateColumn.STATE: "The state of the drawn automaton that the token leads to; … where it is not drawn",
 }
-_LEFT = (Column.TOKEN,)
-_HEARD = (Column.RANK, Column.TOKEN)  # what the keys stand on: hearing it, one hears the rest of the row
-_KEYS: dict[Column, Callable[[Candidate], tuple[float | str, ...]]] = {
-    Column.RANK: lambda c: (c.rank,),
-    Column.TOKEN: lambda c: (candidate_text(c).casefold(), c.rank),
-    Column.ID: lambda c: (c.token_id,),
-    Column.PROBABILITY: lambda c: (max(c.p, c.p_masked), -c.rank),
-    Column.CHANGE: lambda c: (c.p_masked - c.p, -c.rank),
+_LEFT = (CandidateColumn.TOKEN,)
+_HEARD = (
+    CandidateColumn.RANK,
+    CandidateColumn.TOKEN,
+)  # what the keys stand on: hearing it, one hears the rest of the row
+_KEYS: dict[CandidateColumn, Callable[[Candidate], tuple[float | str, ...]]] = {
+    CandidateColumn.RANK: lambda c: (c.rank,),
+    CandidateColumn.TOKEN: lambda c: (candidate_text(c).casefold(), c.rank),
+    CandidateColumn.ID: lambda c: (c.token_id,),
+    CandidateColumn.PROBABILITY: lambda c: (max(c.p, c.p_masked), -c.rank),
+    CandidateColumn.CHANGE: lambda c: (c.p_masked - c.p, -c.rank),
 }
 
 
@@ -78,7 +81,7 @@ class CandidateModel(QAbstractTableModel):
         self._allowed_only = False
         self._name_state: Callable[[Candidate], str | None] = _no_state
         self._states: dict[int, str] = {}  # of the rows that were asked about, by token id
-        self._sorting = (Column.PROBABILITY, Qt.SortOrder.DescendingOrder)
+        self._sorting = (CandidateColumn.PROBABILITY, Qt.SortOrder.DescendingOrder)
 
     def show_candidates(self, candidates: Iterable[Candidate], peak: float | None = None) -> None:
         """Replace all rows.
@@ -106,10 +109,12 @@ class CandidateModel(QAbstractTableModel):
     def set_states(self, name_state: Callable[[Candidate], str | None] | None) -> None:
         """Name the drawn states that candidates lead to; only the rows that are seen are asked about."""
         self._name_state, self._states = name_state or _no_state, {}
-        if self._sorting[0] is Column.STATE:
+        if self._sorting[0] is CandidateColumn.STATE:
             self.sort(*self._sorting)
         elif self._rows:
-            self.dataChanged.emit(self.index(0, Column.STATE), self.index(len(self._rows) - 1, Column.STATE))
+            self.dataChanged.emit(
+                self.index(0, CandidateColumn.STATE), self.index(len(self._rows) - 1, CandidateColumn.STATE)
+            )
 
     @property
     def peak(self) -> float:
@@ -136,7 +141,7 @@ class CandidateModel(QAbstractTableModel):
 
     def columnCount(self, parent: Index = _ROOT) -> int:
         """Always the same columns; a narrow view hides some."""
-        return 0 if parent.isValid() else len(Column)
+        return 0 if parent.isValid() else len(CandidateColumn)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """The text of a cell, for screen readers; what eyes see is painted by the view."""
@@ -145,9 +150,9 @@ class CandidateModel(QAbstractTableModel):
             return None
         match role:
             case Qt.ItemDataRole.DisplayRole:
-                return self._text(candidate, Column(index.column()))
+                return self._text(candidate, CandidateColumn(index.column()))
             case Qt.ItemDataRole.TextAlignmentRole:
-                return _alignment(Column(index.column()))
+                return _alignment(CandidateColumn(index.column()))
             case Qt.ItemDataRole.ToolTipRole:
                 return plain_text(tool_tip(candidate))
             case Qt.ItemDataRole.AccessibleDescriptionRole:
@@ -157,24 +162,24 @@ class CandidateModel(QAbstractTableModel):
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """Column titles."""
-        if orientation is not Qt.Orientation.Horizontal or not 0 <= section < len(Column):
+        if orientation is not Qt.Orientation.Horizontal or not 0 <= section < len(CandidateColumn):
             return None
         match role:
             case Qt.ItemDataRole.DisplayRole:
-                return _TITLES[Column(section)]
+                return _TITLES[CandidateColumn(section)]
             case Qt.ItemDataRole.ToolTipRole:
-                return _TITLE_TIPS[Column(section)]
+                return _TITLE_TIPS[CandidateColumn(section)]
             case Qt.ItemDataRole.TextAlignmentRole:
-                return _alignment(Column(section))
+                return _alignment(CandidateColumn(section))
         return None
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
         """Sort by a column; the order stays for the steps that follow."""
-        if not 0 <= column < len(Column):
+        if not 0 <= column < len(CandidateColumn):
             return
         self.layoutAboutToBeChanged.emit()
         kept = [(index, self.candidate(index.row())) for index in self.persistentIndexList()]
-        self._sorting = (Column(column), order)
+        self._sorting = (CandidateColumn(column), order)
         self._arrange()
         rows = {candidate.token_id: row for row, candidate in enumerate(self._rows)}
         for old, candidate in kept:
@@ -182,19 +187,19 @@ class CandidateModel(QAbstractTableModel):
             self.changePersistentIndex(old, self.index(row, old.column()) if row >= 0 else QModelIndex())
         self.layoutChanged.emit()
 
-    def _text(self, candidate: Candidate, column: Column) -> str:
+    def _text(self, candidate: Candidate, column: CandidateColumn) -> str:
         match column:
-            case Column.RANK:
+            case CandidateColumn.RANK:
                 return f"{candidate.rank:,}"
-            case Column.TOKEN:
+            case CandidateColumn.TOKEN:
                 return candidate_text(candidate)
-            case Column.ID:
+            case CandidateColumn.ID:
                 return str(candidate.token_id)
-            case Column.PROBABILITY:
+            case CandidateColumn.PROBABILITY:
                 return f"{percent_column(candidate.p)} → {masked_text(candidate)}"
-            case Column.CHANGE:
+            case CandidateColumn.CHANGE:
                 return change_column(candidate.p, candidate.p_masked)
-            case Column.STATE:
+            case CandidateColumn.STATE:
                 return self.state_text(candidate)
 
     def state_text(self, candidate: Candidate) -> str:
@@ -211,7 +216,7 @@ class CandidateModel(QAbstractTableModel):
     def _arrange(self) -> None:
         column, order = self._sorting
         rows = (c for c in self._all if c.allowed or not self._allowed_only)
-        key = self._by_state if column is Column.STATE else _KEYS[column]
+        key = self._by_state if column is CandidateColumn.STATE else _KEYS[column]
         self._rows = sorted(rows, key=key, reverse=order is Qt.SortOrder.DescendingOrder)
 
     def _by_state(self, candidate: Candidate) -> tuple[float, ...]:
@@ -250,8 +255,8 @@ def masked_text(candidate: Candidate) -> str:
     return percent_column(candidate.p_masked) if candidate.allowed else NOTHING
 
 
-def _alignment(column: Column) -> Qt.AlignmentFlag:
-    if column is Column.PROBABILITY:
+def _alignment(column: CandidateColumn) -> Qt.AlignmentFlag:
+    if column is CandidateColumn.PROBABILITY:
         return Qt.AlignmentFlag.AlignCenter
     side = Qt.AlignmentFlag.AlignLeft if column in _LEFT else Qt.AlignmentFlag.AlignRight
     return side | Qt.AlignmentFlag.AlignVCenter

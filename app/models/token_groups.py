@@ -23,7 +23,7 @@ Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
 
 
-class Place(Protocol):
+class TokenTarget(Protocol):
     """What a row says."""
 
     @property
@@ -48,9 +48,9 @@ class TokenGroupsModel(QAbstractTableModel):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._places: Sequence[Place] = ()
+        self._places: Sequence[TokenTarget] = ()
 
-    def show_places(self, places: Sequence[Place]) -> None:
+    def show_places(self, places: Sequence[TokenTarget]) -> None:
         """Show other places."""
         self.beginResetModel()
         self._places = places
@@ -85,7 +85,7 @@ class TokenGroupsModel(QAbstractTableModel):
             return self._text(self._places[index.row()], index.column())
         return None
 
-    def _text(self, place: Place, column: int) -> str:
+    def _text(self, place: TokenTarget, column: int) -> str:
         if column == LEADS_TO:
             return place.name
         if column == TOKENS:

@@ -22,7 +22,7 @@ from app import theme
 from app.actions import keys_of, set_tip
 from app.theme.buttons import tool_button
 from app.theme.labels import Label
-from app.widgets.delegate_focus import pass_keys_on
+from app.widgets.delegate_focus import delegate_focus
 from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind
 
 Index = QModelIndex | QPersistentModelIndex
@@ -152,7 +152,7 @@ class BreakpointsPane(QFrame):
             bar.addWidget(button)
         bar.addStretch(1)
         layout.addWidget(self._pages, 1)
-        pass_keys_on(self, self.table, self.add)
+        delegate_focus(self, self.table, self.add)
         self._connect()
         self.show_breakpoints(())
 

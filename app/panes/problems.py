@@ -16,7 +16,7 @@ from app.theme import Role
 from app.theme.icons import icon
 from app.theme.labels import Label
 from app.theme.plain_text import plain_text
-from app.widgets.delegate_focus import pass_keys_on
+from app.widgets.delegate_focus import delegate_focus
 from engine.diagnosis.fixes import Fix, fixes
 from engine.source import Diagnostic, Severity, SourceText, Span
 
@@ -137,7 +137,7 @@ class ProblemsPane(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._stack)
-        pass_keys_on(self, self.table)
+        delegate_focus(self, self.table)
         self.table.clicked.connect(self._click)
         self.table.entered_by_key.connect(self._activate)
         theme.themes.changed.connect(self.table.viewport().update)

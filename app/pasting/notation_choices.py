@@ -12,7 +12,7 @@ from app.document import GrammarPart
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class NotationChoice:
     """A notation with those of its options that it sets.
 
     Attributes:
@@ -37,15 +37,15 @@ class Reading:
 
 
 READINGS: Final = (
-    Reading("Regex · Python", "As in Python's re module", "regex", (("dialect", "python"),)),
-    Reading(
+    NotationChoice("Regex · Python", "As in Python's re module", "regex", (("dialect", "python"),)),
+    NotationChoice(
         "Regex · ECMAScript",
         "As in ECMAScript with the u flag, which JSON Schema's pattern uses",
         "regex",
         (("dialect", "ecma"),),
     ),
-    Reading("GBNF", "Rules as llama.cpp reads them", "gbnf"),
-    Reading("JSON Schema", "Drafts 4 to 2020-12", "json_schema"),
+    NotationChoice("GBNF", "Rules as llama.cpp reads them", "gbnf"),
+    NotationChoice("JSON Schema", "Drafts 4 to 2020-12", "json_schema"),
 )
 WHITESPACE: Final[Mapping[str, tuple[str, str]]] = {
     "compact": ("Compact", "None at all"),
@@ -72,6 +72,6 @@ ADDITIONAL: Final[Mapping[str, tuple[str, str]]] = {
 }
 
 
-def reading_of(grammar: GrammarPart) -> Reading:
+def reading_of(grammar: GrammarPart) -> NotationChoice:
     """How a grammar is read."""
     return next((reading for reading in READINGS if reading.is_of(grammar)), READINGS[0])

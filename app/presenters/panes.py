@@ -13,17 +13,17 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 from app import theme
 from app.document import AutomatonPart, GrammarPart
 from app.panes.automaton import AutomatonPane
-from app.panes.automaton.view_state import HERE, View
+from app.panes.automaton.view_state import HERE, ViewState
 from app.panes.editor import EditorPane
 from app.panes.generation import GenerationPane
 from app.panes.problems import ProblemsPane
-from app.session import Drawn, Session, ruled_text, view_of
+from app.session import CompiledGrammarView, Session, grammar_prefix, view_of
 from app.theme.labels import Label
-from app.widgets.lazy import Late
-from app.workers.compile_messages import StandingAnswer
+from app.widgets.lazy import Lazy
+from app.workers.compile_messages import StackAnswer
 from app.workers.decode_messages import Back, DecodeView, GoTo, Lookup, Restart, Take, Why
 from app.workers.judge_messages import CoverAnswer, JudgeAnswer
-from engine.automata.rtn.rule_positions import RulePlaces
+from engine.automata.rtn.rule_positions import RulePositions
 from engine.diagnosis.test_strings.values import Coverage
 from engine.source import Diagnostic, SourceText, Span
 
@@ -59,9 +59,9 @@ class Panes(QObject):
         self.automaton = AutomatonPane()
         self.generation = GenerationPane()
         self.problems = ProblemsPane()
-        self._late_probabilities = Late(self._make_probabilities)
-        self.late_tests = Late(self._make_tests)
-        self.late_generated = Late(self._make_generated)
+        self._late_probabilities = Lazy(self._make_probabilities)
+        self.late_tests = Lazy(self._make_tests)
+        self.late_generated = Lazy(self._make_generated)
         self.generation.add_page(self._late_probabilities, "Probabilities")
         self.generation_column = self._head_generation()
         self._coverage_seen: frozenset[QWidget] = frozenset()  # the panes that show it
@@ -69,7 +69,7 @@ class Panes(QObject):
         self._counts_generated = False
         self._live: frozenset[int] = frozenset()
         self._spans: tuple[Span, ...] = ()
-        self._lit: Drawn | None = None  # the automaton that was lit last
+        self._lit: CompiledGrammarView | None = None  # the automaton that was lit last
         self._lighting = QTimer(self, singleShot=True, interval=0)
         self._lighting.timeout.connect(lambda: QTimer.singleShot(0, self, self._light))
         self._wire_grammar()
@@ -366,7 +366,7 @@ class Panes(QObject):
         self.editor.show_diagnostics(tuple(diagnostics))
         self.problems.show_diagnostics(tuple(diagnostics), source)
 
-    def _show_drawn(self, drawn: Drawn) -> None:
+    def _show_drawn(self, drawn: CompiledGrammarView) -> None:
         source = SourceText(drawn.request.text)
         folded = drawn.fold, drawn.rules, drawn.regions
         self.automaton.show_dfa(drawn.dfa, drawn.request.revision, None, source, *folded)
@@ -393,12 +393,12 @@ class Panes(QObject):
         states = self._live
         self.editor.show_live(self._spans)
         # Without live states the answer is still to come; without places it is known that none can be told.
-        places = (drawn.places or RulePlaces()) if drawn is not None and states else None
+        places = (drawn.places or RulePositions()) if drawn is not None and states else None
         view = self._session.decoding.view
-        output = ruled_text(view) or b""
-        if view.position is not None and ruled_text(view) is None:
-            self.automaton.set_live((), RulePlaces(), b"")  # the grammar does not rule here
-            self.automaton.show_standing(StandingAnswer(view.grammar_revision, b"", ()))
+        output = grammar_prefix(view) or b""
+        if view.position is not None and grammar_prefix(view) is None:
+            self.automaton.set_live((), RulePositions(), b"")  # the grammar does not rule here
+            self.automaton.show_standing(StackAnswer(view.grammar_revision, b"", ()))
             return
         if drawn is not None and drawn.is_whole and drawn.rules is not None and output != drawn.output:
             places = None  # the rules are asked for with the stacks
@@ -413,13 +413,13 @@ class Panes(QObject):
         self.generation.show_drawn(drawn.dfa if drawn and is_numbered else None, next(iter(states), None))
 
 
-def _view_of(part: AutomatonPart) -> View:
+def _view_of(part: AutomatonPart) -> ViewState:
     """What a document says of the automaton, as its pane has it."""
     kept = {name: getattr(part, name) for name in AutomatonPart.__struct_fields__ if name != "tokens"}
-    return View(**kept, tokens=HERE if part.tokens else None)
+    return ViewState(**kept, tokens=HERE if part.tokens else None)
 
 
-def _part_of(view: View) -> AutomatonPart:
+def _part_of(view: ViewState) -> AutomatonPart:
     """What is seen of the automaton, as a document says it."""
     kept = {name: getattr(view, name) for name in AutomatonPart.__struct_fields__ if name != "tokens"}
     return AutomatonPart(**kept, tokens=view.tokens is not None)

@@ -3,28 +3,28 @@
 Panes listen to the signals here; nobody but the session talks to the workers.
 """
 
-from app.session.compiling import Compiling, Drawn
+from app.session.compiling import CompiledGrammarView, Compiling
 from app.session.converting import Converting
 from app.session.debugging import Debugging
 from app.session.decoding import Decoding, view_of
-from app.session.forced import Coalescing
-from app.session.grammar_prefix import ruled_text
-from app.session.notification import Alarm
+from app.session.forced import ForcedQueries
+from app.session.grammar_prefix import grammar_prefix
+from app.session.notification import Notification
 from app.session.session import Session
-from app.session.test_runs import Judging
-from app.session.worker_pool import Groups
+from app.session.test_runs import StringTestRuns
+from app.session.worker_pool import WorkerPool
 
 __all__ = [
-    "Alarm",
-    "Coalescing",
+    "CompiledGrammarView",
     "Compiling",
     "Converting",
     "Debugging",
     "Decoding",
-    "Drawn",
-    "Groups",
-    "Judging",
+    "ForcedQueries",
+    "Notification",
     "Session",
-    "ruled_text",
+    "StringTestRuns",
+    "WorkerPool",
+    "grammar_prefix",
     "view_of",
 ]

@@ -24,26 +24,26 @@ from app.workers.compile_messages import (
     FormatRequest,
     NeighbourhoodAnswer,
     NeighbourhoodRequest,
-    StandingAnswer,
-    StandingRequest,
+    StackAnswer,
+    StackRequest,
 )
-from app.workers.export_messages import ExportAnswer, ExportList, ExportRequest, ExportTold, ListExports
+from app.workers.export_messages import ExportAnswer, ExportList, ExportOptionsMessage, ExportRequest, ListExports
 from app.workers.layout import PlainLayoutRequest
 from app.workers.messages import Failed
 from engine.source import Severity, SourceText
 
 if TYPE_CHECKING:
-    from app.graph.match.folding import Fold
-    from app.graph.match.regions import Regions
+    from app.graph.match.folding import FoldedEdge
+    from app.graph.match.regions import AutomatonRegions
     from app.graph.rules import RuleCharts
     from engine.automata.dfa.dfa import ByteDfa
-    from engine.automata.rtn.rule_positions import RulePlaces
+    from engine.automata.rtn.rule_positions import RulePositions
 
 DEBOUNCE_MS = 10  # what one key changes in several edits is one compile; a later key cancels the compile of an earlier
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class CompiledGrammarView:
     """A text that compiled, and the automaton that is drawn of it.
 
     Attributes:
@@ -63,10 +63,10 @@ class Drawn:
     output: bytes
     compile_ms: float
     too_large: str
-    fold: Fold | None = None
+    fold: FoldedEdge | None = None
     rules: RuleCharts | None = None
-    places: RulePlaces | None = None
-    regions: Regions | None = None
+    places: RulePositions | None = None
+    regions: AutomatonRegions | None = None
 
     @property
     def is_whole(self) -> bool:
@@ -108,7 +108,7 @@ class Compiling(QObject):
         self._document = document
         self._compile = compile_group
         self._layout = layout_group
-        self._good: Drawn | None = None
+        self._good: CompiledGrammarView | None = None
         self._stale = ""
         self._describes = False
         self._diagnosed = -1  # the revision whose findings were told
@@ -123,7 +123,7 @@ class Compiling(QObject):
         layout_group.failed.connect(self._on_layout_failed)
 
     @property
-    def good(self) -> Drawn | None:
+    def good(self) -> CompiledGrammarView | None:
         """The last text that compiled."""
         return self._good
 
@@ -157,7 +157,7 @@ class Compiling(QObject):
     def tell_standing(self, output: bytes) -> None:
         """Ask on which stacks the match stands after `output`; a later question takes the place of an earlier one."""
         if self._good is not None:
-            self._compile.submit(StandingRequest(self._good.request, output, self._good.rules is not None))
+            self._compile.submit(StackRequest(self._good.request, output, self._good.rules is not None))
 
     def format_text(self) -> None:
         """Ask what formatting would change in the text as it stands."""
@@ -177,14 +177,14 @@ class Compiling(QObject):
         """Ask for positions."""
         self._layout.submit(request)
 
-    def list_exports(self, told: ExportTold, *, has_model: bool) -> None:
+    def list_exports(self, told: ExportOptionsMessage, *, has_model: bool) -> None:
         """Ask which export targets fit the last good grammar."""
         if self._good is not None:
             self._compile.submit(ListExports(self._good.request, told, has_model))
         else:
             self.exports_listed.emit(ExportList((), "No grammar has compiled yet: mend it, then export it."))
 
-    def export(self, target: str, path: str, told: ExportTold, number: int) -> None:
+    def export(self, target: str, path: str, told: ExportOptionsMessage, number: int) -> None:
         """Ask for an export of the last good grammar; without a path, for how it would look."""
         if self._good is not None:
             self._compile.submit(ExportRequest(self._good.request, target, path, told, number))
@@ -209,7 +209,7 @@ class Compiling(QObject):
                         self._good, dfa=answer.dfa, output=request.output, fold=answer.fold, places=answer.places
                     )
                     self.drawn.emit(self._good)
-            case StandingAnswer():
+            case StackAnswer():
                 if self._good is not None and answer.revision == self._good.request.revision:
                     self.stood.emit(answer)
             case FormatAnswer():
@@ -239,7 +239,7 @@ class Compiling(QObject):
             self._set_stale("The grammar has an error" if errors == 1 else f"The grammar has {errors} errors")
             return
         drawn = answer.dfa, b"", answer.compile_ms, answer.too_large, answer.fold, answer.rules, answer.places
-        self._good = Drawn(request, *drawn, answer.regions)
+        self._good = CompiledGrammarView(request, *drawn, answer.regions)
         self._set_stale("")
         self.compiled.emit(self._good)
         self.drawn.emit(self._good)

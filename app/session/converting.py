@@ -11,7 +11,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from app.jobs import JobGroup
-from app.session.compiling import Compiling, Drawn
+from app.session.compiling import CompiledGrammarView, Compiling
 from app.workers.convert_messages import (
     ConvertAnswer,
     ConvertRequest,
@@ -70,7 +70,7 @@ class Converting(QObject):
         if self._compiling.good is not None:
             self._on_compiled(self._compiling.good)
 
-    def _on_compiled(self, drawn: Drawn) -> None:
+    def _on_compiled(self, drawn: CompiledGrammarView) -> None:
         request = GenerateRequest(drawn.request, self._spelling)
         if self._spelling and request != self._asked:
             self._asked = request

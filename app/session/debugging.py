@@ -17,12 +17,12 @@ from PySide6.QtCore import QObject, Signal
 
 from app.document import Document
 from app.jobs import JobGroup
-from app.session.compiling import Compiling, Drawn
+from app.session.compiling import CompiledGrammarView, Compiling
 from app.session.decoding import Decoding
-from app.session.grammar_prefix import ruled_text
-from app.workers.compile_messages import StandingAnswer
-from app.workers.decode_messages import BreakpointAnswer, DecodeView, FindBreakpoint, TwinAnswer, WriteTwin
-from engine.automata.rtn.rule_positions import RulePlaces
+from app.session.grammar_prefix import grammar_prefix
+from app.workers.compile_messages import StackAnswer
+from app.workers.decode_messages import BaselineAnswer, BreakpointAnswer, DecodeView, FindBreakpoint, RunBaseline
+from engine.automata.rtn.rule_positions import RulePositions
 from engine.decoding.debugging.breakpoints import (
     Breakpoint,
     BreakpointKind,
@@ -31,7 +31,7 @@ from engine.decoding.debugging.breakpoints import (
     reached_states,
     toggled,
 )
-from engine.decoding.debugging.run_until import Goal, Progress, RunUntil, reached
+from engine.decoding.debugging.run_until import Goal, RunProgress, RunUntil, reached
 from engine.vocabulary.visible import visible
 
 _UNTOLD = "Where the match stands in the drawn rules cannot be told, so no breakpoint on a state can be minded"
@@ -65,7 +65,7 @@ class Debugging(QObject):
         self._until = RunUntil()
         self._steps = 0
         self._depth: int | None = None
-        self._places: tuple[bytes, RulePlaces | None] | None = None  # after an output
+        self._places: tuple[bytes, RulePositions | None] | None = None  # after an output
         self._were: tuple[bytes, frozenset[StateName]] | None = None  # the states before a step
         self._text: str | None = None  # of the grammar that compiled last
         group.answered.connect(self._on_answer)
@@ -125,7 +125,7 @@ class Debugging(QObject):
             self._depth = passage.depth_before
         if self._until.needs_passage and passage is None:
             return _BROKEN
-        now = Progress(self._steps, self._depth, node.step, position, passage, states)
+        now = RunProgress(self._steps, self._depth, node.step, position, passage, states)
         for one in reached_states(self.breakpoints, states):
             self.breakpoint_hit.emit(one)
             return f"Breakpoint: the match reached {name_of(one)}"
@@ -147,7 +147,7 @@ class Debugging(QObject):
 
     def _states_passed(self, view: DecodeView) -> frozenset[StateName] | None:
         """The states that the last step came to, as far as anybody asks; None while that is being found out."""
-        names, output = self._state_names, ruled_text(view)
+        names, output = self._state_names, grammar_prefix(view)
         if not names or output is None:
             return frozenset()
         came = self._passed_in_whole(view) if any(not rule for rule, _ in names) else frozenset()
@@ -161,7 +161,7 @@ class Debugging(QObject):
     def _passed_in_whole(self, view: DecodeView) -> frozenset[StateName]:
         """Those of the whole automaton, byte by byte."""
         drawn = self._compiling.good
-        output = ruled_text(view)
+        output = grammar_prefix(view)
         if drawn is None or not drawn.is_whole or not output or view.trace.current is None:
             return frozenset()
         step = view.trace.nodes[view.trace.current].step
@@ -192,9 +192,9 @@ class Debugging(QObject):
         self._were = output, lit
         return lit - before
 
-    def _on_stood(self, answer: StandingAnswer) -> None:
+    def _on_stood(self, answer: StackAnswer) -> None:
         self._places = answer.output, answer.places
-        if ruled_text(self._decoding.view) == answer.output and self._wants_states:
+        if grammar_prefix(self._decoding.view) == answer.output and self._wants_states:
             self._decoding.go_on()
 
     # --- breakpoints -------------------------------------------------------------------------------------------------
@@ -219,7 +219,7 @@ class Debugging(QObject):
     def _forget(self) -> None:
         self._text = self._places = self._were = None
 
-    def _on_compiled(self, drawn: Drawn) -> None:
+    def _on_compiled(self, drawn: CompiledGrammarView) -> None:
         """Switch off what another text has under other numbers: a state, and a place in a regular expression."""
         text, self._text = drawn.request.text, drawn.request.text if self._text is None else self._text
         if text == self._text:
@@ -232,34 +232,34 @@ class Debugging(QObject):
     @property
     def is_writing_twin(self) -> bool:
         """Whether the twin is being written; steps wait for it."""
-        return any(isinstance(request, WriteTwin) for request in self._group.pending)
+        return any(isinstance(request, RunBaseline) for request in self._group.pending)
 
     def write_twin(self) -> None:
         """Write what the model would have written without the grammar."""
-        self._decoding.stop_for(WriteTwin)
+        self._decoding.stop_for(RunBaseline)
         self.cancel_twin()
-        self._group.submit(WriteTwin())
+        self._group.submit(RunBaseline())
 
     def cancel_twin(self) -> None:
         """Keep what there is of it."""
-        self._group.cancel(lambda request: isinstance(request, WriteTwin))
+        self._group.cancel(lambda request: isinstance(request, RunBaseline))
 
     # --- answers -----------------------------------------------------------------------------------------------------
 
     def _on_answer(self, request: Any, answer: Any) -> None:
         match answer:
-            case TwinAnswer():
+            case BaselineAnswer():
                 self.twin_written.emit(answer)
             case BreakpointAnswer(breakpoint=None):
                 self.breakpoint_refused.emit(answer.why_not)
             case BreakpointAnswer(breakpoint=Breakpoint() as found):
                 self.toggle(found)
-            case DecodeView() if isinstance(request, WriteTwin | FindBreakpoint):
+            case DecodeView() if isinstance(request, RunBaseline | FindBreakpoint):
                 # The worker refused, and the sentence stands in the view.
-                (self.twin_stopped if isinstance(request, WriteTwin) else self.breakpoint_refused).emit(answer.error)
+                (self.twin_stopped if isinstance(request, RunBaseline) else self.breakpoint_refused).emit(answer.error)
 
     def _on_lost(self, request: Any, why: str) -> None:
-        if isinstance(request, WriteTwin) and not self.is_writing_twin:
+        if isinstance(request, RunBaseline) and not self.is_writing_twin:
             self.twin_stopped.emit(why)
 
 

@@ -21,8 +21,8 @@ from PySide6.QtCore import QObject, Signal
 
 from app.document import Document, DocumentFile, ModelPart
 from app.jobs import JobGroup
-from app.session.compiling import Drawn
-from app.session.queries import Questions
+from app.session.compiling import CompiledGrammarView
+from app.session.queries import DecodeQueries
 from app.session.sharing import share_request
 from app.workers.decode_messages import (
     Back,
@@ -36,6 +36,7 @@ from app.workers.decode_messages import (
     PipelineRefused,
     Restart,
     RestoreTrace,
+    RunBaseline,
     SampleMany,
     SetBudget,
     SetGrammar,
@@ -45,14 +46,13 @@ from app.workers.decode_messages import (
     StepOnce,
     Take,
     Why,
-    WriteTwin,
 )
 from app.workers.forced_messages import MeasureStrategies
 from app.workers.messages import Failed
 from app.workers.replaying import OpenOutput
 from engine.decoding.debugging.breakpoints import Breakpoint
 from engine.decoding.pipeline_settings import PipelineSettings
-from engine.decoding.values import Chat, FormerBranch, SamplerSettings, Trace
+from engine.decoding.values import ArchivedBranch, Chat, SamplerSettings, Trace
 
 _STOPPED_BY: dict[type, str] = {
     Take: "a token was chosen by hand",
@@ -64,7 +64,7 @@ _STOPPED_BY: dict[type, str] = {
     SetPrompt: "the prompt changed",
     SetPipeline: "the processors changed",
     SampleMany: "many seeds are generated first",
-    WriteTwin: "the output without the grammar is generated first",
+    RunBaseline: "the output without the grammar is generated first",
     MeasureStrategies: "the strategies are measured first",
 }
 """The requests that end a run, and why: they move the session, change what the next token depends on in a way that
@@ -74,10 +74,10 @@ Judge: TypeAlias = Callable[[DecodeView], str | None]
 """After a step of a run: why it stops there; empty where it goes on, None where that is still to be found out."""
 
 
-class Decoding(Questions):
+class Decoding(DecodeQueries):
     """Sends decode requests and keeps the last view.
 
-    Signals, besides those of `Questions`:
+    Signals, besides those of `DecodeQueries`:
         viewed(DecodeView): what the generation panes show.
         running_changed(is running): Run began or ended.
         run_ended(why): a run stopped for another reason than the user's Pause or the end of the generation.
@@ -157,7 +157,7 @@ class Decoding(Questions):
         """Keep the model that serves now."""
         self._group.cancel(lambda request: isinstance(request, OpenModel))
 
-    def set_grammar(self, drawn: Drawn) -> None:
+    def set_grammar(self, drawn: CompiledGrammarView) -> None:
         """Go on with a grammar that compiled."""
         self._drawn, compiled = drawn, drawn.request
         self._grammar = SetGrammar(compiled.revision, compiled.notation, compiled.text, compiled.options)
@@ -415,7 +415,7 @@ class Decoding(Questions):
         content = self._document.content
         steps = {node.id: node.step for node in trace.nodes}
         if trace.path:
-            branch = FormerBranch(content.model.name, content.prompt, tuple(steps[node_id] for node_id in trace.path))
+            branch = ArchivedBranch(content.model.name, content.prompt, tuple(steps[node_id] for node_id in trace.path))
             self._document.add_former(branch)
 
     def _restore_if_ready(self) -> bool:

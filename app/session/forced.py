@@ -26,7 +26,7 @@ from app.workers.forced_messages import (
 )
 
 
-class Coalescing(QObject):
+class ForcedQueries(QObject):
     """Asks about forced runs.
 
     Signals:

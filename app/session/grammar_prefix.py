@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.workers.decode_messages import DecodeView
 
 
-def ruled_text(view: DecodeView) -> bytes | None:
+def grammar_prefix(view: DecodeView) -> bytes | None:
     """What leads to where the grammar stands; None where it does not rule, and before there is a position."""
     position = view.position
     if position is None:

@@ -11,7 +11,7 @@ Place = Literal["window", "generation"]
 
 
 @dataclass(frozen=True, slots=True)
-class Alarm:
+class Notification:
     """What a banner says.
 
     Attributes:

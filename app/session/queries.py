@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.document import Document
 from app.jobs import JobGroup
-from app.session.compiling import Drawn
+from app.session.compiling import CompiledGrammarView
 from app.workers.compile_messages import CompileRequest
 from app.workers.decode_messages import (
     DecodeView,
@@ -22,7 +22,7 @@ from app.workers.decode_messages import (
     TokensRequest,
     WhyAnswer,
 )
-from app.workers.export_messages import ExportAnswer, ExportRequest, ExportTold
+from app.workers.export_messages import ExportAnswer, ExportOptionsMessage, ExportRequest
 from app.workers.replaying import AssessAnswer, AssessOutput, ReplayAnswer, ReplayOutput, ReplayQuestion
 from app.workers.sharing import ShareAnswer
 
@@ -30,7 +30,7 @@ _LOST = "The check was stopped. Change the output to check it again."
 _ASSESS_DELAY_MS = 150  # whoever steps faster does not read how far the end is
 
 
-class Questions(QObject):
+class DecodeQueries(QObject):
     """Asks, and tells the answers; what it asks about is the last view.
 
     Signals:
@@ -57,7 +57,7 @@ class Questions(QObject):
         self._document = document
         self._group = group
         self._view = DecodeView()
-        self._drawn: Drawn | None = None
+        self._drawn: CompiledGrammarView | None = None
         self._assessment = QTimer(self, singleShot=True, interval=_ASSESS_DELAY_MS)
         self._assessment.timeout.connect(self._assess)
 
@@ -101,7 +101,7 @@ class Questions(QObject):
         """Keep the outcomes so far."""
         self._group.cancel(lambda request: isinstance(request, SampleMany))
 
-    def export(self, target: str, path: str, told: ExportTold, number: int) -> None:
+    def export(self, target: str, path: str, told: ExportOptionsMessage, number: int) -> None:
         """Ask for an export over the model's vocabulary; without a path, for how it would look."""
         if (drawn := self._drawn) is not None:
             self.cancel_export()

@@ -14,17 +14,17 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from app.display_text import context_full, unmarked
 from app.document import Document
 from app.jobs import JobGroup
-from app.session.compiling import Compiling, Drawn
+from app.session.compiling import CompiledGrammarView, Compiling
 from app.session.converting import Converting
 from app.session.debugging import Debugging
 from app.session.decoding import Decoding
-from app.session.forced import Coalescing
-from app.session.grammar_prefix import ruled_text
-from app.session.notification import Alarm, post_mortem
-from app.session.test_runs import Judging
-from app.session.worker_pool import Groups
+from app.session.forced import ForcedQueries
+from app.session.grammar_prefix import grammar_prefix
+from app.session.notification import Notification, post_mortem
+from app.session.test_runs import StringTestRuns
+from app.session.worker_pool import WorkerPool
 from app.workers.compile_messages import CompileRequest
-from app.workers.decode_messages import DecodeView, OpenModel, RestoreTrace, SampleMany, SetGrammar, WriteTwin
+from app.workers.decode_messages import DecodeView, OpenModel, RestoreTrace, RunBaseline, SampleMany, SetGrammar
 from app.workers.export_messages import ExportRequest
 from app.workers.forced_messages import CompareSpellings, ListIndex, MeasureStrategies
 from app.workers.messages import Failed, Progress
@@ -36,7 +36,7 @@ _PROCESS_NAMES = {"compile": "The compiler", "decode": "The model's", "layout": 
 _ACTIVITIES: tuple[tuple[type, str], ...] = (
     (OpenModel, "Loading {}"),
     (SampleMany, "Sampling"),
-    (WriteTwin, "Writing without the grammar"),
+    (RunBaseline, "Writing without the grammar"),
     (MeasureStrategies, "Measuring strategies"),
     (CompareSpellings, "Comparing spellings"),
     (ListIndex, "Listing tokens"),
@@ -69,15 +69,15 @@ class Session(QObject):
     alarmed = Signal(object)
     alarm_withdrawn = Signal(object)
 
-    def __init__(self, document: Document, groups: Groups, parent: QObject | None = None) -> None:
+    def __init__(self, document: Document, groups: WorkerPool, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.document = document
         self.groups = groups
         self.compiling = Compiling(document, groups.compile, groups.layout, self)
         self.decoding = Decoding(document, groups.decode, self)
         self.debugging = Debugging(document, groups.decode, self.compiling, self.decoding, self)
-        self.coalescing = Coalescing(groups.decode, self)
-        self.judging = Judging(document, groups.judge, self.compiling, self.decoding, self)
+        self.coalescing = ForcedQueries(groups.decode, self)
+        self.judging = StringTestRuns(document, groups.judge, self.compiling, self.decoding, self)
         self.converting = Converting(groups.judge, self.compiling, self)
         self._progress: dict[type, Progress] = {}
         self._activity: tuple[str, int, int | None] = ("", 0, None)
@@ -139,7 +139,7 @@ class Session(QObject):
         if self._is_reading_for_long:
             self.decoding.cancel_grammar()
         self.coalescing.cancel_all()
-        waited_for = OpenModel | SampleMany | WriteTwin | RestoreTrace | ExportRequest | ShareTrace
+        waited_for = OpenModel | SampleMany | RunBaseline | RestoreTrace | ExportRequest | ShareTrace
         for group in (self.groups.decode, self.groups.compile):
             group.cancel(lambda request: isinstance(request, waited_for))
 
@@ -174,12 +174,12 @@ class Session(QObject):
         return ""
 
     def _on_view(self, view: DecodeView) -> None:
-        if (text := ruled_text(view)) is not None:
+        if (text := grammar_prefix(view)) is not None:
             self.compiling.draw_around(text)
         self._update_live()
         self.step_allowed_changed.emit(self.step_refusal)
 
-    def _on_drawn(self, drawn: Drawn) -> None:
+    def _on_drawn(self, drawn: CompiledGrammarView) -> None:
         self.drawn.emit(drawn)
         self._update_live()
 
@@ -189,7 +189,7 @@ class Session(QObject):
         self.step_allowed_changed.emit(self.step_refusal)
 
     def _update_live(self) -> None:
-        drawn, text = self.compiling.good, ruled_text(self.decoding.view)
+        drawn, text = self.compiling.good, grammar_prefix(self.decoding.view)
         state = None
         if drawn is not None and text is not None:
             state = live_state(drawn, text)
@@ -237,7 +237,7 @@ class Session(QObject):
         served = self.decoding.view.model
         still = f" {served.name} still serves." if served else ""
         self.alarmed.emit(
-            Alarm(
+            Notification(
                 "generation",
                 "The model did not load",
                 f"{sentence.rstrip('.')}.{still}",
@@ -248,14 +248,14 @@ class Session(QObject):
 
     def _on_model_differs(self, name: str) -> None:
         text = f"This document was made with another {name}: its steps are the same, their probabilities may not be."
-        self.alarmed.emit(Alarm("generation", text, severity="hint"))
+        self.alarmed.emit(Notification("generation", text, severity="hint"))
 
     def _on_autosave_failed(self, reason: str) -> None:
         text = f"Autosave does not work ({reason}): a crash would lose your changes. Save the document elsewhere."
-        self.alarmed.emit(Alarm("window", text, severity="warning"))
+        self.alarmed.emit(Notification("window", text, severity="warning"))
 
     def _on_failed(self, failed: Failed) -> None:
-        self.alarmed.emit(Alarm("window", f"Turnstile met a bug of its own: {failed.summary}", failed.traceback))
+        self.alarmed.emit(Notification("window", f"Turnstile met a bug of its own: {failed.summary}", failed.traceback))
 
     def _on_died(self, group: JobGroup, exit_code: int, lost: Any, restarted: bool) -> None:
         name = f"{_PROCESS_NAMES[group.name]} process"
@@ -263,14 +263,16 @@ class Session(QObject):
         if restarted:
             text = f"{name} stopped ({_cause(exit_code)}) and was restarted."
             self._revive(group)
-            self.alarmed.emit(Alarm("window", text, details, severity="warning"))
+            self.alarmed.emit(Notification("window", text, details, severity="warning"))
         else:
             if group is self.groups.decode:
                 self._decode_is_gone = True
                 self.decoding.pause()
                 self.step_allowed_changed.emit(self.step_refusal)
             text = f"{name} stopped again ({_cause(exit_code)}). What it did last may be the reason."
-            self.alarmed.emit(Alarm("window", text, details, button="Restart", action=lambda: self._restart(group)))
+            self.alarmed.emit(
+                Notification("window", text, details, button="Restart", action=lambda: self._restart(group))
+            )
 
     def _restart(self, group: JobGroup) -> None:
         group.restart()
@@ -287,7 +289,7 @@ class Session(QObject):
             self.compiling.compile_now()
 
 
-def live_state(drawn: Drawn, output: bytes) -> int | None:
+def live_state(drawn: CompiledGrammarView, output: bytes) -> int | None:
     """The drawn state that an output leads to; None where it is not drawn."""
     if drawn.is_whole:
         return drawn.dfa.run(output)

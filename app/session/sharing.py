@@ -7,7 +7,7 @@ import msgspec
 from app.document import Document
 from app.workers.sharing import ShareTrace
 from engine.decoding.values import Trace
-from engine.document.shared_work import GrammarText, ModelName, Work
+from engine.document.shared_work import SharedGrammar, SharedModel, SharedWork
 
 
 def share_request(path: str, document: Document, *, is_own: bool) -> ShareTrace:
@@ -19,10 +19,10 @@ def share_request(path: str, document: Document, *, is_own: bool) -> ShareTrace:
         is_own: whether its trace is the worker's own, which then need not go there.
     """
     content = document.content
-    work = Work(
+    work = SharedWork(
         title=document.title,
-        grammar=msgspec.convert(msgspec.structs.asdict(content.grammar), GrammarText),
-        model=ModelName(content.model.spec, content.model.name),
+        grammar=msgspec.convert(msgspec.structs.asdict(content.grammar), SharedGrammar),
+        model=SharedModel(content.model.spec, content.model.name),
         prompt=content.prompt,
         sampler=content.sampler,
         max_tokens=content.max_tokens,

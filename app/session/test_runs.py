@@ -16,7 +16,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.document import Document
 from app.jobs import JobGroup
-from app.session.compiling import Compiling, Drawn
+from app.session.compiling import CompiledGrammarView, Compiling
 from app.session.decoding import Decoding
 from app.workers.decode_messages import DecodeView, ManyAnswer
 from app.workers.judge_messages import (
@@ -34,7 +34,7 @@ _DELAY_MS = 40  # edits of several strings at once are one question
 _OUTPUT_DELAY_MS = 400  # nobody reads a coverage at every step of a run
 
 
-class Judging(QObject):
+class StringTestRuns(QObject):
     """Asks what the grammar makes of the test strings.
 
     Signals:
@@ -54,7 +54,7 @@ class Judging(QObject):
     ) -> None:
         super().__init__(parent)
         self._document, self._group, self._decoding = document, group, decoding
-        self._drawn: Drawn | None = None
+        self._drawn: CompiledGrammarView | None = None
         self._is_watched = False
         self._asked: JudgeRequest | None = None
         self._asked_outputs: CoverRequest | None = None
@@ -108,7 +108,7 @@ class Judging(QObject):
     def _matters(self) -> bool:
         return bool(self._document.content.test_strings) or self._is_watched
 
-    def _on_compiled(self, drawn: Drawn) -> None:
+    def _on_compiled(self, drawn: CompiledGrammarView) -> None:
         self._drawn = drawn
         self._timer.start()
         self._output_timer.start()

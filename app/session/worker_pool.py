@@ -17,7 +17,7 @@ _DECODE_GRACE_MS = 10_000  # a kill loses the model, and loading it again takes 
 _LAYOUT_LIMIT_MS = 1_500  # then the plain layout serves, which has its time: on a busy machine it was stopped, too
 
 
-class Groups(QObject):
+class WorkerPool(QObject):
     """Job groups by name. `decode_handler` makes what the decode process runs; tests give it other models."""
 
     def __init__(

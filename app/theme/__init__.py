@@ -29,9 +29,9 @@ __all__ = [
     "Theme",
     "ThemeName",
     "apply",
+    "apply_font",
     "colour",
     "current",
-    "dress",
     "mono_font",
     "prepare",
     "system_theme",
@@ -82,7 +82,7 @@ def prepare(app: QApplication, name: str) -> None:
     app.setFont(ui_font())
 
 
-def dress(window: QWidget) -> None:
+def apply_font(window: QWidget) -> None:
     """Have a window wear the style sheet from now on, in every theme that comes, with all that it holds and opens.
 
     A popup that Qt takes away from its parent must be dressed by itself. An application's own sheet looks the same and

@@ -23,7 +23,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen, QStaticT
 
 from app import theme
 from app.display_text import candidate_text, change_column, percent_column
-from app.models.candidates import Column, masked_text
+from app.models.candidates import CandidateColumn, masked_text
 from app.widgets.token_paint import TokenColours, mix, runs, tabular, token_colours
 from engine.decoding.values import Candidate
 
@@ -35,7 +35,7 @@ _FIGURES = ">99.99%"
 _MOST_KEPT = 2_048  # texts that stay laid out
 
 
-class Row(NamedTuple):
+class CandidateRow(NamedTuple):
     """A row to paint: its candidate, its place, and what it says of the target state."""
 
     candidate: Candidate
@@ -121,19 +121,21 @@ class CandidatePainter:
         """The height of a row, pixels."""
         return round(self._token_metrics.height()) + 9
 
-    def width_of(self, column: Column) -> int:
+    def width_of(self, column: CandidateColumn) -> int:
         """The width that a column needs, pixels; the least one for the token."""
         sample = {
-            Column.RANK: f"{max(self.vocabulary_size, 100):,}",
-            Column.TOKEN: "0" * 9,
-            Column.ID: str(max(self.vocabulary_size, 100)),
-            Column.PROBABILITY: _FIGURES * 2 + "0" * 10,
-            Column.CHANGE: "Change",
-            Column.STATE: "State",
+            CandidateColumn.RANK: f"{max(self.vocabulary_size, 100):,}",
+            CandidateColumn.TOKEN: "0" * 9,
+            CandidateColumn.ID: str(max(self.vocabulary_size, 100)),
+            CandidateColumn.PROBABILITY: _FIGURES * 2 + "0" * 10,
+            CandidateColumn.CHANGE: "Change",
+            CandidateColumn.STATE: "State",
         }[column]
         return round(self._metrics.horizontalAdvance(sample)) + 2 * PADDING
 
-    def paint(self, painter: QPainter, rows: Iterable[Row], columns: Mapping[Column, tuple[float, float]]) -> None:
+    def paint(
+        self, painter: QPainter, rows: Iterable[CandidateRow], columns: Mapping[CandidateColumn, tuple[float, float]]
+    ) -> None:
         """Paint rows: of all of them first the grounds, then the bars, the figures and the tokens.
 
         Args:
@@ -149,13 +151,13 @@ class CandidatePainter:
         inner = {column: (at + PADDING, at + width - PADDING) for column, (at, width) in columns.items()}
         self._grounds(painter, rows, left, right)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)  # only now: whole pixels need none, and it takes long
-        if Column.PROBABILITY in inner:
-            self._bars(painter, rows, *inner[Column.PROBABILITY])
+        if CandidateColumn.PROBABILITY in inner:
+            self._bars(painter, rows, *inner[CandidateColumn.PROBABILITY])
         self._figures(painter, rows, inner)
-        if Column.TOKEN in inner:
-            self._tokens_of(painter, rows, *inner[Column.TOKEN])
+        if CandidateColumn.TOKEN in inner:
+            self._tokens_of(painter, rows, *inner[CandidateColumn.TOKEN])
 
-    def _grounds(self, painter: QPainter, rows: Sequence[Row], left: float, right: float) -> None:
+    def _grounds(self, painter: QPainter, rows: Sequence[CandidateRow], left: float, right: float) -> None:
         height = self.row_height
         for row in rows:
             if row.is_selected or row.is_hovered:
@@ -165,12 +167,14 @@ class CandidatePainter:
         bottoms = [row.top + height - 0.5 for row in rows]
         painter.drawLines([QLineF(left, bottom, right, bottom) for bottom in bottoms])
 
-    def _figures(self, painter: QPainter, rows: Sequence[Row], columns: Mapping[Column, tuple[float, float]]) -> None:
+    def _figures(
+        self, painter: QPainter, rows: Sequence[CandidateRow], columns: Mapping[CandidateColumn, tuple[float, float]]
+    ) -> None:
         """Write the figures, each at the right of its box; those of one colour after one another."""
         down = (self.row_height - self._metrics.height()) / 2
         written: dict[Role, list[tuple[QPointF, QStaticText]]] = {role: [] for role in self._dress.roles}
         for column, (left, right) in columns.items():
-            if column is Column.TOKEN:
+            if column is CandidateColumn.TOKEN:
                 continue
             for row in rows:
                 for at, text, role in self._facts(column, row, left, right):
@@ -183,19 +187,21 @@ class CandidatePainter:
             for place, static in texts:
                 draw(place, static)
 
-    def _facts(self, column: Column, row: Row, left: float, right: float) -> tuple[tuple[float, str, Role], ...]:
+    def _facts(
+        self, column: CandidateColumn, row: CandidateRow, left: float, right: float
+    ) -> tuple[tuple[float, str, Role], ...]:
         """What stands in a column: where it ends, its text, and its colour."""
         candidate = row.candidate
         match column:
-            case Column.RANK:
+            case CandidateColumn.RANK:
                 return ((right, f"{candidate.rank:,}", Role.MUTED),)
-            case Column.ID:
+            case CandidateColumn.ID:
                 return ((right, str(candidate.token_id), Role.MUTED),)
-            case Column.PROBABILITY:
+            case CandidateColumn.PROBABILITY:
                 role = Role.TEXT if candidate.allowed else Role.MUTED
                 before = (left + self._figure_width, percent_column(candidate.p), Role.MUTED)
                 return before, (right, masked_text(candidate), role)
-            case Column.CHANGE:
+            case CandidateColumn.CHANGE:
                 text = change_column(candidate.p, candidate.p_masked)
                 return ((right, text, Role.ALLOWED if text.startswith("+") else Role.MUTED),)
             case _:
@@ -206,7 +212,7 @@ class CandidatePainter:
         laid = self._laid[text] = _laid(text, self._dress.figures)
         return laid
 
-    def _bars(self, painter: QPainter, rows: Sequence[Row], left: float, right: float) -> None:
+    def _bars(self, painter: QPainter, rows: Sequence[CandidateRow], left: float, right: float) -> None:
         """The axis, the model's wish as an outline, and what the mask makes of it, between the two numbers."""
         left, right = left + self._figure_width + PADDING, right - self._figure_width - PADDING / 2
         height, room = self.row_height, right - left - 1
@@ -230,7 +236,7 @@ class CandidatePainter:
         length = width * min(p / self.peak, 1.0) if self.peak > 0 else 0.0
         return length if length >= _LEAST_BAR else 0.0
 
-    def _tokens_of(self, painter: QPainter, rows: Sequence[Row], left: float, right: float) -> None:
+    def _tokens_of(self, painter: QPainter, rows: Sequence[CandidateRow], left: float, right: float) -> None:
         metrics = self._token_metrics
         down = (self.row_height - metrics.height()) / 2
         strike = metrics.ascent() - metrics.xHeight() / 2

@@ -63,7 +63,7 @@ PLOTS: Final = Library(
 
 
 class _Import:
-    """The import of one library, which every `LateImport` of this process shares."""
+    """The import of one library, which every `DeferredImport` of this process shares."""
 
     def __init__(self, library: Library) -> None:
         self._library = library
@@ -124,7 +124,7 @@ class _Import:
 _imports: dict[str, _Import] = {}
 
 
-class LateImport(QObject):
+class DeferredImport(QObject):
     """One library.
 
     Signals:

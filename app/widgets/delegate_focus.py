@@ -33,11 +33,11 @@ class _Passing(QObject):
         return False
 
 
-def pass_keys_on(pane: QWidget, *inner: QWidget) -> None:
+def delegate_focus(pane: QWidget, *inner: QWidget) -> None:
     """Have a pane that is given the keys (`setFocus`) pass them on to the first of some widgets that can be seen."""
     _Passing(pane, inner)
 
 
-def passes_keys_on(pane: QWidget) -> bool:
+def delegates_focus(pane: QWidget) -> bool:
     """Whether a pane knows whom to give its keys."""
     return pane.findChild(_Passing, options=Qt.FindChildOption.FindDirectChildrenOnly) is not None

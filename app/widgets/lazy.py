@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QTabWidget, QWidget
 Built = TypeVar("Built", bound=QWidget)
 
 
-class Late(Generic[Built]):
+class Lazy(Generic[Built]):
     """A widget that is made when it is first asked for.
 
     Attributes:
@@ -49,7 +49,7 @@ class Late(Generic[Built]):
             self._waiting.append(take)
 
 
-class LateTabs(QTabWidget):
+class LazyTabs(QTabWidget):
     """Tabs, some of which hold a place until they are opened."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -58,7 +58,7 @@ class LateTabs(QTabWidget):
         self._late: dict[QWidget, Callable[[], QWidget]] = {}
         self.currentChanged.connect(self._open)
 
-    def add_late(self, page: Late[Built], title: str) -> None:
+    def add_late(self, page: Lazy[Built], title: str) -> None:
         """Add a tab for a page that is still to be made."""
         if page.built is not None:
             self.addTab(page.built, title)

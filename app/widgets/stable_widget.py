@@ -13,7 +13,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLayout, QWidget
 
 
-class Steady(QWidget):
+class StableWidget(QWidget):
     """Holds what is laid out in `inner`, and asks for room only where more or less of it is needed.
 
     Attributes:
@@ -31,7 +31,7 @@ class Steady(QWidget):
         self._needed = -1  # the height that was asked for last
 
     @classmethod
-    def around(cls, widget: QWidget) -> Steady:
+    def around(cls, widget: QWidget) -> StableWidget:
         """Around a single widget, for a place whose width does not depend on it."""
         steady = cls()
         layout = QHBoxLayout(steady.inner)

@@ -16,7 +16,7 @@ _SOON_MS = 15
 _APART_MS = 100
 
 
-class Unhurried(QObject):
+class Throttle(QObject):
     """Calls something soon after it was asked for, and not again for a while."""
 
     def __init__(self, act: Callable[[], None], parent: QObject) -> None:

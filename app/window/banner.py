@@ -9,7 +9,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
 from app import theme
-from app.session import Alarm
+from app.session import Notification
 from app.theme.buttons import close_button, push_button
 from app.theme.icons import IconLabel
 from app.theme.labels import Label
@@ -23,7 +23,7 @@ _SIGNS = {
 _MOST = 3  # older ones make room: a wall of banners hides the work
 
 
-class AlarmBanner(QFrame):
+class NotificationBanner(QFrame):
     """One alarm, until it is dismissed or acted on.
 
     Signals:
@@ -32,7 +32,7 @@ class AlarmBanner(QFrame):
 
     dismissed = Signal(object)
 
-    def __init__(self, alarm: Alarm) -> None:
+    def __init__(self, alarm: Notification) -> None:
         super().__init__()
         self.alarm = alarm
         self.setProperty("role", "banner")
@@ -102,28 +102,28 @@ class BannerStack(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._banners: list[AlarmBanner] = []
+        self._banners: list[NotificationBanner] = []
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(0, 0, 0, 0)
         self._layout.setSpacing(1)
 
     @property
-    def banners(self) -> list[AlarmBanner]:
+    def banners(self) -> list[NotificationBanner]:
         """What is shown, oldest first."""
         return list(self._banners)
 
-    def withdraw(self, alarm: Alarm) -> None:
+    def withdraw(self, alarm: Notification) -> None:
         """Close the banner of an alarm that no longer holds, if it is open."""
         for banner in self.banners:
             if banner.alarm is alarm:
                 banner.dismiss()
 
-    def show_alarm(self, alarm: Alarm) -> AlarmBanner:
+    def show_alarm(self, alarm: Notification) -> NotificationBanner:
         """Add an alarm; one of the same text is replaced."""
         shown = self.banners
         for banner in [other for other in shown if other.alarm.text == alarm.text] or shown[: len(shown) + 1 - _MOST]:
             banner.dismiss()
-        banner = AlarmBanner(alarm)
+        banner = NotificationBanner(alarm)
         banner.dismissed.connect(self._banners.remove)
         self._banners.append(banner)
         self._layout.addWidget(banner)

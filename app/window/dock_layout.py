@@ -13,8 +13,8 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSplitter, QTabWidget, QVBoxLayout, QWidget
 
 from app.storage import is_small_number
-from app.widgets.delegate_focus import passes_keys_on
-from app.widgets.lazy import Built, Late, LateTabs
+from app.widgets.delegate_focus import delegates_focus
+from app.widgets.lazy import Built, Lazy, LazyTabs
 
 NARROW_BELOW = 1400
 _WIDE_SHARES = (28, 36, 36)
@@ -26,7 +26,7 @@ _LEAST_PAGE = 64  # of a bottom tab, so that a row of it can be read
 _NO_MAXIMUM = 16_777_215  # Qt's QWIDGETSIZE_MAX, which PySide does not export
 
 
-class Arrangement(QWidget):
+class DockLayout(QWidget):
     """The three panes above the bottom tabs.
 
     Signals:
@@ -48,7 +48,7 @@ class Arrangement(QWidget):
         self._tabs.setDocumentMode(True)
         self._across = QSplitter(Qt.Orientation.Horizontal)
         self._across.setChildrenCollapsible(False)
-        self.bottom = LateTabs()
+        self.bottom = LazyTabs()
         self.bottom.tabBarClicked.connect(self._on_tab_clicked)
         self.bottom.currentChanged.connect(lambda _index: self._size_bottom())
         self._down = QSplitter(Qt.Orientation.Vertical)
@@ -74,9 +74,9 @@ class Arrangement(QWidget):
         """Whether the bottom tabs show a page."""
         return self._bottom_is_open
 
-    def add_bottom(self, page: Built | Late[Built], title: str) -> None:
+    def add_bottom(self, page: Built | Lazy[Built], title: str) -> None:
         """Add a tab underneath."""
-        if isinstance(page, Late):
+        if isinstance(page, Lazy):
             self.bottom.add_late(page, title)
         else:
             self.bottom.addTab(page, title)
@@ -110,7 +110,7 @@ class Arrangement(QWidget):
                 page_of.setCurrentWidget(inner)
             inner = tabs
         target = pane
-        if not passes_keys_on(pane):
+        if not delegates_focus(pane):
             target = next((w for w in pane.findChildren(QWidget) if _takes_keys(w)), pane)
         target.setFocus(Qt.FocusReason.ShortcutFocusReason)
 

@@ -15,7 +15,7 @@ from types import TracebackType
 
 from PySide6.QtCore import QObject, Qt, Signal
 
-from app.session import Alarm
+from app.session import Notification
 
 _log = logging.getLogger(__name__)
 
@@ -26,7 +26,7 @@ class _Relay(QObject):
     raised = Signal(object)
 
 
-def tell_uncaught(show: Callable[[Alarm], None]) -> Callable[[], None]:
+def report_uncaught(show: Callable[[Notification], None]) -> Callable[[], None]:
     """Show what nobody caught; returns what undoes it."""
     relay = _Relay()
     relay.raised.connect(show, Qt.ConnectionType.QueuedConnection)
@@ -39,7 +39,7 @@ def tell_uncaught(show: Callable[[Alarm], None]) -> Callable[[], None]:
         details = "".join(traceback.format_exception(kind, error, trace))
         _log.error("uncaught in the window", exc_info=(kind, error, trace))
         text = f"Turnstile met a bug of its own and went on: {kind.__name__}: {error}"
-        relay.raised.emit(Alarm("window", text, details))
+        relay.raised.emit(Notification("window", text, details))
 
     def thread_hook(arguments: threading.ExceptHookArgs) -> None:
         if arguments.exc_value is not None:

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox, QWidget
 
 from app.document import SUFFIX, DocumentError, DocumentFile, ModelPart, grammar_file, last
 from app.document.gallery import Example, examples
-from app.session import Alarm, Session
+from app.session import Notification, Session
 from app.settings import Settings
 from app.storage import exists
 from app.theme.plain_text import plain_text
@@ -49,7 +49,7 @@ class Files(QObject):
         if count := self._document.autosave.damaged:
             damaged.append("1 autosave" if count == 1 else f"{count} autosaves")
         if damaged:
-            self._session.alarmed.emit(Alarm("window", _DAMAGED.format(", ".join(damaged)), severity="warning"))
+            self._session.alarmed.emit(Notification("window", _DAMAGED.format(", ".join(damaged)), severity="warning"))
 
     def new(self) -> None:
         """Start an empty document with the present model."""
@@ -74,7 +74,7 @@ class Files(QObject):
                 model = ModelPart(spec=self._session.decoding.spec or self._settings.preferences.model)
                 self._document.replace(msgspec.structs.replace(document, model=model))
         except DocumentError as error:
-            self._session.alarmed.emit(Alarm("window", str(error)))
+            self._session.alarmed.emit(Notification("window", str(error)))
             if not exists(path):
                 self._settings.forget_file(path)
             return False
@@ -124,7 +124,7 @@ class Files(QObject):
         if path is not None and not exists(path):
             text = f"{path.name} is not where it was. This is how you left it; save it to keep it."
             if found.document is not None:
-                self._session.alarmed.emit(Alarm("window", text, severity="warning"))
+                self._session.alarmed.emit(Notification("window", text, severity="warning"))
                 self._document.replace(found.document, modified=True)
             return found.document is not None
         if path is not None and (found.document is None or path.stat().st_mtime > found.saved_at):
@@ -207,7 +207,7 @@ class Files(QObject):
         try:
             self._document.save(path)
         except DocumentError as error:
-            alarm = Alarm("window", str(error), button="Save as…", action=self.save_as)
+            alarm = Notification("window", str(error), button="Save as…", action=self.save_as)
             self._session.alarmed.emit(alarm)
             return False
         self._settings.remember_file(path)

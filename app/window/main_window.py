@@ -15,25 +15,25 @@ from app.actions import Actions
 from app.commands.automaton import AutomatonCommands
 from app.commands.debug import DebugCommands
 from app.commands.editor import EditorCommands
-from app.commands.forced import CoalescenceCommands
+from app.commands.forced import ForcedCommands
 from app.commands.processors import ProcessorCommands
 from app.document import DocumentFile
 from app.presenters.panes import Panes
-from app.session import Alarm, Session
+from app.session import Notification, Session
 from app.settings import Settings
 from app.theme.plain_text import plain_text
 from app.window.banner import BannerStack
-from app.window.dock_layout import Arrangement
+from app.window.dock_layout import DockLayout
 from app.window.drops import Drops
 from app.window.exporting import Exporting
 from app.window.files import Files
 from app.window.model_menu import ModelMenu
 from app.window.model_offer import ModelOffer
 from app.window.notation_menu import NotationMenu
-from app.window.output_check import Checking
-from app.window.placement import Placement
+from app.window.output_check import OutputCheck
+from app.window.placement import WindowPlacement
 from app.window.recovery import SESSION
-from app.window.screen_reader import Announcing
+from app.window.screen_reader import ScreenReader
 from app.window.sharing import Sharing
 from app.window.status import StatusLine
 from app.window.toolbar import Toolbar
@@ -74,21 +74,21 @@ class MainWindow(QMainWindow):
         self.panes = Panes(session, self)
         self.files = Files(session, settings, self)
         self.sharing = Sharing(session, self)
-        self.checking = Checking(session, self.panes, self)
+        self.checking = OutputCheck(session, self.panes, self)
         self.exporting = Exporting(session, self)
         self.banners = BannerStack()
         self.toolbar = Toolbar(self.commands)
-        self.arrangement = Arrangement(self.panes.editor, self.panes.automaton, self.panes.generation_column)
+        self.arrangement = DockLayout(self.panes.editor, self.panes.automaton, self.panes.generation_column)
         self.arrangement.add_bottom(self.panes.problems, "Problems")
         self.arrangement.add_bottom(self.panes.late_tests, "Tests")
         self.debug_commands = DebugCommands(self.commands, self.panes, session, settings, self)
         self.debug_commands.until_button = self.toolbar.until_button
         self.arrangement.add_bottom(self.debug_commands.late_timeline, "Timeline")
         self.arrangement.add_bottom(self.debug_commands.late_breakpoints, "Breakpoints")
-        self.coalescence_commands = CoalescenceCommands(self.commands, session, self)
+        self.coalescence_commands = ForcedCommands(self.commands, session, self)
         self.arrangement.add_bottom(self.coalescence_commands.late_pane, "Coalescence")
         self.tour = Tour(self.commands, self.panes, self.toolbar, self.arrangement, self)
-        self.announcing = Announcing(session, self)
+        self.announcing = ScreenReader(session, self)
         self.status_line = StatusLine()
         self.model_menu = ModelMenu(self.toolbar, session, settings, self)
         ModelOffer(session, self.panes.generation, self.model_menu.open, self)
@@ -103,7 +103,7 @@ class MainWindow(QMainWindow):
         self._restore_layout()
         theme.themes.changed.connect(self._check_theme)
         self._check_theme()
-        theme.dress(self)
+        theme.apply_font(self)
 
     # --- life --------------------------------------------------------------------------------------------------------
 
@@ -113,7 +113,7 @@ class MainWindow(QMainWindow):
         self.files.begin(path)
         self.panes.editor.edit.setFocus()
         if not self._settings.preferences.welcomed and not self.session.document.is_modified:  # which was recovered
-            line = Alarm("window", WELCOME, severity="hint", button="Take the tour", action=self._begin_tour)
+            line = Notification("window", WELCOME, severity="hint", button="Take the tour", action=self._begin_tour)
             banner = self.banners.show_alarm(line)
             banner.close_button.clicked.connect(lambda: self._settings.change(welcomed=True))
             for command_id in ("run.step", "run.run"):  # the line asks for a step
@@ -180,7 +180,7 @@ class MainWindow(QMainWindow):
 
     def _build(self) -> None:
         self.setWindowTitle("Turnstile")
-        self.placement = Placement(self, self._settings)
+        self.placement = WindowPlacement(self, self._settings)
         self.addToolBar(self.toolbar)
         self.setStatusBar(self.status_line)
         centre = QWidget()
@@ -294,7 +294,7 @@ class MainWindow(QMainWindow):
 
     # --- showing -----------------------------------------------------------------------------------------------------
 
-    def show_alarm(self, alarm: Alarm) -> None:
+    def show_alarm(self, alarm: Notification) -> None:
         """Open a banner where it belongs."""
         if alarm.place == "generation":
             severity, button = alarm.severity, alarm.button
@@ -306,7 +306,7 @@ class MainWindow(QMainWindow):
 
     def _tell_unkept(self, reason: str) -> None:
         text = f"Settings cannot be kept ({reason}): theme, layout and recent files are forgotten with this window."
-        self.banners.show_alarm(Alarm("window", text, severity="warning"))
+        self.banners.show_alarm(Notification("window", text, severity="warning"))
 
     def _show_title(self) -> None:
         document = self.session.document
@@ -347,7 +347,7 @@ class MainWindow(QMainWindow):
         self.toolbar.show_running(is_running)
         self._on_step_allowed(self.session.step_refusal)
 
-    def _end_welcome(self, line: Alarm) -> None:
+    def _end_welcome(self, line: Notification) -> None:
         """Close the line of the first run once the user has stepped."""
         self.banners.withdraw(line)
         if not self._settings.preferences.welcomed:
@@ -450,14 +450,16 @@ class MainWindow(QMainWindow):
     def _copy_details(self) -> None:
         QGuiApplication.clipboard().setText(diagnostic_log.details())
         text = "Versions and the last lines of the log were copied. They contain no grammar, prompt or output."
-        self.banners.show_alarm(Alarm("window", text, severity="hint"))
+        self.banners.show_alarm(Notification("window", text, severity="hint"))
 
     def _show_log_folder(self) -> None:
         folder = diagnostic_log.folder()
         if folder is None:
-            self.banners.show_alarm(Alarm("window", "This window writes no log.", severity="hint"))
+            self.banners.show_alarm(Notification("window", "This window writes no log.", severity="hint"))
         elif not QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder))):
-            self.banners.show_alarm(Alarm("window", f"The folder cannot be opened here: {folder}", severity="hint"))
+            self.banners.show_alarm(
+                Notification("window", f"The folder cannot be opened here: {folder}", severity="hint")
+            )
 
     def _show_about(self) -> None:
         from importlib.metadata import PackageNotFoundError, version

@@ -22,7 +22,7 @@ from app.actions import Actions
 from app.document import GrammarPart
 from app.document.gallery import examples
 from app.panes.editor import EditorPane
-from app.pasting.notation_choices import ADDITIONAL, ESCAPES, READINGS, WHITESPACE, Reading, reading_of
+from app.pasting.notation_choices import ADDITIONAL, ESCAPES, READINGS, WHITESPACE, NotationChoice, reading_of
 from app.pasting.notation_detection import likely_notation
 from app.pasting.request_unwrapping import unwrapped
 from app.session import Session
@@ -31,7 +31,7 @@ from app.window.files import Files
 from app.window.toolbar import Toolbar
 
 if TYPE_CHECKING:
-    from app.dialogs.notation_dialog import NotationDialog, Way
+    from app.dialogs.notation_dialog import ConversionChoice, NotationDialog
 
 
 class NotationMenu(QObject):
@@ -50,7 +50,7 @@ class NotationMenu(QObject):
         self._toolbar, self._editor, self._files, self._window = toolbar, editor, files, window
         self._session, self._document = session, session.document
         self._shown: GrammarPart | None = None
-        self._other: Reading | None = None  # what the strip's button reads the text as
+        self._other: NotationChoice | None = None  # what the strip's button reads the text as
         self._undoes = False  # or whether it takes back what the text was taken out of
         self._is_settled = False  # whether somebody chose how this text is read
         self.whitespace_menu = QMenu("White space", toolbar.notation_menu)
@@ -110,7 +110,7 @@ class NotationMenu(QObject):
         dialog.begin()
         return dialog
 
-    def _decide(self, way: Way, grammar: GrammarPart) -> None:
+    def _decide(self, way: ConversionChoice, grammar: GrammarPart) -> None:
         self._settle()
         match way.value:
             case "convert":
@@ -127,7 +127,7 @@ class NotationMenu(QObject):
         if text is not None or reading != msgspec.structs.replace(self._document.content.grammar, text=""):
             self._editor.switch(reading, text)
 
-    def _begin(self, reading: Reading) -> None:
+    def _begin(self, reading: NotationChoice) -> None:
         document = next(example for example in examples() if example.notation == reading.notation).document()
         self._document.replace(msgspec.structs.replace(document, grammar=reading.of(document.grammar)))
 
@@ -248,7 +248,7 @@ class NotationMenu(QObject):
         self._options.append((submenu, group))
 
 
-def _first_of(notation: str) -> Reading:
+def _first_of(notation: str) -> NotationChoice:
     return next(reading for reading in READINGS if reading.notation == notation)
 
 

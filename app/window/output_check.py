@@ -17,17 +17,17 @@ from app.workers.decode_messages import DecodeView
 from engine.decoding.pipeline_settings import PipelineSettings
 
 if TYPE_CHECKING:
-    from app.dialogs.replay_dialog import Draft, ReplayDialog
+    from app.dialogs.replay_dialog import ReplayDialog, ReplayDraft
 
 
-class Checking(QObject):
+class OutputCheck(QObject):
     """What "Check an output…" does."""
 
     def __init__(self, session: Session, panes: Panes, window: QWidget) -> None:
         super().__init__(window)
         self._session, self._panes, self._window = session, panes, window
         self._dialog: ReplayDialog | None = None
-        self._draft: Draft | None = None
+        self._draft: ReplayDraft | None = None
         self._pipeline = PipelineSettings()  # that the output was judged under
         session.document.replaced.connect(self._forget)
         session.document.changed.connect(self._on_changed)

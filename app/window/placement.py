@@ -20,7 +20,7 @@ _CHECKED = {QEvent.Type.Move, QEvent.Type.Resize, QEvent.Type.Paint, QEvent.Type
 _STATES = {"maximised": Qt.WindowState.WindowMaximized, "full screen": Qt.WindowState.WindowFullScreen}
 
 
-class Placement(QObject):
+class WindowPlacement(QObject):
     """Restores and saves the geometry of a window, and keeps it on the screen."""
 
     def __init__(self, window: QMainWindow, settings: Settings) -> None:

@@ -15,7 +15,7 @@ from PySide6.QtCore import QObject
 
 from app.display_text import count
 from app.document import Leftover, Saved
-from app.session import Alarm, Session
+from app.session import Notification, Session
 from app.storage import exists
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Recovery(QObject):
         self._session = session
         self._document = session.document
         self._files = files
-        self._alarm: Alarm | None = None  # about work that is shown, as long as it is not saved
+        self._alarm: Notification | None = None  # about work that is shown, as long as it is not saved
         self._document.title_changed.connect(self._check)
         self._document.replaced.connect(self._withdraw)
 
@@ -61,7 +61,7 @@ class Recovery(QObject):
         self._document.recover(leftover)
         saved = leftover.saved
         self._raise(
-            Alarm(
+            Notification(
                 "window",
                 f"{_cause(saved)} Recovered {_described(saved, self._document.title)}.",
                 severity="warning",
@@ -77,7 +77,7 @@ class Recovery(QObject):
         title = Path(saved.path).stem if saved.path else saved.document.title or "Untitled"
         text = f"{_cause(saved)} Recovered work is available: {_described(saved, title)}."
         self._session.alarmed.emit(
-            Alarm(
+            Notification(
                 "window",
                 text,
                 severity="warning",
@@ -121,13 +121,13 @@ class Recovery(QObject):
 
     def _offer_undo(self, undo: Callable[[], object]) -> None:
         text = "The recovered work was discarded."
-        self._session.alarmed.emit(Alarm("window", text, severity="hint", button="Undo", action=undo))
+        self._session.alarmed.emit(Notification("window", text, severity="hint", button="Undo", action=undo))
 
     def _offer_next(self) -> None:
         if (leftover := self._document.autosave.find()) is not None:
             self._offer(leftover)
 
-    def _raise(self, alarm: Alarm) -> None:
+    def _raise(self, alarm: Notification) -> None:
         self._withdraw()
         self._alarm = alarm
         self._session.alarmed.emit(alarm)

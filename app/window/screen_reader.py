@@ -12,13 +12,13 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
 from app.display_text import count, end_text, percent, token_text, unmarked
-from app.session import Alarm, Session
+from app.session import Notification, Session
 from app.widgets.announce import announce
 from app.workers.decode_messages import DecodeView
 from engine.source import Diagnostic, Severity, SourceText
 
 
-class Announcing(QObject):
+class ScreenReader(QObject):
     """Listens to a session, and says what there is to say in its window."""
 
     def __init__(self, session: Session, window: QWidget) -> None:
@@ -54,7 +54,7 @@ class Announcing(QObject):
         elif before and not errors:
             self._say("No error any more")
 
-    def _on_alarm(self, alarm: Alarm) -> None:
+    def _on_alarm(self, alarm: Notification) -> None:
         self._say(alarm.text, is_urgent=alarm.severity == "error")
 
     def _say(self, text: str, *, is_urgent: bool = False) -> None:

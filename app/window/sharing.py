@@ -10,7 +10,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.display_text import count
-from app.session import Alarm, Session
+from app.session import Notification, Session
 from app.workers.sharing import ShareAnswer
 
 SUFFIX = ".html"
@@ -38,11 +38,11 @@ class Sharing(QObject):
 
     def _on_shared(self, answer: ShareAnswer) -> None:
         if answer.error:
-            alarm = Alarm("window", answer.error, button="Share as…", action=self.share_chosen)
+            alarm = Notification("window", answer.error, button="Share as…", action=self.share_chosen)
         else:
             path = Path(answer.path)
             said = f"Shared as {path.name}: {count(answer.steps, 'step')} in {answer.size / 1000:,.0f} kB. "
-            alarm = Alarm(
+            alarm = Notification(
                 "window",
                 f"{said}It opens in any browser and loads nothing.",
                 button="Open",

@@ -8,10 +8,10 @@ from PySide6.QtWidgets import QProgressBar, QStatusBar
 from app import theme
 from app.actions import set_tip
 from app.display_text import characters, count, duration, end_text, percent
-from app.session import Drawn
+from app.session import CompiledGrammarView
 from app.theme.buttons import close_button
 from app.widgets.elided_label import ElidedLabel
-from app.window.status_fields import Facts
+from app.window.status_fields import StatusFields
 from app.workers.decode_messages import DecodeView
 from engine.decoding.values import EosState, Finish, Position
 
@@ -34,7 +34,7 @@ class StatusLine(QStatusBar):
         super().__init__()
         self.setSizeGripEnabled(False)
         self.setContentsMargins(theme.SPACE_S, 0, theme.SPACE_S, 0)
-        self._facts = Facts(len((_AUTOMATON, _ALLOWED, _EOS)), _FIRST_TO_GO)
+        self._facts = StatusFields(len((_AUTOMATON, _ALLOWED, _EOS)), _FIRST_TO_GO)
         self.addWidget(self._facts, 1)
         self._job = ElidedLabel()
         self._bar = QProgressBar()
@@ -54,14 +54,14 @@ class StatusLine(QStatusBar):
         automaton, allowed, eos = self._facts.texts
         return automaton, allowed, eos, self._job.text()
 
-    def show_automaton(self, drawn: Drawn | None, stale_reason: str) -> None:
+    def show_automaton(self, drawn: CompiledGrammarView | None, stale_reason: str) -> None:
         """Tell the automaton's size, or why it is not of the present text."""
         if stale_reason:
             self._facts.tell(_AUTOMATON, stale_reason)
         elif drawn is not None:
             self._facts.tell(_AUTOMATON, *_size(drawn), f"compiled in {duration(drawn.compile_ms / 1e3)}")
 
-    def show_view(self, view: DecodeView, drawn: Drawn | None, live: frozenset[int]) -> None:
+    def show_view(self, view: DecodeView, drawn: CompiledGrammarView | None, live: frozenset[int]) -> None:
         """Tell what may come next."""
         position = view.position
         if position is None:
@@ -91,7 +91,7 @@ class StatusLine(QStatusBar):
         self._bar.setValue(round(1000 * min(done / total, 1)) if total else 0)
 
 
-def _size(drawn: Drawn) -> tuple[str, ...]:
+def _size(drawn: CompiledGrammarView) -> tuple[str, ...]:
     """How large an automaton is: as it is drawn, and as it is."""
     if drawn.rules is not None:
         return count(len(drawn.rules.names), "rule"), count(drawn.rules.size, "state")
@@ -112,7 +112,7 @@ def _context_left(view: DecodeView, position: Position) -> str:
     return f"the model's context takes {count(context.left, 'more token')}"
 
 
-def _expected(drawn: Drawn | None, live: frozenset[int]) -> str:
+def _expected(drawn: CompiledGrammarView | None, live: frozenset[int]) -> str:
     if drawn is None or len(live) != 1:
         return ""
     (state,) = live
@@ -120,7 +120,7 @@ def _expected(drawn: Drawn | None, live: frozenset[int]) -> str:
     return characters(tuple(sorted(ranges))) if ranges else ""
 
 
-def _end(position: Position, drawn: Drawn | None, live: frozenset[int]) -> str:
+def _end(position: Position, drawn: CompiledGrammarView | None, live: frozenset[int]) -> str:
     if position.finish is not None:
         return end_text(position)
     if position.accepting:

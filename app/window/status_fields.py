@@ -14,13 +14,13 @@ from PySide6.QtWidgets import QHBoxLayout
 from app import theme
 from app.theme.plain_text import plain_text
 from app.widgets.elided_label import ElidedLabel
-from app.widgets.stable_widget import Steady
+from app.widgets.stable_widget import StableWidget
 
 _APART = 6  # as QStatusBar has its own items
 _BETWEEN = " · "
 
 
-class Facts(Steady):
+class StatusFields(StableWidget):
     """Some texts.
 
     Args:

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.actions import Actions, keys_of
 from app.presenters.panes import Panes
-from app.window.dock_layout import Arrangement
+from app.window.dock_layout import DockLayout
 from app.window.toolbar import Toolbar
 from app.window.tour_card import TourCard, TourFrame
 
@@ -44,7 +44,7 @@ class Tour(QObject):
     """Goes from one stop to the next."""
 
     def __init__(
-        self, commands: Actions, panes: Panes, toolbar: Toolbar, arrangement: Arrangement, window: QWidget
+        self, commands: Actions, panes: Panes, toolbar: Toolbar, arrangement: DockLayout, window: QWidget
     ) -> None:
         super().__init__(window)
         self._commands, self._window = commands, window

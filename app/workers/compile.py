@@ -19,8 +19,8 @@ from app.workers.compile_messages import (
     FormatRequest,
     NeighbourhoodAnswer,
     NeighbourhoodRequest,
-    StandingAnswer,
-    StandingRequest,
+    StackAnswer,
+    StackRequest,
 )
 from app.workers.export_messages import ExportRequest, ListExports
 from app.workers.exporting import export, list_exports
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from app.workers.loop import Emit
     from engine.automata.dfa.dfa import ByteDfa
     from engine.automata.rtn.rule_automata import RuleAutomata
-    from engine.automata.rtn.rule_positions import RulePlaces
-    from engine.automata.rtn.rule_tracker import RuleMatch
+    from engine.automata.rtn.rule_positions import RulePositions
+    from engine.automata.rtn.rule_tracker import RuleTracker
     from engine.compile import CompiledGrammar
 
 MATERIALISE_STATES = 20_000  # beyond, the minimal automaton is not computed at all
@@ -66,7 +66,7 @@ class CompileHandler:
     def __init__(self) -> None:
         self._request: CompileRequest | None = None
         self._grammar: CompiledGrammar | None = None
-        self._match: RuleMatch | None = None  # of the rules that were drawn
+        self._match: RuleTracker | None = None  # of the rules that were drawn
 
     def warm(self) -> None:
         """Nothing: what it needs is imported with this module, before there is a second thread (see `Sealed`)."""
@@ -86,7 +86,7 @@ class CompileHandler:
                 return export(request, self._grammar_of(request.compiled, cancel), None, cancel)
             case ListExports():
                 return list_exports(request, self._grammar_of(request.compiled, cancel), cancel)
-            case StandingRequest():
+            case StackRequest():
                 return self._standing(request, cancel)
             case DescribeRequest():
                 return _described(request, cancel)
@@ -133,7 +133,7 @@ class CompileHandler:
 
         An output does not tell which tokens were taken whole, so where there are such, it is not followed.
         """
-        from engine.automata.rtn.rule_tracker import RuleMatch
+        from engine.automata.rtn.rule_tracker import RuleTracker
 
         if not grammar.has_rules and grammar.notation != "json_schema":
             return None, ""
@@ -146,10 +146,10 @@ class CompileHandler:
         except _TooSlowError:
             return None, "its rules take too long to be drawn up"
         if not grammar.automaton.token_elements:
-            self._match = RuleMatch(automata)
+            self._match = RuleTracker(automata)
         return charts_of(automata, notes, folds_texts=grammar.notation == "json_schema"), ""
 
-    def _places(self, output: bytes, cancel: CancelToken, *, by_rules: bool) -> RulePlaces | None:
+    def _places(self, output: bytes, cancel: CancelToken, *, by_rules: bool) -> RulePositions | None:
         """Where an output stands in the rules, unless it takes too long.
 
         Args:
@@ -177,13 +177,13 @@ class CompileHandler:
         places = self._places(request.output, cancel, by_rules=request.by_rules)
         return NeighbourhoodAnswer(request.compiled.revision, dfa, fold(dfa), places)
 
-    def _standing(self, request: StandingRequest, cancel: CancelToken) -> StandingAnswer:
-        from app.workers.stack_report import standing
+    def _standing(self, request: StackRequest, cancel: CancelToken) -> StackAnswer:
+        from app.workers.stack_report import stack_report
 
         grammar = self._grammar_of(request.compiled, cancel)
-        stacks, more = standing(grammar, request.output)
+        stacks, more = stack_report(grammar, request.output)
         places = self._places(request.output, cancel, by_rules=request.by_rules)
-        return StandingAnswer(request.compiled.revision, request.output, stacks, more, places)
+        return StackAnswer(request.compiled.revision, request.output, stacks, more, places)
 
 
 def _described(request: DescribeRequest, cancel: CancelToken) -> DescribeAnswer:

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from app.graph.match.folding import Fold
-    from app.graph.match.regions import Regions
+    from app.graph.match.folding import FoldedEdge
+    from app.graph.match.regions import AutomatonRegions
     from app.graph.rules import RuleCharts
     from engine.automata.dfa.dfa import ByteDfa
-    from engine.automata.rtn.rule_positions import RulePlaces
+    from engine.automata.rtn.rule_positions import RulePositions
     from engine.diagnosis.explanation_tree import Description
     from engine.grammar.options import CompileOptions
     from engine.notations.editing import Change
@@ -55,10 +55,10 @@ class CompileAnswer:
     dfa: ByteDfa | None
     too_large: str
     compile_ms: float
-    fold: Fold | None = None
+    fold: FoldedEdge | None = None
     rules: RuleCharts | None = None
-    places: RulePlaces | None = None
-    regions: Regions | None = None
+    places: RulePositions | None = None
+    regions: AutomatonRegions | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +84,12 @@ class NeighbourhoodAnswer:
 
     revision: int
     dfa: ByteDfa
-    fold: Fold | None = None
-    places: RulePlaces | None = None
+    fold: FoldedEdge | None = None
+    places: RulePositions | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class StandingRequest:
+class StackRequest:
     """Say on which stacks the match stands that `output` leads to.
 
     Attributes:
@@ -133,14 +133,14 @@ class OpenStack:
 
 
 @dataclass(frozen=True, slots=True)
-class StandingAnswer:
+class StackAnswer:
     """The stacks of a match, how many more there are at least, and where it stands in the drawn rules."""
 
     revision: int
     output: bytes
     stacks: tuple[OpenStack, ...]
     more: int = 0
-    places: RulePlaces | None = None
+    places: RulePositions | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,11 +29,11 @@ LONGEST = 60_000  # characters of a generated text: more cannot be read, and tak
 
 def generate(request: GenerateRequest, compiled: CompiledGrammar, cancel: CancelToken) -> GenerateAnswer:
     """Write a grammar as GBNF."""
-    from engine.export import Spelling, to_gbnf
+    from engine.export import NumberSpelling, to_gbnf
 
     revision = request.compiled.revision
     try:
-        written = to_gbnf(compiled, Spelling(request.spelling), cancel=cancel)
+        written = to_gbnf(compiled, NumberSpelling(request.spelling), cancel=cancel)
     except CancelledError:
         raise
     except GrammarError as error:
@@ -50,12 +50,12 @@ def generate(request: GenerateRequest, compiled: CompiledGrammar, cancel: Cancel
 
 def convert(request: ConvertRequest, take: Take, cancel: CancelToken) -> ConvertAnswer:
     """Write the grammar that `take` compiles in another notation."""
-    from engine.export import CLOSE_OBJECTS, OPEN_OBJECTS, Spelling
+    from engine.export import CLOSE_OBJECTS, OPEN_OBJECTS, NumberSpelling
     from engine.export.conversion_preview import ConvertOptions, Notation
     from engine.export.conversion_preview import convert as written_as
 
     options = ConvertOptions(
-        Spelling(request.spelling), request.depth, cast("Literal['python', 'ecma']", request.dialect)
+        NumberSpelling(request.spelling), request.depth, cast("Literal['python', 'ecma']", request.dialect)
     )
     try:
         compiled = take(request.compiled, cancel)

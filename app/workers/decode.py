@@ -47,6 +47,7 @@ from app.workers.decode_messages import (
     RefusedStage,
     Restart,
     RestoreTrace,
+    RunBaseline,
     SampleMany,
     SetBudget,
     SetGrammar,
@@ -58,20 +59,19 @@ from app.workers.decode_messages import (
     TokensRequest,
     Why,
     WhyAnswer,
-    WriteTwin,
 )
 from app.workers.export_messages import ExportAnswer, ExportRequest
 from app.workers.exporting import export, sentence
-from app.workers.forced import Coalescence
+from app.workers.forced import ForcedHandler
 from app.workers.forced_messages import CoalescenceRequest
 from app.workers.queries import many_of, shown_prompt, summary_of, why
 from app.workers.replaying import AssessOutput, OpenOutput, ReplayOutput, assess_output, replay_output
-from app.workers.rule_events import MOST_VERDICTS, Watcher, breakpoint_for, force, twins_of, verdict_on
+from app.workers.rule_events import MOST_VERDICTS, RuleWatcher, breakpoint_for, force, twins_of, verdict_on
 from app.workers.sharing import ShareTrace, share
 from app.workers.token_view import tokens_at
 from app.workers.trace_codec import SENDER
 from engine.decoding.pipeline_settings import PipelineSettings
-from engine.decoding.values import DEFAULT_MAX_TOKENS, Chat, Finish, FormerBranch, Position, SamplerSettings, Trace
+from engine.decoding.values import DEFAULT_MAX_TOKENS, ArchivedBranch, Chat, Finish, Position, SamplerSettings, Trace
 from engine.source import CancelledError, CancelToken, EngineError
 from engine.vocabulary import VocabularyError
 
@@ -123,8 +123,8 @@ class DecodeHandler:
         self._max_tokens = DEFAULT_MAX_TOKENS
         self._pipeline = PipelineSettings()
         self._pipeline_error = ""  # why the session does not have these stages
-        self._watcher = Watcher()
-        self._coalescence = Coalescence()
+        self._watcher = RuleWatcher()
+        self._coalescence = ForcedHandler()
 
     def warm(self) -> None:
         """Compile the kernels while the user still looks around.
@@ -195,7 +195,7 @@ class DecodeHandler:
                 _move(session, request)
                 if (remembered := session.remembered()) is not None:
                     emit(self._view(position=remembered))  # for the model may take long
-            case Why() | Lookup() | TokensRequest() | WriteTwin() | FindBreakpoint():
+            case Why() | Lookup() | TokensRequest() | RunBaseline() | FindBreakpoint():
                 return self._tell(session, request, cancel, emit)
             case AssessOutput():
                 return assess_output(session, cancel)
@@ -223,7 +223,7 @@ class DecodeHandler:
     def _tell(
         self,
         session: DecodeSession,
-        request: Why | Lookup | TokensRequest | WriteTwin | FindBreakpoint,
+        request: Why | Lookup | TokensRequest | RunBaseline | FindBreakpoint,
         cancel: CancelToken,
         emit: Emit,
     ) -> Any:
@@ -235,7 +235,7 @@ class DecodeHandler:
                 found = session.lookup(text)
                 verdicts = tuple(verdict_on(session, one.token_id) for one in found[:MOST_VERDICTS])
                 return LookupAnswer(text, found, verdicts)
-            case WriteTwin():
+            case RunBaseline():
                 for answer in twins_of(session, cancel):
                     emit(answer)
                 return answer
@@ -307,7 +307,7 @@ class DecodeHandler:
         session.set_pipeline(PipelineSettings())
         self._pipeline_error = f"The processors do not fit this model: {error}. Change or reset them, or the model"
 
-    def _set_prompt(self, prompt: str | Chat, cancel: CancelToken) -> FormerBranch | None:
+    def _set_prompt(self, prompt: str | Chat, cancel: CancelToken) -> ArchivedBranch | None:
         """Start anew; returns what was shown so far."""
         self._prompt, self._prompt_error = prompt, ""
         former = self._shown_branch()
@@ -323,13 +323,13 @@ class DecodeHandler:
                 return None  # the session still has it
         return former
 
-    def _shown_branch(self) -> FormerBranch | None:
+    def _shown_branch(self) -> ArchivedBranch | None:
         session, summary = self._session, self._summary
         if session is None or summary is None:
             return None
         trace = session.trace
         steps = tuple(trace.nodes[node_id].step for node_id in trace.path)
-        return FormerBranch(summary.name, session.prompt, steps) if steps else None
+        return ArchivedBranch(summary.name, session.prompt, steps) if steps else None
 
     def _open_model(self, spec: str, cancel: CancelToken) -> DecodeView:
         from engine.decoding.session import DecodeSession
@@ -404,7 +404,7 @@ class DecodeHandler:
         *,
         note: str = "",
         error: str = "",
-        former: FormerBranch | None = None,
+        former: ArchivedBranch | None = None,
         position: Position | None = None,
     ) -> DecodeView:
         session, dead_end = self._session if not self._prompt_error else None, ""

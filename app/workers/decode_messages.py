@@ -7,18 +7,18 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from app.workers.trace_codec import RECEIVER, SENDER
-from engine.decoding.debugging.breakpoints import Breakpoint, Passage, StopBefore
+from engine.decoding.debugging.breakpoints import Breakpoint, RuleEvents, StopBefore
 from engine.decoding.pipeline_settings import PipelineSettings, StageName
 from engine.decoding.values import (
     DEFAULT_MAX_TOKENS,
+    ArchivedBranch,
+    BaselineRun,
     Candidate,
     Chat,
-    FormerBranch,
     Position,
     SampleOutcome,
     SamplerSettings,
     Trace,
-    Twin,
 )
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ class SampleMany:
 
 
 @dataclass(frozen=True, slots=True)
-class WriteTwin:
+class RunBaseline:
     """Write what the model would have written without the grammar, as long as the budget lasts."""
 
 
@@ -239,10 +239,10 @@ class DecodeView:
     prompt: str | Chat = ""
     prompt_tokens: tuple[tuple[int, str], ...] = ()
     grammar_revision: int = -1
-    former: FormerBranch | None = None
+    former: ArchivedBranch | None = None
     note: str = ""
     error: str = ""
-    passage: Passage | None = None
+    passage: RuleEvents | None = None
     stop_before: StopBefore | None = None
     pipeline: PipelineSettings = field(default_factory=PipelineSettings)
     pipeline_error: str = ""
@@ -319,10 +319,10 @@ class LookupAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class TwinAnswer:
+class BaselineAnswer:
     """The unconstrained twin so far; whole where its `finish` is told. `budget` is how many tokens it may take."""
 
-    twin: Twin
+    twin: BaselineRun
     budget: int
 
 

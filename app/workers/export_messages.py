@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class ExportTold:
+class ExportOptionsMessage:
     """What an export is told, by the names of `engine.export.ExportOptions`."""
 
     spelling: str = "plain"
@@ -24,7 +24,7 @@ class ExportEntry:
     """A target, as a list shows it.
 
     Attributes:
-        takes: which parts of an `ExportTold` it heeds for this grammar.
+        takes: which parts of an `ExportOptionsMessage` it heeds for this grammar.
         needs_model: whether it wants the loaded model's vocabulary.
         refusal: why it does not fit the grammar; empty where it does.
         can_close: whether it fits the schema without additional properties.
@@ -47,7 +47,7 @@ class ListExports:
     """Which targets fit what was compiled, told so."""
 
     compiled: CompileRequest
-    told: ExportTold
+    told: ExportOptionsMessage
     has_model: bool
 
 
@@ -72,7 +72,7 @@ class ExportRequest:
     compiled: CompileRequest
     target: str
     path: str = ""
-    told: ExportTold = ExportTold()
+    told: ExportOptionsMessage = ExportOptionsMessage()
     number: int = 0
 
 

@@ -15,8 +15,8 @@ from app.workers.export_messages import (
     ExportAnswer,
     ExportEntry,
     ExportList,
+    ExportOptionsMessage,
     ExportRequest,
-    ExportTold,
     ListExports,
     PreviewFile,
 )
@@ -62,7 +62,7 @@ def export(
 def list_exports(request: ListExports, compiled: CompiledGrammar, cancel: CancelToken) -> ExportList:
     """Which targets fit; whether the loaded model's vocabulary does is found out where it is."""
     from engine.export import CLOSE_OBJECTS, OPEN_OBJECTS
-    from engine.export.target import Group
+    from engine.export.target import TargetGroup
     from engine.export.writing import fits
     from engine.vocabulary import Vocabulary
 
@@ -74,11 +74,11 @@ def list_exports(request: ListExports, compiled: CompiledGrammar, cancel: Cancel
                 name=fit.target.name,
                 title=fit.target.title,
                 about=fit.target.about,
-                group=fit.target.group.value,  # plain text: to unpickle a `Group`, the window would import all targets
+                group=fit.target.group.value,  # plain text: to unpickle a `TargetGroup`, the window would import all targets
                 suffix=fit.target.suffix,
                 is_folder=fit.target.is_folder,
                 takes=tuple(sorted(fit.target.takes(compiled))),
-                needs_model=fit.target.group is Group.ELSEWHERE,
+                needs_model=fit.target.group is TargetGroup.ELSEWHERE,
                 refusal=fit.refusal.replace(CLOSE_OBJECTS, OPEN_OBJECTS),  # the dialog has a button for it
                 can_close=CLOSE_OBJECTS in fit.refusal,
             )
@@ -93,11 +93,13 @@ def sentence(error: EngineError) -> str:
     return text[0].upper() + text[1:]
 
 
-def _job(compiled: CompiledGrammar, vocabulary: Vocabulary | None, told: ExportTold, cancel: CancelToken) -> ExportJob:
-    from engine.export.schema.settings import Spelling
+def _job(
+    compiled: CompiledGrammar, vocabulary: Vocabulary | None, told: ExportOptionsMessage, cancel: CancelToken
+) -> ExportJob:
+    from engine.export.schema.settings import NumberSpelling
     from engine.export.target import ExportJob, ExportOptions
 
-    options = ExportOptions(Spelling(told.spelling), told.depth, told.name, told.model)
+    options = ExportOptions(NumberSpelling(told.spelling), told.depth, told.name, told.model)
     return ExportJob(compiled, vocabulary, options, cancel)
 
 

@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from engine.automata.dfa.dfa import ByteDfa
     from engine.compile import CompiledGrammar
     from engine.decoding.forced.encodings import Ask
-    from engine.decoding.forced.fast_forward import Coalescer
-    from engine.decoding.forced.values import CoalescedGeneration, Path, Spellings
+    from engine.decoding.forced.fast_forward import FastForward
+    from engine.decoding.forced.values import Encodings, FastForwardGeneration, Path
     from engine.decoding.processors.logits import Logits
     from engine.decoding.session import DecodeSession
     from engine.matching import Matcher
@@ -58,11 +58,11 @@ _STACK = "the grammar needs a stack, so its automaton has no states that could b
 _TOKENS = "the grammar names tokens, which an automaton over bytes does not show"
 
 
-class Coalescence:
+class ForcedHandler:
     """Answers what is asked about forced runs, and takes them."""
 
     def __init__(self) -> None:
-        self._coalescer: tuple[DecodeSession, Strategy, Coalescer] | None = None
+        self._coalescer: tuple[DecodeSession, Strategy, FastForward] | None = None
         self._plain: tuple[CompiledGrammar, CompiledGrammar, str] | None = None
 
     def forget_session(self) -> None:
@@ -100,12 +100,12 @@ class Coalescence:
             case ListIndex():
                 return self._index(session, revision, cancel)
 
-    def _coalescer_of(self, session: DecodeSession) -> Coalescer:
-        from engine.decoding.forced.fast_forward import Coalescer
+    def _coalescer_of(self, session: DecodeSession) -> FastForward:
+        from engine.decoding.forced.fast_forward import FastForward
 
         known, strategy = self._coalescer, session.pipeline.coalesce
         if known is None or known[0] is not session or known[1] is not strategy:
-            known = self._coalescer = session, strategy, Coalescer.of(session)
+            known = self._coalescer = session, strategy, FastForward.of(session)
         return known[2]
 
     def _form(self, grammar: CompiledGrammar, cancel: CancelToken) -> tuple[CompiledGrammar, str]:
@@ -263,7 +263,7 @@ class Coalescence:
         return here, run, ask
 
 
-def _told(session: DecodeSession, request: CompareSpellings, told: Spellings) -> SpellingsAnswer:
+def _told(session: DecodeSession, request: CompareSpellings, told: Encodings) -> SpellingsAnswer:
     best: dict[bytes, float] = {}
     for one in told.outlooks:
         for said in one.following:
@@ -282,18 +282,18 @@ def _told(session: DecodeSession, request: CompareSpellings, told: Spellings) ->
 
 
 def _measured(session: DecodeSession, cancel: CancelToken, emit: Emit) -> StrategiesAnswer:
-    from engine.decoding.forced.generation import generate_coalesced
-    from engine.models.source import Forgetful
+    from engine.decoding.forced.generation import generate_fast_forward
+    from engine.models.source import CachedSource
 
     if session.grammar is None:
         return StrategiesAnswer((), len(Strategy), "no grammar has compiled yet")
     rows: list[StrategyRow] = []
     for strategy in Strategy:
-        if isinstance(session.model, Forgetful):
+        if isinstance(session.model, CachedSource):
             session.model.forget()  # or whoever asks second would look fast
         session.model.logits([*session.prompt_ids])  # all strategies share the prompt
         try:
-            made = generate_coalesced(
+            made = generate_fast_forward(
                 session.grammar,
                 session.model,
                 strategy,
@@ -312,7 +312,7 @@ def _measured(session: DecodeSession, cancel: CancelToken, emit: Emit) -> Strate
     return StrategiesAnswer(tuple(rows), len(Strategy))
 
 
-def _row(made: CoalescedGeneration) -> StrategyRow:
+def _row(made: FastForwardGeneration) -> StrategyRow:
     return StrategyRow(
         made.strategy,
         len(made.generation.steps),
@@ -327,12 +327,14 @@ def _row(made: CoalescedGeneration) -> StrategyRow:
 
 def _compact(grammar: CompiledGrammar, cancel: CancelToken) -> tuple[CompiledGrammar, str]:
     from engine.compile import compile_grammar
-    from engine.export import Spelling, to_gbnf
+    from engine.export import NumberSpelling, to_gbnf
 
     try:
         options = replace(grammar.options, whitespace="compact")
         compact = compile_grammar(grammar.notation, grammar.source, options, cancel=cancel)
-        return compile_grammar("gbnf", to_gbnf(compact, Spelling.PLAIN, cancel=cancel).text, cancel=cancel), _COMPACT
+        return compile_grammar(
+            "gbnf", to_gbnf(compact, NumberSpelling.PLAIN, cancel=cancel).text, cancel=cancel
+        ), _COMPACT
     except EngineError:
         cancel.check()
         return grammar, _AS_IT_IS

@@ -24,9 +24,9 @@ def decode_handler() -> Handler:
 
 def judge_handler() -> Handler:
     """Judges the test strings, and converts grammars."""
-    from app.workers.test_runner import JudgeHandler
+    from app.workers.test_runner import StringTestHandler
 
-    return JudgeHandler()
+    return StringTestHandler()
 
 
 def layout_handler() -> Handler:

@@ -83,14 +83,14 @@ class AssessAnswer:
 
 def assess_output(session: DecodeSession, cancel: CancelToken) -> AssessAnswer | None:
     """The answer; None where there is no grammar to hold the output against."""
-    from engine.diagnosis.verdicts.replay import Whose, replay_ids
+    from engine.diagnosis.verdicts.replay import TokenSource, replay_ids
     from engine.models.tokenizer_spelling import speller_of
 
     language = session.language
     if language is None or language.is_empty:
         return None
     ids = tuple(step.token_id for step in session.steps)
-    whose = Whose(session.model.vocabulary, speller_of(session.model))
+    whose = TokenSource(session.model.vocabulary, speller_of(session.model))
     finish = session.finish.value if session.finish in (Finish.LENGTH, Finish.CONTEXT) else ""
     found = replay_ids(language, ids, whose, budget=session.room, finish=finish, advise=False, cancel=cancel)
     return AssessAnswer(session.trace.current, len(ids), found)
@@ -105,11 +105,11 @@ def replay_output(
 ) -> ReplayAnswer:
     """The answer. `grammar` is taken where its revision is the request's; else the text is compiled."""
     from engine.compile import compile_grammar
-    from engine.diagnosis.verdicts.replay import Whose, replay_ids, replay_saved, replay_text, verdict_on_error
+    from engine.diagnosis.verdicts.replay import TokenSource, replay_ids, replay_saved, replay_text, verdict_on_error
     from engine.models.tokenizer_spelling import speller_of
 
     compiled, question = request.compiled, request.question
-    whose = None if session is None else Whose(session.model.vocabulary, speller_of(session.model))
+    whose = None if session is None else TokenSource(session.model.vocabulary, speller_of(session.model))
     name = "" if session is None else session.model.name
     budget, finish = question.budget, question.finish
     try:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from app.workers.decode_messages import BreakpointAnswer, TwinAnswer
+from app.workers.decode_messages import BaselineAnswer, BreakpointAnswer
 from engine.decoding.debugging.breakpoints import BreakpointKind, StopBefore, entered
 from engine.matching.explanation import Explanation, Reason
 from engine.source import CancelToken, EngineError
 
 if TYPE_CHECKING:
     from engine.compile import CompiledGrammar
-    from engine.decoding.debugging.breakpoints import Breakpoint, Passage
-    from engine.decoding.debugging.rule_events import Passages
+    from engine.decoding.debugging.breakpoints import Breakpoint, RuleEvents
+    from engine.decoding.debugging.rule_events import RuleEventTracker
     from engine.decoding.session import DecodeSession
     from engine.decoding.session.session import SavePoint
 
@@ -23,16 +23,16 @@ _NOTHING_READ = "nothing is read at this place: put the cursor on a part of the 
 _EXPECTED = 80
 
 
-class Watcher:
+class RuleWatcher:
     """Follows what steps do to the rules of the grammar in force, and stops before what breakpoints are on."""
 
     def __init__(self) -> None:
         self._grammar: CompiledGrammar | None = None
-        self._passages: Passages | None = None
+        self._passages: RuleEventTracker | None = None
         self._stopped: tuple[int | None, tuple[Breakpoint, ...]] | None = None
 
     def stop_before(
-        self, session: DecodeSession, saved: SavePoint, passage: Passage | None, breakpoints: tuple[Breakpoint, ...]
+        self, session: DecodeSession, saved: SavePoint, passage: RuleEvents | None, breakpoints: tuple[Breakpoint, ...]
     ) -> StopBefore | None:
         """Undo the last step if its token enters a breakpoint; return why, or None where the step stays.
 
@@ -73,7 +73,7 @@ class Watcher:
         """Let the next step stop at any breakpoint: the position was changed by something else than a step."""
         self._stopped = None
 
-    def passage(self, session: DecodeSession) -> Passage | None:
+    def passage(self, session: DecodeSession) -> RuleEvents | None:
         """What the last step did; None where there is no grammar, or none any more.
 
         Raises:
@@ -89,11 +89,11 @@ class Watcher:
         read = session.ruled_text
         return None if read is None else passages.after(_last_apart(read, taken[-1] if taken else b""))
 
-    def _passages_of(self, grammar: CompiledGrammar) -> Passages:
-        from engine.decoding.debugging.rule_events import Passages
+    def _passages_of(self, grammar: CompiledGrammar) -> RuleEventTracker:
+        from engine.decoding.debugging.rule_events import RuleEventTracker
 
         if self._passages is None or self._grammar is not grammar:
-            self._grammar, self._passages = grammar, Passages(grammar)
+            self._grammar, self._passages = grammar, RuleEventTracker(grammar)
         return self._passages
 
 
@@ -107,14 +107,14 @@ def breakpoint_for(grammar: CompiledGrammar | None, offset: int) -> BreakpointAn
     return BreakpointAnswer(found, "" if found is not None else _NOTHING_READ)
 
 
-def twins_of(session: DecodeSession, cancel: CancelToken) -> Iterator[TwinAnswer]:
+def twins_of(session: DecodeSession, cancel: CancelToken) -> Iterator[BaselineAnswer]:
     """The twin of what is generated, as it grows; the last one is whole."""
-    from engine.decoding.debugging.baseline import twin
+    from engine.decoding.debugging.baseline import run_baseline
 
     if session.grammar is None:
         raise EngineError("no grammar has compiled yet")
     budget = session.max_tokens
-    grown = twin(
+    grown = run_baseline(
         session.model,
         session.steps,
         prompt=session.prompt,
@@ -124,7 +124,7 @@ def twins_of(session: DecodeSession, cancel: CancelToken) -> Iterator[TwinAnswer
     )
     for now in grown:
         if now.finish is not None or len(now.free) % TOLD_EVERY == 0:
-            yield TwinAnswer(now, budget)
+            yield BaselineAnswer(now, budget)
 
 
 def force(session: DecodeSession, token_id: int) -> str:

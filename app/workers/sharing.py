@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from app.workers.exporting import sentence
-from engine.document.shared_work import GrammarText, Work
+from engine.document.shared_work import SharedGrammar, SharedWork
 from engine.source import CancelledError, CancelToken, EngineError
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class ShareTrace:
     """
 
     path: str
-    work: Work
+    work: SharedWork
     is_own: bool
 
 
@@ -57,7 +57,7 @@ def share(
 ) -> ShareAnswer:
     """Write the page."""
     from engine.diagnosis.share_page.page import page, write_page
-    from engine.diagnosis.share_page.page_data import told
+    from engine.diagnosis.share_page.page_data import build_page_data
 
     work, language, vocabulary = request.work, grammar, None
     if request.is_own and session is not None:
@@ -68,7 +68,7 @@ def share(
     if grammar is not None:  # the last one that compiled, which is what the trace lives under
         work = msgspec.structs.replace(work, grammar=_text_of(grammar))
     try:
-        document = told(work, language, vocabulary, cancel)
+        document = build_page_data(work, language, vocabulary, cancel)
         size = write_page(Path(request.path), page(document))
     except CancelledError:
         raise
@@ -77,7 +77,7 @@ def share(
     return ShareAnswer(request.path, size, len(document["steps"]))
 
 
-def _text_of(grammar: CompiledGrammar) -> GrammarText:
+def _text_of(grammar: CompiledGrammar) -> SharedGrammar:
     options = grammar.options
     return msgspec.convert(
         {
@@ -88,5 +88,5 @@ def _text_of(grammar: CompiledGrammar) -> GrammarText:
             "escapes": options.escapes,
             "additional": options.additional,
         },
-        GrammarText,
+        SharedGrammar,
     )

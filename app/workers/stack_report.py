@@ -23,7 +23,7 @@ _HOLDERS = frozenset(("properties", "patternProperties", "$defs", "definitions",
 _WIDTH = 60
 
 
-def standing(grammar: CompiledGrammar, output: bytes) -> tuple[tuple[OpenStack, ...], int]:
+def stack_report(grammar: CompiledGrammar, output: bytes) -> tuple[tuple[OpenStack, ...], int]:
     """The stacks after a text, and how many more there are at least; none where no match begins so."""
     from engine.automata.byte_automaton import DEAD
 

@@ -27,7 +27,7 @@ from app.workers.judge_messages import (
     SuggestRequest,
 )
 from engine.diagnosis.test_strings.values import Coverage, Suggestion, SuggestionKind
-from engine.diagnosis.verdicts.verdict import Outcome, Verdict
+from engine.diagnosis.verdicts.verdict import Verdict, VerdictOutcome
 from engine.source import CancelToken, EngineError, GrammarError, LimitExceededError, Span
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class _Deadline(CancelToken):
             raise _TooSlowError
 
 
-class JudgeHandler:
+class StringTestHandler:
     """Judges and suggests; keeps the last grammar and what became of each text."""
 
     def __init__(self) -> None:
@@ -168,7 +168,7 @@ class JudgeHandler:
             try:
                 known = replay_text(grammar, data, advise=False, cancel=cancel)
             except LimitExceededError as error:
-                known = Verdict(Outcome.ILLEGAL, f"Not judged: {error}.", data=data)
+                known = Verdict(VerdictOutcome.ILLEGAL, f"Not judged: {error}.", data=data)
             # The window reads all of them at every key: what it does not show stays here.
             failure = known.failure and replace(known.failure, stacks=known.failure.stacks[:1])
             known = replace(known, diagnostics=(), failure=failure)

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from engine.analysis.token_successors import TokenSteps
+from engine.analysis.token_successors import TokenSuccessors
 from engine.automata.byte_automaton import DEAD
 from engine.compile import CompiledGrammar
 from engine.source import CancelToken, LimitExceededError, Span
@@ -81,7 +81,7 @@ def dead_ends(
     """
     require("grammar", grammar, CompiledGrammar, "a CompiledGrammar")
     require("vocabulary", vocabulary, Vocabulary, "a Vocabulary")
-    steps = TokenSteps(grammar.automaton, vocabulary)
+    steps = TokenSuccessors(grammar.automaton, vocabulary)
     if grammar.is_empty or (steps.by_bytes and steps.alphabet is None):
         return DeadEnds((), 0, is_complete=True)
     return _Explorer(grammar, vocabulary, steps, cancel).run(limit, effort)
@@ -89,7 +89,7 @@ def dead_ends(
 
 class _Explorer:
     def __init__(
-        self, grammar: CompiledGrammar, vocabulary: Vocabulary, steps: TokenSteps, cancel: CancelToken | None
+        self, grammar: CompiledGrammar, vocabulary: Vocabulary, steps: TokenSuccessors, cancel: CancelToken | None
     ) -> None:
         self._grammar, self._vocabulary = grammar, vocabulary
         self._steps, self._cancel = steps, cancel

@@ -41,7 +41,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.analysis.token_graph import Steps, TokenGraph
-from engine.analysis.token_successors import TokenSteps
+from engine.analysis.token_successors import TokenSuccessors
 from engine.automata.completion_search import legible
 from engine.compile import CompiledGrammar
 from engine.vocabulary import Vocabulary
@@ -134,14 +134,14 @@ class _RenumberedError(Exception):
     """The automaton gave its states other numbers during a question."""
 
 
-class TokenReach:
+class BudgetSearch:
     """Answers for one grammar over one vocabulary."""
 
     def __init__(self, grammar: CompiledGrammar, vocabulary: Vocabulary) -> None:
         self._automaton = grammar.automaton
         self._grammar = grammar  # keeps the automaton's owner alive
         self._tokens = vocabulary.tokens
-        self._steps = TokenSteps(grammar.automaton, vocabulary)
+        self._steps = TokenSuccessors(grammar.automaton, vocabulary)
         self._graph = TokenGraph(grammar.automaton, vocabulary)
         readable = legible(grammar.automaton.classes, self._steps.alphabet)
         is_narrow = len(readable) <= len(_CLOSERS)

@@ -15,8 +15,8 @@ import heapq
 from dataclasses import dataclass
 from typing import Any
 
-from engine.analysis.token_successors import TokenSteps
-from engine.automata.byte_automaton import DEAD, Runtime
+from engine.analysis.token_successors import TokenSuccessors
+from engine.automata.byte_automaton import DEAD, ByteAutomaton
 from engine.source import CancelToken, LimitExceededError
 from engine.vocabulary import Vocabulary
 
@@ -49,8 +49,8 @@ class TokenCompletion:
         return self.at_least is None
 
 
-def fewest_tokens(
-    automaton: Runtime,
+def search_token_completion(
+    automaton: ByteAutomaton,
     vocabulary: Vocabulary,
     configuration: int,
     effort: int,
@@ -74,9 +74,9 @@ def fewest_tokens(
 
 
 class _Search:
-    def __init__(self, automaton: Runtime, vocabulary: Vocabulary, cancel: CancelToken | None) -> None:
+    def __init__(self, automaton: ByteAutomaton, vocabulary: Vocabulary, cancel: CancelToken | None) -> None:
         self._automaton = automaton
-        self._steps = TokenSteps(automaton, vocabulary)
+        self._steps = TokenSuccessors(automaton, vocabulary)
         self._cancel = cancel
         self._lacking: dict[Any, int | None] = {}
         self._best: int | None = None

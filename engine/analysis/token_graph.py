@@ -19,7 +19,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.automata.byte_automaton import DEAD, Runtime
+from engine.automata.byte_automaton import DEAD, ByteAutomaton
 from engine.masking.token_sets import TokenSets
 from engine.vocabulary import Trie, Vocabulary
 
@@ -61,7 +61,7 @@ class TokenGraph:
     The numbers are good until `forget`, which the automaton may force: see `generation`.
     """
 
-    def __init__(self, automaton: Runtime, vocabulary: Vocabulary) -> None:
+    def __init__(self, automaton: ByteAutomaton, vocabulary: Vocabulary) -> None:
         self._automaton, self._tokens = automaton, vocabulary.tokens
         self._trie = vocabulary.trie
         self._children = _children_of(vocabulary.trie)
@@ -88,7 +88,7 @@ class TokenGraph:
         return self._number(self._automaton.enter(configuration), (-1, configuration))
 
     def place(self, number: int) -> Any:
-        """A place, as `Runtime.follow` takes it."""
+        """A place, as `ByteAutomaton.follow` takes it."""
         return self._places[number]
 
     def configuration(self, number: int) -> int:

@@ -2,7 +2,7 @@
 
 A walk of the byte trie, as for a mask, that keeps the places at which tokens end
 instead of the tokens: a wide state has a hundred thousand tokens and leads to a
-dozen places. Places are those of `Runtime.enter`, so nothing is interned.
+dozen places. Places are those of `ByteAutomaton.enter`, so nothing is interned.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from engine.automata.byte_automaton import DEAD, Runtime
+from engine.automata.byte_automaton import DEAD, ByteAutomaton
 from engine.automata.completion import Alphabet
 from engine.masking.token_sets import TokenSets
 from engine.vocabulary import Trie, Vocabulary
 
 
-class TokenSteps:
+class TokenSuccessors:
     """The steps of one grammar over one vocabulary.
 
     Attributes:
@@ -30,7 +30,7 @@ class TokenSteps:
         by_bytes: whether each of these bytes is a token by itself, and no tokens are taken whole.
     """
 
-    def __init__(self, automaton: Runtime, vocabulary: Vocabulary) -> None:
+    def __init__(self, automaton: ByteAutomaton, vocabulary: Vocabulary) -> None:
         self._automaton = automaton
         self._tokens = vocabulary.tokens
         self._trie = vocabulary.trie
@@ -47,7 +47,7 @@ class TokenSteps:
         """The places that a token leads to, each with the id of one that does.
 
         Args:
-            place: where to begin, as `Runtime.enter` gives it.
+            place: where to begin, as `ByteAutomaton.enter` gives it.
             is_useful: whether tokens are of interest that go on from a place by at most so many bytes.
         """
         found: dict[Any, int] = {}

@@ -10,11 +10,11 @@ import numpy.typing as npt
 
 from engine.automata.actions import MISS, ActionTable
 from engine.automata.byte_classes import ByteClasses, ByteRanges
-from engine.automata.completion import Alphabet, Completion, Properties, Remaining
+from engine.automata.completion import Alphabet, Completion, LengthBound, NextProperties
 from engine.grammar import TokenSet
 from engine.source import CancelToken, Limits, Span
 
-__all__ = ["DEAD", "MISS", "Loop", "Runtime"]
+__all__ = ["DEAD", "MISS", "ByteAutomaton", "Loop"]
 
 DEAD = 0
 """The configuration that nothing completes."""
@@ -36,7 +36,7 @@ class Loop(NamedTuple):
     marked: bool = False
 
 
-class Runtime(Protocol):
+class ByteAutomaton(Protocol):
     """A byte automaton that determinises itself step by step.
 
     Only live configurations, those that some text completes, have a number other than `DEAD`. It grows as it is
@@ -138,7 +138,7 @@ class Runtime(Protocol):
     def region(self, state: int) -> Loop | None:
         """The loop that a reading state reads like, if there is one that is known beforehand."""
 
-    def remaining(self, place: Any, alphabet: Alphabet = None) -> Remaining:
+    def remaining(self, place: Any, alphabet: Alphabet = None) -> LengthBound:
         """What a place, as `enter` and `follow` give it, lacks; nothing is searched."""
 
     def shortest_completion(
@@ -149,7 +149,7 @@ class Runtime(Protocol):
     def split(self, configuration: int, most: int) -> tuple[int, ...]:
         """One configuration for each stack that the match stands on; behind `most` of them the rest as one."""
 
-    def properties(self, configuration: int) -> Properties:
+    def properties(self, configuration: int) -> NextProperties:
         """The properties of an object that may come next; none outside of JSON."""
 
     def rules(self, configuration: int) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ Alphabet: TypeAlias = "frozenset[int] | None"
 """The bytes that there are, where a vocabulary lacks some; None for all of them."""
 
 
-class Remaining(NamedTuple):
+class LengthBound(NamedTuple):
     """What a match lacks.
 
     Attributes:
@@ -22,7 +22,7 @@ class Remaining(NamedTuple):
     exact: bool
 
     @classmethod
-    def of(cls, *, accepting: bool, at_least: int | None, exact: bool) -> Remaining:
+    def of(cls, *, accepting: bool, at_least: int | None, exact: bool) -> LengthBound:
         """Return what a match lacks, so that 0 means the same as `accepting`.
 
         Every runtime builds its answer here: searches take 0 for the end of the text, and a lower bound that ignores
@@ -38,7 +38,7 @@ class Remaining(NamedTuple):
         return cls(None, exact=True) if at_least is None else cls(max(1, at_least), exact and at_least > 0)
 
 
-class Properties(NamedTuple):
+class NextProperties(NamedTuple):
     """The properties of a JSON object that may come next.
 
     Attributes:

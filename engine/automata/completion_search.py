@@ -16,8 +16,8 @@ from functools import lru_cache
 from typing import Any, Protocol
 
 from engine.automata.byte_classes import ByteClasses
-from engine.automata.completion import Alphabet, Completion, Remaining
-from engine.source import CancelToken, LimitExceededError, turn
+from engine.automata.completion import Alphabet, Completion, LengthBound
+from engine.source import CancelToken, LimitExceededError, checkpoint
 
 _MOST_MET = 50_000  # configurations that one search may meet, however many the automaton holds
 _TRUST = 8  # how much more the second search makes of what is lacking than of what was read
@@ -35,7 +35,7 @@ class Searchable(Protocol):
     def follow(self, place: Any, byte: int) -> Any | None:
         """What `enter` gave, after a byte; None where nothing completes it."""
 
-    def remaining(self, place: Any, alphabet: Alphabet = None) -> Remaining:
+    def remaining(self, place: Any, alphabet: Alphabet = None) -> LengthBound:
         """What a place lacks."""
 
 
@@ -118,7 +118,7 @@ class _Search:
 
     def _expand(self, place: Any, read: int, trust: int) -> None:
         automaton, came = self._automaton, self._came
-        turn(4 + 2 * len(self._bytes))
+        checkpoint(4 + 2 * len(self._bytes))
         for byte in self._bytes:
             following = automaton.follow(place, byte)
             if following is None or (following in came and came[following][0] <= read):

@@ -16,13 +16,13 @@ import heapq
 from collections.abc import Iterable
 from typing import TypeAlias
 
-from engine.automata.completion import Alphabet, Remaining
+from engine.automata.completion import Alphabet, LengthBound
 from engine.automata.nfa.closures import MET, Closures, Counters
 from engine.automata.nfa.program import (
     Accept,
-    Anything,
-    Atom,
+    AcceptAny,
     Call,
+    CharClass,
     CountPass,
     CountStart,
     Instruction,
@@ -33,11 +33,11 @@ from engine.automata.nfa.program import (
     TokenAtom,
     successors,
 )
-from engine.automata.nfa.stacks import BOTTOM, Frame, StackSet
+from engine.automata.nfa.stacks import BOTTOM, CallFrame, StackSet
 from engine.automata.nfa.thread_values import Obligation, Obligations, Thread, Threads
 from engine.automata.nfa.threads import ThreadMachine
 from engine.automata.utf8 import FINAL, Utf8Automaton
-from engine.source import turn
+from engine.source import checkpoint
 
 Length: TypeAlias = int | None
 """A number of bytes; None where no bytes at all lead there."""
@@ -54,13 +54,13 @@ class ProgramLengths:
         self._loops = _loops(program)
         self._closures = Closures(program)
         self._stacks: dict[StackSet, Length] = {BOTTOM: 0}
-        self._frames: dict[Frame, Length] = {}
+        self._frames: dict[CallFrame, Length] = {}
         self._goals: dict[int, dict[int, int]] = {}
         self._threads: dict[Thread, Length] = {}
 
-    def of(self, threads: Threads) -> Remaining:
+    def of(self, threads: Threads) -> LengthBound:
         """What a configuration of these threads lacks."""
-        return Remaining(self._of_threads(threads), exact=not self._program.looks)
+        return LengthBound(self._of_threads(threads), exact=not self._program.looks)
 
     def _of_threads(self, threads: Threads) -> Length:
         return _least(self._of_thread(self._machine[number]) for number in threads)
@@ -74,7 +74,7 @@ class ProgramLengths:
 
     def _alone(self, thread: Thread) -> Length:
         instruction = self._program.instructions[thread.pc]
-        if isinstance(instruction, Atom):
+        if isinstance(instruction, CharClass):
             here = _sum(self._characters.left(instruction.automaton, thread.node), self._lengths[instruction.to])
             return _sum(here, self._owed(instruction.to, thread.counters), self._below(thread.stacks))
         return _sum(self._lengths[thread.pc], self._owed(thread.pc, thread.counters), self._below(thread.stacks))
@@ -95,7 +95,7 @@ class ProgramLengths:
         todo = [stacks]
         while todo:
             tops = list(self._machine.stacks.whole_tops(todo[-1]))
-            turn(1 + len(tops))
+            checkpoint(1 + len(tops))
             missing = [below for _, below in tops if below not in self._stacks]
             if missing:
                 todo += missing
@@ -104,7 +104,7 @@ class ProgramLengths:
             self._stacks.setdefault(todo.pop(), _least(ways))
         return self._stacks[stacks]
 
-    def _frame(self, frame: Frame) -> Length:
+    def _frame(self, frame: CallFrame) -> Length:
         if frame not in self._frames:
             if frame.is_corner:
                 self._frames[frame] = self._corner(frame)
@@ -112,7 +112,7 @@ class ProgramLengths:
                 self._frames[frame] = _sum(self._lengths[frame.to], self._owed(frame.to, frame.counters))
         return self._frames[frame]
 
-    def _corner(self, frame: Frame) -> Length:
+    def _corner(self, frame: CallFrame) -> Length:
         """From a rule that is matched, by those that begin with it, to the one that was called."""
         known = self._goals.get(frame.goal)
         if known is None:
@@ -124,7 +124,7 @@ class ProgramLengths:
         before: dict[int, list[tuple[int, int]]] = {}
         for rule in self._closures.corner(goal):
             sites = self._closures.sites(rule)
-            turn(1 + len(sites))
+            checkpoint(1 + len(sites))
             for site in sites:
                 length = _sum(self._lengths[site.to], self._owed(site.to, site.counters))
                 if length is not None:
@@ -132,7 +132,7 @@ class ProgramLengths:
         lengths: dict[int, int] = {}
         nearest = [(0, goal)]
         while nearest:
-            turn()
+            checkpoint()
             length, rule = heapq.heappop(nearest)
             if rule not in lengths:
                 lengths[rule] = length
@@ -183,7 +183,7 @@ def _shortest(program: Program, characters: ByteCosts) -> list[Length]:
     lengths: list[Length] = [None] * len(code)
     dependents: list[list[Pc]] = [[] for _ in code]
     for pc, instruction in enumerate(code):
-        turn()
+        checkpoint()
         for needed in _needed(instruction, program, passes):
             dependents[needed].append(pc)
 
@@ -196,15 +196,15 @@ def _shortest(program: Program, characters: ByteCosts) -> list[Length]:
                 return _least(needed)
             case CountStart(body):
                 return _sum(_times(passes[body].minimum, needed[0]), needed[1])
-            case Atom():
+            case CharClass():
                 return _sum(characters.left(instruction.automaton), needed[0])
             case _:
                 return _sum(*needed)
 
-    nearest = [(0, pc) for pc, item in enumerate(code) if isinstance(item, Accept | Anything | Return | CountPass)]
+    nearest = [(0, pc) for pc, item in enumerate(code) if isinstance(item, Accept | AcceptAny | Return | CountPass)]
     queued = set[Pc]()  # lengths are settled in ascending order, so the first one that is found is the least
     while nearest:
-        turn()
+        checkpoint()
         least, pc = heapq.heappop(nearest)
         lengths[pc] = least
         for dependent in dependents[pc]:
@@ -243,7 +243,7 @@ def _loops(program: Program) -> dict[Pc, tuple[Pc, ...]]:
         for pc in (program.start, *(rule.start for rule in program.rules), *(look.start for look in program.looks))
     ]
     while todo:
-        turn()
+        checkpoint()
         pc, loops = todo.pop()
         if pc in around:
             continue

@@ -11,7 +11,7 @@ from typing import Any
 from engine.cli.grammar_source import STDIN
 from engine.cli.output import complain
 from engine.compile import CompiledGrammar
-from engine.export import Spelling
+from engine.export import NumberSpelling
 from engine.export.target import Artifact, ExportJob, ExportOptions, Forecast, OptionName, Target
 from engine.export.targets import TARGETS, target
 from engine.export.text.conversion import ALREADY
@@ -60,7 +60,7 @@ def export_job(
     """What is exported, and how; an option that the target does not heed ends the command."""
     takes: frozenset[OptionName] = frozenset() if arguments.list else target(arguments.to).takes(grammar)
     given: dict[OptionName, Any] = {
-        "spelling": arguments.spelling and Spelling(arguments.spelling),
+        "spelling": arguments.spelling and NumberSpelling(arguments.spelling),
         "depth": arguments.depth,
         "name": arguments.name,
     }

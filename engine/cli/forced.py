@@ -23,7 +23,7 @@ from engine.vocabulary import visible
 
 if TYPE_CHECKING:
     from engine.decoding.forced.encodings import Ask
-    from engine.decoding.forced.values import CoalescedGeneration, Outlook
+    from engine.decoding.forced.values import EncodingComparison, FastForwardGeneration
     from engine.matching import Matcher
     from engine.models import LogitSource
 
@@ -257,7 +257,7 @@ class Report:
         }
         return Found(document, lines)
 
-    def _path(self, one: Outlook, *, is_likeliest: bool) -> dict[str, Any]:
+    def _path(self, one: EncodingComparison, *, is_likeliest: bool) -> dict[str, Any]:
         return {
             "ids": list(one.ids),
             "tokens": [_text(self._vocabulary.tokens[token_id] or b"") for token_id in one.ids],
@@ -272,7 +272,7 @@ class Report:
 
     def _strategies(self, arguments: argparse.Namespace, cancel: CancelToken) -> Found:
         from engine.decoding import SamplerSettings
-        from engine.decoding.forced.generation import generate_coalesced
+        from engine.decoding.forced.generation import generate_fast_forward
         from engine.decoding.pipeline_settings import Strategy
 
         sampler = SamplerSettings(seed=arguments.seed, temperature=0.0 if arguments.greedy else 1.0)
@@ -280,7 +280,7 @@ class Report:
         self._model.logits(self._model.encode(arguments.prompt))
         timings: dict[tuple[int, ...], float] = {}
         made = [
-            generate_coalesced(
+            generate_fast_forward(
                 self._grammar,
                 self._model,
                 strategy,
@@ -312,9 +312,9 @@ def _grammar(
     grammar = compile_grammar(arguments.notation, read_grammar(arguments), compile_options(arguments), cancel=cancel)
     if arguments.notation != "json_schema" or arguments.spelling == "any" or grammar.is_empty:
         return grammar, grammar, ()
-    from engine.export import Spelling, to_gbnf
+    from engine.export import NumberSpelling, to_gbnf
 
-    plain = to_gbnf(grammar, Spelling.PLAIN, cancel=cancel)
+    plain = to_gbnf(grammar, NumberSpelling.PLAIN, cancel=cancel)
     return compile_grammar("gbnf", plain.text, cancel=cancel), grammar, plain.notes
 
 
@@ -333,7 +333,7 @@ def _drawn(grammar: CompiledGrammar, compiled: CompiledGrammar, cancel: CancelTo
         return None, str(error)
 
 
-def _strategy(one: CoalescedGeneration) -> dict[str, Any]:
+def _strategy(one: FastForwardGeneration) -> dict[str, Any]:
     return {
         "strategy": one.strategy,
         "text": one.generation.text,
@@ -348,7 +348,7 @@ def _strategy(one: CoalescedGeneration) -> dict[str, Any]:
     }
 
 
-def _following(one: Outlook) -> str:
+def _following(one: EncodingComparison) -> str:
     if one.z == 0:
         return "nothing that the model would write"
     said = [f"{_begins(said.data) or 'the end'} {percent(said.p)}" for said in one.following[:4]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.automata.byte_automaton import DEAD
 from engine.automata.nfa.lazy_automaton import LazyAutomaton
-from engine.automata.nfa.stack_listing import LiveStack, LiveStacks, StackFrame
+from engine.automata.nfa.stack_listing import ParseStack, StackFrame, StackListing
 from engine.cli.output import CommandError, IllegalTextError, place_of
 from engine.compile import CompiledGrammar
 from engine.diagnosis import byte_prose
@@ -71,7 +71,7 @@ def _after(grammar: CompiledGrammar, data: bytes) -> int:
     return configuration
 
 
-def _stacks(grammar: CompiledGrammar, configuration: int, limit: int) -> LiveStacks:
+def _stacks(grammar: CompiledGrammar, configuration: int, limit: int) -> StackListing:
     if not isinstance(grammar.automaton, LazyAutomaton):
         raise CommandError("a JSON Schema is not made of rules, and has no stacks of them")
     return grammar.automaton.stacks(configuration, limit)
@@ -86,7 +86,7 @@ def _frame(frame: StackFrame, source: SourceText) -> dict[str, object]:
     }
 
 
-def _line(stack: LiveStack, source: SourceText) -> str:
+def _line(stack: ParseStack, source: SourceText) -> str:
     frames = []
     for frame in stack.frames:
         places = list(dict.fromkeys(f"`{' '.join(source.excerpt(span).split())}`" for span in frame.spans))

@@ -19,7 +19,7 @@ from engine.cli.processors import add_stages
 from engine.compile import NOTATIONS
 from engine.decoding import SamplerSettings, StopRule
 from engine.diagnosis.verdicts.token_ids_text import ids_of
-from engine.export import TARGETS, Spelling
+from engine.export import TARGETS, NumberSpelling
 from engine.source import Limits
 
 DESCRIPTION = (
@@ -184,7 +184,7 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
     _add_grammar(parser, required=False)
     parser.add_argument(
         "--spelling",
-        choices=[way.value for way in Spelling],
+        choices=[way.value for way in NumberSpelling],
         help="of strings and numbers, where a JSON Schema is written as rules or as a regex: the shortest way, or "
         "every way that it is compiled with, see --escapes (plain)",
     )

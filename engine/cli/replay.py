@@ -10,8 +10,8 @@ from pathlib import Path
 from engine.cli.grammar_source import STDIN
 from engine.cli.output import MisuseError, place_of
 from engine.compile import CompiledGrammar
-from engine.diagnosis.verdicts.replay import Whose, replay_ids, replay_saved, replay_text
-from engine.diagnosis.verdicts.verdict import Ending, Failure, Outcome, Verdict
+from engine.diagnosis.verdicts.replay import TokenSource, replay_ids, replay_saved, replay_text
+from engine.diagnosis.verdicts.verdict import CompletionBudget, Failure, Verdict, VerdictOutcome
 from engine.document.saved_traces import read_saved_trace
 from engine.source import CancelToken, SourceText
 from engine.vocabulary import Vocabulary
@@ -29,24 +29,24 @@ def check_replay(arguments: argparse.Namespace) -> None:
         arguments.parser.error("--budget counts tokens: say whose with --model or --tokenizer")
 
 
-def whose_tokens(arguments: argparse.Namespace, cancel: CancelToken) -> Whose | None:
+def whose_tokens(arguments: argparse.Namespace, cancel: CancelToken) -> TokenSource | None:
     """The vocabulary that was asked for, and how its tokenizer spells."""
     if arguments.tokenizer:
         from engine.models.tokenizer_spelling import speller_at
 
         path = Path(arguments.tokenizer)
-        return Whose(Vocabulary.from_tokenizer(path), speller_at(path))
+        return TokenSource(Vocabulary.from_tokenizer(path), speller_at(path))
     if arguments.model:
         from engine.models import load_model
         from engine.models.tokenizer_spelling import speller_of
 
         model = load_model(arguments.model, cancel=cancel)
-        return Whose(model.vocabulary, speller_of(model))
+        return TokenSource(model.vocabulary, speller_of(model))
     return None
 
 
 def replayed(
-    arguments: argparse.Namespace, grammar: CompiledGrammar, whose: Whose | None, cancel: CancelToken
+    arguments: argparse.Namespace, grammar: CompiledGrammar, whose: TokenSource | None, cancel: CancelToken
 ) -> Verdict:
     """The verdict on what the command line gives.
 
@@ -64,7 +64,11 @@ def replayed(
         return replay_saved(grammar, saved, whose, budget=budget, finish=finish, cancel=cancel)
     data = arguments.text.encode() if arguments.text is not None else _read(arguments.text_file)
     found = replay_text(grammar, data, whose, budget=budget, finish=finish, cancel=cancel)
-    if arguments.text_file is not None and found.outcome is Outcome.TEXT_AFTER and data[found.legal :] in _LINE_ENDS:
+    if (
+        arguments.text_file is not None
+        and found.outcome is VerdictOutcome.TEXT_AFTER
+        and data[found.legal :] in _LINE_ENDS
+    ):
         # An editor ended the file with a line end that nobody generated.
         return replay_text(grammar, data[: found.legal], whose, budget=budget, finish=finish, cancel=cancel)
     return found
@@ -131,7 +135,7 @@ def _failure(failure: Failure, source: SourceText) -> dict[str, object]:
     }
 
 
-def _ending(ending: Ending) -> dict[str, object]:
+def _ending(ending: CompletionBudget) -> dict[str, object]:
     text = ending.in_bytes.text
     return {
         "bytes": {"at_least": ending.in_bytes.at_least, "at_most": ending.in_bytes.at_most},

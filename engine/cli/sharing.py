@@ -10,8 +10,8 @@ from engine.cli.grammar_source import limits_of
 from engine.cli.output import CommandError, MisuseError, ProgressLine, complain
 from engine.compile import CompiledGrammar, CompileOptions, compile_grammar
 from engine.diagnosis.share_page.page import page, write_page
-from engine.diagnosis.share_page.page_data import told
-from engine.document.shared_work import Work, read_work
+from engine.diagnosis.share_page.page_data import build_page_data
+from engine.document.shared_work import SharedWork, read_work
 from engine.source import CancelToken, GrammarError, Limits, SourceText
 from engine.vocabulary import Vocabulary
 
@@ -31,7 +31,7 @@ def share(arguments: argparse.Namespace, vocabulary_of: Callable[[argparse.Names
         vocabulary = vocabulary_of(arguments, cancel) if arguments.model or arguments.tokenizer else None
         if vocabulary is not None:
             _check_vocabulary(work, vocabulary)
-        document = told(
+        document = build_page_data(
             _titled(work, path), _language(work, vocabulary, limits_of(arguments), cancel), vocabulary, cancel
         )
     text = page(document)
@@ -44,13 +44,13 @@ def share(arguments: argparse.Namespace, vocabulary_of: Callable[[argparse.Names
     return 0
 
 
-def _titled(work: Work, path: Path) -> Work:
+def _titled(work: SharedWork, path: Path) -> SharedWork:
     import msgspec
 
     return work if work.title else msgspec.structs.replace(work, title=path.stem)
 
 
-def _check_vocabulary(work: Work, vocabulary: Vocabulary) -> None:
+def _check_vocabulary(work: SharedWork, vocabulary: Vocabulary) -> None:
     """Refuse another model's tokens: its reasons would be about something else."""
     for node in work.trace.nodes:
         step = node.step
@@ -60,7 +60,9 @@ def _check_vocabulary(work: Work, vocabulary: Vocabulary) -> None:
             raise CommandError(f"token #{step.token_id} of the trace is another one in this vocabulary{whose}")
 
 
-def _language(work: Work, vocabulary: Vocabulary | None, limits: Limits, cancel: CancelToken) -> CompiledGrammar | None:
+def _language(
+    work: SharedWork, vocabulary: Vocabulary | None, limits: Limits, cancel: CancelToken
+) -> CompiledGrammar | None:
     """What the output must match; None, and why is told, where that cannot be known here."""
     grammar = work.grammar
     options = CompileOptions(

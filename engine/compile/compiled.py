@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cached_property
 
-from engine.automata.byte_automaton import DEAD, Runtime
+from engine.automata.byte_automaton import DEAD, ByteAutomaton
 from engine.automata.dfa.dfa import ByteDfa
 from engine.automata.dfa.materialise import minimal_dfa, neighbourhood
 from engine.automata.nfa.program import Program
@@ -49,7 +49,7 @@ class CompiledGrammar:
         source: SourceText,
         options: CompileOptions,
         diagnostics: tuple[Diagnostic, ...] | Callable[[], tuple[Diagnostic, ...]],
-        automaton: Runtime,
+        automaton: ByteAutomaton,
         *,
         is_regular: bool,
         grammar: Grammar | None = None,

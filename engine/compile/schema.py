@@ -15,7 +15,7 @@ from engine.schema_automaton.lexing.whitespace import Whitespace
 from engine.schema_automaton.pushdown.automaton import DEEPEST, JsonAutomaton
 from engine.schema_automaton.solver.array_machine import UndecidedError
 from engine.schema_automaton.solver.precheck import explore
-from engine.schema_automaton.solver.solver import Goals
+from engine.schema_automaton.solver.solver import SchemaSolver
 from engine.source import CancelToken, Diagnostic, GrammarError, Severity, SourceText, Span, limited_work
 
 READING: Final = "work of reading the grammar"
@@ -46,7 +46,7 @@ def schema_automaton(
         )
     cancel.begin("looking for a match")
     any_order = options.property_order == "any"
-    goals = Goals(model.arena, options.limits, Escapes(options.escapes), any_order=any_order)
+    goals = SchemaSolver(model.arena, options.limits, Escapes(options.escapes), any_order=any_order)
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, DEEPEST))
     try:

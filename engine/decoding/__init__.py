@@ -33,12 +33,12 @@ from engine.decoding.pipeline_settings import (
     ZoneSettings,
 )
 from engine.decoding.values import (
+    ArchivedBranch,
     BudgetState,
     Candidate,
     Chat,
     EosState,
     Finish,
-    FormerBranch,
     Generation,
     Position,
     Replay,
@@ -100,6 +100,7 @@ _HOME_OF = {
 
 __all__ = [
     "Afterwards",
+    "ArchivedBranch",
     "Bias",
     "BudgetState",
     "Candidate",
@@ -109,7 +110,6 @@ __all__ = [
     "EosState",
     "Finish",
     "FiniteStateGuide",
-    "FormerBranch",
     "Generation",
     "GrammarMask",
     "MinP",

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from engine.compile import CompiledGrammar
-from engine.decoding.forced.fast_forward import Coalescer
+from engine.decoding.forced.fast_forward import FastForward
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.session import DecodeSession
 from engine.decoding.session.session import KEPT_LOGITS
@@ -66,7 +66,7 @@ def generate(
 
 def run_to_end(session: DecodeSession, cancel: CancelToken | None = None) -> Generation:
     """Step a session from where it stands to its end; forced runs as its pipeline says."""
-    coalescer = Coalescer.of(session)
+    coalescer = FastForward.of(session)
     while session.finish is None:
         coalescer.advance(session)
         if cancel is not None:
@@ -113,7 +113,7 @@ def sample_many(  # noqa: PLR0913 - those of `generate`, and the seeds
         kept_logits=max(KEPT_LOGITS, SHARED_LOGITS_BYTES // (4 * model.width)),
         pipeline=pipeline,
     )
-    coalescer = Coalescer.of(session)
+    coalescer = FastForward.of(session)
     for seed in seeds:
         session.restart()
         session.set_sampler(replace(sampler, seed=seed))

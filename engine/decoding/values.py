@@ -126,7 +126,7 @@ class Candidate(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Favourite:
+class TopToken:
     """One of the tokens that the model gave the most at a step: the few that a step keeps for good.
 
     Attributes:
@@ -141,7 +141,7 @@ class Favourite:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptTop:
+class TopTokens:
     """The tokens that the model gave the most at a step, best first, packed, for every step keeps hundreds of them.
 
     Attributes:
@@ -211,8 +211,8 @@ class Step:
     entropy: float | None = None
     mask_us: float | None = None
     logits_ms: float | None = None
-    top: tuple[Favourite, ...] = field(default=(), hash=False)  # whoever keeps steps by their hash makes it often
-    kept: KeptTop | None = field(default=None, hash=False, repr=False)
+    top: tuple[TopToken, ...] = field(default=(), hash=False)  # whoever keeps steps by their hash makes it often
+    kept: TopTokens | None = field(default=None, hash=False, repr=False)
 
     @property
     def was_asked(self) -> bool:
@@ -266,7 +266,7 @@ class Trace:
 
 
 @dataclass(frozen=True, slots=True)
-class FormerBranch:
+class ArchivedBranch:
     """A path that began from another prompt, or with another model: it can be read, but not stepped.
 
     Attributes:
@@ -405,7 +405,7 @@ class SampleOutcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Twin:
+class BaselineRun:
     """What was written with a grammar, and what the model writes without one.
 
     Attributes:

@@ -11,7 +11,7 @@ from typing import Final, Literal
 import msgspec
 
 from engine.decoding.pipeline_settings import PipelineSettings
-from engine.decoding.values import DEFAULT_MAX_TOKENS, Chat, FormerBranch, SamplerSettings, Trace
+from engine.decoding.values import DEFAULT_MAX_TOKENS, ArchivedBranch, Chat, SamplerSettings, Trace
 from engine.source import EngineError, InvariantError
 
 Whitespace = Literal["compact", "one-space", "flexible", "any"]
@@ -25,7 +25,7 @@ class _Head(msgspec.Struct):
     version: int = 0
 
 
-class GrammarText(msgspec.Struct, frozen=True):
+class SharedGrammar(msgspec.Struct, frozen=True):
     """A grammar as it is written, and how it is read."""
 
     notation: Literal["regex", "gbnf", "json_schema"] = "regex"
@@ -36,14 +36,14 @@ class GrammarText(msgspec.Struct, frozen=True):
     additional: Literal["open", "closed"] = "open"
 
 
-class ModelName(msgspec.Struct, frozen=True):
+class SharedModel(msgspec.Struct, frozen=True):
     """Which model a trace is of."""
 
     spec: str = ""
     name: str = ""
 
 
-class Work(msgspec.Struct, frozen=True):
+class SharedWork(msgspec.Struct, frozen=True):
     """What is shared of a document, by the names of its fields.
 
     Attributes:
@@ -59,17 +59,17 @@ class Work(msgspec.Struct, frozen=True):
     """
 
     title: str = ""
-    grammar: GrammarText = GrammarText()
-    model: ModelName = ModelName()
+    grammar: SharedGrammar = SharedGrammar()
+    model: SharedModel = SharedModel()
     prompt: str | Chat = ""
     sampler: SamplerSettings = SamplerSettings()
     max_tokens: int = DEFAULT_MAX_TOKENS
     pipeline: PipelineSettings = PipelineSettings()
     trace: Trace = Trace()
-    former: tuple[FormerBranch, ...] = ()
+    former: tuple[ArchivedBranch, ...] = ()
 
 
-def read_work(data: bytes, name: str) -> Work:
+def read_work(data: bytes, name: str) -> SharedWork:
     """Read what is shared of a `.turnstile` file.
 
     Args:
@@ -85,7 +85,7 @@ def read_work(data: bytes, name: str) -> Work:
             raise EngineError(f"{name} is JSON, but no Turnstile document: give a .turnstile file")
         if head.version > VERSION:
             raise EngineError(f"{name} is of a later Turnstile (format {head.version}, not {VERSION}): update this one")
-        work = msgspec.json.decode(data, type=Work)
+        work = msgspec.json.decode(data, type=SharedWork)
         work.trace.check()
     except (msgspec.MsgspecError, InvariantError, ValueError) as error:
         raise EngineError(f"{name} is no Turnstile document that can be read: {error}") from error

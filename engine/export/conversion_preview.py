@@ -17,12 +17,12 @@ from typing import Final, Literal
 
 from engine.compile import CompiledGrammar
 from engine.export.checks.text_check import check_text
-from engine.export.schema.settings import Spelling
+from engine.export.schema.settings import NumberSpelling
 from engine.export.target import Check, ExportJob
 from engine.export.text.conversion import Conversion, to_gbnf, to_regex
 from engine.export.text.print_regex import Dialect
 from engine.export.text.string_schema import pattern_of, to_schema
-from engine.notations.editing.gbnf_names import Part, pieces
+from engine.notations.editing.gbnf_names import GbnfPart, pieces
 from engine.notations.json_schema.json_tree import Json, read_json
 from engine.notations.regex import parse_written
 from engine.source import CancelToken
@@ -45,7 +45,7 @@ class ConvertOptions:
         dialect: of the regex that is written.
     """
 
-    spelling: Spelling = Spelling.PLAIN
+    spelling: NumberSpelling = NumberSpelling.PLAIN
     depth: int | None = None
     dialect: Dialect = "python"
 
@@ -79,7 +79,7 @@ def convert(
     """
     job = ExportJob(compiled, cancel=cancel or CancelToken())
     written = _written(compiled, notation, options, job.cancel)
-    has_fewer = compiled.notation == "json_schema" and options.spelling is Spelling.PLAIN
+    has_fewer = compiled.notation == "json_schema" and options.spelling is NumberSpelling.PLAIN
     is_cut = notation != "gbnf" and options.depth is not None
     text, read_as, dialect = written.text, notation, options.dialect
     if notation == "json_schema":
@@ -109,7 +109,7 @@ def _words_lost(compiled: CompiledGrammar, notation: Notation) -> Iterator[str]:
                 yield f"what it says of itself goes: {', '.join(told)}"
         case "gbnf":
             found = list(pieces(text))
-            if any(piece.kind is Part.COMMENT for piece in found):
+            if any(piece.kind is GbnfPart.COMMENT for piece in found):
                 yield "its comments go"
             if notation != "gbnf" and sum(piece.defines for piece in found) > 1:
                 yield "the names of its rules go"

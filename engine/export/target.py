@@ -18,7 +18,7 @@ from enum import StrEnum
 from typing import Final, Literal, Protocol
 
 from engine.compile import CompiledGrammar
-from engine.export.schema.settings import Spelling
+from engine.export.schema.settings import NumberSpelling
 from engine.source import CancelToken, EngineError, InvariantError
 from engine.vocabulary import Vocabulary
 
@@ -41,7 +41,7 @@ class MismatchError(ExportError):
     """What was written does something else than the engine; the message says where."""
 
 
-class Group(StrEnum):
+class TargetGroup(StrEnum):
     """What a target is for, as a heading."""
 
     ELSEWHERE = "Runs elsewhere"
@@ -141,7 +141,7 @@ class ExportOptions:
         model: what a request names as its model; empty for a word to replace.
     """
 
-    spelling: Spelling = Spelling.PLAIN
+    spelling: NumberSpelling = NumberSpelling.PLAIN
     depth: int | None = None
     name: str = "grammar"
     model: str = ""
@@ -223,7 +223,7 @@ class Target(Protocol):
     @property
     def about(self) -> str: ...  # noqa: D102
     @property
-    def group(self) -> Group: ...  # noqa: D102
+    def group(self) -> TargetGroup: ...  # noqa: D102
     @property
     def suffix(self) -> str: ...  # noqa: D102
     @property

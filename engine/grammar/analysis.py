@@ -23,15 +23,15 @@ from engine.grammar.nodes import (
     Choice,
     Empty,
     Grammar,
-    Look,
+    Lookaround,
     Never,
     Node,
-    Reference,
     Repeat,
+    RuleReference,
     Sequence,
     TokenSet,
 )
-from engine.source import turn
+from engine.source import checkpoint
 
 _Leaf: TypeAlias = Empty | Never | Chars | TokenSet
 _OfLeaf: TypeAlias = Callable[[_Leaf], bool]
@@ -61,7 +61,7 @@ class Cycle:
         hidden: something that may be empty stands before one of them.
     """
 
-    references: tuple[Reference, ...]
+    references: tuple[RuleReference, ...]
     hidden: bool = False
 
     @property
@@ -70,13 +70,13 @@ class Cycle:
         return (self.references[-1].name, *(reference.name for reference in self.references))
 
 
-def references(node: Node) -> Iterator[Reference]:
+def references(node: Node) -> Iterator[RuleReference]:
     """The references within a node, in source order."""
     todo: list[Node] = [node]
     while todo:
-        turn()
+        checkpoint()
         part = todo.pop()
-        if isinstance(part, Reference):
+        if isinstance(part, RuleReference):
             yield part
         else:
             todo.extend(reversed(_children(part)))
@@ -150,7 +150,7 @@ def components(targets: Mapping[_Name, Iterable[_Name]]) -> list[list[_Name]]:
         if root not in index:
             enter(root)
         while walk:
-            turn()
+            checkpoint()
             name, rest = walk[-1]
             unseen = None
             for target in rest:
@@ -184,14 +184,14 @@ def _children(node: Node) -> tuple[Node, ...]:
             return node.items
         case Choice():
             return node.alternatives
-        case Repeat() | Look():
+        case Repeat() | Lookaround():
             return (node.node,)
         case _:
             return ()
 
 
 def _may_match(leaf: _Leaf) -> bool:
-    turn()
+    checkpoint()
     if isinstance(leaf, Chars):
         ranges = leaf.set.ranges
         return bool(ranges) and (ranges[0][0] < _SURROGATES[0] or ranges[-1][1] > _SURROGATES[1])
@@ -199,7 +199,7 @@ def _may_match(leaf: _Leaf) -> bool:
 
 
 def _may_be_empty(leaf: _Leaf) -> bool:
-    turn()
+    checkpoint()
     return isinstance(leaf, Empty)
 
 
@@ -219,7 +219,7 @@ def _least(nodes: Mapping[str, Node], of_leaf: _OfLeaf) -> _Truth:
         owners.setdefault(id(node), []).append(name)
         todo.append(node)
     while todo:
-        turn()
+        checkpoint()
         node = todo.pop()
         own = id(node)
         if own in waiting:
@@ -228,7 +228,7 @@ def _least(nodes: Mapping[str, Node], of_leaf: _OfLeaf) -> _Truth:
         waiting[own] = _needed(node, len(within), of_leaf)
         if not waiting[own]:
             true.append(own)
-        if isinstance(node, Reference):
+        if isinstance(node, RuleReference):
             users.setdefault(node.name, []).append(own)
         for child in within:
             parents.setdefault(id(child), []).append(own)
@@ -236,7 +236,7 @@ def _least(nodes: Mapping[str, Node], of_leaf: _OfLeaf) -> _Truth:
     names: set[str] = set()
     known = set(true)
     while true:
-        turn()
+        checkpoint()
         own = true.pop()
         woken = list(parents.get(own, ()))
         for name in owners.get(own, ()):
@@ -263,29 +263,29 @@ def _needed(node: Node, within: int, of_leaf: _OfLeaf) -> int:
             if node.minimum == 0:
                 return 0
             return 1 if within else _needed(node.node, 0, of_leaf)
-        case Look():
+        case Lookaround():
             return 0
-        case Reference():
+        case RuleReference():
             return 1
         case _:
             return 0 if of_leaf(node) else -1
 
 
 def _blocker(node: Node, productive: _Truth) -> Node:
-    while not isinstance(node, Reference) and _children(node):
+    while not isinstance(node, RuleReference) and _children(node):
         node = next(child for child in _children(node) if not productive.holds(child))
     return node
 
 
-def _left_corner(node: Node, nullable: _Truth) -> list[tuple[Reference, bool]]:
+def _left_corner(node: Node, nullable: _Truth) -> list[tuple[RuleReference, bool]]:
     """The references that a node may begin with, and whether something that may be empty stands before."""
-    found: list[tuple[Reference, bool]] = []
+    found: list[tuple[RuleReference, bool]] = []
     todo = [(node, False)]
     while todo:
-        turn()
+        checkpoint()
         part, hidden = todo.pop()
         match part:
-            case Reference():
+            case RuleReference():
                 found.append((part, hidden))
             case Sequence():
                 ahead = []
@@ -300,17 +300,17 @@ def _left_corner(node: Node, nullable: _Truth) -> list[tuple[Reference, bool]]:
     return found
 
 
-def _shortest(start: str, within: frozenset[str], corners: Mapping[str, list[tuple[Reference, bool]]]) -> Cycle:
-    came: dict[str, tuple[str, Reference, bool]] = {}
+def _shortest(start: str, within: frozenset[str], corners: Mapping[str, list[tuple[RuleReference, bool]]]) -> Cycle:
+    came: dict[str, tuple[str, RuleReference, bool]] = {}
     queue = deque([start])
     while start not in came:
-        turn()
+        checkpoint()
         name = queue.popleft()
         for reference, hidden in corners[name]:
             if reference.name in within and reference.name not in came:
                 came[reference.name] = (name, reference, hidden)
                 queue.append(reference.name)
-    way: list[Reference] = []
+    way: list[RuleReference] = []
     is_hidden = False
     name = start
     while not way or name != start:

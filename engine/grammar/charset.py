@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from engine.source import InvariantError, turn
+from engine.source import InvariantError, checkpoint
 
 LAST_CODE_POINT = 0x10FFFF
 _SURROGATES = 0xD800, 0xDFFF
@@ -35,7 +35,7 @@ class CharSet:
         """The union of inclusive ranges in any order."""
         merged: list[tuple[int, int]] = []
         for first, last in sorted(set(pairs)):
-            turn()
+            checkpoint()
             if merged and first <= merged[-1][1] + 1:
                 merged[-1] = (merged[-1][0], max(merged[-1][1], last))
             else:

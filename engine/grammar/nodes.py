@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from engine.grammar.charset import CharSet
-from engine.source import InvariantError, Span, turn
+from engine.source import InvariantError, Span, checkpoint
 
 _NOWHERE = Span(0, 0)
 
@@ -70,7 +70,7 @@ class Repeat:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class Lookaround:
     """A condition on what surrounds a position; it consumes nothing.
 
     Ahead: some prefix of what follows matches `node`. Behind: some suffix of
@@ -85,7 +85,7 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class RuleReference:
     """Whatever the rule of that name matches."""
 
     name: str
@@ -108,7 +108,7 @@ class TokenSet:
     span: Span = _NOWHERE
 
 
-Node: TypeAlias = Empty | Never | Chars | Sequence | Choice | Repeat | Look | Reference | TokenSet
+Node: TypeAlias = Empty | Never | Chars | Sequence | Choice | Repeat | Lookaround | RuleReference | TokenSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ def parts(node: Node) -> Iterator[Node]:
     """A node and all nodes within it."""
     todo: list[Node] = [node]
     while todo:
-        turn()
+        checkpoint()
         part = todo.pop()
         yield part
         match part:
@@ -156,5 +156,5 @@ def parts(node: Node) -> Iterator[Node]:
                 todo += part.items
             case Choice():
                 todo += part.alternatives
-            case Repeat() | Look():
+            case Repeat() | Lookaround():
                 todo.append(part.node)

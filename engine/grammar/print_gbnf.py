@@ -47,12 +47,12 @@ from engine.grammar.nodes import (
     Choice,
     Empty,
     Grammar,
-    Look,
+    Lookaround,
     Never,
     Node,
-    Reference,
     Repeat,
     Rule,
+    RuleReference,
     Sequence,
     TokenSet,
 )
@@ -175,7 +175,7 @@ def _pieces(node: Node, around: _Around, names: dict[str, str], negates: bool) -
             yield _NEVER
         case Chars():
             yield _chars(node.set, negates)
-        case Reference():
+        case RuleReference():
             yield names[node.name]
         case TokenSet():
             yield _tokens(node)
@@ -185,7 +185,7 @@ def _pieces(node: Node, around: _Around, names: dict[str, str], negates: bool) -
             yield from _choice(node, around)
         case Repeat():
             yield from _repeat(node, around)
-        case Look():
+        case Lookaround():
             raise NoGbnfError("GBNF has no conditions on what surrounds a place")
 
 

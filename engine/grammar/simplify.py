@@ -19,17 +19,17 @@ from engine.grammar.nodes import (
     Choice,
     Empty,
     Grammar,
-    Look,
+    Lookaround,
     Never,
     Node,
-    Reference,
     Repeat,
     Rule,
+    RuleReference,
     Sequence,
     TokenSet,
     parts,
 )
-from engine.source import turn
+from engine.source import checkpoint
 
 _SURROGATES = (0xD800, 0xDFFF)  # no UTF-8 text holds one
 
@@ -42,7 +42,7 @@ def simplify(node: Node) -> Node:
 def simplify_grammar(grammar: Grammar) -> Grammar:
     """An equivalent grammar: `simplify` for each rule, and a rule that matches nothing is `Never`."""
     nodes = {rule.name: rule.node for rule in grammar.rules}
-    alone = len(nodes) == 1 and not any(isinstance(part, Reference) for part in parts(nodes[grammar.start]))
+    alone = len(nodes) == 1 and not any(isinstance(part, RuleReference) for part in parts(nodes[grammar.start]))
     edge = True if alone else None
     simplifier = _Simplifier()
     nodes = {name: simplifier.simplify(node, edge, edge) for name, node in nodes.items()}
@@ -52,7 +52,7 @@ def simplify_grammar(grammar: Grammar) -> Grammar:
     for name, node in nodes.items() if dead else ():
         if name in dead:
             nodes[name] = NEVER
-        elif any(isinstance(part, Reference) and part.name in dead for part in parts(node)):
+        elif any(isinstance(part, RuleReference) and part.name in dead for part in parts(node)):
             nodes[name] = _Simplifier().simplify(_without(node, dead), None, None)
     return _with_nodes(grammar, nodes)
 
@@ -63,7 +63,7 @@ def _with_nodes(grammar: Grammar, nodes: Mapping[str, Node]) -> Grammar:
 
 def _without(node: Node, dead: set[str]) -> Node:
     match node:
-        case Reference():
+        case RuleReference():
             return NEVER if node.name in dead else node
         case Sequence():
             return Sequence(tuple([_without(item, dead) for item in node.items]), node.span)
@@ -83,9 +83,9 @@ class _Simplifier:
 
     def simplify(self, node: Node, at_start: bool | None, at_end: bool | None) -> Node:
         """`at_start`: nothing precedes (True), something does (False), or either (None); likewise `at_end`."""
-        turn()
+        checkpoint()
         match node:
-            case Empty() | Never() | Reference() | TokenSet():
+            case Empty() | Never() | RuleReference() | TokenSet():
                 return node
             case Chars():
                 return _without_surrogates(node)
@@ -95,7 +95,7 @@ class _Simplifier:
                 return self._choice(node, at_start, at_end)
             case Repeat():
                 return self._repeat(node, at_start, at_end)
-            case Look():
+            case Lookaround():
                 return self._look(node, at_start, at_end)
 
     def _sequence(self, node: Sequence, at_start: bool | None, at_end: bool | None) -> Node:
@@ -150,7 +150,7 @@ class _Simplifier:
             return inner
         return Repeat(inner, node.minimum, node.maximum, node.span)
 
-    def _look(self, node: Look, at_start: bool | None, at_end: bool | None) -> Node:
+    def _look(self, node: Lookaround, at_start: bool | None, at_end: bool | None) -> Node:
         # What is looked at begins (ahead) or ends (behind) here and runs into unknown text beyond.
         inner = self.simplify(node.node, at_start if node.ahead else None, None if node.ahead else at_end)
         edge = at_end if node.ahead else at_start
@@ -164,18 +164,18 @@ class _Simplifier:
         elif edge is False and isinstance(inner, Chars) and inner.set == EVERY_SCALAR:
             holds = True
         if holds is None:
-            return Look(inner, node.ahead, node.negated, node.span)
+            return Lookaround(inner, node.ahead, node.negated, node.span)
         return EMPTY if holds != node.negated else NEVER
 
     def _length(self, node: Node) -> tuple[int, int]:
         """The least and the greatest length, each as 0 or 1 (1 stands for "one or more")."""
-        turn()
+        checkpoint()
         match node:
-            case Empty() | Never() | Look():
+            case Empty() | Never() | Lookaround():
                 return 0, 0
             case Chars() | TokenSet():
                 return 1, 1
-            case Reference():
+            case RuleReference():
                 return 0, 1
         known = self._lengths.get(id(node))
         if known is None:
@@ -205,7 +205,7 @@ def _without_surrogates(node: Chars) -> Node:
 
 def _beside(edge: bool | None, shortest: int, longest: int) -> bool | None:
     """Whether the edge of the text is reached, seen from beyond something of that length."""
-    turn()
+    checkpoint()
     if shortest > 0:
         return False
     return edge if longest == 0 or edge is False else None
@@ -229,19 +229,19 @@ class Emptiness:
 
     def of(self, node: Node) -> bool | None:
         """The verdict; None where the surroundings of the node decide."""
-        turn()
+        checkpoint()
         match node:
             case Empty():
                 return True
             case Never() | Chars() | TokenSet():
                 return False
-            case Reference():
+            case RuleReference():
                 return node.name in self._nullable
         if id(node) not in self._known:
             self._known[id(node)] = self._of_parts(node)
         return self._known[id(node)]
 
-    def _of_parts(self, node: Sequence | Choice | Repeat | Look) -> bool | None:
+    def _of_parts(self, node: Sequence | Choice | Repeat | Lookaround) -> bool | None:
         match node:
             case Sequence():
                 return _all([self.of(item) for item in node.items])
@@ -249,7 +249,7 @@ class Emptiness:
                 return _any([self.of(item) for item in node.alternatives])
             case Repeat():
                 return True if node.minimum == 0 else self.of(node.node)
-            case Look():
+            case Lookaround():
                 return None if self.of(node.node) is not True else not node.negated
 
 
@@ -260,8 +260,8 @@ class _EmptinessHere(Emptiness):
         super().__init__()
         self._at_start, self._at_end = at_start, at_end
 
-    def _of_parts(self, node: Sequence | Choice | Repeat | Look) -> bool | None:
-        if not isinstance(node, Look):
+    def _of_parts(self, node: Sequence | Choice | Repeat | Lookaround) -> bool | None:
+        if not isinstance(node, Lookaround):
             return super()._of_parts(node)
         anywhere = super()._of_parts(node)
         if anywhere is None and (self._at_end if node.ahead else self._at_start) is True:

@@ -46,7 +46,7 @@ class Kernels:
     measure: Callable[..., None]
 
 
-class _Runtime:
+class _KernelLoader:
     """The kernels of this process, and the lock under which they are compiled."""
 
     def __init__(self) -> None:
@@ -61,7 +61,7 @@ class _Runtime:
                 _prepare_compiles()
 
 
-_runtime = _Runtime()
+_runtime = _KernelLoader()
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(

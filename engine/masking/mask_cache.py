@@ -25,7 +25,7 @@ Mask = memoryview
 BUDGET_BYTES = 256 * 1024 * 1024
 
 
-class MaskStore:
+class MaskCache:
     """Equal masks once, and a bound on all of them."""
 
     def __init__(self, budget: int = BUDGET_BYTES) -> None:
@@ -62,4 +62,4 @@ class MaskStore:
             user.forget_masks()
 
 
-store = MaskStore()
+store = MaskCache()

@@ -10,18 +10,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from engine.automata.byte_automaton import Runtime
+from engine.automata.byte_automaton import ByteAutomaton
 from engine.vocabulary import Trie
 
 
-def plain_mask(trie: Trie, automaton: Runtime, configuration: int) -> npt.NDArray[np.uint32]:
+def compute_reference_mask(trie: Trie, automaton: ByteAutomaton, configuration: int) -> npt.NDArray[np.uint32]:
     """uint32[words]: the tokens that the automaton can read from a configuration."""
     words = np.zeros(trie.words, np.uint32)
     _add(trie, automaton, automaton.enter(configuration), (0, len(trie.byte), 1), words)
     return words
 
 
-def add_below(trie: Trie, automaton: Runtime, configuration: int, node: int, words: npt.NDArray[np.uint32]) -> None:
+def add_below(
+    trie: Trie, automaton: ByteAutomaton, configuration: int, node: int, words: npt.NDArray[np.uint32]
+) -> None:
     """Add the tokens of one node of the trie and of those below it."""
     place: Any = automaton.enter(configuration)
     for byte in trie.prefix(node)[:-1]:
@@ -29,7 +31,9 @@ def add_below(trie: Trie, automaton: Runtime, configuration: int, node: int, wor
     _add(trie, automaton, place, (node, int(trie.skip[node]), int(trie.depth[node])), words)
 
 
-def _add(trie: Trie, automaton: Runtime, place: Any, part: tuple[int, int, int], words: npt.NDArray[np.uint32]) -> None:
+def _add(
+    trie: Trie, automaton: ByteAutomaton, place: Any, part: tuple[int, int, int], words: npt.NDArray[np.uint32]
+) -> None:
     """Walk a part of the trie, from a place: its first node, its end, and the depth of its nodes at least."""
     # Memory views answer with plain ints, and several times faster than arrays.
     byte, depth, skip = trie.byte.data, trie.depth.data, trie.skip.data

@@ -12,13 +12,22 @@ from weakref import WeakKeyDictionary, ref
 import numpy as np
 import numpy.typing as npt
 
-from engine.automata.byte_automaton import DEAD, Loop, Runtime
+from engine.automata.byte_automaton import DEAD, ByteAutomaton, Loop
 from engine.masking.jit import Kernels, ready
 from engine.masking.mask_cache import Mask, store
-from engine.masking.reference_mask import plain_mask
+from engine.masking.reference_mask import compute_reference_mask
 from engine.masking.token_sets import TokenSets
-from engine.masking.token_slices import LONG, LoopFinder, LoopTable, Region, Regions, entry_of, regions_of, whole
-from engine.masking.walk import NOTHING, WORK, Walk
+from engine.masking.token_slices import (
+    LONG,
+    LoopFinder,
+    LoopTable,
+    TokenSlice,
+    TokenSlices,
+    all_tokens,
+    entry_of,
+    token_slices_of,
+)
+from engine.masking.walk import NOTHING, WORK, TrieWalk
 from engine.source import limited_work
 from engine.vocabulary import Vocabulary
 
@@ -53,20 +62,20 @@ class TokenAutomaton:
     matcher holds both.
     """
 
-    def __init__(self, automaton: Runtime, vocabulary: Vocabulary) -> None:
+    def __init__(self, automaton: ByteAutomaton, vocabulary: Vocabulary) -> None:
         self._states: dict[int, TokenState] = {}  # first of all, since `__del__` asks for them whatever fails
         self._automaton = ref(automaton)
         self._trie = vocabulary.trie
         self._tokens = vocabulary.tokens
         self._eos_ids = vocabulary.eos_ids
-        self._regions: Regions = regions_of(vocabulary.trie)
+        self._regions: TokenSlices = token_slices_of(vocabulary.trie)
         self._loops = LoopFinder()
         # An array of its own, read only as the kernels were compiled for.
         self._class_of_byte = np.array(automaton.class_of_byte, np.uint8)
         self._class_of_byte.setflags(write=False)
         self._height = self._trie.height + 1
-        self._walk = Walk(self._trie, self._class_of_byte)
-        self._found: dict[tuple[int, int, int | None], Region] = {}
+        self._walk = TrieWalk(self._trie, self._class_of_byte)
+        self._found: dict[tuple[int, int, int | None], TokenSlice] = {}
         self._known_loops: dict[int, tuple[LoopTable, npt.NDArray[np.bool_]]] = {}
         self._generation = automaton.generation
         self._by_look: dict[tuple[int, ...], Mask] = {}
@@ -138,7 +147,7 @@ class TokenAutomaton:
         for state in (*self._states.values(), *self._ends.values()):
             state.mask = None
 
-    def _living(self) -> Runtime:
+    def _living(self) -> ByteAutomaton:
         automaton = self._automaton()
         if automaton is None:
             raise ReferenceError("the grammar of this matcher is gone")
@@ -161,7 +170,7 @@ class TokenAutomaton:
         automaton, kernels = self._living(), ready()
         if kernels is None:
             with limited_work(WORK, automaton.limits.work):
-                plain = plain_mask(self._trie, automaton, state.configuration)
+                plain = compute_reference_mask(self._trie, automaton, state.configuration)
             return store.share(self._with_whole(state, plain))
         loops = automaton.string_loops
         if loops and loops not in self._regions.prepared:
@@ -221,7 +230,7 @@ class TokenAutomaton:
                 words[token_id >> 5] |= np.uint32(1 << (token_id & 31))
         return words
 
-    def _run(self, kernels: Kernels, automaton: Runtime, at: tuple[int, int, list[int]]) -> None:
+    def _run(self, kernels: Kernels, automaton: ByteAutomaton, at: tuple[int, int, list[int]]) -> None:
         """Walk along the tokens that can be read."""
         if self._run_far(kernels, automaton, at):
             return
@@ -232,7 +241,7 @@ class TokenAutomaton:
             part = self._region(kernels, automaton, loop)
             if loop.marked:
                 leaving = self._regions.leaving(part, self._table_of(automaton, loop)[1], self._trie)
-                walk.add(kernels, automaton, leaving.whole, (reading, reading, 0), trie=leaving.trie)
+                walk.add(kernels, automaton, leaving.all_tokens, (reading, reading, 0), trie=leaving.trie)
             else:
                 walk.add(kernels, automaton, part, (loop.first, loop.first, 0))
         elif automaton.may_loop(reading):
@@ -240,7 +249,7 @@ class TokenAutomaton:
         else:
             walk.add(kernels, automaton, self._regions.whole, (reading, reading, 0))
 
-    def _run_far(self, kernels: Kernels, automaton: Runtime, at: tuple[int, int, list[int]]) -> bool:
+    def _run_far(self, kernels: Kernels, automaton: ByteAutomaton, at: tuple[int, int, list[int]]) -> bool:
         """Walk along long tokens, where short ones do not come near a bound of the length; whether they do not."""
         configuration, reading, frames = at
         relaxed = automaton.relax(reading, LONG)
@@ -252,12 +261,12 @@ class TokenAutomaton:
             self._note(relaxed, frames, walk.looked, store.share(walk.words))
         else:
             walk.go_on(at, np.array(known[0]).view(np.uint32), known[1])
-        longer = self._regions.longer(self._trie)
+        longer = self._regions.long_tokens(self._trie)
         walk.words &= ~longer.mask
-        walk.add(kernels, automaton, longer.whole, (reading, reading, 0), trie=longer.trie)
+        walk.add(kernels, automaton, longer.all_tokens, (reading, reading, 0), trie=longer.trie)
         return True
 
-    def _region(self, kernels: Kernels, automaton: Runtime, loop: Loop) -> Region:
+    def _region(self, kernels: Kernels, automaton: ByteAutomaton, loop: Loop) -> TokenSlice:
         least = min(loop.least, self._height)
         most = None if loop.most is None or loop.most >= self._height else loop.most
         region = self._found.get((loop.first, least, most))
@@ -269,7 +278,7 @@ class TokenAutomaton:
             self._found[loop.first, least, most] = region
         return region
 
-    def _table_of(self, automaton: Runtime, loop: Loop) -> tuple[LoopTable, npt.NDArray[np.bool_]]:
+    def _table_of(self, automaton: ByteAutomaton, loop: Loop) -> tuple[LoopTable, npt.NDArray[np.bool_]]:
         """The table of a loop that is known beforehand, and bool[256]: the bytes that end the reading there."""
         known = self._known_loops.get(loop.first)
         if known is None:
@@ -278,7 +287,7 @@ class TokenAutomaton:
             known = self._known_loops[loop.first] = table.astype(np.int8, order="C"), block[0] < DEAD
         return known
 
-    def _run_along_loops(self, kernels: Kernels, automaton: Runtime) -> None:
+    def _run_along_loops(self, kernels: Kernels, automaton: ByteAutomaton) -> None:
         """A walk out of a loop, if there is one; below bytes that many tokens begin with, of another."""
         walk = self._walk
         region, inside, within = self._regions.whole, walk.reading, None
@@ -303,13 +312,13 @@ class TokenAutomaton:
                 odd.discard(byte)
         walk.add(kernels, automaton, region, (walk.reading, inside, 0), apart)
         if odd:
-            walk.add(kernels, automaton, whole(self._trie, tuple(sorted(odd))), (walk.reading, walk.reading, 0))
+            walk.add(kernels, automaton, all_tokens(self._trie, tuple(sorted(odd))), (walk.reading, walk.reading, 0))
 
 
-_known: WeakKeyDictionary[Runtime, WeakKeyDictionary[Vocabulary, TokenAutomaton]] = WeakKeyDictionary()
+_known: WeakKeyDictionary[ByteAutomaton, WeakKeyDictionary[Vocabulary, TokenAutomaton]] = WeakKeyDictionary()
 
 
-def token_automaton(automaton: Runtime, vocabulary: Vocabulary) -> TokenAutomaton:
+def token_automaton(automaton: ByteAutomaton, vocabulary: Vocabulary) -> TokenAutomaton:
     """The states that all matchers of a grammar and a vocabulary share."""
     of_grammar = _known.get(automaton)
     if of_grammar is None:

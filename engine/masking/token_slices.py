@@ -26,7 +26,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from engine.automata.byte_automaton import DEAD, MISS, Loop, Runtime
+from engine.automata.byte_automaton import DEAD, MISS, ByteAutomaton, Loop
 from engine.masking.jit import Kernels
 from engine.masking.kernels import GROUP_START, TRIE_NODES, TRIE_TOKENS, address_of
 from engine.vocabulary import Trie
@@ -50,7 +50,7 @@ LoopTable: TypeAlias = npt.NDArray[np.int8]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Region:
+class TokenSlice:
     """A loop's tokens and exits; the empty loop's exits are all the tokens' first bytes.
 
     Attributes:
@@ -66,7 +66,7 @@ class Region:
     given: memoryview
 
     @classmethod
-    def of(cls, trie: Trie, mask: npt.NDArray[np.uint32], exits: npt.NDArray[np.int32]) -> Region:
+    def of(cls, trie: Trie, mask: npt.NDArray[np.uint32], exits: npt.NDArray[np.int32]) -> TokenSlice:
         """Group the exits by their bytes."""
         labels = trie.byte[exits]
         roots = exits[np.argsort(labels, kind="stable")]
@@ -75,7 +75,7 @@ class Region:
         of_trie = [address_of(trie.byte, np.uint8), *(address_of(array, np.int32) for array in trie.arrays[1:])]
         return cls._made(of_trie, (len(trie.byte), len(trie.token_ids)), mask, roots, group_start)
 
-    def part(self, mask: npt.NDArray[np.uint32], kept: npt.NDArray[np.bool_]) -> Region:
+    def part(self, mask: npt.NDArray[np.uint32], kept: npt.NDArray[np.bool_]) -> TokenSlice:
         """With another mask and some of the exits."""
         before = np.zeros(len(kept) + 1, np.int32)
         np.cumsum(kept, out=before[1:])
@@ -91,7 +91,7 @@ class Region:
         mask: npt.NDArray[np.uint32],
         roots: npt.NDArray[np.int32],
         group_start: npt.NDArray[np.int32],
-    ) -> Region:
+    ) -> TokenSlice:
         for array in (mask, roots, group_start):
             array.setflags(write=False)
         exits = address_of(group_start, np.int32), address_of(roots, np.int32)
@@ -113,7 +113,7 @@ class Lengths:
     of_exit: npt.NDArray[np.int16]
     _masks: dict[int, npt.NDArray[np.uint32]] = field(default_factory=dict)
 
-    def cut(self, region: Region, least: int, most: int | None) -> Region:
+    def cut(self, region: TokenSlice, least: int, most: int | None) -> TokenSlice:
         """The part of a loop's region with so many characters."""
         largest = int(self.of_token.max(initial=0)) if most is None else most
         kept = (self.of_exit >= least) & (self.of_exit <= largest)
@@ -130,15 +130,15 @@ class Lengths:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Leaving:
+class ExitTrie:
     """The tokens that leave a loop, as a trie of their own, and a region of it: what stays is the loop's."""
 
     trie: Trie
-    whole: Region
+    all_tokens: TokenSlice
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Longer:
+class LongTokens:
     """The tokens of more than so many bytes, as a trie of their own, and the empty loop's region of it.
 
     Attributes:
@@ -146,22 +146,22 @@ class Longer:
     """
 
     trie: Trie
-    whole: Region
+    all_tokens: TokenSlice
     mask: npt.NDArray[np.uint32]
 
 
-def longer(trie: Trie, length: int) -> Longer:
+def long_tokens(trie: Trie, length: int) -> LongTokens:
     """The part of a vocabulary with more than so many bytes."""
     part = trie.below(np.flatnonzero(trie.depth == length + 1).astype(np.int32))
     bits = np.zeros(32 * trie.words, np.bool_)
     bits[part.token_ids] = True
-    return Longer(part, whole(part), np.packbits(bits, bitorder="little").view(np.uint32))
+    return LongTokens(part, all_tokens(part), np.packbits(bits, bitorder="little").view(np.uint32))
 
 
-def whole(trie: Trie, first: tuple[int, ...] = tuple(range(256))) -> Region:
+def all_tokens(trie: Trie, first: tuple[int, ...] = tuple(range(256))) -> TokenSlice:
     """The region of the empty loop: nothing stays; or the part of it that begins with some bytes."""
     top = trie.top[list(first)]
-    return Region.of(trie, np.zeros(trie.words, np.uint32), top[top >= 0])
+    return TokenSlice.of(trie, np.zeros(trie.words, np.uint32), top[top >= 0])
 
 
 class _Recent(OrderedDict[_Key, _Found]):
@@ -183,7 +183,7 @@ class _Recent(OrderedDict[_Key, _Found]):
         return known
 
 
-class Regions:
+class TokenSlices:
     """The regions of one vocabulary, the last used ones.
 
     Attributes:
@@ -194,24 +194,24 @@ class Regions:
     """
 
     def __init__(self, trie: Trie) -> None:
-        self._by_loop: _Recent[tuple[bytes, int], Region] = _Recent()
-        self.whole = whole(trie)
-        self._counted: _Recent[tuple[bytes, int, int | None], Region] = _Recent()
+        self._by_loop: _Recent[tuple[bytes, int], TokenSlice] = _Recent()
+        self.whole = all_tokens(trie)
+        self._counted: _Recent[tuple[bytes, int, int | None], TokenSlice] = _Recent()
         self._lengths: _Recent[bytes, Lengths] = _Recent(_STRING_LOOPS)
-        self._leaving: _Recent[Region, Leaving] = _Recent(_STRING_LOOPS)
-        self._without: _Recent[tuple[Region, tuple[int, ...]], Region] = _Recent()
-        self._longer: Longer | None = None
+        self._leaving: _Recent[TokenSlice, ExitTrie] = _Recent(_STRING_LOOPS)
+        self._without: _Recent[tuple[TokenSlice, tuple[int, ...]], TokenSlice] = _Recent()
+        self._longer: LongTokens | None = None
         self.prepared: set[tuple[Loop, ...]] = set()
         nodes = np.where(trie.top >= 0, trie.skip[trie.top] - trie.top, 0) if len(trie.byte) else trie.top
         self.broad_bytes: list[int] = np.flatnonzero(nodes * _BROAD_SHARE > len(trie.byte)).tolist()
 
-    def region(self, kernels: Kernels, trie: Trie, loop: LoopTable, entry: int | None = None) -> Region:
+    def region(self, kernels: Kernels, trie: Trie, loop: LoopTable, entry: int | None = None) -> TokenSlice:
         """The region of a loop, or the part of it below the byte by which it is entered."""
         byte = -1 if entry is None else entry
         root = -1 if entry is None else int(trie.top[entry])
         return self._by_loop.found((loop.tobytes(), byte), lambda: _find(kernels, trie, loop, root))
 
-    def leaving(self, region: Region, ends: npt.NDArray[np.bool_], trie: Trie) -> Leaving:
+    def leaving(self, region: TokenSlice, ends: npt.NDArray[np.bool_], trie: Trie) -> ExitTrie:
         """The part of the vocabulary that leaves a loop by some bytes.
 
         Args:
@@ -220,16 +220,16 @@ class Regions:
             trie: the vocabulary.
         """
 
-        def find() -> Leaving:
+        def find() -> ExitTrie:
             part = trie.below(region.roots[ends[trie.byte[region.roots]]])
-            return Leaving(part, Region.of(part, region.mask, part.top[part.top >= 0]))
+            return ExitTrie(part, TokenSlice.of(part, region.mask, part.top[part.top >= 0]))
 
         return self._leaving.found(region, find)
 
-    def longer(self, trie: Trie) -> Longer:
+    def long_tokens(self, trie: Trie) -> LongTokens:
         """The part of the vocabulary with more than `LONG` bytes."""
         if self._longer is None:
-            self._longer = longer(trie, LONG)
+            self._longer = long_tokens(trie, LONG)
         return self._longer
 
     def prepare(self, kernels: Kernels, trie: Trie, loops: Sequence[tuple[LoopTable, npt.NDArray[np.bool_]]]) -> None:
@@ -244,16 +244,16 @@ class Regions:
         for loop, ends in loops:
             self.leaving(self.region(kernels, trie, loop), ends, trie)
         self._lengths_of(kernels, trie, loops[0][0])
-        self.longer(trie)
+        self.long_tokens(trie)
 
-    def without(self, region: Region, odd: tuple[int, ...], trie: Trie) -> Region:
+    def without(self, region: TokenSlice, odd: tuple[int, ...], trie: Trie) -> TokenSlice:
         """A region but for what begins with some bytes."""
         return self._without.found((region, odd), lambda: _cut(region, odd, trie))
 
-    def counted(self, kernels: Kernels, trie: Trie, loop: LoopTable, least: int, most: int | None) -> Region:
+    def counted(self, kernels: Kernels, trie: Trie, loop: LoopTable, least: int, most: int | None) -> TokenSlice:
         """A loop's region where so many characters may, and must, come before it is left."""
 
-        def find() -> Region:
+        def find() -> TokenSlice:
             return self._lengths_of(kernels, trie, loop).cut(self.region(kernels, trie, loop), least, most)
 
         return self._counted.found((loop.tobytes(), least, most), find)
@@ -269,18 +269,18 @@ class Regions:
         return self._lengths.found(loop.tobytes(), find)
 
 
-_regions: WeakKeyDictionary[Trie, Regions] = WeakKeyDictionary()
+_regions: WeakKeyDictionary[Trie, TokenSlices] = WeakKeyDictionary()
 
 
-def regions_of(trie: Trie) -> Regions:
+def token_slices_of(trie: Trie) -> TokenSlices:
     """The regions of a vocabulary; they are forgotten with it."""
     regions = _regions.get(trie)
     if regions is None:
-        regions = _regions[trie] = Regions(trie)
+        regions = _regions[trie] = TokenSlices(trie)
     return regions
 
 
-def _cut(region: Region, odd: tuple[int, ...], trie: Trie) -> Region:
+def _cut(region: TokenSlice, odd: tuple[int, ...], trie: Trie) -> TokenSlice:
     bits = np.zeros(32 * trie.words, np.bool_)
     kept = np.ones(len(region.roots), np.bool_)
     for top in trie.top[list(odd)].tolist():
@@ -291,11 +291,11 @@ def _cut(region: Region, odd: tuple[int, ...], trie: Trie) -> Region:
     return region.part(region.mask & ~np.packbits(bits, bitorder="little").view(np.uint32), kept)
 
 
-def _find(kernels: Kernels, trie: Trie, loop: LoopTable, root: int) -> Region:
+def _find(kernels: Kernels, trie: Trie, loop: LoopTable, root: int) -> TokenSlice:
     mask, exits = np.zeros(trie.words, np.uint32), np.empty(len(trie.byte), np.int32)
     stack = np.zeros(trie.height + 1, np.int32)
     count = kernels.circle(trie.arrays, loop, root, stack, exits, mask)
-    return Region.of(trie, mask, exits[:count])
+    return TokenSlice.of(trie, mask, exits[:count])
 
 
 class LoopFinder:
@@ -305,7 +305,7 @@ class LoopFinder:
         self._loops: dict[int, LoopTable | None] = {}
         self._shared: dict[bytes, LoopTable] = {}  # many homes, few loops
 
-    def loop_at(self, automaton: Runtime, configuration: int) -> tuple[int, LoopTable] | None:
+    def loop_at(self, automaton: ByteAutomaton, configuration: int) -> tuple[int, LoopTable] | None:
         """The loop that a configuration is the home of, or one byte away from.
 
         In `[a-z]+` the first byte leads into the loop from outside. Where that configuration reads the loop's
@@ -317,7 +317,7 @@ class LoopFinder:
         found = self.nearly_at(automaton, configuration)
         return None if found is None or found[2] else found[:2]
 
-    def nearly_at(self, automaton: Runtime, configuration: int) -> tuple[int, LoopTable, tuple[int, ...]] | None:
+    def nearly_at(self, automaton: ByteAutomaton, configuration: int) -> tuple[int, LoopTable, tuple[int, ...]] | None:
         """The same, where a few of the loop's bytes may lead elsewhere; with these."""
         targets = targets_of(automaton, configuration)
         if np.count_nonzero(targets) < _FEWEST_BYTES:
@@ -336,21 +336,21 @@ class LoopFinder:
         return (home, loop, tuple(odd.tolist())) if len(odd) <= _MOST_ODD else None
 
 
-def targets_of(automaton: Runtime, state: int) -> Targets:
+def targets_of(automaton: ByteAutomaton, state: int) -> Targets:
     """int32[256]: the reading state to which each byte leads, `DEAD` where it ends the reading; fills the row."""
     automaton.complete(state)
     targets: Targets = np.maximum(automaton.rows[state][automaton.class_of_byte], DEAD)
     return targets
 
 
-def entry_of(automaton: Runtime, state: int, byte_class: int) -> int:
+def entry_of(automaton: ByteAutomaton, state: int, byte_class: int) -> int:
     """An entry of a reading state's row; fills it in."""
     if automaton.rows[state, byte_class] == MISS:
         automaton.fill(state, byte_class)
     return int(automaton.rows[state, byte_class])
 
 
-def _loop(automaton: Runtime, home: int) -> LoopTable | None:
+def _loop(automaton: ByteAutomaton, home: int) -> LoopTable | None:
     targets = targets_of(automaton, home)
     inner: dict[int, Targets] = {home: targets}
     for lead in dict.fromkeys(targets[0xC2:0xF5].tolist()):
@@ -364,7 +364,7 @@ def _loop(automaton: Runtime, home: int) -> LoopTable | None:
 
 
 def _returning(
-    automaton: Runtime, configuration: int, inner: dict[int, Targets], deepest: int
+    automaton: ByteAutomaton, configuration: int, inner: dict[int, Targets], deepest: int
 ) -> dict[int, Targets] | None:
     """`inner` with a configuration and what it leads to, if all of that can only come back to the loop."""
     if configuration in inner:

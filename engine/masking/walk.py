@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.automata.actions import ASK
-from engine.automata.byte_automaton import DEAD, Runtime
+from engine.automata.byte_automaton import DEAD, ByteAutomaton
 from engine.masking.jit import Kernels
 from engine.masking.kernels import (
     APART,
@@ -49,7 +49,7 @@ from engine.masking.kernels import (
     address_of,
 )
 from engine.masking.reference_mask import add_below
-from engine.masking.token_slices import Region
+from engine.masking.token_slices import TokenSlice
 from engine.source import limited_work
 from engine.vocabulary import Trie
 
@@ -62,7 +62,7 @@ _WITHOUT_BOUND = 1 << 30
 _BEGIN = np.array((0, 0, 0, 0, -1, 0, 0, 0, 0), np.int64).data
 
 
-class Walk:
+class TrieWalk:
     """The walks of one grammar over one vocabulary, one after the other.
 
     Attributes:
@@ -117,8 +117,8 @@ class Walk:
     def add(
         self,
         kernels: Kernels,
-        automaton: Runtime,
-        region: Region,
+        automaton: ByteAutomaton,
+        region: TokenSlice,
         start: tuple[int, int, int],
         apart: npt.NDArray[np.uint8] = NOTHING,
         trie: Trie | None = None,
@@ -151,7 +151,7 @@ class Walk:
         arguments[FRESH] = 0
         self.looked = max(self.looked, arguments[PROGRESS + 4])
 
-    def _read(self, automaton: Runtime) -> None:
+    def _read(self, automaton: ByteAutomaton) -> None:
         """Look where the grammar's tables are, which may have been replaced."""
         arguments, rows, actions = self._arguments, automaton.rows, automaton.actions
         if rows is not self._rows:
@@ -165,7 +165,7 @@ class Walk:
             arguments[KEYS], arguments[VALUES] = address_of(self._keys, np.int64), address_of(self._values, np.int64)
             arguments[SLOTS] = len(self._keys)
 
-    def _supply(self, automaton: Runtime, lacking: int, trie: Trie) -> None:
+    def _supply(self, automaton: ByteAutomaton, lacking: int, trie: Trie) -> None:
         of, at = self._arguments[PROGRESS + 6], self._arguments[PROGRESS + 7]
         if lacking == NO_ENTRY:
             automaton.fill(of, at)

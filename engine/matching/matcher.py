@@ -11,14 +11,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from engine.analysis.token_completion import TokenCompletion, fewest_tokens
+from engine.analysis.token_completion import TokenCompletion, search_token_completion
 from engine.automata.byte_automaton import DEAD
 from engine.automata.completion import Completion
 from engine.compile import CompiledGrammar
 from engine.masking.token_automaton import TokenState, token_automaton
 from engine.matching.explanation import Explanation, Reason, StackVerdict
 from engine.matching.explanation_text import with_sentence
-from engine.matching.stack_verdicts import elements, verdicts
+from engine.matching.stack_verdicts import elements, stack_verdicts_of
 from engine.source import CancelToken, LimitExceededError, limited_work
 from engine.source.arguments import require
 from engine.vocabulary import Vocabulary
@@ -259,7 +259,7 @@ class Matcher:
 
     def stacks(self) -> tuple[StackVerdict, ...]:
         """What each stack that the match stands on expects next, by itself."""
-        return () if self._state.finished else verdicts(self._grammar, self._state.configuration)
+        return () if self._state.finished else stack_verdicts_of(self._grammar, self._state.configuration)
 
     def explain(self, token: int | bytes) -> Explanation:
         """Explain what happens to a token, or to any bytes, if it comes next.
@@ -325,7 +325,7 @@ class Matcher:
             spans=automaton.spans(configuration),
             accepting=automaton.accepts(configuration),
             tokens=self._elements(configuration) if expects else (),
-            stacks=verdicts(self._grammar, self._state.configuration, data or b"") if expects else (),
+            stacks=stack_verdicts_of(self._grammar, self._state.configuration, data or b"") if expects else (),
         )
 
     def _elements(self, configuration: int) -> tuple[str, ...]:
@@ -357,7 +357,9 @@ class Matcher:
             return TokenCompletion(0, 0, ())
         try:
             with self._limited("work of one completion"):
-                return fewest_tokens(self._automaton, self._vocabulary, self._state.configuration, effort, cancel)
+                return search_token_completion(
+                    self._automaton, self._vocabulary, self._state.configuration, effort, cancel
+                )
         except LimitExceededError:
             return TokenCompletion(0 if self._state.accepting else 1)
 

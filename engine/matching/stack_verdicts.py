@@ -1,14 +1,14 @@
 """What each stack of a match expects, and where each ends on some bytes.
 
 A match that is nondeterministic stands at several places at once. Taken apart
-(`Runtime.split`), each is followed by itself: it reads a byte, or it is told of
+(`ByteAutomaton.split`), each is followed by itself: it reads a byte, or it is told of
 with what it wanted. So an answer names every rule that might have gone on, not
 only those that came farthest.
 """
 
 from __future__ import annotations
 
-from engine.automata.byte_automaton import DEAD, Runtime
+from engine.automata.byte_automaton import DEAD, ByteAutomaton
 from engine.automata.nfa.stack_listing import ONLY_RULE
 from engine.compile import CompiledGrammar
 from engine.matching.explanation import StackVerdict
@@ -19,7 +19,7 @@ MOST_STACKS = 20
 """So many are told apart; where there are more, the last verdict is about all of the rest together."""
 
 
-def verdicts(grammar: CompiledGrammar, configuration: int, data: bytes = b"") -> tuple[StackVerdict, ...]:
+def stack_verdicts_of(grammar: CompiledGrammar, configuration: int, data: bytes = b"") -> tuple[StackVerdict, ...]:
     """What becomes of every stack of a configuration, those that come farthest first."""
     automaton = grammar.automaton
     found: dict[StackVerdict, None] = {}
@@ -38,7 +38,7 @@ def verdicts(grammar: CompiledGrammar, configuration: int, data: bytes = b"") ->
     return tuple(sorted(found, key=lambda one: (-len(data) if one.offset is None else -one.offset, one.spans)))
 
 
-def elements(automaton: Runtime, grammar: CompiledGrammar, configuration: int) -> tuple[str, ...]:
+def elements(automaton: ByteAutomaton, grammar: CompiledGrammar, configuration: int) -> tuple[str, ...]:
     """The token elements that may come next, as they are written."""
     spans = sorted(tokens.span for tokens in automaton.token_sets(configuration))
     return tuple(grammar.source.excerpt(span) for span in spans)

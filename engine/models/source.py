@@ -15,7 +15,7 @@ Logits = npt.NDArray[np.float32]
 
 
 @runtime_checkable
-class Forgetful(Protocol):
+class CachedSource(Protocol):
     """A source that keeps answers, and can be told not to: who times it wants them anew."""
 
     def forget(self) -> None:

@@ -17,7 +17,7 @@ from multiprocessing.connection import Connection
 from engine.compile import CompileOptions
 from engine.peers.bench_cases import BenchCase
 from engine.peers.bench_worker import Answer, Ready, Unready, serve
-from engine.peers.measurements import CaseMeasured, Ending, EngineMeasured
+from engine.peers.measurements import CaseMeasured, CaseOutcome, EngineMeasured
 from engine.peers.registry import Peer
 from engine.source import CancelToken
 from engine.source.processes import spawn_context, start_process
@@ -111,8 +111,8 @@ class _Run:
                 if isinstance(answer, CaseMeasured):
                     self._done.append(answer)
                     continue
-                assert isinstance(answer, Ending)
-                why = f"no answer within {self._limit_s:g} s" if answer is Ending.TIMED_OUT else "its process died"
+                assert isinstance(answer, CaseOutcome)
+                why = f"no answer within {self._limit_s:g} s" if answer is CaseOutcome.TIMED_OUT else "its process died"
                 self._done.append(CaseMeasured(case.name, answer, why))
                 return None
         finally:
@@ -122,14 +122,14 @@ class _Run:
             pipe.close()
         return None
 
-    def _hear(self, pipe: Connection, limit_s: float) -> Answer | Ending:
+    def _hear(self, pipe: Connection, limit_s: float) -> Answer | CaseOutcome:
         until = time.monotonic() + limit_s
         while not pipe.poll(_LISTEN_S):
             self._cancel.check()
             if time.monotonic() > until:
-                return Ending.TIMED_OUT
+                return CaseOutcome.TIMED_OUT
         try:
             answer: Answer = pipe.recv()
         except EOFError:
-            return Ending.DIED
+            return CaseOutcome.DIED
         return answer

@@ -12,7 +12,7 @@ from multiprocessing.connection import Connection
 from engine.compile import CompileOptions
 from engine.peers.adapter import Adapter, PeerMatcher
 from engine.peers.bench_cases import BenchCase
-from engine.peers.measurements import CaseMeasured, Ending
+from engine.peers.measurements import CaseMeasured, CaseOutcome
 from engine.peers.registry import Peer
 from engine.peers.token_ids import Speller
 from engine.peers.turnstile import OwnAdapter
@@ -81,7 +81,7 @@ def measure(adapter: Adapter, speller: Speller, case: BenchCase, walks: int) -> 
     """
     spelled = [speller.spell(text.text.encode("utf-8", "surrogatepass")) for text in case.texts]
     if any(ids is None for ids in spelled):
-        return CaseMeasured(case.name, Ending.REFUSED, "the vocabulary cannot spell a text")
+        return CaseMeasured(case.name, CaseOutcome.REFUSED, "the vocabulary cannot spell a text")
     times: list[tuple[float, float]] = []
     try:
         while len(times) < _COMPILES and sum(first_mask for _, first_mask in times) < _SLOW_US:
@@ -92,7 +92,7 @@ def measure(adapter: Adapter, speller: Speller, case: BenchCase, walks: int) -> 
             matcher.fill_mask()
             times.append(((compiled - began) / 1e3, (time.perf_counter_ns() - began) / 1e3))
     except Exception as error:  # noqa: BLE001 - a refusal, whatever a peer raises for it
-        return CaseMeasured(case.name, Ending.REFUSED, _said(error))
+        return CaseMeasured(case.name, CaseOutcome.REFUSED, _said(error))
     compile_us, first_mask_us = (statistics.median(column) for column in zip(*times, strict=True))
     steps: list[float] = []
     verdicts = []
@@ -102,8 +102,8 @@ def measure(adapter: Adapter, speller: Speller, case: BenchCase, walks: int) -> 
                 verdict = _follow(matcher, ids or [], steps)
             verdicts.append(verdict)
     except Exception as error:  # noqa: BLE001 - as above
-        return CaseMeasured(case.name, Ending.FAILED, _said(error), compile_us, first_mask_us)
-    return CaseMeasured(case.name, Ending.DONE, "", compile_us, first_mask_us, tuple(steps), tuple(verdicts))
+        return CaseMeasured(case.name, CaseOutcome.FAILED, _said(error), compile_us, first_mask_us)
+    return CaseMeasured(case.name, CaseOutcome.DONE, "", compile_us, first_mask_us, tuple(steps), tuple(verdicts))
 
 
 def _follow(matcher: PeerMatcher, ids: Sequence[int], steps: list[float]) -> bool:

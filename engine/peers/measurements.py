@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Ending(StrEnum):
+class CaseOutcome(StrEnum):
     """What became of a case."""
 
     DONE = "done"
@@ -32,7 +32,7 @@ class CaseMeasured:
     """
 
     name: str
-    ending: Ending
+    ending: CaseOutcome
     reason: str = ""
     compile_us: float | None = None
     first_mask_us: float | None = None

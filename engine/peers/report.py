@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.peers.bench_cases import BenchCase
-from engine.peers.measurements import CaseMeasured, Ending, EngineMeasured
+from engine.peers.measurements import CaseMeasured, CaseOutcome, EngineMeasured
 from engine.peers.registry import OWN
 
 
@@ -44,7 +44,7 @@ class Comparison:
     """
 
     engine: EngineMeasured
-    endings: dict[Ending, int]
+    endings: dict[CaseOutcome, int]
     times: Times
     ratios: Times | None
     common: int
@@ -77,7 +77,7 @@ def _compare(engine: EngineMeasured, own: dict[int, CaseMeasured], cases: Sequen
         ratios = _divided(_times([done[i] for i in common]), _times([own[i] for i in common]))
     return Comparison(
         engine=engine,
-        endings={ending: sum(case.ending is ending for case in engine.cases) for ending in Ending},
+        endings={ending: sum(case.ending is ending for case in engine.cases) for ending in CaseOutcome},
         times=_times(list(done.values())),
         ratios=ratios,
         common=len(common),
@@ -90,7 +90,7 @@ def _compare(engine: EngineMeasured, own: dict[int, CaseMeasured], cases: Sequen
 
 
 def _done(engine: EngineMeasured) -> dict[int, CaseMeasured]:
-    return {i: case for i, case in enumerate(engine.cases) if case.ending is Ending.DONE}
+    return {i: case for i, case in enumerate(engine.cases) if case.ending is CaseOutcome.DONE}
 
 
 def _times(cases: Sequence[CaseMeasured]) -> Times:

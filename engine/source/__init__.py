@@ -1,6 +1,6 @@
 """What every other room speaks of: text, places in it, findings about it, limits and cancellation."""
 
-from engine.source.cancel import CancelToken, is_work_limited, limited_work, turn, work_turns
+from engine.source.cancel import CancelToken, checkpoint, is_work_limited, limited_work, work_turns
 from engine.source.diagnostic import Diagnostic, Severity
 from engine.source.errors import (
     CancelledError,
@@ -25,9 +25,9 @@ __all__ = [
     "Severity",
     "SourceText",
     "Span",
+    "checkpoint",
     "is_work_limited",
     "limited_work",
     "similar_words",
-    "turn",
     "work_turns",
 ]

@@ -1,8 +1,8 @@
 """Cooperative cancellation, progress and the limit of work, counted in turns of loops.
 
 Whoever begins the work does it within `cancel.at_work()` or `limited_work()`, and every
-loop below whose length depends on the input calls `turn`. So a loop needs no parameter to
-be stopped, and where neither is in force `turn` does nothing.
+loop below whose length depends on the input calls `checkpoint`. So a loop needs no parameter to
+be stopped, and where neither is in force `checkpoint` does nothing.
 
 One turn is about a microsecond of processor time and at most a few hundred bytes of memory.
 Costlier work counts as several turns. A limit of turns therefore bounds time and memory, and
@@ -83,7 +83,7 @@ class CancelToken:
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
-        """While this lasts, `turn` counts for this token, in this thread."""
+        """While this lasts, `checkpoint` counts for this token, in this thread."""
         before = _AT_WORK.get()
         work = _Work(self, before.what, before.turns, before.limit) if before else _Work(self, "", 0, None)
         reset = _AT_WORK.set(work)
@@ -173,7 +173,7 @@ def work_turns() -> int:
     return work.turns if work is not None else 0
 
 
-def turn(cost: int = 1) -> None:
+def checkpoint(cost: int = 1) -> None:
     """Count one turn of a loop for the work that is being done, or `cost` of them where a turn takes long.
 
     Raises:

@@ -18,8 +18,8 @@ import numpy.typing as npt
 
 from engine.grammar.simplify import simplify
 from engine.notations.json_schema.formats import NAMES, format_node
-from engine.schema_automaton.json_encoding.alphabet import Letters, letters_from
-from engine.schema_automaton.json_encoding.class_encoder import spelling_of
+from engine.schema_automaton.json_encoding.alphabet import CharacterClasses, letters_from
+from engine.schema_automaton.json_encoding.class_encoder import class_encoding_of
 from engine.schema_automaton.json_encoding.encoder import Escapes
 from engine.schema_automaton.string_languages.conditions import ConditionAutomaton, text_program
 from engine.schema_automaton.string_languages.tables import shortest, width_of, write
@@ -46,7 +46,7 @@ def table(name: str) -> bytes:
     letters, rows, accepting = explore(name)
     rows, accepting = smallest(rows, accepting)
     letters, rows = coarsest(letters, rows)
-    lacks = shortest(rows, accepting, spelling_of(letters).costs(None)[0])
+    lacks = shortest(rows, accepting, class_encoding_of(letters).costs(None)[0])
     characters = shortest(rows, accepting, np.ones(letters.size))
     lacks[0] = characters[0] = 0  # nobody asks
     width = width_of(len(rows))
@@ -61,7 +61,7 @@ def digest(name: str) -> str:
     return hashlib.sha256(repr(simplify(node)).encode()).hexdigest()
 
 
-def explore(name: str) -> tuple[Letters, Ints, npt.NDArray[np.bool_]]:
+def explore(name: str) -> tuple[CharacterClasses, Ints, npt.NDArray[np.bool_]]:
     """All states of a format's automaton: its letters, the rows over them, and which states accept."""
     node = format_node(name)
     assert node is not None
@@ -116,7 +116,7 @@ def smallest(rows: Ints, accepting: npt.NDArray[np.bool_]) -> tuple[Ints, npt.ND
     return number[part[rows[member[order]]]], accepting[member[order]]
 
 
-def coarsest(letters: Letters, rows: Ints) -> tuple[Letters, Ints]:
+def coarsest(letters: CharacterClasses, rows: Ints) -> tuple[CharacterClasses, Ints]:
     """The automaton over letters that it tells apart."""
     columns: dict[bytes, int] = {}
     new = [columns.setdefault(column.tobytes(), len(columns)) for column in np.ascontiguousarray(rows.T)]

@@ -28,7 +28,7 @@ from transformers import PreTrainedTokenizerFast
 
 from resources.models.evaluate import valid_objects
 from resources.models.records_text import documents, paragraphs
-from resources.models.training import Outcome, Recipe, Shape, build, save_folder, sizes, train, write_measured
+from resources.models.training import Recipe, Shape, TrainingResult, build, save_folder, sizes, train, write_measured
 
 FOLDER = Path(__file__).parent / "records"
 SHAPE = Shape(width=192, layers=5, heads=6, inner=512)
@@ -78,7 +78,7 @@ def token_string(tokenizer: Tokenizer, texts: Sequence[str], seed: int) -> torch
     return torch.tensor([i for encoding in encodings for i in encoding.ids])
 
 
-def card(outcome: Outcome, parameters: int, architecture: str, tokens: int, valid: int) -> str:
+def card(outcome: TrainingResult, parameters: int, architecture: str, tokens: int, valid: int) -> str:
     """The model card."""
     return f"""---
 license: apache-2.0

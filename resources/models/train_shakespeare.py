@@ -21,7 +21,7 @@ from tokenizers import Tokenizer, decoders
 from tokenizers.models import BPE
 from transformers import PreTrainedTokenizerFast
 
-from resources.models.training import Outcome, Recipe, Shape, build, save_folder, sizes, train, write_measured
+from resources.models.training import Recipe, Shape, TrainingResult, build, save_folder, sizes, train, write_measured
 
 FOLDER = Path(__file__).parent / "shakespeare"
 SHAPE = Shape(width=160, layers=4, heads=5, inner=432)
@@ -38,7 +38,7 @@ def character_tokenizer(text: str, context: int) -> PreTrainedTokenizerFast:
     )
 
 
-def card(outcome: Outcome, parameters: int, architecture: str, characters: int) -> str:
+def card(outcome: TrainingResult, parameters: int, architecture: str, characters: int) -> str:
     """The model card."""
     return f"""---
 license: apache-2.0

@@ -81,7 +81,7 @@ class Recipe:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class TrainingResult:
     """What a finished run tells the model card: nats per token on both parts of the data, and the time it took."""
 
     train_loss: float
@@ -107,7 +107,7 @@ def build(shape: Shape, vocabulary_size: int, end_id: int | None, seed: int) -> 
     return LlamaForCausalLM(config)
 
 
-def train(model: LlamaForCausalLM, data: Tensor, valid: Tensor, recipe: Recipe, checkpoint: Path) -> Outcome:
+def train(model: LlamaForCausalLM, data: Tensor, valid: Tensor, recipe: Recipe, checkpoint: Path) -> TrainingResult:
     """Train in place, print a line every fifty steps, and leave a resumable checkpoint every hundred.
 
     Args:
@@ -143,7 +143,7 @@ def train(model: LlamaForCausalLM, data: Tensor, valid: Tensor, recipe: Recipe, 
             _save(checkpoint, model, optimisers, crops, step + 1, spent + (time.monotonic() - began) / 60)
     minutes = spent + (time.monotonic() - began) / 60
     checkpoint.unlink(missing_ok=True)
-    return Outcome(mean_loss(model, data[: valid.numel()]), mean_loss(model, valid), minutes)
+    return TrainingResult(mean_loss(model, data[: valid.numel()]), mean_loss(model, valid), minutes)
 
 
 @torch.no_grad()

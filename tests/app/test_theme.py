@@ -78,7 +78,7 @@ def test_a_dressed_window_wears_every_theme_by_itself(qapp, qtbot):
     label = QLabel("text", window)
     label.setProperty("role", "muted")
     for widget in (window, popup):
-        theme.dress(widget)
+        theme.apply_font(widget)
     for name, colours in (("dark", DARK), ("light", LIGHT)):
         theme.apply(qapp, name)
         assert not qapp.styleSheet()

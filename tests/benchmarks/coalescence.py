@@ -30,12 +30,12 @@ from numpy.typing import NDArray  # noqa: E402
 
 from engine.compile import CompiledGrammar, CompileOptions, compile_grammar  # noqa: E402
 from engine.decoding import Finish, SamplerSettings  # noqa: E402
-from engine.decoding.forced.generation import CountedSource, generate_coalesced  # noqa: E402
+from engine.decoding.forced.generation import CountedSource, generate_fast_forward  # noqa: E402
 from engine.decoding.forced.lattice import Lattice  # noqa: E402
 from engine.decoding.forced.tokenizer_encoding import own_spelling  # noqa: E402
-from engine.decoding.forced.values import CoalescedGeneration  # noqa: E402
+from engine.decoding.forced.values import FastForwardGeneration  # noqa: E402
 from engine.decoding.pipeline_settings import Strategy  # noqa: E402
-from engine.export import Spelling, build_token_index, to_gbnf  # noqa: E402
+from engine.export import NumberSpelling, build_token_index, to_gbnf  # noqa: E402
 from engine.models import LogitSource, load_model  # noqa: E402
 from engine.models.smollm2 import is_here  # noqa: E402
 from engine.models.tokenizer_spelling import speller_of  # noqa: E402
@@ -210,7 +210,7 @@ class Told(CountedSource):
 
 def grammar_of(example: Example) -> CompiledGrammar:
     schema = compile_grammar("json_schema", json.dumps(example.schema), CompileOptions(whitespace="compact"))
-    return compile_grammar("gbnf", to_gbnf(schema, Spelling.PLAIN).text)
+    return compile_grammar("gbnf", to_gbnf(schema, NumberSpelling.PLAIN).text)
 
 
 def text_of(example: Example) -> bytes:
@@ -224,7 +224,7 @@ def own_tokens(example: Example, model: LogitSource) -> int:
     return len(ids) + 1
 
 
-def measured(example: Example, model: LogitSource, strategy: Strategy) -> CoalescedGeneration:
+def measured(example: Example, model: LogitSource, strategy: Strategy) -> FastForwardGeneration:
     grammar = grammar_of(example)
     written = text_of(example)
     assert grammar.fullmatch(written), example.name
@@ -232,7 +232,7 @@ def measured(example: Example, model: LogitSource, strategy: Strategy) -> Coales
     forget(model)
     model.logits(model.encode(example.prompt))
     greedy = SamplerSettings(temperature=0)
-    made = generate_coalesced(grammar, told, strategy, prompt=example.prompt, sampler=greedy, max_tokens=TOKENS)
+    made = generate_fast_forward(grammar, told, strategy, prompt=example.prompt, sampler=greedy, max_tokens=TOKENS)
     assert made.generation.output == written, (made.generation.text, written)
     assert made.generation.finish is Finish.STOP
     return made

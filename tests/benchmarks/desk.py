@@ -20,7 +20,7 @@ from watchdog import Watchdog, waited_for_a_core  # noqa: E402
 
 from app import theme  # noqa: E402
 from app.document import Autosave, Document, DocumentFile, GrammarPart, ModelPart  # noqa: E402
-from app.session import Groups, Session  # noqa: E402
+from app.session import Session, WorkerPool  # noqa: E402
 from app.settings import Settings  # noqa: E402
 from app.window.main_window import MainWindow  # noqa: E402
 from app.workers.loop import Handler  # noqa: E402
@@ -65,7 +65,7 @@ class Desk:
         self.app = app
         theme.prepare(app, "light")
         self.document = Document(Autosave(folder / "autosave"))
-        self.session = Session(self.document, Groups(decode_handler=handler))
+        self.session = Session(self.document, WorkerPool(decode_handler=handler))
         self.window = MainWindow(self.session, Settings(folder / "preferences.json"))
         self.window.resize(1600, 1000)
         self.window.show()

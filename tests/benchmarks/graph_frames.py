@@ -28,7 +28,7 @@ from PySide6.QtCore import QEventLoop  # noqa: E402 - after the path to it
 from PySide6.QtWidgets import QApplication  # noqa: E402
 
 from app import theme  # noqa: E402
-from app.graph.draw.diagram import picture_of, request_of  # noqa: E402
+from app.graph.draw.diagram import diagram_of, request_of  # noqa: E402
 from app.graph.draw.scene import AutomatonScene  # noqa: E402
 from app.graph.draw.view import GraphView  # noqa: E402
 from app.graph.layout.types import lay_out  # noqa: E402
@@ -98,7 +98,7 @@ def main() -> None:
     theme.apply(app, "light")
     dfa = automaton()
     accepting = frozenset(state.id for state in dfa.states if state.accepting)
-    picture = picture_of(
+    picture = diagram_of(
         Surroundings(dfa).whole(), start=0, accepting=accepting, label_of_edge=lambda edge: f"{edge.ranges[0][0]:02X}"
     )
     request = request_of(picture, 1)

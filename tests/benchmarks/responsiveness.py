@@ -36,7 +36,7 @@ from vocabulary_models import SIZES, decode_handler, tokenizer, why_not
 
 from app import theme
 from app.jobs import GarbageCollector
-from app.widgets.deferred_import import PLOTS, LateImport
+from app.widgets.deferred_import import PLOTS, DeferredImport
 from engine.decoding.values import SamplerSettings
 
 SCHEMA = json.dumps(json.loads(schema_of_properties(5_000)), indent=1)[:-1].rstrip()  # its last brace is for the keys
@@ -147,7 +147,7 @@ def load(desk: Desk, model: str) -> None:
 
 def import_plots(desk: Desk) -> None:
     """Import the library of the plots while the window goes on."""
-    library = LateImport(PLOTS)
+    library = DeferredImport(PLOTS)
     library.begin()
     desk.until(lambda: library.is_ready)
 

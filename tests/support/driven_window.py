@@ -79,7 +79,7 @@ def main(what: str, path: str = "") -> int:  # noqa: PLR0915 - the composition o
 
     from app.document import Autosave, Document, DocumentFile, GrammarPart, ModelPart
     from app.jobs import GarbageCollector
-    from app.session import Groups, Session
+    from app.session import Session, WorkerPool
     from app.settings import Settings
     from app.window.main_window import MainWindow
     from app.window.process_end import ProcessEnd
@@ -88,7 +88,7 @@ def main(what: str, path: str = "") -> int:  # noqa: PLR0915 - the composition o
     app = QApplication([])
     GarbageCollector(app)
     document = Document(Autosave())
-    session = Session(document, Groups(decode_handler=decode_handler))
+    session = Session(document, WorkerPool(decode_handler=decode_handler))
     window = MainWindow(session, Settings())
     count, asked = iter(range(10**9)), list[str]()
 

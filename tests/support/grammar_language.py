@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from hypothesis import strategies as st
 from language import ALPHABET
 
-from engine.grammar import Chars, CharSet, Choice, Empty, Grammar, Node, Reference, Repeat, Rule, Sequence
+from engine.grammar import Chars, CharSet, Choice, Empty, Grammar, Node, Repeat, Rule, RuleReference, Sequence
 
 Known = dict[tuple[str, str], frozenset[int]]
 """How long a match of a rule at the beginning of a text may be."""
@@ -48,7 +48,7 @@ def _ends(node: Node, text: str, start: int, known: Known) -> frozenset[int]:
             return frozenset({start})
         case Chars():
             return frozenset({start + 1}) if start < len(text) and ord(text[start]) in node.set else frozenset()
-        case Reference():
+        case RuleReference():
             return frozenset(start + length for length in known[node.name, text[start:]])
         case Sequence():
             reached = frozenset({start})
@@ -75,7 +75,7 @@ NAMES = ("root", "x", "y")
 def grammars() -> st.SearchStrategy[Grammar]:
     """Random grammars: recursive, ambiguous, nullable, with rules that match nothing."""
     chars = st.sampled_from(ALPHABET).map(lambda char: Chars(CharSet.chars(char)))
-    references = st.sampled_from(NAMES).map(Reference)
+    references = st.sampled_from(NAMES).map(RuleReference)
     leaves = st.one_of(chars, references, references, st.just(Empty()))
 
     def extend(inner: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
@@ -117,7 +117,7 @@ def _holds(node: Node, known: set[str], *, of_chars: bool) -> bool:
     match node:
         case Empty():
             return True
-        case Reference():
+        case RuleReference():
             return node.name in known
         case Sequence():
             return all(_holds(item, known, of_chars=of_chars) for item in node.items)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from engine.grammar import Chars, CharSet, Choice, Empty, Grammar, Node, Reference, Repeat, Rule, Sequence
+from engine.grammar import Chars, CharSet, Choice, Empty, Grammar, Node, Repeat, Rule, RuleReference, Sequence
 
 CHARACTERS = (
     "-^]\\[\"'/&~#|<>(){}*+?.,: !@=%aAbfFxuUnr019_é"
@@ -28,7 +28,7 @@ def cases(seed: int) -> Iterator[tuple[Grammar, list[str]]]:
         rules: list[Rule] = []
         for index, name in enumerate(["start", *names]):
             rules.append(Rule(name, _node(chance, names[index:], 3)))
-        grammar = Grammar((Rule("root", Reference("start")), *rules), "root")
+        grammar = Grammar((Rule("root", RuleReference("start")), *rules), "root")
         nodes = {rule.name: rule.node for rule in grammar.rules}
         texts = {_text(chance, grammar.rules[0].node, nodes)[:30] for _ in range(4)}
         texts |= {_changed(chance, text) for text in list(texts)}
@@ -56,7 +56,7 @@ def _node(chance: random.Random, names: list[str], depth: int) -> Node:
     if kind < 0.5:
         return Empty()
     if kind < 0.6 and names:
-        return Reference(chance.choice(names))
+        return RuleReference(chance.choice(names))
     parts = tuple(_node(chance, names, depth - 1) for _ in range(chance.randint(2, 4)))
     if kind < 0.8:
         return Sequence(parts)
@@ -72,7 +72,7 @@ def _text(chance: random.Random, node: Node, nodes: dict[str, Node]) -> str:
             inside = [character for character in CHARACTERS if ord(character) in node.set]
             edges = [chr(code) for pair in node.set.ranges for code in pair if code]
             return chance.choice(inside + edges or ["a"])
-        case Reference():
+        case RuleReference():
             return _text(chance, nodes[node.name], nodes)
         case Sequence():
             return "".join(_text(chance, item, nodes) for item in node.items)

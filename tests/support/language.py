@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from engine.grammar import Chars, CharSet, Choice, Empty, Look, Never, Node, Repeat, Sequence
+from engine.grammar import Chars, CharSet, Choice, Empty, Lookaround, Never, Node, Repeat, Sequence
 
 ALPHABET = "abé"
 
@@ -28,7 +28,7 @@ def ends(node: Node, text: str, start: int) -> frozenset[int]:
             return frozenset().union(*(ends(item, text, start) for item in node.alternatives))
         case Repeat():
             return _repeat_ends(node, text, start)
-        case Look():
+        case Lookaround():
             if node.ahead:
                 found = bool(ends(node.node, text, start))
             else:
@@ -69,7 +69,7 @@ def nodes(*, looks: bool) -> st.SearchStrategy[Node]:
             st.builds(_repeat, inner, st.integers(0, 3), st.one_of(st.none(), st.integers(0, 2))),
         ]
         if looks:
-            shapes.append(st.builds(Look, inner, st.booleans(), st.booleans()))
+            shapes.append(st.builds(Lookaround, inner, st.booleans(), st.booleans()))
         return st.one_of(shapes)
 
     return st.recursive(leaves, extend, max_leaves=7)

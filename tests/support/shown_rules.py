@@ -8,7 +8,7 @@ from pytestqt.qtbot import QtBot
 from app.graph.layout.types import LayoutRequest, lay_out
 from app.graph.rules import charts_of
 from app.panes.automaton import AutomatonPane
-from engine.automata.rtn.rule_tracker import RuleMatch
+from engine.automata.rtn.rule_tracker import RuleTracker
 from engine.compile import compile_grammar
 from engine.export import drawable_automata, without_white_space
 
@@ -33,7 +33,7 @@ class Shown:
         found = drawable_automata(self.grammar, 1000) if self._is_schema else None
         automata, notes = (found.automata, found.notes) if found is not None else (self.grammar.rule_automata(), ())
         self.charts = charts_of(automata, notes, folds_texts=self._is_schema)
-        self.match = RuleMatch(automata)
+        self.match = RuleTracker(automata)
         self.write("")
 
     def write(self, output: str) -> None:

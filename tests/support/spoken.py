@@ -10,11 +10,23 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from engine.diagnosis.explanation_tree import Description, Phrase
-from engine.grammar import Chars, CharSet, Choice, Empty, Grammar, Look, Never, Node, Reference, Repeat, TokenSet
+from engine.grammar import (
+    Chars,
+    CharSet,
+    Choice,
+    Empty,
+    Grammar,
+    Lookaround,
+    Never,
+    Node,
+    Repeat,
+    RuleReference,
+    TokenSet,
+)
 from engine.grammar import Sequence as Items
 from engine.grammar.charset import EVERY_SCALAR
 from engine.notations.regex import parse
-from engine.notations.regex.case import Fold, close
+from engine.notations.regex.case import CaseFold, close
 from engine.source import Limits, SourceText
 
 _QUOTED = r"(?:`[^`]*`|``+ .*? ``+)"
@@ -93,7 +105,7 @@ def _node(words: str, inner: Callable[[], Iterator[Node | tuple[str, Node]]]) ->
             held = _plain(_node(after, inner)) if colon else _only(inner)
             return Repeat(held, *bounds(found))
     if before in _LOOKS:
-        return Look(_plain(_node(after, inner)) if colon else _only(inner), *_LOOKS[before])
+        return Lookaround(_plain(_node(after, inner)) if colon else _only(inner), *_LOOKS[before])
     if words == "in this order":
         return Items(tuple(map(_plain, inner())))
     if re.fullmatch(r"one of these [\d,]+", words):
@@ -120,13 +132,13 @@ def _leaf(words: str) -> Node:
         return Never()
     text = re.fullmatch(rf"the text ({_QUOTED})(, in any letter case|, in any case of A to Z)?", words)
     if text:
-        fold = {None: None, ", in any letter case": Fold.PYTHON, ", in any case of A to Z": Fold.ASCII}[text[2]]
+        fold = {None: None, ", in any letter case": CaseFold.PYTHON, ", in any case of A to Z": CaseFold.ASCII}[text[2]]
         chars = [CharSet.chars(char) for char in _text(text[1])]
         nodes = tuple(Chars(close(one, fold) if fold else one) for one in chars)
         return nodes[0] if len(nodes) == 1 else Items(nodes)
     reference = re.fullmatch(rf"the rule ({_QUOTED})", words)
     if reference:
-        return Reference(_text(reference[1]))
+        return RuleReference(_text(reference[1]))
     tokens = re.fullmatch(rf"(any token but|the token) (?:number (\d+)|({_QUOTED})), taken whole", words)
     if tokens:
         names, ids = ((_text(tokens[3]),), ()) if tokens[3] else ((), (int(tokens[2]),))
@@ -216,10 +228,10 @@ def same(node: Node) -> object:
             return ["one of", *map(same, node.alternatives)]
         case Repeat():
             return ["times", node.minimum, node.maximum, same(node.node)]
-        case Look():
+        case Lookaround():
             return ["look", node.ahead, node.negated, same(node.node)]
-        case Reference():
-            return Reference(node.name)
+        case RuleReference():
+            return RuleReference(node.name)
         case TokenSet():
             return TokenSet(node.names, node.ids, node.negated)
         case Empty():

@@ -26,7 +26,7 @@ _LABEL_LIFT = 5.0  # `dot` puts a label's room right beside its line
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class Diagram:
     """An excerpt with its texts.
 
     Attributes:
@@ -50,9 +50,9 @@ class Picture:
     folded: frozenset[int] = frozenset()
 
     @staticmethod
-    def empty() -> Picture:
+    def empty() -> Diagram:
         """A picture of nothing."""
-        return Picture(Excerpt((), (), {}), None, frozenset(), {})
+        return Diagram(Excerpt((), (), {}), None, frozenset(), {})
 
     def stubs(self) -> dict[int, tuple[int, str]]:
         """The nodes that stand for what is not drawn: their id to the state that they hang on, and their text."""
@@ -67,7 +67,7 @@ def stub_of(state: int) -> int:
     return -1 - state
 
 
-def picture_of(
+def diagram_of(
     excerpt: Excerpt,
     *,
     start: int | None,
@@ -77,11 +77,11 @@ def picture_of(
     calls: Collection[EdgeKey] = (),
     groups: Sequence[tuple[str, tuple[int, ...]]] = (),
     folded: Collection[int] = (),
-) -> Picture:
+) -> Diagram:
     """Write the texts of an excerpt."""
     drawn = frozenset(excerpt.states)
     boxed = ((title, tuple(state for state in states if state in drawn)) for title, states in groups)
-    return Picture(
+    return Diagram(
         excerpt=excerpt,
         start=start,
         accepting=accepting & drawn,
@@ -128,7 +128,7 @@ def title_font() -> QFont:
     return font
 
 
-def request_of(picture: Picture, revision: int) -> LayoutRequest:
+def request_of(picture: Diagram, revision: int) -> LayoutRequest:
     """The picture as sizes, for the layout process."""
     node_metrics, label_metrics = QFontMetricsF(node_font()), QFontMetricsF(label_font())
     stubs = picture.stubs()
@@ -151,7 +151,7 @@ def request_of(picture: Picture, revision: int) -> LayoutRequest:
     return LayoutRequest(revision, tuple(nodes), tuple(edges), start, tuple(_groups(picture)), texts=texts)
 
 
-def _groups(picture: Picture) -> Iterator[LayoutGroup]:
+def _groups(picture: Diagram) -> Iterator[LayoutGroup]:
     metrics = QFontMetricsF(title_font())
     stubs = {state: stub for stub, (state, _) in picture.stubs().items()}
     for title, states in picture.groups:

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QGraphicsScene
 
 from app import theme
 from app.graph.draw import shapes
-from app.graph.draw.positioned_diagram import Placed
+from app.graph.draw.positioned_diagram import PositionedDiagram
 from app.graph.draw.static_layer import layer
 from app.graph.draw.styles import fill, pen
 from app.graph.layout.types import EdgeKey
@@ -34,7 +34,7 @@ _USED = 11.0  # wider than the way of the match, so that both can be seen where 
 
 
 @dataclass(frozen=True, slots=True)
-class Lit:
+class Highlights:
     """What is lit; only what is drawn counts.
 
     Attributes:
@@ -68,7 +68,7 @@ class Lit:
     selected: int | None = None
 
 
-class Lights:
+class HighlightLayer:
     """The lit paths of one scene."""
 
     def __init__(self, scene: QGraphicsScene) -> None:
@@ -85,7 +85,7 @@ class Lights:
         self.stops, self.resting_stops = layer(scene, 36), layer(scene, 36)
         self.arrival, self.pointed, self.ring = layer(scene, 34), layer(scene, 34), layer(scene, 35)
 
-    def show(self, placed: Placed, lit: Lit) -> None:
+    def show(self, placed: PositionedDiagram, lit: Highlights) -> None:
         """Light what is lit now, and nothing else."""
         calls = placed.picture.calls
         self.path.setPath(shapes.curves(placed.chains(lit.path)))

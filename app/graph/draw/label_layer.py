@@ -23,7 +23,7 @@ _TILE = 400.0
 Key = TypeVar("Key", bound=Hashable)
 
 
-class Caption(NamedTuple):
+class EdgeLabel(NamedTuple):
     """One text: where its middle is, and how much room was kept for it."""
 
     text: str
@@ -39,7 +39,7 @@ class Caption(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Ink:
+class LabelColours:
     """How one text is written; no ground: straight on what lies below."""
 
     colour: QColor
@@ -47,22 +47,24 @@ class Ink:
     ground: QColor | None = None
 
 
-class Captions(Generic[Key]):
+class LabelLayer(Generic[Key]):
     """The texts of one kind, on one scene."""
 
-    def __init__(self, scene: QGraphicsScene, z: float, font: Callable[[], QFont], ink: Callable[[Key], Ink]) -> None:
+    def __init__(
+        self, scene: QGraphicsScene, z: float, font: Callable[[], QFont], ink: Callable[[Key], LabelColours]
+    ) -> None:
         self._root = QGraphicsRectItem()
         self._root.setPen(Qt.PenStyle.NoPen)
         self._root.setZValue(z)
         scene.addItem(self._root)
         self._font = font
         self._ink = ink
-        self._captions: dict[Key, Caption] = {}
+        self._captions: dict[Key, EdgeLabel] = {}
         self._tiles: defaultdict[tuple[int, int], list[Key]] = defaultdict(list)  # by where they are
         self._items: dict[Key, tuple[QGraphicsRectItem, list[QGraphicsSimpleTextItem]]] = {}
         self._faces: dict[bool, tuple[QFont, QFontMetricsF]] = {}
 
-    def replace(self, captions: dict[Key, Caption]) -> None:
+    def replace(self, captions: dict[Key, EdgeLabel]) -> None:
         """Forget the present texts for others, none of which is made yet."""
         for ground, _ in self._items.values():
             ground.scene().removeItem(ground)
@@ -122,7 +124,7 @@ class Captions(Generic[Key]):
                 ground.scene().removeItem(ground)
                 del self._items[key]
 
-    def _made(self, key: Key, caption: Caption) -> tuple[QGraphicsRectItem, list[QGraphicsSimpleTextItem]]:
+    def _made(self, key: Key, caption: EdgeLabel) -> tuple[QGraphicsRectItem, list[QGraphicsSimpleTextItem]]:
         ground = QGraphicsRectItem(caption.rect, self._root)
         ground.setPen(Qt.PenStyle.NoPen)
         lines = [QGraphicsSimpleTextItem(line, ground) for line in caption.text.split("\n")]

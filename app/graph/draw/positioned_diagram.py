@@ -10,7 +10,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainterPath
 
 from app.graph.draw import shapes
-from app.graph.draw.diagram import Picture
+from app.graph.draw.diagram import Diagram
 from app.graph.layout.types import EdgeKey, LayoutAnswer, LayoutRequest, Point
 
 Chain: TypeAlias = tuple[Point, ...]
@@ -19,7 +19,7 @@ _ROUND = 0.29  # from the corner of a circle's box to its outline, as a share of
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class PositionedDiagram:
     """A picture where a layout put it.
 
     Attributes:
@@ -28,19 +28,19 @@ class Placed:
         rects: of the picture's groups, in their order.
     """
 
-    picture: Picture
+    picture: Diagram
     boxes: Mapping[int, QRectF]
     curves: Mapping[EdgeKey, Chain]
     rects: tuple[QRectF, ...]
 
     @staticmethod
-    def of(picture: Picture, request: LayoutRequest, answer: LayoutAnswer) -> Placed:
+    def of(picture: Diagram, request: LayoutRequest, answer: LayoutAnswer) -> PositionedDiagram:
         """From what was asked for and what was answered."""
         boxes = {}
         for node, width, height in request.nodes:
             x, y = answer.positions[node]
             boxes[node] = QRectF(x - width / 2, y - height / 2, width, height)
-        return Placed(picture, boxes, answer.curves, tuple(QRectF(*rect) for rect in answer.boxes))
+        return PositionedDiagram(picture, boxes, answer.curves, tuple(QRectF(*rect) for rect in answer.boxes))
 
     def outlines(self, states: Iterable[int]) -> QPainterPath:
         """The outlines of states: double where they accept, a pile of cards where one stands for many."""

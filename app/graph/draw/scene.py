@@ -20,11 +20,11 @@ from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QGraphicsScene
 
 from app import theme
-from app.graph.draw.diagram import Picture, badge_font, label_font, node_font, title_font
-from app.graph.draw.highlight_layer import Lights, Lit
-from app.graph.draw.label_layer import Caption, Captions, Ink
-from app.graph.draw.positioned_diagram import Placed
-from app.graph.draw.static_layer import Resting
+from app.graph.draw.diagram import Diagram, badge_font, label_font, node_font, title_font
+from app.graph.draw.highlight_layer import HighlightLayer, Highlights
+from app.graph.draw.label_layer import EdgeLabel, LabelColours, LabelLayer
+from app.graph.draw.positioned_diagram import PositionedDiagram
+from app.graph.draw.static_layer import StaticLayer
 from app.graph.labelling import MARK, Rects, around
 from app.graph.layout.curves import point_at
 from app.graph.layout.types import EdgeKey, LayoutAnswer, LayoutRequest
@@ -35,7 +35,7 @@ NUMBERS_FROM_ZOOM = 0.45
 _MARGIN = 40.0
 _TITLE_INSET = 14.0
 _UNDER = 1.0
-_NOTHING = Placed(Picture.empty(), {}, {}, ())
+_NOTHING = PositionedDiagram(Diagram.empty(), {}, {}, ())
 
 
 class AutomatonScene(QGraphicsScene):
@@ -53,29 +53,29 @@ class AutomatonScene(QGraphicsScene):
         self.setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)
         self._placed = _NOTHING
         self._extent = QRectF()
-        self._lit = Lit()
+        self._lit = Highlights()
         self._stale = False
-        self.resting = Resting(self)
-        self.lights = Lights(self)
-        self._labels: Captions[EdgeKey] = Captions(self, 20, label_font, self._label_ink)
-        self._badges: Captions[EdgeKey] = Captions(self, 21, badge_font, self._badge_ink)
-        self._numbers: Captions[int] = Captions(self, 40, node_font, self._number_ink)
-        self._titles: Captions[int] = Captions(self, 3, title_font, self._title_ink)
-        self._hovered_label: Captions[EdgeKey] = Captions(self, 60, label_font, self._label_ink)
-        self._places: dict[EdgeKey, Caption] = {}
-        self._marks: dict[EdgeKey, Caption] = {}
+        self.resting = StaticLayer(self)
+        self.lights = HighlightLayer(self)
+        self._labels: LabelLayer[EdgeKey] = LabelLayer(self, 20, label_font, self._label_ink)
+        self._badges: LabelLayer[EdgeKey] = LabelLayer(self, 21, badge_font, self._badge_ink)
+        self._numbers: LabelLayer[int] = LabelLayer(self, 40, node_font, self._number_ink)
+        self._titles: LabelLayer[int] = LabelLayer(self, 3, title_font, self._title_ink)
+        self._hovered_label: LabelLayer[EdgeKey] = LabelLayer(self, 60, label_font, self._label_ink)
+        self._places: dict[EdgeKey, EdgeLabel] = {}
+        self._marks: dict[EdgeKey, EdgeLabel] = {}
         self._taken = Rects()  # by labels, marks and nodes
 
     def show_picture(
-        self, picture: Picture, request: LayoutRequest, answer: LayoutAnswer, seen: QRectF | None = None
+        self, picture: Diagram, request: LayoutRequest, answer: LayoutAnswer, seen: QRectF | None = None
     ) -> None:
         """Draw a picture where a layout put it, in place of the present one. What was lit is forgotten.
 
         With `seen`, what is seen of the scene now stays in it, so that a drawing within need not be moved.
         """
-        self._placed = Placed.of(picture, request, answer)
+        self._placed = PositionedDiagram.of(picture, request, answer)
         self._extent = self._placed.extent()
-        self._lit = Lit()
+        self._lit = Highlights()
         self.resting.draw(self._placed)
         self._write(picture, request, answer)
         self._relight()
@@ -83,17 +83,17 @@ class AutomatonScene(QGraphicsScene):
         self.setSceneRect(self.home_rect() if seen is None else self.home_rect().united(seen))
 
     @property
-    def picture(self) -> Picture | None:
+    def picture(self) -> Diagram | None:
         """What is drawn; None before the first drawing."""
         return None if self._placed is _NOTHING else self._placed.picture
 
     @property
-    def placed(self) -> Placed:
+    def placed(self) -> PositionedDiagram:
         """What is drawn, with its places."""
         return self._placed
 
     @property
-    def lit(self) -> Lit:
+    def lit(self) -> Highlights:
         """What is lit."""
         return self._lit
 
@@ -165,7 +165,7 @@ class AutomatonScene(QGraphicsScene):
         Where it would cover a node, another label or another badge, it is left out: the table has it, too.
         """
         metrics, taken = QFontMetricsF(badge_font()), Rects()
-        found: dict[EdgeKey, Caption] = {}
+        found: dict[EdgeKey, EdgeLabel] = {}
         for key, text in self._drawn(texts):
             for badge in self._badge_places(key, text, metrics) if text and key not in self._marks else ():
                 rect = around((badge.x, badge.y), (badge.width, badge.height))
@@ -273,25 +273,25 @@ class AutomatonScene(QGraphicsScene):
     def _node_at(self, point: QPointF) -> int | None:
         return next((node for node, box in self._placed.boxes.items() if box.contains(point)), None)
 
-    def _badge_places(self, key: EdgeKey, text: str, metrics: QFontMetricsF) -> Iterator[Caption]:
+    def _badge_places(self, key: EdgeKey, text: str, metrics: QFontMetricsF) -> Iterator[EdgeLabel]:
         width, height = metrics.horizontalAdvance(text) + 4, metrics.height()
         label = self._places.get(key)
         if label is None:
-            yield Caption(text, *point_at(self._placed.curves[key], 0.5), width, height)
+            yield EdgeLabel(text, *point_at(self._placed.curves[key], 0.5), width, height)
             return
         first = -1 if key[0] == key[1] else 1  # under the label of a loop comes the loop
         for side in (first, -first):
-            yield Caption(text, label.x, label.y + side * (label.height / 2 + height / 2 + _UNDER), width, height)
+            yield EdgeLabel(text, label.x, label.y + side * (label.height / 2 + height / 2 + _UNDER), width, height)
 
-    def _write(self, picture: Picture, request: LayoutRequest, answer: LayoutAnswer) -> None:
+    def _write(self, picture: Diagram, request: LayoutRequest, answer: LayoutAnswer) -> None:
         self._places = {
-            (source, target): Caption(
+            (source, target): EdgeLabel(
                 picture.labels[source, target], *answer.label_positions[source, target], width, height
             )
             for source, target, width, height in request.edges
             if (source, target) in answer.label_positions
         }
-        self._marks = {key: Caption("…", *place, *MARK) for key, place in answer.marks.items()}
+        self._marks = {key: EdgeLabel("…", *place, *MARK) for key, place in answer.marks.items()}
         self._labels.replace({**self._places, **self._marks})
         self._hovered_label.replace({})
         self._badges.replace({})
@@ -304,14 +304,16 @@ class AutomatonScene(QGraphicsScene):
         texts = {**picture.names, **{node: text for node, (_, text) in picture.stubs().items()}}
         self._numbers.replace(
             {
-                node: Caption(texts.get(node, str(node)), box.center().x(), box.center().y(), box.width(), box.height())
+                node: EdgeLabel(
+                    texts.get(node, str(node)), box.center().x(), box.center().y(), box.width(), box.height()
+                )
                 for node, box in self._placed.boxes.items()
             }
         )
         titles = zip(picture.groups, request.groups, self._placed.rects, strict=True)
         self._titles.replace(
             {
-                number: Caption(
+                number: EdgeLabel(
                     title,
                     rect.left() + _TITLE_INSET + group.width / 2,
                     rect.top() + _TITLE_INSET / 2 + group.height / 2 + 2,
@@ -322,23 +324,23 @@ class AutomatonScene(QGraphicsScene):
             }
         )
 
-    def _label_ink(self, key: EdgeKey) -> Ink:
+    def _label_ink(self, key: EdgeKey) -> LabelColours:
         ground = theme.colour(Role.PANEL)
         if self._stale:
-            return Ink(theme.colour(Role.DISABLED), ground=ground)
-        return Ink(theme.colour(Role.LIVE if key in self._lit.following else Role.TEXT), ground=ground)
+            return LabelColours(theme.colour(Role.DISABLED), ground=ground)
+        return LabelColours(theme.colour(Role.LIVE if key in self._lit.following else Role.TEXT), ground=ground)
 
-    def _badge_ink(self, _key: EdgeKey) -> Ink:
-        return Ink(theme.colour(Role.DISABLED if self._stale else Role.MUTED), ground=theme.colour(Role.PANEL))
+    def _badge_ink(self, _key: EdgeKey) -> LabelColours:
+        return LabelColours(theme.colour(Role.DISABLED if self._stale else Role.MUTED), ground=theme.colour(Role.PANEL))
 
-    def _number_ink(self, node: int) -> Ink:
+    def _number_ink(self, node: int) -> LabelColours:
         if self._stale:
-            return Ink(theme.colour(Role.DISABLED))
+            return LabelColours(theme.colour(Role.DISABLED))
         if node in self._lit.live:
-            return Ink(theme.colour(Role.LIVE), bold=True)
-        return Ink(theme.colour(Role.TEXT if node >= 0 else Role.MUTED))
+            return LabelColours(theme.colour(Role.LIVE), bold=True)
+        return LabelColours(theme.colour(Role.TEXT if node >= 0 else Role.MUTED))
 
-    def _title_ink(self, number: int) -> Ink:
+    def _title_ink(self, number: int) -> LabelColours:
         if self._stale:
-            return Ink(theme.colour(Role.DISABLED), bold=True)
-        return Ink(theme.colour(Role.LIVE if self.is_live_group(number) else Role.TEXT), bold=True)
+            return LabelColours(theme.colour(Role.DISABLED), bold=True)
+        return LabelColours(theme.colour(Role.LIVE if self.is_live_group(number) else Role.TEXT), bold=True)

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QGraphicsPathItem, QGraphicsScene
 
 from app import theme
 from app.graph.draw import shapes
-from app.graph.draw.positioned_diagram import Chain, Placed
+from app.graph.draw.positioned_diagram import Chain, PositionedDiagram
 from app.graph.draw.styles import fill, pen
 from app.graph.layout.types import Point
 from app.theme import Role
@@ -27,7 +27,7 @@ _AT_ONCE = 400  # edges; more are drawn in slices
 _SLICE_MS = 8
 
 
-class Resting(QObject):
+class StaticLayer(QObject):
     """Bodies, lines, stubs and boxes, on one scene.
 
     Attributes:
@@ -52,7 +52,7 @@ class Resting(QObject):
         """Whether there are edges still to be drawn."""
         return self._more.isActive()
 
-    def draw(self, placed: Placed) -> None:
+    def draw(self, placed: PositionedDiagram) -> None:
         """Draw another picture in place of the present one."""
         for item in (*self.lines, *self.heads, *self.bodies):
             self._scene.removeItem(item)
@@ -92,7 +92,7 @@ class Resting(QObject):
         self._frames.setPen(pen(Role.DISABLED, 1.0))
         self._frames.setBrush(theme.colour(Role.PANEL))
 
-    def _draw_bodies(self, placed: Placed) -> None:
+    def _draw_bodies(self, placed: PositionedDiagram) -> None:
         tiles: defaultdict[Point, list[int]] = defaultdict(list)
         for state, box in placed.boxes.items():
             if state >= 0:

@@ -24,7 +24,7 @@ _BACK_OFFSET = 9.0
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class ColumnRows:
     """What a layered method decided.
 
     Attributes:
@@ -45,7 +45,7 @@ def row_distance(request: LayoutRequest) -> float:
     return tallest + _ROW_GAP + (_LOOP_ROOM if has_loop else 0.0)
 
 
-def assemble(request: LayoutRequest, rows: Rows) -> Placement:
+def assemble(request: LayoutRequest, rows: ColumnRows) -> Placement:
     """Coordinates and curves for a graph whose columns and heights are known."""
     centre = _column_centres(request, rows)
     boxes = {
@@ -67,7 +67,7 @@ def assemble(request: LayoutRequest, rows: Rows) -> Placement:
     return Placement({node: (box.x, box.y) for node, box in boxes.items()}, curves, labels)
 
 
-def _column_centres(request: LayoutRequest, rows: Rows) -> list[float]:
+def _column_centres(request: LayoutRequest, rows: ColumnRows) -> list[float]:
     count = 1 + max(rows.column.values())
     width = [0.0] * count
     gap = [_COLUMN_GAP] * count
@@ -85,7 +85,7 @@ def _column_centres(request: LayoutRequest, rows: Rows) -> list[float]:
     return centres
 
 
-def _label_column(source: int, target: int, rows: Rows) -> int:
+def _label_column(source: int, target: int, rows: ColumnRows) -> int:
     """The column to the right of which an edge's label sits."""
     stations = [source, *rows.bends.get((source, target), ()), target]
     first = (len(stations) - 1) // 2

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 
 import networkx as nx
 
-from app.graph.layout.columns import Rows, assemble, row_distance
+from app.graph.layout.columns import ColumnRows, assemble, row_distance
 from app.graph.layout.types import LayoutRequest, Placement
 
 _SWEEPS = 6
@@ -31,7 +31,7 @@ def place_by_layers(request: LayoutRequest) -> Placement:
     height = {
         node: (place - (len(members) - 1) / 2) * distance for members in columns for place, node in enumerate(members)
     }
-    return assemble(request, Rows(column, height, {}))
+    return assemble(request, ColumnRows(column, height, {}))
 
 
 def _distances(request: LayoutRequest) -> dict[int, int]:

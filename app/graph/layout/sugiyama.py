@@ -14,14 +14,14 @@ from collections.abc import Iterator
 
 from fast_sugiyama import from_edges
 
-from app.graph.layout.columns import Rows, assemble, row_distance
+from app.graph.layout.columns import ColumnRows, assemble, row_distance
 from app.graph.layout.types import EdgeKey, LayoutRequest, Placement
 
 
 def place_by_sugiyama(request: LayoutRequest) -> Placement:
     """Lay a graph out in layers, with bends where an edge crosses one."""
     if len(request.nodes) == 1:
-        return assemble(request, Rows({request.start: 0}, {request.start: 0.0}, {}))
+        return assemble(request, ColumnRows({request.start: 0}, {request.start: 0.0}, {}))
     index = {node: place for place, (node, _, _) in enumerate(request.nodes)}
     forward = _acyclic(request)
     distance = row_distance(request)
@@ -48,7 +48,7 @@ def place_by_sugiyama(request: LayoutRequest) -> Placement:
     for key, (source, target) in forward.items():
         route = routes.get((source, target), ())
         bends[key] = route if key == (source, target) else route[::-1]
-    return assemble(request, Rows(column, height, bends))
+    return assemble(request, ColumnRows(column, height, bends))
 
 
 def _acyclic(request: LayoutRequest) -> dict[EdgeKey, EdgeKey]:

@@ -11,17 +11,17 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 
 from app.graph.layout.types import EdgeKey
-from app.graph.match.folding import Fold
+from app.graph.match.folding import FoldedEdge
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge
 from engine.source import Span
 
 
 def fold_chains(
     dfa: ByteDfa,
-    fold: Fold | None,
+    fold: FoldedEdge | None,
     passes: Callable[[DfaEdge, DfaEdge], bool],
     text_of: Callable[[Sequence[DfaEdge]], str],
-) -> Fold | None:
+) -> FoldedEdge | None:
     """Fold chains of an automaton, on top of the characters that are folded already.
 
     Args:
@@ -63,7 +63,7 @@ def fold_chains(
             texts[key].append(text_of(chain))
         found[key] = _joined(found.get(key), DfaEdge(*key, () if states else edge.ranges, edge.spans))
     characters = {} if fold is None else fold.characters
-    return Fold(
+    return FoldedEdge(
         (frozenset() if fold is None else fold.inner) | passed,
         tuple(found[key] for key in sorted(found)),
         {key: points for key, points in characters.items() if not passed & set(key)},

@@ -35,7 +35,7 @@ class _NotUtf8Error(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Fold:
+class FoldedEdge:
     """An automaton over characters.
 
     Attributes:
@@ -58,7 +58,7 @@ class Fold:
         return label_of(edge.ranges, points, width)
 
 
-def fold(dfa: ByteDfa) -> Fold | None:
+def fold(dfa: ByteDfa) -> FoldedEdge | None:
     """Fold the states within characters; None where there are none, or where the bytes are no UTF-8."""
     if len(dfa.edges) > MOST_EDGES:
         return None
@@ -88,7 +88,7 @@ class _Folder:
         edges = self._out[state]
         return bool(edges) and all(e.ranges[0][0] >= 0x80 and e.ranges[-1][1] <= 0xBF for e in edges)
 
-    def fold(self) -> Fold:
+    def fold(self) -> FoldedEdge:
         bytes_of: dict[EdgeKey, ByteRanges] = {}
         points: defaultdict[EdgeKey, list[tuple[int, int]]] = defaultdict(list)
         spans: defaultdict[EdgeKey, set[Span]] = defaultdict(set)
@@ -106,7 +106,7 @@ class _Folder:
                 spans[edge.source, target].update(edge.spans)
         keys = sorted(bytes_of.keys() | points.keys())
         edges = tuple(DfaEdge(*key, bytes_of.get(key, ()), tuple(sorted(spans[key]))) for key in keys)
-        return Fold(self.inner, edges, {key: _merged(found) for key, found in points.items()})
+        return FoldedEdge(self.inner, edges, {key: _merged(found) for key, found in points.items()})
 
     def _characters(self, edge: DfaEdge) -> Iterable[tuple[int, CodePoints]]:
         """The code points that begin with an edge, by the state after them."""

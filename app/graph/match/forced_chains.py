@@ -13,14 +13,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.graph.match.chains import fold_chains
-from app.graph.match.folding import MOST_EDGES, Fold, label_of
+from app.graph.match.folding import MOST_EDGES, FoldedEdge, label_of
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge
 from engine.automata.labels import class_label
 
 _WIDTH = 24  # of the choice that a run begins with
 
 
-def fold_runs(dfa: ByteDfa, fold: Fold | None) -> Fold | None:
+def fold_runs(dfa: ByteDfa, fold: FoldedEdge | None) -> FoldedEdge | None:
     """Merge the forced runs of an automaton, on top of the characters that are folded already.
 
     Args:

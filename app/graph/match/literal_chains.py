@@ -15,13 +15,13 @@ from collections.abc import Collection, Sequence
 
 from app.graph.layout.types import EdgeKey
 from app.graph.match.chains import fold_chains
-from app.graph.match.folding import Fold, label_of
+from app.graph.match.folding import FoldedEdge, label_of
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge
 
 _WIDTH = 8  # of one character, however it is shown
 
 
-def fold_texts(dfa: ByteDfa, fold: Fold | None, kept: Collection[EdgeKey]) -> Fold | None:
+def fold_texts(dfa: ByteDfa, fold: FoldedEdge | None, kept: Collection[EdgeKey]) -> FoldedEdge | None:
     """Fold the texts of an automaton, on top of the characters that are folded already.
 
     Args:

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from app.graph.layout.types import EdgeKey
-from app.graph.match.folding import Fold
+from app.graph.match.folding import FoldedEdge
 from engine.automata.dfa.dfa import ByteDfa
 
 
-class Trail:
+class PathTracker:
     """Follows one text through one automaton."""
 
     def __init__(self, dfa: ByteDfa) -> None:
@@ -35,7 +35,7 @@ class Trail:
         return self._states
 
 
-def edges_of(states: Iterable[int], fold: Fold | None = None) -> frozenset[EdgeKey]:
+def edges_of(states: Iterable[int], fold: FoldedEdge | None = None) -> frozenset[EdgeKey]:
     """The edges between states that follow one another; with a fold, those that are drawn."""
     if fold is None:
         return frozenset(pairwise(states))

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 from app.graph.chart import Chart
 from app.graph.layout.types import EdgeKey
-from app.graph.match.folding import Fold, label_of
+from app.graph.match.folding import FoldedEdge, label_of
 from engine.automata.byte_classes import join_ranges
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge, DfaState
 from engine.grammar import nodes
@@ -40,7 +40,7 @@ _END = "end"
 
 
 @dataclass(frozen=True, slots=True)
-class Regions:
+class AutomatonRegions:
     """The map of an automaton.
 
     Attributes:
@@ -92,7 +92,7 @@ class _Part:
         return isinstance(self.node, nodes.Repeat) and isinstance(self.node.node, nodes.Chars)
 
 
-def regions_of(dfa: ByteDfa, fold: Fold | None, root: nodes.Node, source: SourceText) -> Regions | None:
+def regions_of(dfa: ByteDfa, fold: FoldedEdge | None, root: nodes.Node, source: SourceText) -> AutomatonRegions | None:
     """Fold an automaton by the tree of its pattern; None where it is small enough, or nothing tells its parts apart."""
     drawn = len(dfa.states) - (len(fold.inner) if fold is not None else 0)
     if drawn <= FOLDED_BEYOND:
@@ -107,7 +107,7 @@ def regions_of(dfa: ByteDfa, fold: Fold | None, root: nodes.Node, source: Source
     spans = [parts[region].span if region < len(parts) else None for region in used]
     names = _unique([_END if span is None else _name(source, span) for span in spans])
     regions = tuple(number[region] for region in of_state)
-    return Regions(_chart(dfa, fold, regions, spans, names), regions)
+    return AutomatonRegions(_chart(dfa, fold, regions, spans, names), regions)
 
 
 def _cut(dfa: ByteDfa, root: _Part) -> list[_Part]:
@@ -148,7 +148,7 @@ def _runs(items: Iterable[nodes.Node]) -> Iterator[_Part]:
         if begin is not None:
             yield _Part(Span(begin.start, end))
             begin = None
-        if not isinstance(item, nodes.Empty | nodes.Look):
+        if not isinstance(item, nodes.Empty | nodes.Lookaround):
             yield _Part(item.span, item)
     if begin is not None:
         yield _Part(Span(begin.start, end))
@@ -186,7 +186,7 @@ def _assigned(dfa: ByteDfa, parts: Sequence[_Part]) -> list[int]:
 
 
 def _chart(
-    dfa: ByteDfa, fold: Fold | None, of_state: Sequence[int], spans: Sequence[Span | None], names: Sequence[str]
+    dfa: ByteDfa, fold: FoldedEdge | None, of_state: Sequence[int], spans: Sequence[Span | None], names: Sequence[str]
 ) -> Chart:
     ranges: defaultdict[EdgeKey, list[tuple[int, int]]] = defaultdict(list)
     points: defaultdict[EdgeKey, list[tuple[int, int]]] = defaultdict(list)

@@ -12,7 +12,7 @@ from engine.automata.byte_classes import ByteRanges
 from engine.automata.dfa.dfa import ByteDfa
 
 
-def joined(before: ByteDfa, after: ByteDfa) -> dict[int, int]:
+def match_states(before: ByteDfa, after: ByteDfa) -> dict[int, int]:
     """The states of the later automaton with those of the earlier one that the same edges lead to."""
     if before.start is None or after.start is None:
         return {}

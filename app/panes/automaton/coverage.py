@@ -16,8 +16,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from app.graph.layout.types import EdgeKey
-from app.graph.match.folding import Fold
-from app.graph.match.regions import Regions
+from app.graph.match.folding import FoldedEdge
+from app.graph.match.regions import AutomatonRegions
 from app.graph.rules import RuleCharts
 from engine.diagnosis.test_strings.values import Coverage
 
@@ -26,26 +26,26 @@ _TOO_MANY = "Coverage is not drawn: there are too many edges. The tests list wha
 
 
 @dataclass(frozen=True, slots=True)
-class Used:
+class CoveredParts:
     """States and edges of a drawing."""
 
     states: frozenset[int]
     edges: frozenset[EdgeKey]
 
 
-def used_calls(names: tuple[str, ...], coverage: Coverage) -> Used | str:
+def used_calls(names: tuple[str, ...], coverage: Coverage) -> CoveredParts | str:
     """The rules, and which calls which."""
     why_not = _unfit(names, coverage)
     if why_not:
         return why_not
     number = {name: at for at, name in enumerate(names)}
     calls = ((row.key.rule, number[row.key.called]) for row in coverage.edges if row.covered and row.key.called)
-    return Used(frozenset(at for at, row in enumerate(coverage.rules) if row.covered), frozenset(calls))
+    return CoveredParts(frozenset(at for at, row in enumerate(coverage.rules) if row.covered), frozenset(calls))
 
 
 def used_in_rules(
     rules: RuleCharts, shown: Iterable[int], firsts: Sequence[int], coverage: Coverage, *, is_folded: bool
-) -> Used | str:
+) -> CoveredParts | str:
     """The states and edges of some rules, each numbered from its first state on."""
     why_not = _unfit(rules.names, coverage)
     if why_not:
@@ -62,19 +62,19 @@ def used_in_rules(
     return _used(edges, begun)
 
 
-def used_states(fold: Fold | None, coverage: Coverage) -> Used | str:
+def used_states(fold: FoldedEdge | None, coverage: Coverage) -> CoveredParts | str:
     """The states and edges of the whole automaton."""
     edges = _whole(coverage)
     return edges if isinstance(edges, str) else _used(_drawn(edges, fold))
 
 
-def used_regions(regions: Regions, coverage: Coverage) -> Used | str:
+def used_regions(regions: AutomatonRegions, coverage: Coverage) -> CoveredParts | str:
     """The regions, and the edges between them."""
     edges = _whole(coverage)
     if isinstance(edges, str):
         return edges
     between = {(regions.of_state[a], regions.of_state[b]) for a, b in edges}
-    return Used(_used(between).states, frozenset(key for key in between if key[0] != key[1]))
+    return CoveredParts(_used(between).states, frozenset(key for key in between if key[0] != key[1]))
 
 
 def _whole(coverage: Coverage) -> frozenset[EdgeKey] | str:
@@ -93,12 +93,12 @@ def _unfit(names: tuple[str, ...], coverage: Coverage) -> str:
     return _TOO_MANY if len(coverage.edges) < coverage.total_edges else ""
 
 
-def _used(edges: Iterable[EdgeKey], more: Iterable[int] = ()) -> Used:
+def _used(edges: Iterable[EdgeKey], more: Iterable[int] = ()) -> CoveredParts:
     found = frozenset(edges)
-    return Used(frozenset(more).union(*found), found)
+    return CoveredParts(frozenset(more).union(*found), found)
 
 
-def _drawn(edges: Iterable[EdgeKey], fold: Fold | None) -> frozenset[EdgeKey]:
+def _drawn(edges: Iterable[EdgeKey], fold: FoldedEdge | None) -> frozenset[EdgeKey]:
     """The edges over characters and texts that edges over bytes make up; without a fold, these."""
     found = frozenset(edges)
     if fold is None:

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from app.graph.chart import Chart
-from app.graph.draw.diagram import Picture, picture_of, request_of, written
+from app.graph.draw.diagram import Diagram, diagram_of, request_of, written
 from app.graph.layout.types import EdgeKey, LayoutAnswer, LayoutRequest, Point
-from app.graph.match.folding import Fold
+from app.graph.match.folding import FoldedEdge
 from app.graph.match.neighbourhood import Surroundings
-from app.graph.match.state_matching import joined
+from app.graph.match.state_matching import match_states
 from app.models.states import excerpts
-from app.panes.automaton.view_state import View
+from app.panes.automaton.view_state import ViewState
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge
 from engine.automata.labels import label as label_of_bytes
 from engine.source import SourceText, Span
@@ -46,7 +46,7 @@ class Automaton:
     ) -> None:
         self.chart = chart
         self.dfa: ByteDfa = chart.dfa
-        self.fold: Fold | None = chart.fold
+        self.fold: FoldedEdge | None = chart.fold
         self.revision = revision
         self.source = source
         self.noun = noun
@@ -76,20 +76,20 @@ class Automaton:
     def _characters(self) -> Surroundings:
         return Surroundings(self.dfa, self.fold) if self.fold is not None else self._bytes
 
-    def is_folded(self, live: frozenset[int], view: View) -> bool:
+    def is_folded(self, live: frozenset[int], view: ViewState) -> bool:
         """Whether what can be folded is: not while the match stands within a character."""
         if self.fold is None or view.draws_bytes:
             return False
         return not any(state in self.fold.inner and state not in self.fold.within for state in live)
 
-    def seen(self, live: frozenset[int], view: View) -> tuple[frozenset[int], frozenset[EdgeKey]]:
+    def seen(self, live: frozenset[int], view: ViewState) -> tuple[frozenset[int], frozenset[EdgeKey]]:
         """The states that are drawn where the match stands, and the edges within whose texts it does."""
         if self.fold is None or not self.is_folded(live, view):
             return live, frozenset()
         within = self.fold.within
         return live - within.keys(), frozenset(within[state] for state in live if state in within)
 
-    def around(self, live: frozenset[int], view: View) -> frozenset[int]:
+    def around(self, live: frozenset[int], view: ViewState) -> frozenset[int]:
         """The states that are drawn where the match stands, or where the text begins within which it does."""
         states, edges = self.seen(live, view)
         return states | {source for source, _ in edges}
@@ -109,7 +109,7 @@ class Automaton:
         write = self._label(is_folded=is_folded and not is_inner)
         return tuple((write(edge), edge.target) for edge in surroundings.leaving(state))
 
-    def draw(self, live: frozenset[int], view: View, within: frozenset[int] | None = None) -> Drawing:
+    def draw(self, live: frozenset[int], view: ViewState, within: frozenset[int] | None = None) -> Drawing:
         """The drawing that shows where the match stands, as the reader wants it.
 
         Args:
@@ -127,7 +127,7 @@ class Automaton:
             excerpt = surroundings.within(within, centres, DRAWN_WHOLE, view.opened)
         else:
             excerpt = surroundings.around(centres, limit=DRAWN_WHOLE, opened=view.opened)
-        picture = picture_of(
+        picture = diagram_of(
             excerpt,
             start=self.dfa.start,
             accepting=frozenset(state for state in excerpt.states if self.dfa.states[state].accepting),
@@ -168,7 +168,7 @@ class Drawing:
     """A picture of an automaton, and the layout that it waits for or has."""
 
     automaton: Automaton
-    picture: Picture
+    picture: Diagram
     request: LayoutRequest
     is_folded: bool
     is_whole: bool
@@ -192,14 +192,14 @@ class Drawing:
         Where too few states are joined, by their numbers: the drawing as a whole stays about where it was.
         """
         if not self.picture.folded or not before.picture.folded:
-            same = joined(before.automaton.dfa, self.automaton.dfa)
+            same = match_states(before.automaton.dfa, self.automaton.dfa)
             known = {new: centres[old] for new, old in same.items() if old in centres}
             return known if 2 * len(known) >= len(self.picture.excerpt.states) else dict(centres)
         stood = {_name_of(text): centres[node] for node, text in before.picture.names.items() if node in centres}
         names = {node: _name_of(text) for node, text in self.picture.names.items()}
         return {node: stood[name] for node, name in names.items() if name in stood}
 
-    def shows(self, live: frozenset[int], view: View) -> bool:
+    def shows(self, live: frozenset[int], view: ViewState) -> bool:
         """Whether all that is live is drawn, with all that may come next, and as the reader wants it."""
         if self.automaton.is_folded(live, view) != self.is_folded:
             return False

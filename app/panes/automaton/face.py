@@ -14,7 +14,7 @@ from app.graph.draw.scene import AutomatonScene
 from app.graph.draw.view import GraphView
 from app.models.states import StatesModel
 from app.models.token_groups import TokenGroupsModel
-from app.panes.automaton.find_bar import FindBar
+from app.panes.automaton.find_bar import AutomatonFindBar
 from app.panes.automaton.header import AutomatonHeader, Footer, states_table, token_table
 from app.panes.automaton.labels import Banner, empty_page
 from app.panes.automaton.level_bar import LevelBar
@@ -22,7 +22,7 @@ from app.panes.automaton.stacks import StackPanel
 from app.widgets.accessible_role import give_role
 from app.widgets.close_on_escape import CloseOnEscape
 from app.widgets.coverage_choice import CoverageChoice
-from app.widgets.delegate_focus import pass_keys_on
+from app.widgets.delegate_focus import delegate_focus
 
 _EMPTY = "No automaton yet.\nIt is drawn here as soon as the grammar compiles."
 _LEGEND = (
@@ -33,7 +33,7 @@ _BODY_HEIGHT = 116
 _SAVED, _SPLIT = "automaton", "automaton split"
 
 
-class Face(QWidget):
+class AutomatonView(QWidget):
     """The bars, the drawing, the tables, the stacks and the map."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -47,7 +47,7 @@ class Face(QWidget):
         self.table, self.tokens_table = states_table(self.model), token_table(self.tokens_model)
         self.header = AutomatonHeader()
         self.levels = LevelBar()
-        self.find_bar = FindBar()
+        self.find_bar = AutomatonFindBar()
         self.stacks = StackPanel()
         self.minimap = Minimap(self.view, self._scene)
         for drawn in (self.view, self.minimap):
@@ -58,7 +58,7 @@ class Face(QWidget):
         self._pages = QStackedWidget()
         for page in (self._empty, self.view, self.table, self.tokens_table):
             self._pages.addWidget(page)
-        pass_keys_on(self, self.view, self.table, self.tokens_table)
+        delegate_focus(self, self.view, self.table, self.tokens_table)
         self._legend = empty_page(_LEGEND)
         self._body = self._beside_the_stacks()
         self._split = QSplitter(Qt.Orientation.Vertical)

@@ -15,7 +15,7 @@ from app.theme.buttons import close_button, icon_button
 from app.widgets.field_keys import FieldKeys
 
 
-class FindBar(QFrame):
+class AutomatonFindBar(QFrame):
     """A field, what was found, and which of it is shown; hidden until it is called for.
 
     Signals:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from app.graph.chart import Chart
 from app.graph.layout.types import EdgeKey
 from app.panes.automaton.levels import Levels
-from app.panes.automaton.view_state import View
+from app.panes.automaton.view_state import ViewState
 
 MOST_HITS = 500
 _HEX = re.compile(r"(?:0x|\\x)([0-9a-fA-F]{2})")
@@ -38,7 +38,7 @@ class Hit:
     in_part: bool = False
 
 
-def find(levels: Levels, view: View, text: str) -> tuple[Hit, ...]:
+def find(levels: Levels, view: ViewState, text: str) -> tuple[Hit, ...]:
     """Find what a text can mean in an automaton, the likeliest first.
 
     A number is a state. `"…"` is a text: the state that it leads to, and the states that it is read from. One
@@ -67,7 +67,7 @@ def find(levels: Levels, view: View, text: str) -> tuple[Hit, ...]:
     return tuple(dict.fromkeys(hits))[:MOST_HITS]
 
 
-def _numbered(levels: Levels, view: View, number: int) -> list[Hit]:
+def _numbered(levels: Levels, view: ViewState, number: int) -> list[Hit]:
     if levels.rules is None and levels.is_whole:
         exists = number < len(levels.part.dfa.states)
         return [Hit(f"state {number}", number, in_part=True)] if exists else []
@@ -85,7 +85,7 @@ def _led_to(levels: Levels, data: bytes) -> list[Hit]:
     return [] if state is None else [Hit(f"“{_shown(data)}” leads to state {state}", state, in_part=True)]
 
 
-def _read_from(levels: Levels, view: View, data: bytes) -> Iterator[Hit]:
+def _read_from(levels: Levels, view: ViewState, data: bytes) -> Iterator[Hit]:
     """Find the states that a text is read from; of rules, those that read it without a call."""
     for rule, chart in levels.searched(view):
         for state in chart.dfa.states:
@@ -93,14 +93,14 @@ def _read_from(levels: Levels, view: View, data: bytes) -> Iterator[Hit]:
                 yield _hit(levels, rule, chart, state.id, f"reads “{_shown(data)}”")
 
 
-def _reading(levels: Levels, view: View, byte: int) -> Iterator[Hit]:
+def _reading(levels: Levels, view: ViewState, byte: int) -> Iterator[Hit]:
     for rule, chart in levels.searched(view):
         for edge in chart.dfa.edges:
             if any(first <= byte <= last for first, last in edge.ranges):
                 yield _hit(levels, rule, chart, edge.source, "reads it")
 
 
-def _reading_all(levels: Levels, view: View, wanted: CodePoints, text: str) -> list[Hit]:
+def _reading_all(levels: Levels, view: ViewState, wanted: CodePoints, text: str) -> list[Hit]:
     """Find the states that read all characters of a class, first those with an edge for just these."""
     exact: list[Hit] = []
     others: list[Hit] = []

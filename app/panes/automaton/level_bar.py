@@ -9,7 +9,7 @@ from app import theme
 from app.actions import set_tip
 from app.panes.automaton.labels import ElidedLabel
 from app.panes.automaton.levels import Level, Levels
-from app.panes.automaton.view_state import HERE, View
+from app.panes.automaton.view_state import HERE, ViewState
 from app.theme.buttons import tool_button
 from app.theme.plain_text import plain_text
 
@@ -80,7 +80,7 @@ class LevelBar(QFrame):
         ):
             button.clicked.connect(lambda _on=True, level=level: self.level_wanted.emit(level))
 
-    def show_levels(self, levels: Levels | None, view: View, *, back: bool = False, forward: bool = False) -> None:
+    def show_levels(self, levels: Levels | None, view: ViewState, *, back: bool = False, forward: bool = False) -> None:
         """Show where one is, and what else there is; `show_note` tells what is left out."""
         self.setVisible(levels is not None)
         if levels is None:
@@ -126,7 +126,7 @@ class LevelBar(QFrame):
         """Say what part is shown, behind the breadcrumb."""
         self.note.say(text, *shorter)
 
-    def _fill(self, levels: Levels, view: View) -> None:
+    def _fill(self, levels: Levels, view: ViewState) -> None:
         noun = levels.noun
         whole = f"One {noun}" if len(levels.names) == 1 else f"All {len(levels.names):,} {noun}s"
         names = [whole, *levels.names]
@@ -142,7 +142,7 @@ class LevelBar(QFrame):
         self.rule_wanted.emit(None if row == 0 else self.rule_box.itemText(row))
 
 
-def crumb(levels: Levels, view: View) -> tuple[str, ...]:
+def crumb(levels: Levels, view: ViewState) -> tuple[str, ...]:
     """What part is shown, in words, and shorter; nothing where the bar says it already."""
     level = levels.level(view)
     if level is Level.TOKENS and levels.tokens is not None:

@@ -8,19 +8,19 @@ from functools import cached_property
 from app.graph.chart import Chart
 from app.graph.layout.types import EdgeKey
 from app.graph.match.forced_chains import fold_runs
-from app.graph.match.path import Trail, between, edges_of
-from app.graph.match.regions import Regions
+from app.graph.match.path import PathTracker, between, edges_of
+from app.graph.match.regions import AutomatonRegions
 from app.graph.rules import RuleCharts
-from app.panes.automaton.coverage import Used, used_calls, used_in_rules, used_regions, used_states
+from app.panes.automaton.coverage import CoveredParts, used_calls, used_in_rules, used_regions, used_states
 from app.panes.automaton.drawing import Automaton, Drawing, LabelOfEdge
 from app.panes.automaton.tokens import TokenMap
-from app.panes.automaton.view_state import View
+from app.panes.automaton.view_state import ViewState
 from engine.automata.dfa.dfa import ByteDfa
-from engine.automata.rtn.rule_positions import RulePlaces
+from engine.automata.rtn.rule_positions import RulePositions
 from engine.diagnosis.test_strings.values import Coverage
 from engine.source import SourceText
 
-_NOWHERE = RulePlaces()
+_NOWHERE = RulePositions()
 
 
 class Level(Enum):
@@ -48,7 +48,7 @@ class Levels:
         revision: int,
         label_of_edge: LabelOfEdge | None,
         source: SourceText | None,
-        regions: Regions | None = None,
+        regions: AutomatonRegions | None = None,
     ) -> None:
         self.rules = rules
         self.regions = regions
@@ -57,7 +57,7 @@ class Levels:
         self._label = label_of_edge
         self._source = source
         self._part = Automaton(part, revision, label_of_edge, source)
-        self._trail = Trail(part.dfa)
+        self._trail = PathTracker(part.dfa)
         self._made: dict[str | None, Automaton] = {}
         self._token_drawing: Automaton | None = None
 
@@ -80,7 +80,7 @@ class Levels:
         """Whether it has forced runs that are drawn as one edge each."""
         return self._merged is not None
 
-    def part_as(self, view: View) -> Automaton:
+    def part_as(self, view: ViewState) -> Automaton:
         """The part, with forced runs merged where the reader wants that and there are any."""
         return self._merged or self._part if view.merges and not view.draws_bytes else self._part
 
@@ -107,7 +107,7 @@ class Levels:
         """What the map is of."""
         return "rule" if self.rules is not None else "region" if self.regions is not None else "state"
 
-    def level(self, view: View) -> Level:
+    def level(self, view: ViewState) -> Level:
         """How near a view looks."""
         if view.tokens is not None and self.tokens is not None:
             return Level.TOKENS
@@ -117,15 +117,15 @@ class Levels:
             return Level.ONE
         return Level.PART if self.regions is not None and view.draws_all else Level.MAP
 
-    def number(self, view: View) -> int | None:
+    def number(self, view: ViewState) -> int | None:
         """The number of the rule or region that is open."""
         return self.names.index(view.rule) if view.rule in self.names and view.rule is not None else None
 
-    def shows_rules(self, view: View) -> bool:
+    def shows_rules(self, view: ViewState) -> bool:
         """Whether the rules are shown, all or one of them."""
         return self.rules is not None and self.level(view) in (Level.MAP, Level.ONE)
 
-    def within(self, view: View) -> frozenset[int] | None:
+    def within(self, view: ViewState) -> frozenset[int] | None:
         """The states of the region that is open."""
         number = self.number(view)
         if self.regions is None or number is None or self.level(view) is not Level.ONE or view.draws_all:
@@ -134,7 +134,7 @@ class Levels:
 
     # --- what is shown -----------------------------------------------------------------------------------------------
 
-    def automaton(self, view: View) -> Automaton:
+    def automaton(self, view: ViewState) -> Automaton:
         """What is shown."""
         level = self.level(view)
         if level is Level.TOKENS:
@@ -146,12 +146,12 @@ class Levels:
             self._made[name] = self._map_automaton(view, level)
         return self._made[name]
 
-    def draw(self, live: frozenset[int], view: View) -> Drawing:
+    def draw(self, live: frozenset[int], view: ViewState) -> Drawing:
         """The drawing of what is shown."""
         return self.automaton(view).draw(live, view, self.within(view))
 
     def live(
-        self, view: View, states: frozenset[int], places: RulePlaces | None
+        self, view: ViewState, states: frozenset[int], places: RulePositions | None
     ) -> tuple[frozenset[int], frozenset[EdgeKey]]:
         """The states of what is shown where the match stands, and edges that are lit besides those that leave them.
 
@@ -169,7 +169,7 @@ class Levels:
             return self._live_regions(self.regions, states)
         return self._live_rules(view, places or _NOWHERE)
 
-    def path(self, view: View, text: bytes) -> frozenset[EdgeKey]:
+    def path(self, view: ViewState, text: bytes) -> frozenset[EdgeKey]:
         """The edges of what is shown that a text took."""
         level = self.level(view)
         if level is Level.TOKENS or self.rules is not None or not self.is_whole:
@@ -180,7 +180,7 @@ class Levels:
         return edges_of(states, None if view.draws_bytes else self.part_as(view).fold)
 
     def ahead(
-        self, view: View, states: frozenset[int], places: RulePlaces | None, token: bytes
+        self, view: ViewState, states: frozenset[int], places: RulePositions | None, token: bytes
     ) -> tuple[frozenset[EdgeKey], frozenset[int]]:
         """The edges of what is shown that a token would take, and where it would end."""
         level = self.level(view)
@@ -198,7 +198,7 @@ class Levels:
         fold = None if view.draws_bytes else self.part_as(view).fold
         return frozenset(key for way in ways for key in edges_of(way, fold)), ended
 
-    def used(self, view: View, coverage: Coverage, *, is_folded: bool) -> Used | str:
+    def used(self, view: ViewState, coverage: Coverage, *, is_folded: bool) -> CoveredParts | str:
         """What of what is shown the tests use; a sentence where that cannot be told."""
         level = self.level(view)
         if coverage.reason:
@@ -217,13 +217,13 @@ class Levels:
             return used_regions(self.regions, coverage)
         return used_states(self.part_as(view).fold if is_folded else None, coverage)
 
-    def searched(self, view: View) -> tuple[tuple[str, Chart], ...]:
+    def searched(self, view: ViewState) -> tuple[tuple[str, Chart], ...]:
         """Return what a search looks through: a chart for each rule with its name, else one chart without a name."""
         if self.rules is not None:
             return tuple(zip(self.rules.names, self.rules.rules, strict=True))
         return (("", self._part.chart if self.is_whole else self.automaton(view).chart),)
 
-    def number_of(self, view: View, rule: str, state: int) -> int | None:
+    def number_of(self, view: ViewState, rule: str, state: int) -> int | None:
         """Return the number that a state of a rule has in what is shown; None where it is not shown."""
         if not self.shows_rules(view) or (self.level(view) is Level.MAP and not self._is_side_by_side(view)):
             return None
@@ -231,7 +231,7 @@ class Levels:
         number = self.names.index(rule)
         return firsts[number] + state if number in open_rules else None
 
-    def opens(self, view: View, state: int | None, edge: EdgeKey | None, group: int | None) -> str | None:
+    def opens(self, view: ViewState, state: int | None, edge: EdgeKey | None, group: int | None) -> str | None:
         """The rule or region that something in the drawing leads to: the one called, the one in the box."""
         if self.level(view) not in (Level.MAP, Level.ONE):
             return None
@@ -246,7 +246,7 @@ class Levels:
             return next(title for title, states in chart.groups if state in states)
         return None if group is None else chart.groups[group][0]
 
-    def states_of(self, view: View, names: tuple[str, ...]) -> frozenset[int]:
+    def states_of(self, view: ViewState, names: tuple[str, ...]) -> frozenset[int]:
         """The states of what is shown that belong to some rules."""
         chart = self.automaton(view).chart
         if chart.groups:
@@ -255,7 +255,7 @@ class Levels:
             return frozenset(number for number, name in enumerate(self.names) if name in names)
         return frozenset(range(len(chart.dfa.states))) if view.rule in names else frozenset()
 
-    def state_name(self, view: View, state: int) -> tuple[str, int] | None:
+    def state_name(self, view: ViewState, state: int) -> tuple[str, int] | None:
         """A state of what is shown as breakpoints name it: its rule, empty without one, and its number there.
 
         The number is -1 for a rule as a whole. None where what is shown has no lasting number.
@@ -283,11 +283,11 @@ class Levels:
             self._token_drawing = Automaton(chart, self.revision, None, self._source, noun="place", tells_reads=False)
         return self._token_drawing
 
-    def _is_side_by_side(self, view: View) -> bool:
+    def _is_side_by_side(self, view: ViewState) -> bool:
         rules = self.rules
         return rules is not None and rules.together is not None and (rules.opens_together or view.draws_all)
 
-    def _map_automaton(self, view: View, level: Level) -> Automaton:
+    def _map_automaton(self, view: ViewState, level: Level) -> Automaton:
         number = self.number(view)
         if self.rules is None:
             assert self.regions is not None
@@ -304,12 +304,14 @@ class Levels:
         tells_reads = not self.rules.notes
         return Automaton(chart, self.revision, self._label, self._source, noun=noun, tells_reads=tells_reads)
 
-    def _live_regions(self, regions: Regions, states: frozenset[int]) -> tuple[frozenset[int], frozenset[EdgeKey]]:
+    def _live_regions(
+        self, regions: AutomatonRegions, states: frozenset[int]
+    ) -> tuple[frozenset[int], frozenset[EdgeKey]]:
         follows = self._part.surroundings(is_folded=False).following
         pairs = {(regions.of_state[state], regions.of_state[after]) for state in states for after in follows(state)}
         return frozenset(regions.of_state[state] for state in states), frozenset(pairs)
 
-    def _live_rules(self, view: View, found: RulePlaces) -> tuple[frozenset[int], frozenset[EdgeKey]]:
+    def _live_rules(self, view: ViewState, found: RulePositions) -> tuple[frozenset[int], frozenset[EdgeKey]]:
         calls = self.automaton(view).chart.calls
         number = self.number(view)
         if number is None and not self._is_side_by_side(view):
@@ -323,7 +325,7 @@ class Levels:
             frozenset(key for key, called in calls.items() if any((key[0], rule) in waiting for rule in called)),
         )
 
-    def _numbering(self, view: View) -> tuple[tuple[int, ...], range]:
+    def _numbering(self, view: ViewState) -> tuple[tuple[int, ...], range]:
         """The number of each rule's first state in what is shown, and which rules are."""
         assert self.rules is not None
         number = self.number(view)
@@ -331,7 +333,9 @@ class Levels:
             return self.rules.firsts, range(len(self.names))
         return (0,) * len(self.names), range(number, number + 1)
 
-    def _ahead_in_rules(self, view: View, found: RulePlaces, token: bytes) -> tuple[frozenset[EdgeKey], frozenset[int]]:
+    def _ahead_in_rules(
+        self, view: ViewState, found: RulePositions, token: bytes
+    ) -> tuple[frozenset[EdgeKey], frozenset[int]]:
         """As far as it goes within the rules that read next: what they return to is not known here."""
         assert self.rules is not None
         if self.number(view) is None and not self._is_side_by_side(view):

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from app.display_text import count
 from app.graph.draw.scene import AutomatonScene
 from app.models.states import StatesModel
-from app.panes.automaton.coverage import Used
+from app.panes.automaton.coverage import CoveredParts
 from app.panes.automaton.drawing import Automaton, Drawing
 from app.panes.automaton.labels import Banner
 from app.panes.automaton.levels import Levels
-from app.panes.automaton.view_state import View
+from app.panes.automaton.view_state import ViewState
 from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind, StateName
 from engine.diagnosis.test_strings.values import Coverage
 
@@ -42,19 +42,21 @@ class Marks:
         on_states = (one for one in breakpoints if one.kind is not BreakpointKind.PLACE)
         self._stops = {(one.name, one.state): one.enabled for one in on_states}
 
-    def show(self, levels: Levels | None, view: View, automaton: Automaton | None, drawn: Drawing | None) -> None:
+    def show(self, levels: Levels | None, view: ViewState, automaton: Automaton | None, drawn: Drawing | None) -> None:
         """Mark what is shown; a drawing that is still to come is marked when it is there."""
         is_current = drawn is not None and drawn.automaton is automaton
         self._show_stops(levels, view, automaton, is_current=is_current)
         if not self.shows_used or drawn is None or levels is None:
             self._show_used(None, "")
         elif is_current:
-            found: Used | str = _NONE_GENERATED if self.is_generated else _NO_COVERAGE
+            found: CoveredParts | str = _NONE_GENERATED if self.is_generated else _NO_COVERAGE
             if self.coverage is not None and self.coverage[0] == levels.revision:
                 found = levels.used(view, self.coverage[1], is_folded=drawn.is_folded)
             self._show_used(*((None, found) if isinstance(found, str) else (found, "")))
 
-    def _show_stops(self, levels: Levels | None, view: View, automaton: Automaton | None, *, is_current: bool) -> None:
+    def _show_stops(
+        self, levels: Levels | None, view: ViewState, automaton: Automaton | None, *, is_current: bool
+    ) -> None:
         stops = {}
         if self._stops and levels is not None and automaton is not None:
             names = ((state, levels.state_name(view, state)) for state in range(len(automaton.dfa.states)))
@@ -62,7 +64,7 @@ class Marks:
         self._model.set_stops(stops)
         self._scene.set_stops(stops if is_current else {})
 
-    def _show_used(self, used: Used | None, why_not: str) -> None:
+    def _show_used(self, used: CoveredParts | None, why_not: str) -> None:
         self._model.set_used(None if used is None else used.states)
         if used is None:
             self._scene.set_covered(None)

@@ -11,19 +11,19 @@ from app.graph.draw.image_files import dot_of
 from app.graph.draw.keyboard_navigation import towards
 from app.graph.layout.types import EdgeKey, LayoutAnswer
 from app.panes.automaton.drawing import Automaton, Drawing
-from app.panes.automaton.face import Face
+from app.panes.automaton.face import AutomatonView
 from app.panes.automaton.finder import Hit, find
 from app.panes.automaton.levels import Level, Levels
-from app.panes.automaton.view_state import HERE, History, View
+from app.panes.automaton.view_state import HERE, History, ViewState
 from app.widgets.announce import announce
-from engine.automata.rtn.rule_positions import RulePlaces
+from engine.automata.rtn.rule_positions import RulePositions
 from engine.source import SourceText
 
 _NO_TEXT = "The language is empty: no text matches this grammar."
 _NOTHING_TOLD = "Point at a state to see where it stands in the grammar."
 
 
-class Navigation(Face):
+class Navigation(AutomatonView):
     """What the reader does; the pane draws what comes of it."""
 
     state_hovered: Signal | SignalInstance
@@ -37,7 +37,7 @@ class Navigation(Face):
         self._answer: LayoutAnswer | None = None
         self._source: SourceText | None = None
         self._states: frozenset[int] = frozenset()
-        self._places: RulePlaces | None = None
+        self._places: RulePositions | None = None
         self._output = b""
         self._token_ahead: bytes | None = None
         self._live: frozenset[int] = frozenset()
@@ -68,7 +68,7 @@ class Navigation(Face):
         self.header.merge_toggled.connect(self._merge)
 
     @property
-    def _view(self) -> View:
+    def _view(self) -> ViewState:
         """What the reader wants to see."""
         return self._history.current
 
@@ -79,7 +79,7 @@ class Navigation(Face):
             return None
         return self._levels.state_name(self._view, self._selected)
 
-    def _redraw(self, view: View) -> None:
+    def _redraw(self, view: ViewState) -> None:
         raise NotImplementedError
 
     def _show_view(self) -> None:

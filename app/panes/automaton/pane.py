@@ -16,8 +16,8 @@ from PySide6.QtWidgets import QWidget
 
 from app.graph.chart import Chart
 from app.graph.layout.types import LayoutAnswer, steadied
-from app.graph.match.folding import Fold
-from app.graph.match.regions import Regions
+from app.graph.match.folding import FoldedEdge
+from app.graph.match.regions import AutomatonRegions
 from app.graph.rules import RuleCharts
 from app.panes.automaton.drawing import DRAWN_AT_MOST, DRAWN_WHOLE, Drawing
 from app.panes.automaton.level_bar import crumb
@@ -25,11 +25,11 @@ from app.panes.automaton.levels import Level, Levels
 from app.panes.automaton.marks import Marks
 from app.panes.automaton.navigation import Navigation
 from app.panes.automaton.token_watch import TokenWatch
-from app.panes.automaton.view_state import History, View
-from app.workers.compile_messages import OpenFrame, StandingAnswer
+from app.panes.automaton.view_state import History, ViewState
+from app.workers.compile_messages import OpenFrame, StackAnswer
 from app.workers.decode_messages import TokensAnswer
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge
-from engine.automata.rtn.rule_positions import RulePlaces
+from engine.automata.rtn.rule_positions import RulePositions
 from engine.decoding.debugging.breakpoints import Breakpoint
 from engine.diagnosis.test_strings.values import Coverage
 from engine.source import SourceText
@@ -74,9 +74,9 @@ class AutomatonPane(Navigation):
         revision: int,
         label_of_edge: Callable[[DfaEdge], str] | None = None,
         source: SourceText | None = None,
-        fold: Fold | None = None,
+        fold: FoldedEdge | None = None,
         rules: RuleCharts | None = None,
-        regions: Regions | None = None,
+        regions: AutomatonRegions | None = None,
     ) -> None:
         """Show an automaton; the present drawing stays until the layout of the new one is there.
 
@@ -137,7 +137,7 @@ class AutomatonPane(Navigation):
             self.view.keep_place(anchor, place)
         self._arrive()
 
-    def set_live(self, states: Collection[int], places: RulePlaces | None = None, output: bytes = b"") -> None:
+    def set_live(self, states: Collection[int], places: RulePositions | None = None, output: bytes = b"") -> None:
         """Light the states where the match stands; the neighbourhood follows them.
 
         Args:
@@ -161,7 +161,7 @@ class AutomatonPane(Navigation):
                 return
         self._draw()
 
-    def show_standing(self, told: StandingAnswer) -> None:
+    def show_standing(self, told: StackAnswer) -> None:
         """Show the stacks on which the match stands, and where it stands in the rules, as far as that is known."""
         self.stacks.show_standing(told, self._source)
         self.count_stacks()
@@ -237,7 +237,7 @@ class AutomatonPane(Navigation):
             self._too_large = text
             self._say_where()
 
-    def begin(self, view: View) -> None:
+    def begin(self, view: ViewState) -> None:
         """Show no automaton, and the next one as the reader wants to see it."""
         self.clear()
         self._history.restart(view.lasting)
@@ -354,7 +354,7 @@ class AutomatonPane(Navigation):
             nothing=self._view.merges and self._shows_part and not levels.can_merge,
         )
 
-    def _redraw(self, view: View) -> None:
+    def _redraw(self, view: ViewState) -> None:
         """Show something else of the same grammar."""
         self._history.go_to(view)
         self._show_view()

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTreeWidge
 
 from app import theme
 from app.theme.plain_text import plain_text
-from app.workers.compile_messages import OpenFrame, OpenStack, StandingAnswer
+from app.workers.compile_messages import OpenFrame, OpenStack, StackAnswer
 from engine.source import SourceText
 
 _FRAMES = Qt.ItemDataRole.UserRole
@@ -28,7 +28,7 @@ class StackPanel(QTreeWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._told: StandingAnswer | None = None
+        self._told: StackAnswer | None = None
         self._source: SourceText | None = None
         self.setAccessibleName("Live stacks")
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -54,7 +54,7 @@ class StackPanel(QTreeWidget):
         """How many stacks there are, as far as they are counted."""
         return 0 if self._told is None else len(self._told.stacks) + self._told.more
 
-    def show_standing(self, told: StandingAnswer | None, source: SourceText | None = None) -> None:
+    def show_standing(self, told: StackAnswer | None, source: SourceText | None = None) -> None:
         """Show other stacks; which one was chosen stays chosen while it is there."""
         if self._told is not None and told is not None and told.stacks == self._told.stacks and source == self._source:
             return

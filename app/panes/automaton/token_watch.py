@@ -15,7 +15,7 @@ from app.graph.match.path import shortest_text
 from app.panes.automaton.drawing import Drawing
 from app.panes.automaton.levels import Level, Levels
 from app.panes.automaton.tokens import counted_briefly, token_map
-from app.panes.automaton.view_state import HERE, View
+from app.panes.automaton.view_state import HERE, ViewState
 from app.workers.decode_messages import TokensAnswer, TokensRequest
 
 
@@ -42,7 +42,7 @@ class TokenWatch:
         is_news, self._moment = moment != self._moment, moment
         return is_news
 
-    def look(self, levels: Levels, view: View, output: bytes, *, is_live: bool) -> None:
+    def look(self, levels: Levels, view: ViewState, output: bytes, *, is_live: bool) -> None:
         """Ask for what is to be shown now, unless it was asked for already.
 
         Args:
@@ -63,7 +63,7 @@ class TokenWatch:
             self._asked = request, output, self._moment
             self._ask(request)
 
-    def takes(self, answer: TokensAnswer, levels: Levels, view: View, live: frozenset[int]) -> bool:
+    def takes(self, answer: TokensAnswer, levels: Levels, view: ViewState, live: frozenset[int]) -> bool:
         """Take an answer up; whether it is the drawing of a state's tokens."""
         if self._asked is None or answer.request != self._asked[0]:
             return False
@@ -77,7 +77,7 @@ class TokenWatch:
         levels.show_tokens(token_map(answer, levels.part.dfa if whole else None, state if whole else None, name))
         return True
 
-    def badges(self, levels: Levels, view: View, drawn: Drawing, live: frozenset[int]) -> dict[EdgeKey, str]:
+    def badges(self, levels: Levels, view: ViewState, drawn: Drawing, live: frozenset[int]) -> dict[EdgeKey, str]:
         """What stands under the labels of the edges that leave the live states: tokens, and what the model gives them.
 
         A token is counted where its first byte takes the edge. Where characters share their first byte, which edge

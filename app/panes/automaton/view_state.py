@@ -11,7 +11,7 @@ _MOST = 100
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class ViewState:
     """How the reader wants an automaton drawn.
 
     Attributes:
@@ -39,25 +39,25 @@ class View:
     merges: bool = False
 
     @property
-    def lasting(self) -> View:
+    def lasting(self) -> ViewState:
         """What of it means the same for another automaton: numbers of states do not."""
         return replace(self, centre=None, opened=(), tokens=HERE if self.tokens is not None else None)
 
     @property
-    def habits(self) -> View:
+    def habits(self) -> ViewState:
         """What of it means the same for another grammar: how the reader likes drawings, not what is drawn."""
-        return View(draws_bytes=self.draws_bytes, merges=self.merges, method=self.method, downwards=self.downwards)
+        return ViewState(draws_bytes=self.draws_bytes, merges=self.merges, method=self.method, downwards=self.downwards)
 
 
 class History:
     """The views of one automaton, to go back and forward in."""
 
     def __init__(self) -> None:
-        self._views = [View()]
+        self._views = [ViewState()]
         self._at = 0
 
     @property
-    def current(self) -> View:
+    def current(self) -> ViewState:
         """What is shown."""
         return self._views[self._at]
 
@@ -71,26 +71,26 @@ class History:
         """Whether one went back."""
         return self._at + 1 < len(self._views)
 
-    def go_to(self, view: View) -> None:
+    def go_to(self, view: ViewState) -> None:
         """Show something else; what one went back from is forgotten."""
         if view != self.current:
             self._views = [*self._views[: self._at + 1], view][-_MOST:]
             self._at = len(self._views) - 1
 
-    def amend(self, view: View) -> None:
+    def amend(self, view: ViewState) -> None:
         """Show the same otherwise: nothing to go back to."""
         self._views[self._at] = view
 
-    def back(self) -> View:
+    def back(self) -> ViewState:
         """Go back, if possible."""
         self._at = max(0, self._at - 1)
         return self.current
 
-    def forward(self) -> View:
+    def forward(self) -> ViewState:
         """Go forward, if possible."""
         self._at = min(len(self._views) - 1, self._at + 1)
         return self.current
 
-    def restart(self, view: View) -> None:
+    def restart(self, view: ViewState) -> None:
         """Another automaton: what was seen of the last one is no way back."""
         self._views, self._at = [view], 0

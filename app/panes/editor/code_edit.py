@@ -22,8 +22,8 @@ from PySide6.QtWidgets import QFrame, QMenu, QPlainTextEdit, QToolTip
 from app import theme
 from app.display_text import unmarked
 from app.panes.editor import marks
-from app.panes.editor.grammar_text import GrammarText
-from app.panes.editor.gutter import Margin
+from app.panes.editor.grammar_text import GrammarEditor
+from app.panes.editor.gutter import Gutter
 from app.panes.editor.highlighter import Highlighter
 from app.panes.editor.invisible import named_at, paint_invisible
 from app.panes.editor.tokens import Tokeniser, partners, plain
@@ -39,10 +39,10 @@ _COMMANDING = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.MetaModi
 _WORST_FIRST = (Severity.ERROR, Severity.WARNING, Severity.HINT)
 
 
-class CodeEdit(GrammarText):
+class CodeEdit(GrammarEditor):
     """An editor of one grammar.
 
-    Signals, besides those of a `GrammarText`:
+    Signals, besides those of a `GrammarEditor`:
         offset_hovered: the code point under the pointer, -1 for none.
         typed: a character that was typed, or nothing for one that was deleted.
         definition_wanted: the code point that was clicked with Ctrl.
@@ -68,7 +68,7 @@ class CodeEdit(GrammarText):
         self._live: tuple[Span, ...] = ()
         self._pointed: tuple[Span, ...] = ()
         self._line_marks: dict[int, Severity] = {}
-        self.margin = Margin(self, self.sign_of_line, self.tip_of_line)
+        self.margin = Gutter(self, self.sign_of_line, self.tip_of_line)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
         self.setWordWrapMode(QTextOption.WrapMode.WrapAnywhere)

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 from app import theme
 from app.panes.editor.code_edit import COLOURED_AT_MOST, READ_AT_MOST, CodeEdit
 from app.theme import Role
-from engine.notations.editing import Completion, Edit, Proposal, propose
+from engine.notations.editing import Edit, Proposal, Proposals, propose
 
 _ROWS = 9
 _WIDEST = 620
@@ -30,7 +30,7 @@ class Completer(QObject):
     def __init__(self, edit: CodeEdit) -> None:
         super().__init__(edit)
         self._edit = edit
-        self._shown: Completion | None = None
+        self._shown: Proposals | None = None
         self._model = QStandardItemModel(self)
         self._completer = QCompleter(self._model, self)
         self._completer.setCompletionMode(QCompleter.CompletionMode.UnfilteredPopupCompletion)
@@ -42,7 +42,7 @@ class Completer(QObject):
         self._completer.setPopup(self.list)
         self.list.setItemDelegate(_Row(self.list))  # after `setPopup`, which sets one of its own
         self.list.setProperty("role", "popup")
-        theme.dress(self.list)  # which `setPopup` took out of the window
+        theme.apply_font(self.list)  # which `setPopup` took out of the window
         self._completer.activated.connect(self._take)
         edit.typed.connect(self._on_typed)
         edit.popup_is_open = self.list.isVisible
@@ -80,10 +80,10 @@ class Completer(QObject):
         elif is_open:
             self.close()
 
-    def _find(self) -> Completion:
+    def _find(self) -> Proposals:
         return propose(self._edit.notation, self._edit.text(), self._edit.caret)
 
-    def _show(self, found: Completion) -> None:
+    def _show(self, found: Proposals) -> None:
         self._shown = found
         self._model.clear()
         metrics = QFontMetrics(self._edit.font())

@@ -28,7 +28,7 @@ from app import theme
 from app.models.phrases import PhrasesModel
 from app.theme.buttons import icon_button
 from app.theme.labels import Label
-from app.widgets.delegate_focus import pass_keys_on
+from app.widgets.delegate_focus import delegate_focus
 from app.widgets.field_keys import FieldKeys
 from app.widgets.phrase_delegate import PhraseDelegate
 from engine.diagnosis.explanation_tree import MOST_PHRASES, Description
@@ -85,7 +85,7 @@ class ExplanationPage(QWidget):
         self._stack.addWidget(self.empty)
         self._stack.addWidget(self.tree)
         self._lay_out()
-        pass_keys_on(self, self.tree)
+        delegate_focus(self, self.tree)
         self.tree.left.connect(lambda: self.pointed.emit(()))
         self.tree.pointed.connect(self._point)
         self.tree.chosen.connect(self._go)

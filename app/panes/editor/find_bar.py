@@ -17,7 +17,7 @@ from engine.notations.editing import Edit
 from engine.source import Span
 
 
-class FindBar(QFrame):
+class EditorFindBar(QFrame):
     """Finds a text in an editor, and replaces it."""
 
     def __init__(self, edit: CodeEdit) -> None:

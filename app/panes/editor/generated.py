@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.display_text import unmarked
-from app.panes.editor.read_only_code import WrittenText
+from app.panes.editor.read_only_code import ReadOnlyCode
 from app.theme.buttons import icon_button, push_button
 from app.theme.labels import Label
 from app.theme.plain_text import plain_text
@@ -76,7 +76,7 @@ class GeneratedPage(QWidget):
         self.spelling.currentIndexChanged.connect(self._on_spelling)
         self.copy_button = icon_button("ph.copy", "Copy the text")
         self.copy_button.clicked.connect(self.copy)
-        self.text = WrittenText()
+        self.text = ReadOnlyCode()
         self.text.setAccessibleName("The grammar as GBNF")
         self.text.chosen.connect(self._on_chosen)
         self.text.hovered.connect(self._on_hovered)

@@ -14,7 +14,7 @@ from PySide6.QtCore import QMimeData, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QTextCursor
 from PySide6.QtWidgets import QMenu, QPlainTextEdit
 
-from app.panes.editor.notation_history import Readings
+from app.panes.editor.notation_history import NotationHistory
 from app.panes.editor.offsets import Offsets
 from app.panes.editor.scroll import bring_into_view
 from engine.notations.editing import Edit, apply_edits
@@ -23,7 +23,7 @@ from engine.source import Span
 _PASTE = QKeySequence.StandardKey.Paste
 
 
-class GrammarText(QPlainTextEdit):
+class GrammarEditor(QPlainTextEdit):
     """Plain text to be edited.
 
     Signals:
@@ -45,7 +45,7 @@ class GrammarText(QPlainTextEdit):
         self._offsets = Offsets("")
         self._text = ""
         self._is_silent = False  # whoever changes the text tells of it
-        self._readings = Readings(self.document())
+        self._readings = NotationHistory(self.document())
         self.textChanged.connect(self._on_text)
 
     def _prepare(self, length: int) -> None:

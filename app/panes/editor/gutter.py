@@ -18,7 +18,7 @@ _SIGN = 8
 _LEAST_DIGITS = 2
 
 
-class Margin(QWidget):
+class Gutter(QWidget):
     """Belongs to one text widget, which keeps it beside its text.
 
     Signals:

@@ -10,7 +10,7 @@ from app.theme.buttons import close_button, push_button
 from app.theme.labels import Label
 
 
-class ReadingStrip(QFrame):
+class NotationHint(QFrame):
     """Hidden while there is nothing to say.
 
     Signals:

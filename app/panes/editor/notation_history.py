@@ -22,7 +22,7 @@ class _Mark:
     reading: object
 
 
-class Readings:
+class NotationHistory:
     """The readings of one text."""
 
     def __init__(self, document: QTextDocument) -> None:

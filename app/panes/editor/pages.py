@@ -2,7 +2,7 @@
 
 Folded, only the tab bar is there, and the text has all the height. A click on a
 tab unfolds it, a click on the current one folds all. A page may be a promise
-(`Late`), which is kept when somebody opens it.
+(`Lazy`), which is kept when somebody opens it.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSplitter, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
 
 from app.storage import is_small_number
-from app.widgets.lazy import Late
+from app.widgets.lazy import Lazy
 
 _SHARE = 0.45  # of the height, for a page that opens
 _LEAST = 120  # of a page, so that a few rows of it can be read
 _SAVED = "editor pages"
 _NO_MAXIMUM = 16_777_215  # Qt's QWIDGETSIZE_MAX, which PySide does not export
 
-Page: TypeAlias = "QWidget | Late[Any]"
+Page: TypeAlias = "QWidget | Lazy[Any]"
 
 
 class Pages(QSplitter):
@@ -67,7 +67,7 @@ class Pages(QSplitter):
         layout = QVBoxLayout(place)
         layout.setContentsMargins(0, 0, 0, 0)
         self._places[page] = place
-        if isinstance(page, Late):
+        if isinstance(page, Lazy):
             page.when_built(layout.addWidget)
         else:
             layout.addWidget(page)
@@ -155,4 +155,4 @@ class Pages(QSplitter):
 
 
 def _widget(page: Page) -> QWidget | None:
-    return page.get() if isinstance(page, Late) else page
+    return page.get() if isinstance(page, Lazy) else page

@@ -13,19 +13,19 @@ from app import theme
 from app.display_text import unmarked
 from app.panes.editor.code_edit import CodeEdit
 from app.panes.editor.completer import Completer
-from app.panes.editor.find_bar import FindBar
-from app.panes.editor.notation_hint import ReadingStrip
+from app.panes.editor.find_bar import EditorFindBar
+from app.panes.editor.notation_hint import NotationHint
 from app.panes.editor.notations import NAMES, TOKENISERS
 from app.panes.editor.offsets import Offsets
 from app.panes.editor.pages import Pages
-from app.panes.editor.quick_fix import Fixing
-from app.panes.editor.symbol_navigation import Naming
+from app.panes.editor.quick_fix import QuickFixMenu
+from app.panes.editor.symbol_navigation import SymbolNavigation
 from app.panes.editor.tokens import plain
 from app.theme.buttons import give_menu, icon_button
 from app.theme.labels import Label
 from app.widgets.close_on_escape import CloseOnEscape
-from app.widgets.delegate_focus import pass_keys_on
-from app.widgets.lazy import Late
+from app.widgets.delegate_focus import delegate_focus
+from app.widgets.lazy import Lazy
 from app.workers.compile_messages import FormatAnswer
 from engine.notations.editing import Edit, moved, toggle_comment
 from engine.notations.editing.formatting import place_after
@@ -61,16 +61,16 @@ class EditorPane(QWidget):
         super().__init__(parent)
         self.edit = CodeEdit()
         self.completer = Completer(self.edit)
-        self.fixing = Fixing(self.edit)
-        self.naming = Naming(self.edit)
-        self.find_bar = FindBar(self.edit)
-        self.strip = ReadingStrip()
+        self.fixing = QuickFixMenu(self.edit)
+        self.naming = SymbolNavigation(self.edit)
+        self.find_bar = EditorFindBar(self.edit)
+        self.strip = NotationHint()
         self.pages = Pages(self.edit)
-        self.explanation = Late(self._make_explanation)
+        self.explanation = Lazy(self._make_explanation)
         self.pages.add_page(self.explanation, "Explanation")
-        self.reference = Late(self._make_reference)
+        self.reference = Lazy(self._make_reference)
         self.pages.add_page(self.reference, "Reference")
-        pass_keys_on(self, self.edit)
+        delegate_focus(self, self.edit)
         CloseOnEscape(self, self.find_bar.isVisible, self.find_bar.close_bar)
         bar = QFrame()
         bar.setProperty("role", "bar")

@@ -16,7 +16,7 @@ from engine.diagnosis.fixes import Fix, fixes
 from engine.source import Diagnostic
 
 
-class Fixing(QObject):
+class QuickFixMenu(QObject):
     """Offers the fixes of an editor's findings."""
 
     def __init__(self, edit: CodeEdit) -> None:

@@ -17,7 +17,7 @@ from app.panes.editor.tokens import plain
 from engine.source import Span
 
 
-class WrittenText(QPlainTextEdit):
+class ReadOnlyCode(QPlainTextEdit):
     """Shows a text; the cursor moves in it, for the mouse and for keys.
 
     Signals:

@@ -25,7 +25,7 @@ _NO_NAME = {
 }
 
 
-class Naming(QObject):
+class SymbolNavigation(QObject):
     """Definitions, references and renaming for an editor."""
 
     def __init__(self, edit: CodeEdit) -> None:

@@ -29,7 +29,7 @@ from app.panes.forced.strategies import StrategiesPage
 from app.panes.forced.wording import STRATEGY_TEXTS, STRATEGY_TIPS
 from app.theme.buttons import tool_button
 from app.theme.labels import Label
-from app.widgets.delegate_focus import pass_keys_on
+from app.widgets.delegate_focus import delegate_focus
 from engine.decoding.pipeline_settings import Strategy
 
 
@@ -48,7 +48,7 @@ _PAGES = {
 }
 
 
-class CoalescencePane(QWidget):
+class ForcedPane(QWidget):
     """The pane.
 
     Signals:
@@ -77,7 +77,7 @@ class CoalescencePane(QWidget):
         self._build()
         self.switches.idToggled.connect(self._on_switched)
         self.strategy.activated.connect(lambda _index: self.strategy_chosen.emit(Strategy(self.strategy.currentData())))
-        pass_keys_on(self, self.runs.table, self.strategies.measure, self.index.text)
+        delegate_focus(self, self.runs.table, self.strategies.measure, self.index.text)
         self.setProperty("roomy", True)
 
     @property

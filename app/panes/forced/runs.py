@@ -27,7 +27,7 @@ _BLANK = "\N{MIDDLE DOT}"
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ForcedRow:
     """One row of the list.
 
     Attributes:
@@ -44,12 +44,12 @@ class Row:
     data: bytes | None
 
 
-def rows_of(answer: ForcedAnswer | None, here: bytes) -> tuple[Row, ...]:
+def rows_of(answer: ForcedAnswer | None, here: bytes) -> tuple[ForcedRow, ...]:
     """The rows of what was told."""
-    rows = [Row(visible(here), "here", "", "", None, here)] if here else []
+    rows = [ForcedRow(visible(here), "here", "", "", None, here)] if here else []
     if answer is not None:
         rows += [
-            Row(
+            ForcedRow(
                 visible(run.data),
                 f"{run.state} → {run.target}",
                 f"{run.count:,}",
@@ -60,14 +60,14 @@ def rows_of(answer: ForcedAnswer | None, here: bytes) -> tuple[Row, ...]:
             for run in answer.runs
         ]
         rows += [
-            Row(f" {_BLANK} ".join(run.tokens), f"{run.state}, one token", "1", "", b"", None)
+            ForcedRow(f" {_BLANK} ".join(run.tokens), f"{run.state}, one token", "1", "", b"", None)
             for run in answer.token_runs
         ]
     return tuple(rows)
 
 
 class RunsModel(RowsModel):
-    """A `Row` for each run."""
+    """A `ForcedRow` for each run."""
 
     titles = _TITLES
     tips = _TIPS
@@ -123,7 +123,7 @@ class RunsTable(QTableView):
         theme.themes.changed.connect(self._dress)
         self._dress()
 
-    def show_rows(self, rows: tuple[Row, ...]) -> None:
+    def show_rows(self, rows: tuple[ForcedRow, ...]) -> None:
         """Show others; the selected run stays selected, if it is there."""
         if rows == self.rows.rows:
             return
@@ -135,7 +135,7 @@ class RunsTable(QTableView):
                 self.selectRow(place)
 
     @property
-    def selected(self) -> Row | None:
+    def selected(self) -> ForcedRow | None:
         """The selected run."""
         place = self.currentIndex().row()
         return self.rows.rows[place] if 0 <= place < len(self.rows.rows) else None
@@ -158,7 +158,7 @@ class RunsTable(QTableView):
         self.setColumnWidth(WAYS, metrics.horizontalAdvance("Spellings") + 2 * theme.SPACE_M)
 
 
-def _tip(row: Row) -> str:
+def _tip(row: ForcedRow) -> str:
     if row.data is None:
         return "At each of these states one token alone may come"
     if row.before is None:

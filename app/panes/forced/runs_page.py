@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.display_text import count
-from app.panes.forced.runs import Row, RunsTable, rows_of
+from app.panes.forced.runs import ForcedRow, RunsTable, rows_of
 from app.panes.forced.spellings import SpellingsTable
 from app.panes.forced.wording import part_of
 from app.theme.buttons import tool_button
@@ -56,7 +56,7 @@ class RunsPage(QWidget):
         super().__init__(parent)
         self._answer: ForcedAnswer | None = None
         self._here = b""
-        self._row: Row | None = None
+        self._row: ForcedRow | None = None
         self._is_comparing = False
         self._most = _LISTED
         self._refusal = ""
@@ -134,7 +134,7 @@ class RunsPage(QWidget):
 
     # --- inside ---------------------------------------------------------------------------------------------------
 
-    def _on_chosen(self, row: Row) -> None:
+    def _on_chosen(self, row: ForcedRow) -> None:
         if row.data is None:
             self._choose(None)
             self.choose.setText("At these states one token alone may come, so there is but one spelling.")
@@ -144,7 +144,7 @@ class RunsPage(QWidget):
         self._choose(row)
         self._compare_anew()
 
-    def _choose(self, row: Row | None) -> None:
+    def _choose(self, row: ForcedRow | None) -> None:
         self._row = row
         self._is_comparing = False
         if row is None:

@@ -17,8 +17,8 @@ from app.theme.buttons import push_button
 from app.theme.labels import Label
 from app.theme.plain_text import plain_text
 from app.widgets.elided_label import ElidedLabel
-from app.workers.decode_messages import TwinAnswer
-from engine.decoding.values import FORCE, Finish, FormerBranch, Step, Twin
+from app.workers.decode_messages import BaselineAnswer
+from engine.decoding.values import FORCE, ArchivedBranch, BaselineRun, Finish, Step
 
 _EMPTY = "See what the model would have written without the grammar: same prompt, same sampler, same seed."
 _ENDS = {
@@ -45,7 +45,7 @@ class TwinPage(QWidget):
         self._is_writing = False
         self._refusal = ""
         self._is_stale = False
-        self._answer: TwinAnswer | None = None
+        self._answer: BaselineAnswer | None = None
         self.verdict = Label(wraps=True)
         self.write = push_button("Write it", "Let the model write without the grammar, from the same prompt")
         self.bar = QProgressBar(textVisible=False)
@@ -60,7 +60,7 @@ class TwinPage(QWidget):
         self.write.clicked.connect(self._on_clicked)
         self.show_twin(None)
 
-    def show_twin(self, answer: TwinAnswer | None) -> None:
+    def show_twin(self, answer: BaselineAnswer | None) -> None:
         """Show a twin so far; None forgets it."""
         self._answer = answer
         self._is_stale = False
@@ -73,7 +73,7 @@ class TwinPage(QWidget):
             (self.without_title, self.without, twin.free if twin else (), "Without the grammar"),
         ):
             at = twin.diverges if twin is not None else None
-            view.show_chips(former_chips(FormerBranch("", "", steps)), at)
+            view.show_chips(former_chips(ArchivedBranch("", "", steps)), at)
             title.setText(f"{name} · {count(len(steps), 'token')}" if steps else name)
         self._refresh()
 
@@ -143,7 +143,7 @@ class TwinPage(QWidget):
         layout.addStretch(0)
 
 
-def verdict_of(twin: Twin) -> str:
+def verdict_of(twin: BaselineRun) -> str:
     """What a twin tells, in a sentence or two."""
     end = f" Without the grammar {_ENDS[twin.finish]}." if twin.finish is not None else ""
     if twin.diverges is None:

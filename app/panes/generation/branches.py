@@ -17,7 +17,7 @@ from app import theme
 from app.display_text import count, prompt_text, token_text
 from app.theme.buttons import give_menu, tool_button
 from app.theme.labels import Label
-from engine.decoding.values import FormerBranch, Step, Trace, TraceNode
+from engine.decoding.values import ArchivedBranch, Step, Trace, TraceNode
 
 _MOST_BUTTONS = 3
 _BUTTON_WIDTH = 104
@@ -69,7 +69,7 @@ def _branch(leaf: TraceNode, nodes: dict[int, TraceNode], shown: set[int], trace
     )
 
 
-def name_of(former: FormerBranch) -> str:
+def name_of(former: ArchivedBranch) -> str:
     """What tells a former branch from others: its model and its prompt."""
     prompt = prompt_text(former.prompt)
     return f"{former.model} · prompt “{prompt}”" if prompt else f"{former.model} · no prompt"
@@ -89,7 +89,7 @@ class BranchStrip(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._branches: tuple[Branch, ...] = ()
-        self._former: tuple[FormerBranch, ...] = ()
+        self._former: tuple[ArchivedBranch, ...] = ()
         self._model = ""
         self._buttons: list[QToolButton] = []
         title = Label("Branches")
@@ -112,7 +112,7 @@ class BranchStrip(QWidget):
             self._branches = branches
             self._fill()
 
-    def show_former(self, former: tuple[FormerBranch, ...], model: str) -> None:
+    def show_former(self, former: tuple[ArchivedBranch, ...], model: str) -> None:
         """Show these after the branches, the latest first, by what they have other than the present model."""
         if (former, model) != (self._former, self._model):
             self._former, self._model = former, model
@@ -135,7 +135,7 @@ class BranchStrip(QWidget):
         self._fill_menu(self._branches[len(branches) :], self._former[len(former) :])
         self.setVisible(bool(self._buttons))
 
-    def _former_button(self, former: FormerBranch) -> QToolButton:
+    def _former_button(self, former: ArchivedBranch) -> QToolButton:
         font = theme.ui_font()
         prompt = prompt_text(former.prompt)
         same = f"“{prompt}”" if prompt else "no prompt"
@@ -154,7 +154,7 @@ class BranchStrip(QWidget):
         button.clicked.connect(lambda: self.branch_clicked.emit(branch.leaf))
         return button
 
-    def _fill_menu(self, branches: tuple[Branch, ...], former: tuple[FormerBranch, ...]) -> None:
+    def _fill_menu(self, branches: tuple[Branch, ...], former: tuple[ArchivedBranch, ...]) -> None:
         self._menu.clear()
         for branch in branches:
             action = QAction(_plain(f"{_cut(branch.text)}   {_origin(branch)}"), self._menu)
@@ -188,7 +188,7 @@ def _tip(branch: Branch) -> str:
     return f"{branch.text}\n{steps}{illegal}\nClick shows it"
 
 
-def _former_tip(former: FormerBranch) -> str:
+def _former_tip(former: ArchivedBranch) -> str:
     steps = count(len(former.steps), "token")
     return f"{_text_of(former.steps)}\n{steps}, {name_of(former)}\nClick shows it, to read only"
 

@@ -25,11 +25,11 @@ from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QMenu, QTa
 
 from app import theme
 from app.actions import keys_of
-from app.models.candidates import CandidateModel, Column
-from app.widgets.candidate_painter import PADDING, CandidatePainter, Row
+from app.models.candidates import CandidateColumn, CandidateModel
+from app.widgets.candidate_painter import PADDING, CandidatePainter, CandidateRow
 from engine.decoding.values import Candidate
 
-_FIRST_TO_GO = (Column.CHANGE, Column.ID, Column.STATE)
+_FIRST_TO_GO = (CandidateColumn.CHANGE, CandidateColumn.ID, CandidateColumn.STATE)
 _TOKEN_FIRST, _BARS_SHARE = 24, 0.6  # of spare room: the token's first pixels, then the bars' part
 _TAKE_KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
@@ -96,7 +96,7 @@ class CandidateView(QTableView):
         header = self.horizontalHeader()
         header.setSectionsClickable(True)
         header.setSortIndicatorShown(True)
-        header.setSortIndicator(Column.PROBABILITY, Qt.SortOrder.DescendingOrder)
+        header.setSortIndicator(CandidateColumn.PROBABILITY, Qt.SortOrder.DescendingOrder)
         header.sortIndicatorChanged.connect(self._model.sort)
 
     def show_candidates(self, candidates: tuple[Candidate, ...], peak: float) -> None:
@@ -135,7 +135,7 @@ class CandidateView(QTableView):
 
     def choose(self, row: int) -> None:
         """Select a row and make it seen."""
-        index = self._model.index(row, Column.TOKEN)
+        index = self._model.index(row, CandidateColumn.TOKEN)
         if index.isValid():
             self.setCurrentIndex(index)
             self.scrollTo(index)
@@ -196,19 +196,21 @@ class CandidateView(QTableView):
 
     def _arrange(self) -> None:
         """Share the width out: fixed columns as wide as they need, the token gets what is left."""
-        width = {column: self._painter.width_of(column) for column in Column}
-        hidden = set() if self._with_state else {Column.STATE}
+        width = {column: self._painter.width_of(column) for column in CandidateColumn}
+        hidden = set() if self._with_state else {CandidateColumn.STATE}
         # The scroll bar's place stays free where there is none, so that the pinned rows stand in the same columns.
         room = self.width() - self.verticalScrollBar().sizeHint().width()
         for column in _FIRST_TO_GO:
-            if sum(width[c] for c in Column if c not in hidden) <= room:
+            if sum(width[c] for c in CandidateColumn if c not in hidden) <= room:
                 break
             hidden.add(column)
-        spare = room - sum(width[c] for c in Column if c not in hidden)
+        spare = room - sum(width[c] for c in CandidateColumn if c not in hidden)
         for_bars = max(0, round((spare - _TOKEN_FIRST) * _BARS_SHARE))
-        width[Column.PROBABILITY] += for_bars
-        width[Column.TOKEN] = max(width[Column.TOKEN] + spare - for_bars, width[Column.TOKEN] // 2)
-        for column in Column:
+        width[CandidateColumn.PROBABILITY] += for_bars
+        width[CandidateColumn.TOKEN] = max(
+            width[CandidateColumn.TOKEN] + spare - for_bars, width[CandidateColumn.TOKEN] // 2
+        )
+        for column in CandidateColumn:
             self.setColumnHidden(column, column in hidden)
             self.setColumnWidth(column, width[column])
 
@@ -236,21 +238,21 @@ class CandidateView(QTableView):
             flags = Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextWordWrap
             painter.drawText(box, int(flags), self._placeholder)
 
-    def _rows_within(self, box: QRect) -> Iterator[Row]:
+    def _rows_within(self, box: QRect) -> Iterator[CandidateRow]:
         first, last = self.rowAt(box.top()), self.rowAt(box.bottom())
         chosen = {index.row() for index in self.selectionModel().selectedRows()}
-        with_state = not self.isColumnHidden(Column.STATE)
+        with_state = not self.isColumnHidden(CandidateColumn.STATE)
         for row in range(max(first, 0), (last if last >= 0 else self._model.rowCount() - 1) + 1):
             if (candidate := self._model.candidate(row)) is not None:
                 state = self._model.state_text(candidate) if with_state else ""
                 top = self.rowViewportPosition(row)
-                yield Row(candidate, top, state, row in chosen, row == self._hovered_row)
+                yield CandidateRow(candidate, top, state, row in chosen, row == self._hovered_row)
 
-    def _seen_columns(self) -> dict[Column, tuple[float, float]]:
+    def _seen_columns(self) -> dict[CandidateColumn, tuple[float, float]]:
         """The left edge and the width of every column that is seen."""
         return {
             column: (self.columnViewportPosition(column), self.columnWidth(column))
-            for column in Column
+            for column in CandidateColumn
             if not self.isColumnHidden(column)
         }
 

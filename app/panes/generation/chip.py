@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from app.display_text import count, duration, percent, token_text
 from app.panes.generation.chip_tip import tip_with_favourites
-from engine.decoding.values import COALESCED, FORCE, REPLAYED, FormerBranch, Step, Trace, TraceNode
+from engine.decoding.values import COALESCED, FORCE, REPLAYED, ArchivedBranch, Step, Trace, TraceNode
 
 
 class ChipKind(StrEnum):
@@ -86,7 +86,7 @@ def chips_of(trace: Trace, known: Known | None = None) -> tuple[tuple[Chip, ...]
     return tuple(entry[3] for entry in known), current
 
 
-def former_chips(former: FormerBranch) -> tuple[Chip, ...]:
+def former_chips(former: ArchivedBranch) -> tuple[Chip, ...]:
     """The chips of an output that can only be read."""
     return tuple(
         _chip(TraceNode(index, None, step), index, ahead=False, illegal=step.chosen_by == FORCE, can_be_gone_to=False)

@@ -8,7 +8,7 @@ from app import theme
 from app.display_text import percent, token_text
 from app.theme.plain_text import plain_text
 from app.widgets.rich_text import code
-from engine.decoding.values import Favourite, Step
+from engine.decoding.values import Step, TopToken
 
 Role = theme.Role
 _BAR = 72  # pixels of a probability of 1
@@ -23,7 +23,7 @@ def tip_with_favourites(text: str, step: Step) -> str:
     return f"<qt>{lines}<br><br>The model's favourites:<table cellspacing='0' cellpadding='2'>{rows}</table></qt>"
 
 
-def _row(one: Favourite, *, taken: bool) -> str:
+def _row(one: TopToken, *, taken: bool) -> str:
     theme_now = theme.current()
     role = Role.TEXT if one.allowed else Role.MUTED
     bar = max(1, round(_BAR * one.p))

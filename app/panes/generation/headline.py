@@ -12,17 +12,17 @@ from app.panes.generation.processors_format import budget_line
 from app.theme.labels import Label
 from app.theme.plain_text import plain_text
 from app.widgets.rich_text import code, words
-from app.widgets.stable_widget import Steady
+from app.widgets.stable_widget import StableWidget
 from app.widgets.token_paint import tabular
 from engine.decoding.values import Candidate, EosState, Finish, Position
-from engine.diagnosis.verdicts.verdict import Ending, TokenState, Verdict
+from engine.diagnosis.verdicts.verdict import CompletionBudget, ReplayedTokenState, Verdict
 
 Role = theme.Role
 _FEW_TOKENS = 32  # of the model's context: so many before its end it is told
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class HeadlinePart:
     """A piece of a headline.
 
     Attributes:
@@ -46,7 +46,7 @@ class Part:
         return words(self.text, self.role, strong=self.strong)
 
 
-Parts = tuple[Part, ...]
+Parts = tuple[HeadlinePart, ...]
 
 
 def headline_of(position: Position, *, has_model: bool = True) -> Parts:
@@ -59,17 +59,20 @@ def headline_of(position: Position, *, has_model: bool = True) -> Parts:
     if position.finish is not None:
         return _finished(position)
     if position.allowed == 0:
-        return (Part("Dead end", strong=True, role=Role.ERROR), Part(": no token of this vocabulary may come next"))
+        return (
+            HeadlinePart("Dead end", strong=True, role=Role.ERROR),
+            HeadlinePart(": no token of this vocabulary may come next"),
+        )
     if position.forced:
         return _forced(position, has_model=has_model)
-    allowed = Part(f"{position.allowed:,}", strong=True)
+    allowed = HeadlinePart(f"{position.allowed:,}", strong=True)
     if not has_model or position.z is None:
         drawn = "" if has_model else " · no model: each is as likely as any other"
-        return (allowed, Part(f" of {position.vocabulary_size:,} allowed{drawn}"))
+        return (allowed, HeadlinePart(f" of {position.vocabulary_size:,} allowed{drawn}"))
     return (
         allowed,
-        Part(f" of {position.vocabulary_size:,} allowed · the model gave them "),
-        Part(percent(position.z), strong=True),
+        HeadlinePart(f" of {position.vocabulary_size:,} allowed · the model gave them "),
+        HeadlinePart(percent(position.z), strong=True),
         *_wanted(position.wanted),
     )
 
@@ -133,7 +136,7 @@ def _way_on(position: Position) -> str:
 
 def _why_stopped(verdict: Verdict) -> str:
     last = verdict.tokens[-1] if verdict.tokens else None
-    if last is not None and last.state is TokenState.END:
+    if last is not None and last.state is ReplayedTokenState.END:
         return f"It stopped because {last.name or 'an end token'} was taken, which the grammar allows here"
     if not verdict.is_complete:
         return unmarked(verdict.sentence)
@@ -142,7 +145,7 @@ def _why_stopped(verdict: Verdict) -> str:
     )
 
 
-def _how_far(ending: Ending) -> tuple[str, bool]:
+def _how_far(ending: CompletionBudget) -> tuple[str, bool]:
     """How many tokens the shortest ending needs, against those that are left."""
     if ending.is_dead_end:
         return "no tokens of this vocabulary complete it", True
@@ -161,39 +164,45 @@ def _finished(position: Position) -> Parts:
     accepting, is_empty = position.accepting, not (position.index or position.output)
     match position.finish:
         case Finish.STOP if accepting and is_empty:
-            return (Part("Nothing to generate", strong=True), Part(": the empty text matches already"))
+            return (HeadlinePart("Nothing to generate", strong=True), HeadlinePart(": the empty text matches already"))
         case Finish.STOP if accepting:
-            return (Part("✓ Finished", strong=True, role=Role.ALLOWED), Part(": the output matches in full"))
+            return (
+                HeadlinePart("✓ Finished", strong=True, role=Role.ALLOWED),
+                HeadlinePart(": the output matches in full"),
+            )
         case Finish.STOP:
-            return (Part("Finished", strong=True), Part(", though the output is no full match"))
+            return (HeadlinePart("Finished", strong=True), HeadlinePart(", though the output is no full match"))
         case Finish.LENGTH:
             match_ = ", but the output matches in full" if accepting else " before the output was complete"
-            return (Part("Out of budget", strong=True, role=Role.WARNING), Part(f": the tokens are used up{match_}"))
+            return (
+                HeadlinePart("Out of budget", strong=True, role=Role.WARNING),
+                HeadlinePart(f": the tokens are used up{match_}"),
+            )
         case Finish.CONTEXT:
             match_ = ", but the output matches in full" if accepting else ", and the output is not complete"
-            return (Part(context_full(position), strong=True, role=Role.WARNING), Part(match_))
+            return (HeadlinePart(context_full(position), strong=True, role=Role.WARNING), HeadlinePart(match_))
     return (
-        Part("Dead end", strong=True, role=Role.ERROR),
-        Part(": the output is not complete, and no token of this vocabulary continues it"),
+        HeadlinePart("Dead end", strong=True, role=Role.ERROR),
+        HeadlinePart(": the output is not complete, and no token of this vocabulary continues it"),
     )
 
 
 def _forced(position: Position, *, has_model: bool) -> Parts:
     only = next((c for c in position.candidates if c.allowed), None)
     if only is None:
-        return (Part("Forced", strong=True, role=Role.FORCED), Part(": only one token may come next"))
+        return (HeadlinePart("Forced", strong=True, role=Role.FORCED), HeadlinePart(": only one token may come next"))
     forced = (
-        Part("Forced", strong=True, role=Role.FORCED),
-        Part(": only "),
-        Part(candidate_text(only), is_code=True),
-        Part(" may come next"),
+        HeadlinePart("Forced", strong=True, role=Role.FORCED),
+        HeadlinePart(": only "),
+        HeadlinePart(candidate_text(only), is_code=True),
+        HeadlinePart(" may come next"),
     )
     if not has_model or position.z is None:
         return forced
     return (
         *forced,
-        Part(" · the model gave it "),
-        Part(percent(position.z), strong=True),
+        HeadlinePart(" · the model gave it "),
+        HeadlinePart(percent(position.z), strong=True),
         *(_wanted(position.wanted) if position.wanted and not position.wanted.allowed else ()),
     )
 
@@ -202,15 +211,15 @@ def _wanted(wanted: Candidate | None) -> Parts:
     if wanted is None:
         return ()
     role = Role.TEXT if wanted.allowed else Role.FORBIDDEN
-    token = Part(candidate_text(wanted), is_code=True, struck=not wanted.allowed, role=role)
+    token = HeadlinePart(candidate_text(wanted), is_code=True, struck=not wanted.allowed, role=role)
     return (
-        Part(" · it\N{NO-BREAK SPACE}wanted\N{NO-BREAK SPACE}"),
+        HeadlinePart(" · it\N{NO-BREAK SPACE}wanted\N{NO-BREAK SPACE}"),
         token,
-        *((Part("\N{NO-BREAK SPACE}✓", role=Role.ALLOWED),) if wanted.allowed else ()),
+        *((HeadlinePart("\N{NO-BREAK SPACE}✓", role=Role.ALLOWED),) if wanted.allowed else ()),
     )
 
 
-class Headline(Steady):
+class Headline(StableWidget):
     """The headline and the line under it."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -244,7 +253,7 @@ class Headline(Steady):
         self._parts = headline_of(position, has_model=has_model)
         self._is_emptied = bool(dead_end) and position.finish is Finish.DEAD_END
         if self._is_emptied:
-            self._parts = (*self._parts[:1], Part(f": {unmarked(dead_end)}"))
+            self._parts = (*self._parts[:1], HeadlinePart(f": {unmarked(dead_end)}"))
         self._facts = "" if self._is_emptied else second_line_of(position)
         self._position, self._worries = position, bool(self._facts) and position.finish is Finish.DEAD_END
         self._has_ended = position.finish is not None
@@ -266,7 +275,10 @@ class Headline(Steady):
     def show_empty_language(self) -> None:
         """Say that no text matches, which is no fault of a vocabulary."""
         self._position, self._worries = None, False
-        self._parts = (Part("No text matches this grammar", strong=True, role=Role.ERROR), Part(": change it to go on"))
+        self._parts = (
+            HeadlinePart("No text matches this grammar", strong=True, role=Role.ERROR),
+            HeadlinePart(": change it to go on"),
+        )
         self._facts = ""
         self._has_ended = True
         self.setToolTip("")
@@ -275,7 +287,7 @@ class Headline(Steady):
     def show_text(self, text: str) -> None:
         """Say why there is no position."""
         self._position, self._worries = None, False
-        self._parts = (Part(text, role=Role.MUTED),)
+        self._parts = (HeadlinePart(text, role=Role.MUTED),)
         self._facts = ""
         self._has_ended = True
         self.setToolTip("")

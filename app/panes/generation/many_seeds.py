@@ -30,7 +30,7 @@ _USUAL = 100
 _MOST = 10_000
 
 
-class ManySeeds(QWidget):
+class ManySeedsPage(QWidget):
     """Asks for many outputs and shows them as they come.
 
     Signals:

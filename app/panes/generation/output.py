@@ -20,11 +20,11 @@ from app.theme.buttons import give_menu, push_button, tool_button
 from app.theme.labels import Label
 from app.theme.plain_text import plain_text
 from app.widgets.elided_label import ElidedLabel
-from app.widgets.stable_widget import Steady
+from app.widgets.stable_widget import StableWidget
 from app.workers.decode_messages import DecodeView
 from engine.decoding.forced.values import savings_of
 from engine.decoding.pipeline_settings import Strategy
-from engine.decoding.values import FormerBranch, Position
+from engine.decoding.values import ArchivedBranch, Position
 
 _NOT_READY = "The output stands here once there is a model and a grammar."
 _EMPTY = "Nothing is generated yet. Press Step, or click a token below."
@@ -45,7 +45,7 @@ class OutputBox(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._view = DecodeView()
-        self._read: FormerBranch | None = None
+        self._read: ArchivedBranch | None = None
         self._known: Known = []
         self.chips = ChipView(_EMPTY)
         self.chips.setAccessibleName("Output")
@@ -75,7 +75,7 @@ class OutputBox(QWidget):
         layout.setSpacing(theme.SPACE_XS)
         layout.addLayout(bar)
         bar.addWidget(self.title)
-        self._tally_place = Steady.around(self.tally)
+        self._tally_place = StableWidget.around(self.tally)
         bar.addWidget(self._tally_place, 1)
         bar.addWidget(self.legend)
         bar.addWidget(self.colours)
@@ -119,13 +119,13 @@ class OutputBox(QWidget):
         for action in self._choices.actions():
             action.setChecked(action.data() == by.value)
 
-    def show_former(self, former: tuple[FormerBranch, ...]) -> None:
+    def show_former(self, former: tuple[ArchivedBranch, ...]) -> None:
         """Offer what earlier prompts and models made."""
         self.branches.show_former(former, self._view.model.name if self._view.model else "")
         if self._read is not None and self._read not in former:
             self.read(None)
 
-    def read(self, former: FormerBranch | None) -> None:
+    def read(self, former: ArchivedBranch | None) -> None:
         """Show an earlier output in place of the present one; None goes back to that."""
         self._read = former
         self._refresh()

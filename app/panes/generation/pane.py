@@ -21,20 +21,20 @@ from app.panes.generation.headline import Headline
 from app.panes.generation.output import OutputBox
 from app.panes.generation.processors_button import Processors
 from app.panes.generation.prompt_box import PromptBox
-from app.panes.generation.splitter import Division
+from app.panes.generation.splitter import OutputSplitter
 from app.panes.generation.why_panel import WhyPanel
 from app.widgets.banner import Banner, Loading, Severity
 from app.widgets.close_on_escape import CloseOnEscape
-from app.widgets.delegate_focus import pass_keys_on
-from app.widgets.lazy import Built, Late, LateTabs
+from app.widgets.delegate_focus import delegate_focus
+from app.widgets.lazy import Built, Lazy, LazyTabs
 from app.workers.decode_messages import DecodeView, LookupAnswer, ManyAnswer, WhyAnswer
 from engine.decoding.debugging.run_until import Goal, RunUntil
-from engine.decoding.values import Candidate, Finish, FormerBranch
+from engine.decoding.values import ArchivedBranch, Candidate, Finish
 from engine.diagnosis.verdicts.verdict import Verdict
 
 if TYPE_CHECKING:
     from app.panes.generation.baseline_page import TwinPage
-    from app.panes.generation.many_seeds import ManySeeds
+    from app.panes.generation.many_seeds import ManySeedsPage
     from app.panes.generation.run_until_popover import RunUntilPopover
     from engine.automata.dfa.dfa import ByteDfa
 
@@ -103,14 +103,14 @@ class GenerationPane(QFrame):
         self.headline = Headline()
         self.candidates = CandidateTable()
         self.why = WhyPanel()
-        self.late_many = Late(self._make_many)
-        self.late_twin = Late(self._make_twin)
-        self.late_run_until = Late(self._make_run_until)
+        self.late_many = Lazy(self._make_many)
+        self.late_twin = Lazy(self._make_twin)
+        self.late_run_until = Lazy(self._make_run_until)
         self.processors = Processors(self)
-        self.pages = LateTabs()
+        self.pages = LazyTabs()
         self._build()
         self._connect()
-        pass_keys_on(self, self.controls.step, self.candidates.table)
+        delegate_focus(self, self.controls.step, self.candidates.table)
         self.candidates.show_position(None)
         self.set_refusal(_why_nothing(self._view))
         self.show_view(self._view)
@@ -144,7 +144,7 @@ class GenerationPane(QFrame):
             self.stop_many("Stopped")
         self._note(view)
 
-    def show_former(self, former: tuple[FormerBranch, ...]) -> None:
+    def show_former(self, former: tuple[ArchivedBranch, ...]) -> None:
         """Offer what earlier prompts and models made, to be read."""
         self.output.show_former(former)
         self._division.fit()
@@ -267,14 +267,14 @@ class GenerationPane(QFrame):
         """Report a prompt that is still being typed, before a step is taken from outside of the pane."""
         self.prompt.commit()
 
-    def add_page(self, page: Late[Built], title: str) -> None:
+    def add_page(self, page: Lazy[Built], title: str) -> None:
         """Put another page beside the candidates."""
         self.pages.add_late(page, title)
 
     # --- what is made with its first showing ----------------------------------------------------------------------
 
     @property
-    def many(self) -> ManySeeds:
+    def many(self) -> ManySeedsPage:
         """Many seeds in one go."""
         return self.late_many.get()
 
@@ -288,10 +288,10 @@ class GenerationPane(QFrame):
         """The goals of a run."""
         return self.late_run_until.get()
 
-    def _make_many(self) -> ManySeeds:
-        from app.panes.generation.many_seeds import ManySeeds
+    def _make_many(self) -> ManySeedsPage:
+        from app.panes.generation.many_seeds import ManySeedsPage
 
-        many = ManySeeds()
+        many = ManySeedsPage()
         many.set_refusal("" if self._has_ended else self._refusal)
         many.wanted.connect(self.many_wanted)
         many.cancelled.connect(self.many_cancelled)
@@ -329,7 +329,7 @@ class GenerationPane(QFrame):
         top.addWidget(self.controls)
         self.controls.add_setting(self.processors.button)
         top.addWidget(self.processors.chip, 0, Qt.AlignmentFlag.AlignLeft)
-        self._division = Division(self.output, self._next())
+        self._division = OutputSplitter(self.output, self._next())
         for part in (self.output, self.headline, self.candidates):
             self._division.tightened.connect(part.set_tight)
         layout = QVBoxLayout(self)

@@ -20,7 +20,7 @@ _SHARE = 0.25  # of the height, which the output takes at most
 _TIGHT_BELOW = 22  # lines of text: what stands around the candidates takes some twelve, and cannot be made lower
 
 
-class Division(QSplitter):
+class OutputSplitter(QSplitter):
     """The output over what follows.
 
     Signals:

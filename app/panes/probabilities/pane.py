@@ -22,8 +22,8 @@ from app.panes.probabilities.plot import RedistributionPlot
 from app.panes.probabilities.waterfall import Waterfall
 from app.theme.labels import Label
 from app.theme.plain_text import plain_text
-from app.widgets.deferred_import import PLOTS, LateImport
-from app.widgets.throttle import Unhurried
+from app.widgets.deferred_import import PLOTS, DeferredImport
+from app.widgets.throttle import Throttle
 from app.widgets.token_paint import tabular
 
 if TYPE_CHECKING:
@@ -44,10 +44,10 @@ class ProbabilitiesPane(QFrame):
         self.setAccessibleName("Redistribution")
         self._position: Position | None = None
         self._plot: RedistributionPlot | None = None
-        self._library = LateImport(PLOTS, self)
+        self._library = DeferredImport(PLOTS, self)
         self._library.ready.connect(self._draw)
         self._library.failed.connect(self._show_failure)
-        self._drawing = Unhurried(self._draw, self)
+        self._drawing = Throttle(self._draw, self)
         self.facts = _Facts()
         self.waterfall = Waterfall()
         self._empty = Label(_EMPTY)

@@ -10,7 +10,7 @@ from PySide6.QtGui import QUndoCommand
 from engine.diagnosis.test_strings.values import ExpectedText
 
 
-class Change(QUndoCommand):
+class TextsChange(QUndoCommand):
     """From one list of test strings to another."""
 
     def __init__(

@@ -14,7 +14,7 @@ from app.theme import Role
 from app.theme.icons import icon
 from app.theme.plain_text import plain_text
 from engine.diagnosis.test_strings.values import ExpectedText
-from engine.diagnosis.verdicts.verdict import Failure, Outcome, Verdict
+from engine.diagnosis.verdicts.verdict import Failure, Verdict, VerdictOutcome
 
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
@@ -24,7 +24,7 @@ _MARKS = {"\n": "↵", "\r": "␍", "\t": "⇥"}
 _LONGEST_ENDING = 24
 
 
-class Column(IntEnum):
+class TextsColumn(IntEnum):
     """What stands in a column."""
 
     RESULT = 0
@@ -87,40 +87,40 @@ class TextsModel(QAbstractTableModel):
 
     def columnCount(self, parent: Index = _ROOT) -> int:
         """Always the same columns."""
-        return 0 if parent.isValid() else len(Column)
+        return 0 if parent.isValid() else len(TextsColumn)
 
     def flags(self, index: Index) -> Qt.ItemFlag:
         """Texts can be edited."""
         flags = super().flags(index)
-        return flags | Qt.ItemFlag.ItemIsEditable if index.column() == Column.TEXT else flags
+        return flags | Qt.ItemFlag.ItemIsEditable if index.column() == TextsColumn.TEXT else flags
 
     def setData(self, index: Index, value: object, role: int = Qt.ItemDataRole.EditRole) -> bool:
         """Tell of an edit."""
-        if role != Qt.ItemDataRole.EditRole or not index.isValid() or index.column() != Column.TEXT:
+        if role != Qt.ItemDataRole.EditRole or not index.isValid() or index.column() != TextsColumn.TEXT:
             return False
         self.typed.emit(index.row(), str(value))
         return True
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """Column titles."""
-        is_title = orientation is Qt.Orientation.Horizontal and 0 <= section < len(Column)
+        is_title = orientation is Qt.Orientation.Horizontal and 0 <= section < len(TextsColumn)
         return _TITLES[section] if is_title and role == Qt.ItemDataRole.DisplayRole else None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """The text of a cell; the verdict itself for the view."""
         if not index.isValid() or index.row() >= len(self._expected):
             return None
-        row, column = index.row(), Column(index.column())
+        row, column = index.row(), TextsColumn(index.column())
         match role:
             case Qt.ItemDataRole.DisplayRole:
                 return self._text(row, column)
-            case Qt.ItemDataRole.AccessibleDescriptionRole if column is Column.RESULT:
+            case Qt.ItemDataRole.AccessibleDescriptionRole if column is TextsColumn.RESULT:
                 return rest_of_row(index)
             case Qt.ItemDataRole.EditRole:
-                return as_marks(self._expected[row].text) if column is Column.TEXT else None
+                return as_marks(self._expected[row].text) if column is TextsColumn.TEXT else None
             case Qt.ItemDataRole.ToolTipRole:
                 return self._tip(row, column)
-            case Qt.ItemDataRole.DecorationRole if column is Column.RESULT:
+            case Qt.ItemDataRole.DecorationRole if column is TextsColumn.RESULT:
                 return self._icon(row)
             case Qt.ItemDataRole.ForegroundRole:
                 return self._colour(row, column)
@@ -128,24 +128,24 @@ class TextsModel(QAbstractTableModel):
                 return self.verdict(row) if role == VERDICT_ROLE else self._expected[row].text
         return None
 
-    def _text(self, row: int, column: Column) -> str:
+    def _text(self, row: int, column: TextsColumn) -> str:
         expected, found = self._expected[row], self.verdict(row)
         match column:
-            case Column.RESULT:
+            case TextsColumn.RESULT:
                 passes = self.passes(row)
                 return "…" if passes is None else "Pass" if passes else "Fail"
-            case Column.EXPECT:
+            case TextsColumn.EXPECT:
                 return "accepted" if expected.accepts else "refused"
-            case Column.TEXT:
+            case TextsColumn.TEXT:
                 return in_line(expected.text.encode("utf-8", "surrogatepass")) or "(empty)"
-            case Column.VERDICT:
+            case TextsColumn.VERDICT:
                 return "" if found is None else told(found)
 
-    def _tip(self, row: int, column: Column) -> str | None:
+    def _tip(self, row: int, column: TextsColumn) -> str | None:
         found = self.verdict(row)
-        if column is Column.EXPECT:
+        if column is TextsColumn.EXPECT:
             return "Click, or press Space, to expect the opposite"
-        if column is Column.TEXT:
+        if column is TextsColumn.TEXT:
             return plain_text(self._expected[row].text[:2_000]) or "The empty text"
         return None if found is None else plain_text(unmarked("\n".join((found.sentence, *found.notes))))
 
@@ -157,28 +157,28 @@ class TextsModel(QAbstractTableModel):
             name, role = ("ph.check-circle-fill", Role.ALLOWED) if passes else ("ph.x-circle-fill", Role.ERROR)
         return icon(name, role)
 
-    def _colour(self, row: int, column: Column) -> object:
+    def _colour(self, row: int, column: TextsColumn) -> object:
         passes = self.passes(row)
-        if column is Column.RESULT and passes is not None:
+        if column is TextsColumn.RESULT and passes is not None:
             return theme.colour(Role.ALLOWED if passes else Role.ERROR)
-        return theme.colour(Role.MUTED) if column is Column.EXPECT or passes is None else None
+        return theme.colour(Role.MUTED) if column is TextsColumn.EXPECT or passes is None else None
 
     def _all_changed(self) -> None:
         if self._expected:
-            last = self.index(len(self._expected) - 1, len(Column) - 1)
+            last = self.index(len(self._expected) - 1, len(TextsColumn) - 1)
             self.dataChanged.emit(self.index(0, 0), last)
 
 
 def told(found: Verdict) -> str:
     """A verdict in the few words that a row has room for."""
     match found.outcome:
-        case Outcome.COMPLETE:
+        case VerdictOutcome.COMPLETE:
             return "Accepted"
-        case Outcome.CUT_OFF if found.ending is not None:
+        case VerdictOutcome.CUT_OFF if found.ending is not None:
             return f"Refused, but a valid prefix{_ending(found)}"
-        case Outcome.EMPTY_LANGUAGE:
+        case VerdictOutcome.EMPTY_LANGUAGE:
             return "Refused: no text matches this grammar"
-        case Outcome.ILLEGAL if found.failure is not None:
+        case VerdictOutcome.ILLEGAL if found.failure is not None:
             return f"Refused at byte {found.legal:,}: {_lacking(found.failure)}"
     return f"Refused. {unmarked(found.sentence)}"
 

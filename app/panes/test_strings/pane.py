@@ -28,14 +28,14 @@ from app import theme
 from app.actions import set_tip
 from app.display_text import count
 from app.panes.test_strings.delegate import TextDelegate, row_height
-from app.panes.test_strings.edits import Change, lines_of
-from app.panes.test_strings.model import Column, TextsModel
+from app.panes.test_strings.edits import TextsChange, lines_of
+from app.panes.test_strings.model import TextsColumn, TextsModel
 from app.panes.test_strings.side import CoverageList, SuggestionList, share_text
 from app.panes.test_strings.texts_table import TextsTable
 from app.theme.buttons import give_menu, push_button, tool_button
 from app.theme.labels import Label
 from app.theme.plain_text import plain_text
-from app.widgets.delegate_focus import pass_keys_on
+from app.widgets.delegate_focus import delegate_focus
 from app.workers.judge_messages import JudgeAnswer, SuggestAnswer
 from engine.diagnosis.test_strings.values import Coverage, ExpectedText, Suggestion, SuggestionKind
 from engine.source import SourceText
@@ -80,7 +80,7 @@ class StringTestsPane(QWidget):
         self.model = TextsModel(self)
         self.table = TextsTable()
         self.table.setModel(self.model)
-        self.table.setItemDelegateForColumn(Column.TEXT, TextDelegate(self.table))
+        self.table.setItemDelegateForColumn(TextsColumn.TEXT, TextDelegate(self.table))
         self.summary = Label()
         self.summary.setProperty("role", "muted")
         self.coverage = CoverageList()
@@ -144,7 +144,7 @@ class StringTestsPane(QWidget):
         self.table.end_typing(takes=True)
         at = len(self.model.expected)
         self._change("Add a test", (*self.model.expected, ExpectedText("")))
-        index = self.model.index(at, Column.TEXT)
+        index = self.model.index(at, TextsColumn.TEXT)
         self.table.setCurrentIndex(index)
         self.table.setFocus()
         self.table.edit(index)
@@ -280,7 +280,7 @@ class StringTestsPane(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._stack)
-        pass_keys_on(self, self.table, self.first_button)
+        delegate_focus(self, self.table, self.first_button)
 
     def _empty_page(self) -> QWidget:
         page = QFrame()
@@ -342,9 +342,9 @@ class StringTestsPane(QWidget):
     def _dress(self) -> None:
         metrics = QFontMetrics(theme.ui_font())
         header = self.table.horizontalHeader()
-        self.table.setColumnWidth(Column.RESULT, metrics.horizontalAdvance("Pass") + 20 + 4 * theme.SPACE_S)
-        self.table.setColumnWidth(Column.EXPECT, metrics.horizontalAdvance("Should be") + 3 * theme.SPACE_S)
-        for column in (Column.TEXT, Column.VERDICT):
+        self.table.setColumnWidth(TextsColumn.RESULT, metrics.horizontalAdvance("Pass") + 20 + 4 * theme.SPACE_S)
+        self.table.setColumnWidth(TextsColumn.EXPECT, metrics.horizontalAdvance("Should be") + 3 * theme.SPACE_S)
+        for column in (TextsColumn.TEXT, TextsColumn.VERDICT):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setHighlightSections(False)
@@ -379,7 +379,7 @@ class StringTestsPane(QWidget):
 
     def _change(self, name: str, expected: tuple[ExpectedText, ...]) -> None:
         if expected != self.model.expected:
-            self.undo_stack.push(Change(name, self.model.expected, expected, self._put))
+            self.undo_stack.push(TextsChange(name, self.model.expected, expected, self._put))
 
     def _put(self, expected: tuple[ExpectedText, ...]) -> None:
         self._show(expected)
@@ -398,9 +398,9 @@ class StringTestsPane(QWidget):
             self._change(f"Add {count(len(fresh), 'suggestion')}", (*self.model.expected, *fresh))
 
     def _on_clicked(self, index: QModelIndex) -> None:
-        if index.column() == Column.EXPECT:
+        if index.column() == TextsColumn.EXPECT:
             self.toggle()
-        elif index.column() in (Column.VERDICT, Column.RESULT):
+        elif index.column() in (TextsColumn.VERDICT, TextsColumn.RESULT):
             self._go_to(index.row())
 
     def _go_to(self, row: int) -> None:
@@ -412,7 +412,7 @@ class StringTestsPane(QWidget):
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         for text, slot in (
-            ("Edit", lambda: self.table.edit(self.table.currentIndex().siblingAtColumn(Column.TEXT))),
+            ("Edit", lambda: self.table.edit(self.table.currentIndex().siblingAtColumn(TextsColumn.TEXT))),
             ("Expect the opposite", self.toggle),
             ("Show the place in the grammar", lambda: self._go_to(self.table.currentIndex().row())),
             ("Duplicate", self.duplicate),

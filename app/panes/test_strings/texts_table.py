@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractItemDelegate, QAbstractItemView, QTableView
 
-from app.panes.test_strings.model import Column
+from app.panes.test_strings.model import TextsColumn
 
 
 class TextsTable(QTableView):
@@ -75,6 +75,6 @@ class TextsTable(QTableView):
         elif key == Qt.Key.Key_Space:
             self.toggle_wanted.emit()
         elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_F2) and row >= 0 and not event.modifiers():
-            self.edit(self.currentIndex().siblingAtColumn(Column.TEXT))
+            self.edit(self.currentIndex().siblingAtColumn(TextsColumn.TEXT))
         else:
             super().keyPressEvent(event)

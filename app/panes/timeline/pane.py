@@ -19,8 +19,8 @@ from app.panes.timeline.plot import TimelinePlot
 from app.panes.timeline.rows import ROWS, UNKNOWN, steps_of, values_of, worst_of
 from app.theme.buttons import tool_button
 from app.theme.labels import Label
-from app.widgets.deferred_import import PLOTS, LateImport
-from app.widgets.throttle import Unhurried
+from app.widgets.deferred_import import PLOTS, DeferredImport
+from app.widgets.throttle import Throttle
 from app.widgets.token_paint import tabular
 from engine.decoding.values import COALESCED, FORCE, REPLAYED, Step, Trace
 
@@ -47,10 +47,10 @@ class TimelinePane(QFrame):
         self._steps: tuple[Step, ...] = ()
         self._is_read = False
         self._plot: TimelinePlot | None = None
-        self._library = LateImport(PLOTS, self)
+        self._library = DeferredImport(PLOTS, self)
         self._library.ready.connect(self._draw)
         self._library.failed.connect(self._show_failure)
-        self._drawing = Unhurried(self._draw, self)
+        self._drawing = Throttle(self._draw, self)
         self.facts = Label()
         self.facts.setProperty("role", "muted")
         self.worst = tool_button(

@@ -16,7 +16,7 @@ from PySide6.QtGui import QColor, QMouseEvent
 from PySide6.QtWidgets import QFrame, QToolTip
 
 from app import theme
-from app.panes.timeline.rows import ROWS, UNKNOWN, Row, short, values_of
+from app.panes.timeline.rows import ROWS, UNKNOWN, TimelineRow, short, values_of
 from app.theme.plain_text import plain_text
 from app.widgets.token_paint import mix
 from engine.decoding.values import Step
@@ -120,7 +120,7 @@ class TimelinePlot:
         self._mark(steps, worst, illegal)
         self.tops = tuple(tops)
 
-    def _draw_values(self, item: Any, row: Row, heights: list[float | None], last: int) -> None:
+    def _draw_values(self, item: Any, row: TimelineRow, heights: list[float | None], last: int) -> None:
         """Draw the values that are known; what is not known leaves a gap, and the least of values is still seen."""
         colour = theme.colour(row.role)
         pale = mix(theme.colour(Role.PANEL), colour, _PALE)
@@ -163,7 +163,7 @@ class TimelinePlot:
                 )
                 self._items[0].addItem(points)
 
-    def _dress(self, number: int, item: Any, row: Row, top: float | None, steps: int) -> None:
+    def _dress(self, number: int, item: Any, row: TimelineRow, top: float | None, steps: int) -> None:
         """Write the scale, where it is another one than before: a side that is drawn anew costs as much as its bars.
 
         Args:

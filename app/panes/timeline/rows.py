@@ -17,7 +17,7 @@ UNKNOWN = "not known"
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TimelineRow:
     """One strip.
 
     Attributes:
@@ -49,7 +49,7 @@ def _of_the_model(value: Callable[[Step], float | None]) -> Callable[[Step], flo
 
 
 ROWS = (
-    Row(
+    TimelineRow(
         "Z",
         "The allowed mass: the probability that the model gave to the allowed tokens",
         _of_the_model(lambda step: step.z),
@@ -57,7 +57,7 @@ ROWS = (
         Role.BAR_MASKED,
         1.0,
     ),
-    Row(
+    TimelineRow(
         "Entropy",
         "How undecided the model was, before the mask, in nats",
         _of_the_model(lambda step: step.entropy),
@@ -65,7 +65,7 @@ ROWS = (
         Role.HINT,
         0.5,
     ),
-    Row(
+    TimelineRow(
         "Allowed",
         "How many tokens the grammar allowed; the scale is logarithmic",
         lambda step: float(step.allowed),
@@ -74,7 +74,7 @@ ROWS = (
         10.0,
         is_logarithmic=True,
     ),
-    Row(
+    TimelineRow(
         "Mask",
         "How long the mask took; the scale is logarithmic",
         lambda step: step.mask_us,
@@ -92,7 +92,7 @@ def steps_of(trace: Trace) -> tuple[Step, ...]:
     return tuple(nodes[node_id] for node_id in trace.path)
 
 
-def values_of(row: Row, steps: tuple[Step, ...], illegal: frozenset[int]) -> list[float | None]:
+def values_of(row: TimelineRow, steps: tuple[Step, ...], illegal: frozenset[int]) -> list[float | None]:
     """The values of a strip; None where one is not known.
 
     Args:
@@ -111,6 +111,6 @@ def worst_of(steps: tuple[Step, ...]) -> int | None:
     return min(told)[1] if told else None
 
 
-def short(row: Row, value: float) -> str:
+def short(row: TimelineRow, value: float) -> str:
     """A value in words as short as a side has room for."""
     return row.text(value).replace(" tokens", "").replace(" token", "")

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from engine.automata.actions import ActionTable
 from engine.automata.byte_automaton import DEAD, MISS, Loop
 from engine.automata.byte_classes import ByteClasses, ByteRanges, join_ranges
-from engine.automata.completion import Alphabet, Completion, Properties, Remaining
+from engine.automata.completion import Alphabet, Completion, LengthBound, NextProperties
 from engine.automata.completion_search import search_completion
 from engine.grammar import TokenSet
 from engine.source import CancelToken, Limits
@@ -94,11 +94,11 @@ class LazyTable(ABC, Generic[Key]):
         """The configuration after a token: as its bytes, none where it has none, and whole, where `takes` says so."""
         return self.run(configuration, data) if data else DEAD
 
-    def remaining(self, place: int, alphabet: Alphabet = None) -> Remaining:
+    def remaining(self, place: int, alphabet: Alphabet = None) -> LengthBound:
         """Nothing, or one byte at least."""
         if place == DEAD:
-            return Remaining(None, exact=True)
-        return Remaining.of(accepting=self.accepts(place), at_least=1, exact=False)
+            return LengthBound(None, exact=True)
+        return LengthBound.of(accepting=self.accepts(place), at_least=1, exact=False)
 
     def shortest_completion(
         self, configuration: int, effort: int, cancel: CancelToken | None = None, alphabet: Alphabet = None
@@ -110,9 +110,9 @@ class LazyTable(ABC, Generic[Key]):
         """The configuration itself."""
         return (configuration,) if configuration != DEAD else ()
 
-    def properties(self, configuration: int) -> Properties:
+    def properties(self, configuration: int) -> NextProperties:
         """None: this is no JSON."""
-        return Properties()
+        return NextProperties()
 
     def rules(self, configuration: int) -> tuple[str, ...]:
         """Nothing has a name."""

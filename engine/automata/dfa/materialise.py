@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from engine.automata.byte_automaton import DEAD, Runtime
+from engine.automata.byte_automaton import DEAD, ByteAutomaton
 from engine.automata.byte_classes import ByteRanges, join_ranges
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge, DfaState
 from engine.automata.dfa.minimise import equivalence_classes
@@ -15,7 +15,7 @@ from engine.source import CancelToken, LimitExceededError, Span
 _CHECK_EVERY = 64
 
 
-def minimal_dfa(automaton: Runtime, limit: int, cancel: CancelToken | None = None) -> ByteDfa:
+def minimal_dfa(automaton: ByteAutomaton, limit: int, cancel: CancelToken | None = None) -> ByteDfa:
     """The minimal automaton, its states in breadth-first order from the start.
 
     Raises:
@@ -91,7 +91,7 @@ def merge_equivalent(
     return Merged(states, {edge: (found, tuple(sorted(read[edge]))) for edge, found in symbols.items()})
 
 
-def _explore(automaton: Runtime, limit: int, cancel: CancelToken | None) -> tuple[list[int], list[list[int]]]:
+def _explore(automaton: ByteAutomaton, limit: int, cancel: CancelToken | None) -> tuple[list[int], list[list[int]]]:
     """All configurations, breadth first, and their rows over the same numbering (-1: dead)."""
     numbers = [automaton.start]
     index = {automaton.start: 0}
@@ -112,7 +112,7 @@ def _explore(automaton: Runtime, limit: int, cancel: CancelToken | None) -> tupl
     return numbers, rows
 
 
-def neighbourhood(automaton: Runtime, centre: int, radius: int, limit: int) -> ByteDfa:
+def neighbourhood(automaton: ByteAutomaton, centre: int, radius: int, limit: int) -> ByteDfa:
     """The configurations within `radius` edges of `centre`, which is the start of the result; not minimal."""
     numbers, depth = [centre], {centre: 0}
     queue = deque(numbers)
@@ -150,5 +150,5 @@ def neighbourhood(automaton: Runtime, centre: int, radius: int, limit: int) -> B
     return ByteDfa(0, states, tuple(edges), frozenset(index[c] for c in boundary))
 
 
-def _ranges(automaton: Runtime, byte_classes: Iterable[int]) -> ByteRanges:
+def _ranges(automaton: ByteAutomaton, byte_classes: Iterable[int]) -> ByteRanges:
     return join_ranges(automaton.classes.ranges[c] for c in byte_classes)

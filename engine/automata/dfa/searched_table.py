@@ -13,7 +13,7 @@ from typing import Any
 
 from engine.automata.byte_automaton import DEAD
 from engine.automata.dfa.lazy_table import Key, LazyTable
-from engine.source import CancelToken, is_work_limited, limited_work, turn
+from engine.source import CancelToken, checkpoint, is_work_limited, limited_work
 
 
 class SearchedTable(LazyTable[Key]):
@@ -65,7 +65,7 @@ class SearchedTable(LazyTable[Key]):
         reached_from = {configuration: DEAD}
         frontier = [(self._urgency(configuration, 0), configuration)]
         while frontier:
-            turn(16)
+            checkpoint(16)
             if cancel is not None:
                 cancel.check()
             current = heapq.heappop(frontier)[1]

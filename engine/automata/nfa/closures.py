@@ -26,9 +26,9 @@ from typing import NamedTuple
 
 from engine.automata.nfa.program import (
     Accept,
-    Anything,
-    Atom,
+    AcceptAny,
     Call,
+    CharClass,
     Condition,
     CountPass,
     CountStart,
@@ -38,9 +38,9 @@ from engine.automata.nfa.program import (
     Split,
     TokenAtom,
 )
-from engine.automata.nfa.stacks import Frame, begun
+from engine.automata.nfa.stacks import CallFrame, begun
 from engine.grammar.analysis import components
-from engine.source import turn
+from engine.source import checkpoint
 
 # A counter with this flag has had an empty pass: its minimum is met.
 MET = 1 << 40
@@ -48,7 +48,7 @@ MET = 1 << 40
 Counters = tuple[int, ...]
 
 
-class Site(NamedTuple):
+class CallSite(NamedTuple):
     """Where a rule begins with a call: the rule, and where it goes on after it."""
 
     rule: int
@@ -56,7 +56,7 @@ class Site(NamedTuple):
     counters: Counters
 
 
-class Reached(NamedTuple):
+class EpsilonTarget(NamedTuple):
     """An atom, or an end, that a closure reaches.
 
     Attributes:
@@ -66,7 +66,7 @@ class Reached(NamedTuple):
 
     pc: Pc
     counters: Counters
-    pushed: tuple[Frame, ...]
+    pushed: tuple[CallFrame, ...]
     looks: frozenset[int]
 
 
@@ -82,7 +82,7 @@ class Entered(NamedTuple):
 
     corner: int
     rule: int
-    pushed: tuple[Frame, ...]
+    pushed: tuple[CallFrame, ...]
     looks: frozenset[int]
 
 
@@ -96,7 +96,7 @@ class Closure:
         returns: whether the rule that the instruction belongs to may be over.
     """
 
-    reached: tuple[Reached, ...]
+    reached: tuple[EpsilonTarget, ...]
     entered: tuple[Entered, ...]
     returns: bool
 
@@ -110,7 +110,7 @@ class _Place(NamedTuple):
     pc: Pc
     counters: Counters
     fresh: int  # the first counter whose present pass has read nothing
-    pushed: tuple[Frame, ...]
+    pushed: tuple[CallFrame, ...]
     looks: frozenset[int]
 
 
@@ -169,15 +169,15 @@ class _Reaching:
 
     def _from(self, todo: list[_Place]) -> Closure:
         seen = set(todo)
-        reached: dict[Reached, None] = {}
+        reached: dict[EpsilonTarget, None] = {}
         entered: dict[Entered, None] = {}
         returns = False
         while todo:
             place = todo.pop()
-            turn(2 + 2 * len(place.pushed) + len(place.looks))
+            checkpoint(2 + 2 * len(place.pushed) + len(place.looks))
             instruction = self._code[place.pc]
-            if isinstance(instruction, Atom | TokenAtom | Accept | Anything):
-                reached[Reached(place.pc, place.counters, place.pushed, place.looks)] = None
+            if isinstance(instruction, CharClass | TokenAtom | Accept | AcceptAny):
+                reached[EpsilonTarget(place.pc, place.counters, place.pushed, place.looks)] = None
             elif isinstance(instruction, Return):
                 returns |= not place.pushed
             for following in self._following(place, instruction, entered):
@@ -201,7 +201,7 @@ class _Reaching:
         corner = self._corners.corner(call.rule)
         if corner and place.pushed and place.pushed[-1].current in corner:
             return ways  # the corner that we are in begins with this rule too, and goes on from it
-        pushed = place.pushed if call.last else (*place.pushed, Frame(call.to, place.counters))
+        pushed = place.pushed if call.last else (*place.pushed, CallFrame(call.to, place.counters))
         if not corner:
             return [*ways, _Place(rule.start, (), 0, pushed, place.looks)]
         entered[Entered(min(corner), call.rule, pushed, place.looks)] = None
@@ -215,7 +215,7 @@ class _Corners:
         self._code, self._rules = program.instructions, program.rules
         self._first_calls: dict[int, tuple[tuple[int, Pc, Counters], ...]] = {}
         self._corners: list[frozenset[int]] | None = None
-        self._sites: dict[int, tuple[Site, ...]] = {}
+        self._sites: dict[int, tuple[CallSite, ...]] = {}
 
     def corner(self, rule: int) -> frozenset[int]:
         """The rules that begin with one another and with this one; empty where it is not left-recursive."""
@@ -223,7 +223,7 @@ class _Corners:
             self._corners = self._find()
         return self._corners[rule]
 
-    def sites(self, rule: int) -> tuple[Site, ...]:
+    def sites(self, rule: int) -> tuple[CallSite, ...]:
         """Where the rules of its corner begin with a rule."""
         sites = self._sites.get(rule)
         if sites is None:
@@ -233,13 +233,13 @@ class _Corners:
 
     def _find_sites(self, corner: frozenset[int] | set[int]) -> None:
         """Find the sites of all rules of a corner at once: to look for each on its own is quadratic in their number."""
-        found: dict[int, list[Site]] = {rule: [] for rule in corner}
+        found: dict[int, list[CallSite]] = {rule: [] for rule in corner}
         for member in sorted(corner):
             begun = self._begins_with(member)
-            turn(1 + len(begun))
+            checkpoint(1 + len(begun))
             for callee, to, counters in begun:
                 if callee in found:
-                    found[callee].append(Site(member, to, counters))
+                    found[callee].append(CallSite(member, to, counters))
         self._sites.update((rule, tuple(sites)) for rule, sites in found.items())
 
     def _find(self) -> list[frozenset[int]]:
@@ -265,7 +265,7 @@ class _Corners:
         todo, seen = [start], {start}
         found = []
         while todo:
-            turn()
+            checkpoint()
             place = todo.pop()
             instruction = self._code[place.pc]
             if isinstance(instruction, Call):

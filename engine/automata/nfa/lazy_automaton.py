@@ -14,12 +14,12 @@ from typing import TypeAlias
 
 from engine.automata.byte_automaton import DEAD, MISS
 from engine.automata.byte_classes import ByteClasses
-from engine.automata.completion import Alphabet, Completion, Remaining
+from engine.automata.completion import Alphabet, Completion, LengthBound
 from engine.automata.dfa.searched_table import SearchedTable
 from engine.automata.length_bounds import ByteCosts, ProgramLengths
-from engine.automata.nfa.program import Atom, Program, TokenAtom
-from engine.automata.nfa.stack_listing import MOST_STACKS, LiveStacks, live_stacks
-from engine.automata.nfa.stack_split import SingleStacks
+from engine.automata.nfa.program import CharClass, Program, TokenAtom
+from engine.automata.nfa.stack_listing import MOST_STACKS, StackListing, list_stacks
+from engine.automata.nfa.stack_split import StackSplit
 from engine.automata.nfa.thread_values import NOTHING, Past, Threads
 from engine.automata.nfa.threads import ThreadMachine
 from engine.grammar import TokenSet
@@ -118,7 +118,7 @@ class LazyAutomaton(SearchedTable[_Key]):
                 seen.add(number)
                 thread = self._machine[number]
                 instruction = self._program.instructions[thread.pc]
-                if isinstance(instruction, Atom):
+                if isinstance(instruction, CharClass):
                     found.add(instruction.span)
                 elif isinstance(instruction, TokenAtom):
                     found.add(instruction.tokens.span)
@@ -132,27 +132,27 @@ class LazyAutomaton(SearchedTable[_Key]):
         for number in self._keys[configuration][0]:
             thread = self._machine[number]
             instruction = self._program.instructions[thread.pc]
-            if isinstance(instruction, Atom) and instruction.automaton.step(thread.node, byte) is not None:
+            if isinstance(instruction, CharClass) and instruction.automaton.step(thread.node, byte) is not None:
                 found.add(instruction.span)
         return tuple(sorted(found))
 
-    def stacks(self, configuration: int, limit: int = MOST_STACKS) -> LiveStacks:
+    def stacks(self, configuration: int, limit: int = MOST_STACKS) -> StackListing:
         """The stacks that the match stands on; at most `limit` are listed."""
         if configuration == DEAD:
-            return LiveStacks((), 0)
-        return live_stacks(self._program, self._machine, self._keys[configuration][0], limit)
+            return StackListing((), 0)
+        return list_stacks(self._program, self._machine, self._keys[configuration][0], limit)
 
-    def remaining(self, place: int, alphabet: Alphabet = None) -> Remaining:
+    def remaining(self, place: int, alphabet: Alphabet = None) -> LengthBound:
         """What a configuration lacks: exactly, where no condition looks around."""
         if place == DEAD:
-            return Remaining(None, exact=True)
+            return LengthBound(None, exact=True)
         if self.accepting[place]:
-            return Remaining.of(accepting=True, at_least=0, exact=True)
+            return LengthBound.of(accepting=True, at_least=0, exact=True)
         lengths = self._lengths.get(alphabet)
         if lengths is None:
             lengths = self._lengths[alphabet] = self._lengths_of(alphabet)
         at_least, exact = lengths.of(self._keys[place][0])
-        return Remaining.of(accepting=False, at_least=at_least, exact=exact)
+        return LengthBound.of(accepting=False, at_least=at_least, exact=exact)
 
     def _lengths_of(self, alphabet: Alphabet) -> ProgramLengths:
         return ProgramLengths(self._program, self._machine, ByteCosts(alphabet))
@@ -170,8 +170,8 @@ class LazyAutomaton(SearchedTable[_Key]):
         return self._single.rules(self._keys[configuration][0]) if configuration != DEAD else ()
 
     @cached_property
-    def _single(self) -> SingleStacks:
-        return SingleStacks(self._program, self._machine)
+    def _single(self) -> StackSplit:
+        return StackSplit(self._program, self._machine)
 
     # ------------------------------------------------------------------ interning and stepping, dead ends included
 

@@ -23,19 +23,19 @@ from engine.grammar import (
     Choice,
     Empty,
     Grammar,
-    Look,
+    Lookaround,
     Never,
     Node,
-    Reference,
     Repeat,
     Rule,
+    RuleReference,
     Sequence,
     TokenSet,
 )
 from engine.grammar.analysis import nullable_rules, references
 from engine.grammar.charset import EVERY_SCALAR
 from engine.grammar.simplify import Emptiness
-from engine.source import InvariantError, Limits, Span, turn
+from engine.source import InvariantError, Limits, Span, checkpoint
 
 Pc: TypeAlias = int
 """An index into the instructions."""
@@ -47,12 +47,12 @@ class Accept:
 
 
 @dataclass(frozen=True, slots=True)
-class Anything:
+class AcceptAny:
     """Whatever follows is accepted: the end of what a look-ahead looks for."""
 
 
 @dataclass(frozen=True, slots=True)
-class Atom:
+class CharClass:
     """Read one character, then go on at `to`."""
 
     automaton: Utf8Automaton
@@ -125,7 +125,7 @@ class Return:
 
 
 Instruction: TypeAlias = (
-    Accept | Anything | Atom | TokenAtom | Split | CountStart | CountPass | Condition | Call | Return
+    Accept | AcceptAny | CharClass | TokenAtom | Split | CountStart | CountPass | Condition | Call | Return
 )
 
 
@@ -145,7 +145,7 @@ class RuleProgram:
 
 
 @dataclass(frozen=True, slots=True)
-class LookProgram:
+class LookaroundProgram:
     """What a condition looks for. A look within a look has the smaller index."""
 
     start: Pc
@@ -172,7 +172,7 @@ class Program:
     instructions: tuple[Instruction, ...]
     start: Pc
     rules: tuple[RuleProgram, ...]
-    looks: tuple[LookProgram, ...]
+    looks: tuple[LookaroundProgram, ...]
     automata: tuple[Utf8Automaton, ...]
     token_sets: frozenset[TokenSet]
     certain: tuple[bool, ...]
@@ -203,7 +203,7 @@ def assemble(
         start = assembler.node(nodes[grammar.start], accept)
     else:
         rules = tuple(assembler.rule(rule.name, rule.node, rule.span) for rule in grammar.rules)
-        start = assembler.node(Reference(grammar.start), accept)
+        start = assembler.node(RuleReference(grammar.start), accept)
     code = tuple(assembler.code)
     looks = tuple(assembler.looks)
     return Program(
@@ -230,7 +230,7 @@ class _Assembler:
         spelled: Callable[[CharSet], Utf8Automaton],
     ) -> None:
         self.code: list[Instruction] = []
-        self.looks: list[LookProgram] = []
+        self.looks: list[LookaroundProgram] = []
         self.automata: dict[int, Utf8Automaton] = {}  # by identity: most atoms share theirs
         self.token_sets: set[TokenSet] = set()
         self.minima: list[tuple[int, ...]] = []
@@ -260,7 +260,7 @@ class _Assembler:
 
     def node(self, node: Node, to: Pc) -> Pc:
         """Emit a node that goes on at `to`; where it begins."""
-        turn()
+        checkpoint()
         match node:
             case Empty():
                 return to
@@ -277,9 +277,9 @@ class _Assembler:
                 return self.emit(Split(tuple(dict.fromkeys(targets))))
             case Repeat():
                 return self._repeat(node, to)
-            case Look():
+            case Lookaround():
                 return self.emit(Condition(self._look(node), to))
-            case Reference():
+            case RuleReference():
                 last = to == self._end and not self._around
                 return self.emit(Call(self._numbers[node.name], to, last, node.span))
             case TokenSet():
@@ -288,7 +288,7 @@ class _Assembler:
 
     def _atom(self, automaton: Utf8Automaton, to: Pc, span: Span) -> Pc:
         self.automata[id(automaton)] = automaton
-        return self.emit(Atom(automaton, to, span))
+        return self.emit(CharClass(automaton, to, span))
 
     def _repeat(self, node: Repeat, to: Pc) -> Pc:
         empty = self._emptiness.of(node.node)
@@ -314,11 +314,11 @@ class _Assembler:
     def _patch(self, pc: Pc, target: Pc) -> None:
         self.code[pc] = Split((target,))
 
-    def _look(self, node: Look) -> int:
+    def _look(self, node: Lookaround) -> int:
         key = (_shape(node.node), node.ahead, node.negated)
         if key not in self._look_ids:
             around, self._around = self._around, ()
-            end = self.emit(Anything())
+            end = self.emit(AcceptAny())
             if isinstance(node.node, Chars) and node.node.set == EVERY_SCALAR:
                 # Within valid text a byte stands for the whole character.
                 start = self._atom(ANY_BYTE, end, node.node.span)
@@ -326,7 +326,7 @@ class _Assembler:
                 start = self.node(node.node, end)
             self._around = around
             self._look_ids[key] = len(self.looks)
-            self.looks.append(LookProgram(start, node.ahead, node.negated, node.span))
+            self.looks.append(LookaroundProgram(start, node.ahead, node.negated, node.span))
         return self._look_ids[key]
 
 
@@ -343,10 +343,10 @@ def _shape(node: Node) -> object:
             return (Choice, *[_shape(item) for item in node.alternatives])
         case Repeat():
             return (Repeat, _shape(node.node), node.minimum, node.maximum)
-        case Look():
-            return (Look, _shape(node.node), node.ahead, node.negated)
-        case Reference():
-            return (Reference, node.name)
+        case Lookaround():
+            return (Lookaround, _shape(node.node), node.ahead, node.negated)
+        case RuleReference():
+            return (RuleReference, node.name)
         case TokenSet():
             return (TokenSet, node.names, node.ids, node.negated)
 
@@ -354,9 +354,9 @@ def _shape(node: Node) -> object:
 def successors(instruction: Instruction) -> tuple[Pc, ...]:
     """Where an instruction may go on."""
     match instruction:
-        case Accept() | Anything() | Return():
+        case Accept() | AcceptAny() | Return():
             return ()
-        case Atom() | TokenAtom() | CountStart() | Condition() | Call():
+        case CharClass() | TokenAtom() | CountStart() | Condition() | Call():
             return (instruction.to,)
         case Split():
             return instruction.targets
@@ -369,7 +369,7 @@ def _certain(code: tuple[Instruction, ...]) -> tuple[bool, ...]:
     doubtful = [pc for pc, instruction in enumerate(code) if isinstance(instruction, Condition)]
     certain = [True] * len(code)
     while doubtful:
-        turn()
+        checkpoint()
         pc = doubtful.pop()
         if certain[pc]:
             certain[pc] = False
@@ -381,15 +381,15 @@ def _distances(code: tuple[Instruction, ...]) -> tuple[int, ...]:
     """An estimate: loops that count are passed once, conditions are free, and whatever is called reads something."""
     sources = _sources(code)
     distances = [len(code)] * len(code)
-    ends = [pc for pc, instruction in enumerate(code) if isinstance(instruction, Accept | Anything | Return)]
+    ends = [pc for pc, instruction in enumerate(code) if isinstance(instruction, Accept | AcceptAny | Return)]
     todo = deque(ends)
     for pc in ends:
         distances[pc] = 0
     while todo:
-        turn()
+        checkpoint()
         pc = todo.popleft()
         for source in sources[pc]:
-            reads = isinstance(code[source], Atom | TokenAtom | Call)
+            reads = isinstance(code[source], CharClass | TokenAtom | Call)
             if distances[pc] + reads < distances[source]:
                 distances[source] = distances[pc] + reads
                 # What reads nothing comes before all that is farther away.
@@ -401,7 +401,7 @@ def _sources(code: tuple[Instruction, ...]) -> list[list[Pc]]:
     """Of each instruction where it may be come from."""
     sources: list[list[Pc]] = [[] for _ in code]
     for pc, instruction in enumerate(code):
-        turn()
+        checkpoint()
         for target in successors(instruction):
             sources[target].append(pc)
     return sources

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from engine.automata.nfa.closures import Closures
-from engine.automata.nfa.program import Atom, Call, Pc, Program, RuleProgram, TokenAtom, successors
+from engine.automata.nfa.program import Call, CharClass, Pc, Program, RuleProgram, TokenAtom, successors
 from engine.grammar.analysis import components
-from engine.source import turn
+from engine.source import checkpoint
 
 
 def nests_without_bound(program: Program) -> bool:
@@ -48,7 +48,7 @@ def _piles(closures: Closures, ending: dict[int, set[int]]) -> bool:
         todo = [(called, False) for called in ends] if corner else []
         seen = set(todo)
         while todo:
-            turn()
+            checkpoint()
             called, piled = todo.pop()  # and whether another corner lies between
             inner = closures.corner(called)
             if inner == corner:
@@ -67,7 +67,7 @@ def _reachable(program: Program, rule: RuleProgram) -> tuple[set[Pc], set[Pc]]:
     read: set[Pc] = set()
     todo = [(rule.start, False)]
     while todo:
-        turn()
+        checkpoint()
         pc, has_read = todo.pop()
         seen = read if has_read else body
         if pc in seen:
@@ -75,7 +75,7 @@ def _reachable(program: Program, rule: RuleProgram) -> tuple[set[Pc], set[Pc]]:
         seen.add(pc)
         body.add(pc)
         instruction = program.instructions[pc]
-        reads = has_read or isinstance(instruction, Atom | TokenAtom | Call)
+        reads = has_read or isinstance(instruction, CharClass | TokenAtom | Call)
         todo += [(target, reads) for target in successors(instruction)]
         if isinstance(instruction, Call) and program.rules[instruction.rule].nullable:
             todo.append((instruction.to, has_read))

@@ -16,11 +16,11 @@ from itertools import islice
 from typing import NamedTuple, TypeAlias
 
 from engine.automata.nfa.closures import Closures
-from engine.automata.nfa.program import Atom, Program, TokenAtom
-from engine.automata.nfa.stacks import BOTTOM, Frame, StackSet
+from engine.automata.nfa.program import CharClass, Program, TokenAtom
+from engine.automata.nfa.stacks import BOTTOM, CallFrame, StackSet
 from engine.automata.nfa.thread_values import Threads
 from engine.automata.nfa.threads import ThreadMachine
-from engine.automata.rtn.rule_network import Within, owners, span_of
+from engine.automata.rtn.rule_network import RuleNetwork, owners, span_of
 from engine.source import Span
 
 MOST_STACKS = 20
@@ -30,7 +30,7 @@ MOST_FRAMES = 100
 ONLY_RULE = "root"
 """What a match is in that calls nothing."""
 
-_Frames: TypeAlias = tuple[Frame, ...]
+_Frames: TypeAlias = tuple[CallFrame, ...]
 
 
 class StackFrame(NamedTuple):
@@ -48,7 +48,7 @@ class StackFrame(NamedTuple):
     is_corner: bool = False
 
 
-class LiveStack(NamedTuple):
+class ParseStack(NamedTuple):
     """One stack, from the root to the rule that reads next; no frames at all where the text may end.
 
     Attributes:
@@ -59,14 +59,14 @@ class LiveStack(NamedTuple):
     left_out: int = 0
 
 
-class LiveStacks(NamedTuple):
+class StackListing(NamedTuple):
     """The stacks of a configuration, and how many more there are than are listed."""
 
-    stacks: tuple[LiveStack, ...]
+    stacks: tuple[ParseStack, ...]
     more: int
 
 
-def live_stacks(program: Program, machine: ThreadMachine, threads: Threads, limit: int = MOST_STACKS) -> LiveStacks:
+def list_stacks(program: Program, machine: ThreadMachine, threads: Threads, limit: int = MOST_STACKS) -> StackListing:
     """The stacks of a configuration of a program, at most `limit` of them; conditions on what follows are left out."""
     return _Lister(program, machine, threads).stacks(limit)
 
@@ -82,14 +82,14 @@ class _Lister:
         for number in threads:
             thread = machine[number]
             letter = program.instructions[thread.pc]
-            if isinstance(letter, Atom | TokenAtom):
+            if isinstance(letter, CharClass | TokenAtom):
                 rule = self._owner.get(thread.pc, ONLY_RULE)
                 self._tops.setdefault(rule, []).append((span_of(letter), thread.stacks))
             else:
                 self._tops.setdefault("", []).append((None, thread.stacks))
 
-    def stacks(self, limit: int) -> LiveStacks:
-        listed: list[LiveStack] = []
+    def stacks(self, limit: int) -> StackListing:
+        listed: list[ParseStack] = []
         total = 0
         for rule, tops in sorted(self._tops.items(), key=lambda found: (not found[0], found[0])):
             united = self._stacks.union_all([stacks for _, stacks in tops])
@@ -98,7 +98,7 @@ class _Lister:
                 spans = {span for span, stacks in tops if span is not None and self._holds(stacks, frames)}
                 top = (StackFrame(rule, tuple(sorted(spans))),) if rule else ()
                 listed.append(self._stack(frames, top))
-        return LiveStacks(tuple(listed), total - len(listed))
+        return StackListing(tuple(listed), total - len(listed))
 
     def _count(self, stacks: StackSet) -> int:
         """How many stacks a set holds. The empty one is in no other set than its own, since every call returns."""
@@ -121,16 +121,16 @@ class _Lister:
             stacks = below
         return True
 
-    def _stack(self, below: _Frames, top: tuple[StackFrame, ...]) -> LiveStack:
+    def _stack(self, below: _Frames, top: tuple[StackFrame, ...]) -> ParseStack:
         # The last frame is that of the match itself, to which the start rule returns.
         open_rules = below[-2::-1]
         left_out = max(0, len(open_rules) - MOST_FRAMES)
         if left_out:
             half = MOST_FRAMES // 2
             open_rules = (*open_rules[:half], *open_rules[-half:])
-        return LiveStack((*map(self._frame, open_rules), *top), left_out)
+        return ParseStack((*map(self._frame, open_rules), *top), left_out)
 
-    def _frame(self, frame: Frame) -> StackFrame:
+    def _frame(self, frame: CallFrame) -> StackFrame:
         within = self._within
         if not frame.is_corner:
             return StackFrame(
@@ -150,5 +150,5 @@ class _Lister:
         return StackFrame(name, tuple(sorted(spans)), frame.goal in over, is_corner=True)
 
     @cached_property
-    def _within(self) -> Within:
-        return Within(self._program)
+    def _within(self) -> RuleNetwork:
+        return RuleNetwork(self._program)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from itertools import islice
 
 from engine.automata.nfa.program import Program
-from engine.automata.nfa.stacks import BOTTOM, Frame
+from engine.automata.nfa.stacks import BOTTOM, CallFrame
 from engine.automata.nfa.thread_values import Threads
 from engine.automata.nfa.threads import ThreadMachine
 from engine.automata.rtn.rule_network import owners
@@ -20,7 +20,7 @@ MOST_NAMES = 32
 """Of the rules that are open, so many are named."""
 
 
-class SingleStacks:
+class StackSplit:
     """Takes configurations of one program apart."""
 
     def __init__(self, program: Program, machine: ThreadMachine) -> None:
@@ -51,12 +51,12 @@ class SingleStacks:
         open_rules = [self._owner.get(thread.pc), *map(self._rule_of_frame, chain[:MOST_NAMES])]
         return tuple(name for name in open_rules if name is not None)[:MOST_NAMES]
 
-    def _on(self, number: int, chain: tuple[Frame, ...]) -> int:
+    def _on(self, number: int, chain: tuple[CallFrame, ...]) -> int:
         """A thread on one of its stacks."""
         on = BOTTOM
         for frame in reversed(chain):
             on = self._machine.stacks.push(frame, on)
         return self._machine.intern(self._machine[number]._replace(stacks=on))
 
-    def _rule_of_frame(self, frame: Frame) -> str | None:
+    def _rule_of_frame(self, frame: CallFrame) -> str | None:
         return self._program.rules[frame.goal].name if frame.is_corner else self._owner.get(frame.to)

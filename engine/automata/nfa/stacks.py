@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
-from engine.source import turn
+from engine.source import checkpoint
 
 _MOST_COMPARED: Final = 64
 """Of more rules that were called, none is left out for another: that would be asked for each pair of them."""
@@ -31,7 +31,7 @@ BOTTOM: StackSet = 0
 """Only the empty stack."""
 
 
-class Frame(NamedTuple):
+class CallFrame(NamedTuple):
     """Where a call goes on when it returns.
 
     Attributes:
@@ -52,14 +52,14 @@ class Frame(NamedTuple):
         return self.to < 0
 
 
-def called(rule: int) -> Frame:
+def called(rule: int) -> CallFrame:
     """The lower half of a corner: the rule that was called."""
-    return Frame(-1, (), goal=rule)
+    return CallFrame(-1, (), goal=rule)
 
 
-def begun(rule: int) -> Frame:
+def begun(rule: int) -> CallFrame:
     """The upper half of a corner: the rule that is being read."""
-    return Frame(-1, (), current=rule)
+    return CallFrame(-1, (), current=rule)
 
 
 class Stacks:
@@ -67,16 +67,16 @@ class Stacks:
 
     def __init__(self) -> None:
         # A set: its frames on top with what lies below each. BOTTOM has none of either.
-        self._sets: list[dict[Frame, StackSet]] = [{}]
+        self._sets: list[dict[CallFrame, StackSet]] = [{}]
         self._ends: list[bool] = [True]
-        self._ids: dict[tuple[bool, frozenset[tuple[Frame, StackSet]]], StackSet] = {(True, frozenset()): BOTTOM}
+        self._ids: dict[tuple[bool, frozenset[tuple[CallFrame, StackSet]]], StackSet] = {(True, frozenset()): BOTTOM}
         self._unions: dict[tuple[StackSet, StackSet], StackSet] = {}
 
-    def tops(self, stacks: StackSet) -> dict[Frame, StackSet]:
+    def tops(self, stacks: StackSet) -> dict[CallFrame, StackSet]:
         """The frames on top, each with what lies below it; a corner's halves are frames of their own."""
         return self._sets[stacks]
 
-    def whole_tops(self, stacks: StackSet) -> Iterator[tuple[Frame, StackSet]]:
+    def whole_tops(self, stacks: StackSet) -> Iterator[tuple[CallFrame, StackSet]]:
         """The same with corners as one frame each."""
         for frame, below in self._sets[stacks].items():
             if frame.current < 0:
@@ -84,11 +84,11 @@ class Stacks:
             else:
                 yield from ((half._replace(current=frame.current), rest) for half, rest in self._sets[below].items())
 
-    def each(self, stacks: StackSet) -> Iterator[tuple[Frame, ...]]:
+    def each(self, stacks: StackSet) -> Iterator[tuple[CallFrame, ...]]:
         """Every stack of a set, the top first, corners as one frame each. There may be far too many to list."""
         if stacks == BOTTOM:
             yield ()
-        path: list[Frame] = []
+        path: list[CallFrame] = []
         walk = [iter(sorted(self.whole_tops(stacks)))]
         while walk:
             found = next(walk[-1], None)
@@ -103,7 +103,7 @@ class Stacks:
                 yield tuple(path)
             walk.append(iter(sorted(self.whole_tops(below))))
 
-    def push(self, frame: Frame, stacks: StackSet) -> StackSet:
+    def push(self, frame: CallFrame, stacks: StackSet) -> StackSet:
         """Every stack of the set with a frame on top; that of a whole corner is two."""
         if frame.goal >= 0 and frame.current >= 0:
             return self.push(begun(frame.current), self.push(called(frame.goal), stacks))
@@ -155,7 +155,7 @@ class Stacks:
         while pending:
             a, b = pending[-1]
             tops = dict(self._sets[a])
-            turn(2 + (len(tops) + len(self._sets[b])) // 2)
+            checkpoint(2 + (len(tops) + len(self._sets[b])) // 2)
             missing = []
             for frame, below in self._sets[b].items():
                 mine = tops.get(frame)
@@ -174,7 +174,7 @@ class Stacks:
                 pending.pop()
         return self._unions[one, other]
 
-    def _uncovered(self, tops: dict[Frame, StackSet]) -> dict[Frame, StackSet]:
+    def _uncovered(self, tops: dict[CallFrame, StackSet]) -> dict[CallFrame, StackSet]:
         """The stacks without those that go on in no way in which another one does not.
 
         A rule that ends with itself calls itself there, in a corner of its own. Whatever is matched in that one goes on
@@ -199,13 +199,13 @@ class Stacks:
                 found[half] = self._intern(self._ends[inner], others)
         return found
 
-    def _intern(self, ends: bool, tops: dict[Frame, StackSet]) -> StackSet:
+    def _intern(self, ends: bool, tops: dict[CallFrame, StackSet]) -> StackSet:
         if len(tops) > 1:
             tops = self._uncovered(tops)
         key = (ends, frozenset(tops.items()))
         number = self._ids.get(key)
         if number is None:
-            turn(1 + len(tops))
+            checkpoint(1 + len(tops))
             number = self._ids[key] = len(self._sets)
             self._sets.append(tops)
             self._ends.append(ends)

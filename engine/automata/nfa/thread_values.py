@@ -41,7 +41,7 @@ class Thread(NamedTuple):
     stacks: StackSet
 
 
-class Entry(NamedTuple):
+class CornerEntry(NamedTuple):
     """A corner that is about to be entered.
 
     Attributes:
@@ -55,7 +55,7 @@ class Entry(NamedTuple):
     stacks: StackSet
 
 
-class Spread(NamedTuple):
+class StepResult(NamedTuple):
     """Threads, and what else is reached, to be worked out once for all threads of a step.
 
     Attributes:
@@ -65,7 +65,7 @@ class Spread(NamedTuple):
     """
 
     threads: Threads
-    entries: frozenset[Entry] = frozenset()
+    entries: frozenset[CornerEntry] = frozenset()
     returns: frozenset[StackSet] = frozenset()
 
     @property
@@ -75,11 +75,11 @@ class Spread(NamedTuple):
 
 
 NOTHING: Threads = frozenset()
-NOWHERE = Spread(NOTHING)
+NOWHERE = StepResult(NOTHING)
 FREE: Obligations = frozenset()
 
 
-def settle(negated: bool, threads: Threads, is_certain: Callable[[Threads], bool]) -> Obligation | bool:
+def simplify(negated: bool, threads: Threads, is_certain: Callable[[Threads], bool]) -> Obligation | bool:
     """An obligation, or whether it is met (True) or broken (False) already."""
     if not threads:
         return negated
@@ -88,7 +88,7 @@ def settle(negated: bool, threads: Threads, is_certain: Callable[[Threads], bool
     return Obligation(negated, threads)
 
 
-def covers(one: Thread, other: Thread, minima: tuple[int, ...]) -> bool:
+def subsumes(one: Thread, other: Thread, minima: tuple[int, ...]) -> bool:
     """Whether whatever `other` may still accept, `one` may too; both stand at the same place."""
     if one.stacks != other.stacks or not one.obligations <= other.obligations:
         return False

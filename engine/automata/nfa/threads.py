@@ -25,25 +25,25 @@ from functools import partial
 
 from engine.automata.byte_classes import ByteClasses
 from engine.automata.nfa.closures import Closure, Closures, Counters
-from engine.automata.nfa.program import Accept, Anything, Atom, Pc, Program, TokenAtom
-from engine.automata.nfa.stacks import BOTTOM, Frame, Stacks, StackSet, begun, called
+from engine.automata.nfa.program import Accept, AcceptAny, CharClass, Pc, Program, TokenAtom
+from engine.automata.nfa.stacks import BOTTOM, CallFrame, Stacks, StackSet, begun, called
 from engine.automata.nfa.thread_values import (
     FREE,
     NOTHING,
     NOWHERE,
-    Entry,
+    CornerEntry,
     Obligations,
     Past,
-    Spread,
+    StepResult,
     Thread,
     ThreadId,
     Threads,
-    covers,
-    settle,
+    simplify,
+    subsumes,
 )
 from engine.automata.utf8 import FINAL, Utf8Automaton
 from engine.grammar import TokenSet
-from engine.source import Limits, turn
+from engine.source import Limits, checkpoint
 
 # Beyond this many alternatives at one place, comparing them costs more than carrying them.
 _LARGEST_COMPARED = 256
@@ -67,10 +67,10 @@ class ThreadMachine:
         self._code = program.instructions
         self._ids: dict[Thread, ThreadId] = {}
         self._threads: list[Thread] = []
-        self._steps: dict[tuple[ThreadId, int, Past], Spread] = {}
-        self._moves: dict[ThreadId, list[tuple[Spread, Collection[int]]]] = {}
-        self._placed: dict[tuple[Pc, Counters, StackSet, Past], Spread] = {}
-        self._entered: dict[tuple[frozenset[Entry], frozenset[StackSet], Past], Threads] = {}
+        self._steps: dict[tuple[ThreadId, int, Past], StepResult] = {}
+        self._moves: dict[ThreadId, list[tuple[StepResult, Collection[int]]]] = {}
+        self._placed: dict[tuple[Pc, Counters, StackSet, Past], StepResult] = {}
+        self._entered: dict[tuple[frozenset[CornerEntry], frozenset[StackSet], Past], Threads] = {}
         self._accepts: dict[ThreadId, bool] = {}
         self._merged: dict[Threads, Threads] = {}
         self._open: dict[ThreadId, tuple[int, int]] = {}
@@ -100,7 +100,7 @@ class ThreadMachine:
         verdict = self._accepts.get(number)
         if verdict is None:
             thread = self._threads[number]
-            verdict = isinstance(self._code[thread.pc], Accept | Anything) and all(
+            verdict = isinstance(self._code[thread.pc], Accept | AcceptAny) and all(
                 self.accepts(duty.threads) != duty.negated for duty in thread.obligations
             )
             self._accepts[number] = verdict
@@ -120,13 +120,13 @@ class ThreadMachine:
         """Whether anything is accepted from here on, known or not."""
         for number in threads:
             thread = self._threads[number]
-            if not thread.obligations and isinstance(self._code[thread.pc], Anything):
+            if not thread.obligations and isinstance(self._code[thread.pc], AcceptAny):
                 return True
         return False
 
     def ended(self, threads: Threads) -> Threads:
         """The threads at which something looked for has just ended."""
-        return frozenset(t for t in threads if isinstance(self._code[self._threads[t].pc], Anything))
+        return frozenset(t for t in threads if isinstance(self._code[self._threads[t].pc], AcceptAny))
 
     def open_conditions(self, threads: Threads) -> tuple[int, int]:
         """What the thread that is nearest to a match still has to do, for a search to begin with what is least.
@@ -165,8 +165,8 @@ class ThreadMachine:
 
         Most classes lead where others do, and that is worked out once.
         """
-        by_any: list[Spread] = []
-        moved: list[list[Spread]] = [[] for _ in range(len(self.classes))]
+        by_any: list[StepResult] = []
+        moved: list[list[StepResult]] = [[] for _ in range(len(self.classes))]
         for number in threads:
             for spread, classes in self._moves_of(number):
                 if len(classes) == len(moved):
@@ -178,7 +178,7 @@ class ThreadMachine:
         for byte_class, spreads in enumerate(moved):
             alike.setdefault(tuple(map(id, spreads)), []).append(byte_class)  # the threads' moves are kept
         for of_classes in alike.values():
-            turn()
+            checkpoint()
             spreads = by_any + moved[of_classes[0]]
             if len(threads) > 1:
                 yield self._joined(spreads, ()), of_classes
@@ -197,12 +197,12 @@ class ThreadMachine:
         todo = list(parts)
         while todo:
             for number in todo.pop() - seen:
-                turn()
+                checkpoint()
                 seen.add(number)
                 thread = self._threads[number]
                 instruction = self._code[thread.pc]
                 todo += [duty.threads for duty in thread.obligations]
-                if isinstance(instruction, Atom) and (id(instruction.automaton), thread.node) not in nodes:
+                if isinstance(instruction, CharClass) and (id(instruction.automaton), thread.node) not in nodes:
                     nodes.add((id(instruction.automaton), thread.node))
                     labels.append(self._labels_at(instruction.automaton, thread.node))
         alike: dict[tuple[int, ...], list[int]] = {}
@@ -225,20 +225,20 @@ class ThreadMachine:
             known = self._node_labels[key] = bytes(labels)
         return known
 
-    def _moves_of(self, number: ThreadId) -> list[tuple[Spread, Collection[int]]]:
+    def _moves_of(self, number: ThreadId) -> list[tuple[StepResult, Collection[int]]]:
         """Where the bytes lead a thread, by their classes."""
         known = self._moves.get(number)
         if known is None:
             known = self._moves[number] = self._find_moves(self._threads[number])
         return known
 
-    def _find_moves(self, thread: Thread) -> list[tuple[Spread, Collection[int]]]:
+    def _find_moves(self, thread: Thread) -> list[tuple[StepResult, Collection[int]]]:
         instruction = self._code[thread.pc]
         of_byte = self.classes.of_byte
         ways: list[Collection[int]] = []
-        if isinstance(instruction, Anything):
+        if isinstance(instruction, AcceptAny):
             ways = [range(len(self.classes))]
-        elif isinstance(instruction, Atom):
+        elif isinstance(instruction, CharClass):
             by_node: dict[int, set[int]] = {}
             for first, last, target in instruction.automaton.nodes[thread.node]:
                 by_node.setdefault(target, set()).update(of_byte[first : last + 1])
@@ -248,13 +248,13 @@ class ThreadMachine:
         moves = ((self._compute_step(thread, next(iter(classes)), ()), classes) for classes in ways)
         return [(spread, classes) for spread, classes in moves if spread is not NOWHERE]
 
-    def _joined(self, spreads: Iterable[Spread], past: Past) -> Threads:
+    def _joined(self, spreads: Iterable[StepResult], past: Past) -> Threads:
         """All threads that some lead to."""
         after: set[ThreadId] = set()
-        entries: set[Entry] = set()
+        entries: set[CornerEntry] = set()
         returns: set[StackSet] = set()
         for spread in spreads:
-            turn()
+            checkpoint()
             after |= spread.threads
             if spread.is_open:
                 entries |= spread.entries
@@ -283,13 +283,13 @@ class ThreadMachine:
     def _sort(self, threads: Threads) -> dict[int, list[ThreadId]]:
         by_class: dict[int, list[ThreadId]] = {}
         for number in threads:
-            turn()
+            checkpoint()
             thread = self._threads[number]
             instruction = self._code[thread.pc]
             classes: Iterable[int] = ()
-            if isinstance(instruction, Atom):
+            if isinstance(instruction, CharClass):
                 classes = self._classes_at(instruction.automaton, thread.node)
-            elif isinstance(instruction, Anything):
+            elif isinstance(instruction, AcceptAny):
                 classes = range(len(self.classes))
             for byte_class in classes:
                 by_class.setdefault(byte_class, []).append(number)
@@ -319,19 +319,19 @@ class ThreadMachine:
         """The threads of two configurations as one."""
         return self._reduce({*one, *other})
 
-    def _step_thread(self, number: ThreadId, byte_class: int, past: Past) -> Spread:
+    def _step_thread(self, number: ThreadId, byte_class: int, past: Past) -> StepResult:
         key = (number, byte_class, past)
         result = self._steps.get(key)
         if result is None:
             result = self._steps[key] = self._compute_step(self._threads[number], byte_class, past)
         return result
 
-    def _compute_step(self, thread: Thread, byte_class: int, past: Past) -> Spread:
+    def _compute_step(self, thread: Thread, byte_class: int, past: Past) -> StepResult:
         instruction = self._code[thread.pc]
-        if not isinstance(instruction, Atom | Anything):
+        if not isinstance(instruction, CharClass | AcceptAny):
             return NOWHERE
         node = 0
-        if isinstance(instruction, Atom):
+        if isinstance(instruction, CharClass):
             target = instruction.automaton.step(thread.node, self.classes.representatives[byte_class])
             if target is None:
                 return NOWHERE
@@ -342,17 +342,17 @@ class ThreadMachine:
             if stepped is None:
                 return NOWHERE
             obligations = stepped
-        if isinstance(instruction, Atom) and node == FINAL:
+        if isinstance(instruction, CharClass) and node == FINAL:
             reached = self._spread(instruction.to, past, thread.counters, thread.stacks)
             if not obligations:
                 return reached
             if reached.returns:  # they would need obligations of their own; no notation has both
-                reached = Spread(self._whole(reached, past))
+                reached = StepResult(self._whole(reached, past))
             entries = (entry._replace(obligations=entry.obligations | obligations) for entry in reached.entries)
             asked = (self._with(other, obligations) for other in reached.threads)
             threads = self._reduce({number for number in asked if self._may_match(number)})
-            return Spread(threads, frozenset(entries))
-        return Spread(frozenset((self.intern(thread._replace(node=node, obligations=obligations)),)))
+            return StepResult(threads, frozenset(entries))
+        return StepResult(frozenset((self.intern(thread._replace(node=node, obligations=obligations)),)))
 
     def _with(self, number: ThreadId, obligations: Obligations) -> ThreadId:
         thread = self._threads[number]
@@ -362,7 +362,7 @@ class ThreadMachine:
         """The obligations after a byte; None where one of them is broken."""
         after = set()
         for negated, threads in obligations:
-            settled = settle(negated, self.step(threads, byte_class, past), self.is_certain)
+            settled = simplify(negated, self.step(threads, byte_class, past), self.is_certain)
             if settled is False:
                 return None
             if settled is not True:
@@ -379,23 +379,23 @@ class ThreadMachine:
         spread = self._spread(pc, past, counters, stacks)
         return self._whole(spread, past) if spread.is_open else spread.threads
 
-    def _spread(self, pc: Pc, past: Past, counters: Counters, stacks: StackSet) -> Spread:
+    def _spread(self, pc: Pc, past: Past, counters: Counters, stacks: StackSet) -> StepResult:
         key = (pc, counters, stacks, past)
         result = self._placed.get(key)
         if result is None:
             result = self._placed[key] = self._compute_place(pc, counters, stacks, past)
         return result
 
-    def _compute_place(self, pc: Pc, counters: Counters, stacks: StackSet, past: Past) -> Spread:
+    def _compute_place(self, pc: Pc, counters: Counters, stacks: StackSet, past: Past) -> StepResult:
         return self._follow(self._closures.closure(pc, counters), stacks, past, into_corners=False)
 
-    def _follow(self, closure: Closure, stacks: StackSet, past: Past, *, into_corners: bool) -> Spread:
+    def _follow(self, closure: Closure, stacks: StackSet, past: Past, *, into_corners: bool) -> StepResult:
         """Return what a closure leads to on these stacks.
 
         Where it returns into corners, that is left to whoever does so for all threads at once, unless `into_corners`.
         """
         reached: set[ThreadId] = set()
-        entries: set[Entry] = set()
+        entries: set[CornerEntry] = set()
         returns: set[StackSet] = set()
         todo, seen = [(closure, stacks)], set[StackSet]()
         while todo:
@@ -409,13 +409,13 @@ class ThreadMachine:
                     returns.add(below)
                 else:
                     todo += self._returned(below)
-        return Spread(self._reduce(reached), frozenset(entries), frozenset(returns))
+        return StepResult(self._reduce(reached), frozenset(entries), frozenset(returns))
 
     def _put(
         self, closure: Closure, stacks: StackSet, past: Past, into: set[ThreadId], asked: Obligations = FREE
     ) -> None:
         for pc, counters, pushed, looks in closure.reached:
-            turn()
+            checkpoint()
             obligations = self._obligations(looks, past)
             if obligations is None:
                 continue
@@ -424,23 +424,25 @@ class ThreadMachine:
                 into.add(number)
             self._limits.check("alternatives of one configuration", len(into), self._limits.threads, "threads")
 
-    def _push(self, frames: tuple[Frame, ...], stacks: StackSet) -> StackSet:
+    def _push(self, frames: tuple[CallFrame, ...], stacks: StackSet) -> StackSet:
         for frame in frames:
             stacks = self.stacks.push(frame, stacks)
         return stacks
 
-    def _entries(self, closure: Closure, stacks: StackSet, past: Past, asked: Obligations = FREE) -> Iterator[Entry]:
+    def _entries(
+        self, closure: Closure, stacks: StackSet, past: Past, asked: Obligations = FREE
+    ) -> Iterator[CornerEntry]:
         for corner, rule, pushed, looks in closure.entered:
             obligations = self._obligations(looks, past)
             if obligations is not None:
                 on = self.stacks.push_called(rule, self._push(pushed, stacks), partial(self._closures.ends, goal=rule))
-                yield Entry(corner, obligations | asked, on)
+                yield CornerEntry(corner, obligations | asked, on)
 
-    def _whole(self, spread: Spread, past: Past) -> Threads:
+    def _whole(self, spread: StepResult, past: Past) -> Threads:
         """All threads, those within corners too."""
         return self._reduce({*spread.threads, *self._enter(spread.entries, spread.returns, past)})
 
-    def _enter(self, entries: frozenset[Entry], returns: frozenset[StackSet], past: Past) -> Threads:
+    def _enter(self, entries: frozenset[CornerEntry], returns: frozenset[StackSet], past: Past) -> Threads:
         """Return the threads behind the rules of corners that are over, and those within the corners that are entered.
 
         Each is worked out once on all stacks together.
@@ -458,7 +460,7 @@ class ThreadMachine:
                 on: dict[tuple[int, Obligations], list[StackSet]] = {}
                 for corner, obligations, stacks in todo:
                     on.setdefault((corner, obligations), []).append(stacks)
-                inner: set[Entry] = set()
+                inner: set[CornerEntry] = set()
                 for (corner, obligations), sets in on.items():
                     closure, united = self._closures.inside(corner), self.stacks.union_all(sorted(sets))
                     self._put(closure, united, past, reached, obligations)
@@ -473,12 +475,12 @@ class ThreadMachine:
         todo, seen = [stacks], {stacks}
         while todo:
             for frame, below in self.stacks.tops(todo.pop()).items():
-                turn(2)
+                checkpoint(2)
                 if not frame.is_corner:
                     ways.append((self._closures.closure(frame.to, frame.counters), below))
                     continue
                 for site in self._closures.sites(frame.current):
-                    turn(4)
+                    checkpoint(4)
                     on = self.stacks.push(begun(site.rule), below)
                     ways.append((self._closures.closure(site.to, site.counters), on))
                 rest = self.stacks.tops(below).get(called(frame.current))
@@ -493,7 +495,7 @@ class ThreadMachine:
         for look in looks:
             program = self.program.looks[look]
             threads = self.place(program.start, past[:look]) if program.ahead else past[look]
-            settled = settle(program.negated, threads, self.is_certain)
+            settled = simplify(program.negated, threads, self.is_certain)
             if settled is False:
                 return None
             if settled is not True:
@@ -507,7 +509,7 @@ class ThreadMachine:
         if len(numbers) > 1:
             groups: dict[tuple[Pc, int], list[ThreadId]] = {}
             for number in numbers:
-                turn()
+                checkpoint()
                 thread = self._threads[number]
                 groups.setdefault((thread.pc, thread.node), []).append(number)
             if len(groups) < len(numbers):
@@ -533,11 +535,11 @@ class ThreadMachine:
         minima = self.program.minima[next(iter(threads.values())).pc]
         covered: set[ThreadId] = set()
         for number, thread in threads.items():
-            turn(2 + len(group) // 2)  # each is compared with all
+            checkpoint(2 + len(group) // 2)  # each is compared with all
             if number not in covered:
                 covered |= {
                     other
                     for other, its in threads.items()
-                    if other != number and other not in covered and covers(thread, its, minima)
+                    if other != number and other not in covered and subsumes(thread, its, minima)
                 }
         return group - covered

@@ -22,13 +22,13 @@ from typing import TypeAlias
 from engine.automata.byte_classes import ByteClasses, join_ranges
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge
 from engine.automata.dfa.materialise import merge_equivalent
-from engine.automata.nfa.program import Atom, Call, Pc, Program, TokenAtom
-from engine.automata.rtn.rule_network import Place, Within, body_of, span_of
+from engine.automata.nfa.program import Call, CharClass, Pc, Program, TokenAtom
+from engine.automata.rtn.rule_network import RuleNetwork, RuleState, body_of, span_of
 from engine.automata.utf8 import FINAL
 from engine.grammar import TokenSet
 from engine.source import CancelToken, InvariantError, LimitExceededError, Span
 
-_Places: TypeAlias = frozenset[Place]
+_Places: TypeAlias = frozenset[RuleState]
 _TokenKey: TypeAlias = tuple[tuple[str, ...], tuple[int, ...], bool]
 
 
@@ -108,7 +108,7 @@ def rule_automata(program: Program, limit: int, cancel: CancelToken | None = Non
         raise InvariantError("a program without rules has no automaton for each of them")
     # All states are counted before any automaton is minimised, which takes as long again: a limit is met sooner.
     explored: dict[int, _Subsets] = {}
-    within, left, todo = Within(program), limit, [start.rule]
+    within, left, todo = RuleNetwork(program), limit, [start.rule]
     while todo:
         number = todo.pop()
         if number in explored:
@@ -137,14 +137,14 @@ class _Subsets:
     """The subset construction of one rule, over its own letters: its byte classes, its calls, its tokens."""
 
     def __init__(
-        self, program: Program, within: Within, rule: int, limit: int, left: int, cancel: CancelToken | None
+        self, program: Program, within: RuleNetwork, rule: int, limit: int, left: int, cancel: CancelToken | None
     ) -> None:
         self._program = program
         self._rule = program.rules[rule]
         self._within = within
         self._cancel = cancel
         body = [program.instructions[pc] for pc in sorted(body_of(program, self._rule.start))]
-        self._classes = ByteClasses.of(letter.automaton for letter in body if isinstance(letter, Atom))
+        self._classes = ByteClasses.of(letter.automaton for letter in body if isinstance(letter, CharClass))
         self._calls = sorted({letter.rule for letter in body if isinstance(letter, Call)})
         # One that is written twice is one letter; what two sets share is left to whoever takes a token.
         self._tokens = {_key(letter.tokens): letter.tokens for letter in body if isinstance(letter, TokenAtom)}
@@ -217,10 +217,10 @@ class _Subsets:
                 taken.setdefault(_key(letter.tokens), []).append(self._reached(letter.to, place.counters))
         return called, taken
 
-    def _read(self, place: Place, byte: int) -> _Places:
+    def _read(self, place: RuleState, byte: int) -> _Places:
         letter = self._within.letter(place)
-        node = letter.automaton.step(place.node, byte) if isinstance(letter, Atom) else None
-        if node is None or not isinstance(letter, Atom):
+        node = letter.automaton.step(place.node, byte) if isinstance(letter, CharClass) else None
+        if node is None or not isinstance(letter, CharClass):
             return frozenset()
         return self._reached(letter.to, place.counters) if node == FINAL else frozenset((place._replace(node=node),))
 
@@ -233,7 +233,7 @@ class _Subsets:
         for place in self.states[state]:
             letter = self._within.letter(place)
             match letter:
-                case Atom() if call < 0 and self._read(place, self._classes.representatives[symbol]):
+                case CharClass() if call < 0 and self._read(place, self._classes.representatives[symbol]):
                     found.add(letter.span)
                 case Call() if 0 <= call < len(self._calls) and letter.rule == self._calls[call]:
                     found.add(letter.span)

@@ -13,8 +13,8 @@ from typing import NamedTuple, TypeAlias
 from engine.automata.nfa.closures import Counters, passes
 from engine.automata.nfa.program import (
     Accept,
-    Atom,
     Call,
+    CharClass,
     CountPass,
     CountStart,
     Pc,
@@ -26,10 +26,10 @@ from engine.automata.nfa.program import (
 )
 from engine.source import InvariantError, Span
 
-Letter: TypeAlias = Atom | TokenAtom | Call
+Letter: TypeAlias = CharClass | TokenAtom | Call
 
 
-class Place(NamedTuple):
+class RuleState(NamedTuple):
     """Where a rule stands: before a letter or at its end, `node` deep in a character."""
 
     pc: Pc
@@ -37,26 +37,26 @@ class Place(NamedTuple):
     node: int = 0
 
 
-class Within:
+class RuleNetwork:
     """The rules of one program, each seen from within."""
 
     def __init__(self, program: Program) -> None:
         if program.looks:
             raise InvariantError("a condition is no letter")
         self._code = program.instructions
-        self._places: dict[tuple[Pc, Counters], tuple[Place, ...]] = {}
+        self._places: dict[tuple[Pc, Counters], tuple[RuleState, ...]] = {}
 
-    def places(self, pc: Pc, counters: Counters = ()) -> tuple[Place, ...]:
+    def places(self, pc: Pc, counters: Counters = ()) -> tuple[RuleState, ...]:
         """The letters and the end that an instruction leads to, calls not entered."""
         known = self._places.get((pc, counters))
         if known is None:
             known = self._places[pc, counters] = self._find(pc, counters)
         return known
 
-    def _find(self, pc: Pc, counters: Counters) -> tuple[Place, ...]:
+    def _find(self, pc: Pc, counters: Counters) -> tuple[RuleState, ...]:
         start = (pc, counters, len(counters))
         todo, seen = [start], {start}
-        found: dict[Place, None] = {}
+        found: dict[RuleState, None] = {}
         while todo:
             pc, counters, fresh = todo.pop()
             following: list[tuple[Pc, Counters, int]] = []
@@ -68,19 +68,19 @@ class Within:
                 case CountPass() as loop:
                     following = passes(loop, counters, fresh)
                 case _:
-                    found[Place(pc, counters)] = None
+                    found[RuleState(pc, counters)] = None
             for other in following:
                 if other not in seen:
                     seen.add(other)
                     todo.append(other)
         return tuple(found)
 
-    def letter(self, place: Place) -> Letter | None:
+    def letter(self, place: RuleState) -> Letter | None:
         """What may come next at a place; None at the end of a rule."""
         instruction = self._code[place.pc]
         return instruction if isinstance(instruction, Letter) else None
 
-    def is_end(self, place: Place) -> bool:
+    def is_end(self, place: RuleState) -> bool:
         """Whether the rule, or the match where it has no rules, may be over at a place."""
         return isinstance(self._code[place.pc], Accept | Return)
 

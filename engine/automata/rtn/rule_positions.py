@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class RulePlaces:
+class RulePositions:
     """Where a text stands.
 
     Attributes:

@@ -22,7 +22,7 @@ from collections.abc import Iterable
 from typing import NamedTuple, TypeAlias
 
 from engine.automata.rtn.rule_automata import RuleAutomata
-from engine.automata.rtn.rule_positions import RulePlaces
+from engine.automata.rtn.rule_positions import RulePositions
 from engine.source import CancelToken, LimitExceededError
 
 MOST_ITEMS = 500_000
@@ -59,7 +59,7 @@ class _Position:
         self.returns: dict[int, Item] = {}  # where a rule that is called once here goes on, tail calls left out
 
 
-class RuleMatch:
+class RuleTracker:
     """Follows texts through the automata of one grammar, one after the other."""
 
     def __init__(self, automata: RuleAutomata) -> None:
@@ -85,7 +85,7 @@ class RuleMatch:
         self._positions: list[_Position] = []
         self._size = 0
 
-    def places(self, data: bytes, cancel: CancelToken | None = None) -> RulePlaces:
+    def places(self, data: bytes, cancel: CancelToken | None = None) -> RulePositions:
         """Where a text stands; nowhere if no text that matches begins so.
 
         Raises:
@@ -105,7 +105,7 @@ class RuleMatch:
             callers = self._positions[origin].callers.get(rule, ())
             waiting.update((caller, state, rule) for caller, state, _ in callers)
             todo += callers
-        return RulePlaces(frozenset((rule, state) for rule, state, _ in standing), frozenset(waiting), bool(over))
+        return RulePositions(frozenset((rule, state) for rule, state, _ in standing), frozenset(waiting), bool(over))
 
     def open_rules(self, data: bytes, cancel: CancelToken | None = None) -> OpenRules:
         """The rules that a text is within; none if no text that matches begins so, or nothing was read.

@@ -17,14 +17,14 @@ import numpy as np
 from engine.compile import CompiledGrammar
 from engine.decoding.constraints.constraint import Constraint, constraint_for
 from engine.decoding.constraints.zone_grammars import ZoneGrammars
-from engine.decoding.constraints.zones import Part, ZonedAutomaton
+from engine.decoding.constraints.zones import ZonedAutomaton, ZonePart
 from engine.decoding.errors import DeadEndError, EmptyMaskError
 from engine.decoding.pipeline_settings import STAGE_FIELDS, PipelineSettings, StageName
 from engine.decoding.processors import Bias, DfaTable, Masking, StaticMask, Suppress, compile_pattern, shapes
 from engine.decoding.processors.budget import TokenBudget
 from engine.decoding.processors.grammar_mask import expected_bytes
 from engine.decoding.processors.logits import Allowed, padded
-from engine.decoding.processors.mask_processor import ENDED, Ended, Machine
+from engine.decoding.processors.mask_processor import ENDED, Ended, RowMachine
 from engine.decoding.processors.pattern import fixed_sets
 from engine.decoding.processors.shaping import Shape
 from engine.decoding.values import BudgetState, SamplerSettings
@@ -45,7 +45,7 @@ class StagedConstraint:
     """
 
     def __init__(
-        self, grammar: CompiledGrammar | None, vocabulary: Vocabulary, machines: Mapping[StageName, Machine[Any]]
+        self, grammar: CompiledGrammar | None, vocabulary: Vocabulary, machines: Mapping[StageName, RowMachine[Any]]
     ) -> None:
         self.grammar = grammar
         self._vocabulary = vocabulary
@@ -142,7 +142,7 @@ class StagedConstraint:
         left = np.ones(self._vocabulary.size, dtype=np.bool_)
         for name, own in self.masks().items():
             if not own.any():
-                cause = self._machines[name].nothing_left if name in self._machines else Machine.nothing_left
+                cause = self._machines[name].nothing_left if name in self._machines else RowMachine.nothing_left
                 return EmptyMaskError(name, cause, self._expected(name))
             left &= own
             if not left.any():
@@ -231,16 +231,16 @@ class StagedConstraint:
 
 
 _PART_NAMES = {
-    Part.BEFORE: "free text",
-    Part.BETWEEN: "free text",
-    Part.GRAMMAR: "grammar",
-    Part.UNTIL: "closing text",
-    Part.OVER: "end",
+    ZonePart.BEFORE: "free text",
+    ZonePart.BETWEEN: "free text",
+    ZonePart.GRAMMAR: "grammar",
+    ZonePart.UNTIL: "closing text",
+    ZonePart.OVER: "end",
 }
 
 
-def _part_name(part: Part, zone: int) -> str:
-    return f"zone {zone + 1}" if part is Part.GRAMMAR and zone > 0 else _PART_NAMES[part]
+def _part_name(part: ZonePart, zone: int) -> str:
+    return f"zone {zone + 1}" if part is ZonePart.GRAMMAR and zone > 0 else _PART_NAMES[part]
 
 
 class StagePlan:
@@ -330,8 +330,8 @@ def unfit_stages(
     return found
 
 
-def _machines(settings: PipelineSettings, vocabulary: Vocabulary) -> dict[StageName, Machine[Any]]:
-    found: dict[StageName, Machine[Any]] = {}
+def _machines(settings: PipelineSettings, vocabulary: Vocabulary) -> dict[StageName, RowMachine[Any]]:
+    found: dict[StageName, RowMachine[Any]] = {}
     if settings.static:
         found[StageName.STATIC] = StaticMask(vocabulary, fixed_sets(vocabulary, settings.static))
     if settings.pattern:

@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 from engine.automata.byte_automaton import DEAD
 from engine.automata.byte_classes import ByteClasses
-from engine.automata.completion import Alphabet, Completion, Properties, Remaining
+from engine.automata.completion import Alphabet, Completion, LengthBound, NextProperties
 from engine.automata.dfa.lazy_table import LazyTable
 from engine.compile import CompiledGrammar
 from engine.decoding.constraints.triggers import Triggers
@@ -56,7 +56,7 @@ class Zone:
     until: str = ""
 
 
-class Part(IntEnum):
+class ZonePart(IntEnum):
     """What an output may be in the midst of."""
 
     BEFORE = 0  # free text, no zone yet
@@ -66,7 +66,7 @@ class Part(IntEnum):
     OVER = 4
 
 
-class Place(NamedTuple):
+class ZoneState(NamedTuple):
     """Where an output may stand.
 
     Attributes:
@@ -75,12 +75,12 @@ class Place(NamedTuple):
         at: how much of a trigger or of the closing text was read, or the grammar's configuration.
     """
 
-    part: Part
+    part: ZonePart
     zone: int
     at: int
 
 
-_Key = frozenset[Place]
+_Key = frozenset[ZoneState]
 
 
 def zoned(
@@ -146,56 +146,60 @@ class ZonedAutomaton(LazyTable[_Key]):
             raise InvariantError("a grammar that comes again needs a trigger that begins it: a text or a token")
         if any(waits) and not all(waits):
             raise InvariantError("a zone without a trigger begins at once, so none of the others could be waited for")
-        places = {Place(Part.BEFORE, -1, 0)} if all(waits) else set().union(*map(self._entered, range(len(zones))))
+        places = (
+            {ZoneState(ZonePart.BEFORE, -1, 0)} if all(waits) else set().union(*map(self._entered, range(len(zones))))
+        )
         is_live = any(automaton.start != DEAD for automaton in self._inner)
         self.start = self._intern(frozenset(places)) if places and (is_live or not required) else DEAD
 
     # ------------------------------------------------------------------ steps
 
     def _follow(self, configuration: int, byte_class: int) -> int:
-        found: set[Place] = set()
+        found: set[ZoneState] = set()
         for place in self._keys[configuration]:
             found |= self._after_byte(place, byte_class)
         return self._intern(frozenset(found)) if found else DEAD
 
-    def _after_byte(self, place: Place, byte: int) -> set[Place]:
+    def _after_byte(self, place: ZoneState, byte: int) -> set[ZoneState]:
         part, zone, at = place
-        if part is Part.GRAMMAR:
+        if part is ZonePart.GRAMMAR:
             return self._closed(zone, self._inner[zone].run(at, bytes((byte,))))
-        if part is Part.UNTIL:
+        if part is ZonePart.UNTIL:
             text = self._until[zone]
             if text[at] != byte:
                 return set()
-            return {Place(part, zone, at + 1)} if at + 1 < len(text) else {self._behind()}
-        if part is Part.OVER:
+            return {ZoneState(part, zone, at + 1)} if at + 1 < len(text) else {self._behind()}
+        if part is ZonePart.OVER:
             return set()
         if not self._waits(part):
             return {place}
         following = self._triggers.step(at, byte)
         begun = self._triggers.completed[following]
-        return {Place(part, -1, following)} if begun is None else self._entered(begun)
+        return {ZoneState(part, -1, following)} if begun is None else self._entered(begun)
 
-    def _entered(self, zone: int) -> set[Place]:
+    def _entered(self, zone: int) -> set[ZoneState]:
         return self._closed(zone, self._inner[zone].start)
 
-    def _closed(self, zone: int, configuration: int) -> set[Place]:
+    def _closed(self, zone: int, configuration: int) -> set[ZoneState]:
         """A place in a grammar, and behind it where the grammar accepts."""
         if configuration == DEAD:
             return set()
-        found = {Place(Part.GRAMMAR, zone, configuration)}
+        found = {ZoneState(ZonePart.GRAMMAR, zone, configuration)}
         if self._inner[zone].accepts(configuration):
-            found.add(Place(Part.UNTIL, zone, 0) if self._until[zone] else self._behind())
+            found.add(ZoneState(ZonePart.UNTIL, zone, 0) if self._until[zone] else self._behind())
         return found
 
-    def _behind(self) -> Place:
-        return Place(Part.OVER if self._then is Afterwards.STOP else Part.BETWEEN, -1, 0)
+    def _behind(self) -> ZoneState:
+        return ZoneState(ZonePart.OVER if self._then is Afterwards.STOP else ZonePart.BETWEEN, -1, 0)
 
-    def _waits(self, part: Part) -> bool:
+    def _waits(self, part: ZonePart) -> bool:
         """Whether a trigger counts in a part of free text."""
-        return part is Part.BEFORE or self._then is Afterwards.AGAIN
+        return part is ZonePart.BEFORE or self._then is Afterwards.AGAIN
 
     def _is_accepting(self, key: _Key) -> bool:
-        ends = {Part.BETWEEN, Part.OVER} if self._required else {Part.BEFORE, Part.BETWEEN, Part.OVER}
+        ends = (
+            {ZonePart.BETWEEN, ZonePart.OVER} if self._required else {ZonePart.BEFORE, ZonePart.BETWEEN, ZonePart.OVER}
+        )
         return any(place.part in ends for place in key)
 
     # ------------------------------------------------------------------ tokens taken whole
@@ -204,22 +208,22 @@ class ZonedAutomaton(LazyTable[_Key]):
         """Triggers, and in free text all special tokens."""
         found: set[TokenSet] = set()
         for part, zone, at in self._keys[configuration]:
-            if part is Part.GRAMMAR:
+            if part is ZonePart.GRAMMAR:
                 found |= self._inner[zone].token_sets(at)
-            elif part in {Part.BEFORE, Part.BETWEEN}:
+            elif part in {ZonePart.BEFORE, ZonePart.BETWEEN}:
                 found.update((*self._begins, self._free) if self._waits(part) else (self._any_special,))
         return frozenset(found & self.token_elements)
 
     def take_token(self, configuration: int, data: bytes, takes: Callable[[TokenSet], bool]) -> int:
         """The configuration after a token; a trigger begins its zone, and is not read as text."""
-        whole: set[Place] = set()
-        spelled: set[Place] = set()
+        whole: set[ZoneState] = set()
+        spelled: set[ZoneState] = set()
         for place in self._keys[configuration]:
-            if place.part is Part.GRAMMAR:
+            if place.part is ZonePart.GRAMMAR:
                 inner = self._inner[place.zone]
                 if inner.token_elements:
                     whole |= self._closed(place.zone, inner.take_token(place.at, b"", takes))
-            elif place.part in {Part.BEFORE, Part.BETWEEN}:
+            elif place.part in {ZonePart.BEFORE, ZonePart.BETWEEN}:
                 begun = (
                     [zone for tokens, zone in self._begins.items() if takes(tokens)] if self._waits(place.part) else []
                 )
@@ -227,7 +231,7 @@ class ZonedAutomaton(LazyTable[_Key]):
                     whole |= self._entered(begun[0])
                     continue
                 if takes(self._any_special):
-                    whole.add(Place(place.part, -1, 0))
+                    whole.add(ZoneState(place.part, -1, 0))
             spelled.add(place)
         if data and spelled:
             whole |= self._keys[self.run(self._intern(frozenset(spelled)), data)]
@@ -235,34 +239,34 @@ class ZonedAutomaton(LazyTable[_Key]):
 
     # ------------------------------------------------------------------ how far the end is
 
-    def remaining(self, place: int, alphabet: Alphabet = None) -> Remaining:
+    def remaining(self, place: int, alphabet: Alphabet = None) -> LengthBound:
         """The least that any of the places lacks."""
         if self.accepting[place]:
-            return Remaining(0, exact=True)
+            return LengthBound(0, exact=True)
         lacks = [each for one in self._keys[place] for each in self._lacks(one, alphabet)]
         known = [lack for lack in lacks if lack.at_least is not None]
-        least = min(known, key=lambda lack: (lack.at_least, not lack.exact), default=Remaining(None, exact=True))
-        return Remaining.of(accepting=False, at_least=least.at_least, exact=least.exact)
+        least = min(known, key=lambda lack: (lack.at_least, not lack.exact), default=LengthBound(None, exact=True))
+        return LengthBound.of(accepting=False, at_least=least.at_least, exact=least.exact)
 
-    def _lacks(self, place: Place, alphabet: Alphabet) -> Iterable[Remaining]:
+    def _lacks(self, place: ZoneState, alphabet: Alphabet) -> Iterable[LengthBound]:
         part, zone, at = place
-        if part is Part.UNTIL:
-            yield self._text_left(self._until[zone][at:], Remaining(0, exact=True), alphabet)
-        elif part is Part.GRAMMAR:
+        if part is ZonePart.UNTIL:
+            yield self._text_left(self._until[zone][at:], LengthBound(0, exact=True), alphabet)
+        elif part is ZonePart.GRAMMAR:
             inner = self._inner[zone]
             yield self._text_left(self._until[zone], inner.remaining(inner.enter(at), alphabet), alphabet)
-        elif part is Part.BEFORE:
+        elif part is ZonePart.BEFORE:
             for begun, text in self._triggers.nearest(at, alphabet).items():
                 for entered in self._entered(begun):
                     for lack in self._lacks(entered, alphabet):
                         yield self._text_left(text, lack, alphabet)
         else:
-            yield Remaining(0, exact=True)
+            yield LengthBound(0, exact=True)
 
-    def _text_left(self, text: bytes, lack: Remaining, alphabet: Alphabet) -> Remaining:
+    def _text_left(self, text: bytes, lack: LengthBound, alphabet: Alphabet) -> LengthBound:
         if lack.at_least is None or not (alphabet is None or alphabet.issuperset(text)):
-            return Remaining(None, exact=True)
-        return Remaining(len(text) + lack.at_least, lack.exact)
+            return LengthBound(None, exact=True)
+        return LengthBound(len(text) + lack.at_least, lack.exact)
 
     def shortest_completion(
         self, configuration: int, effort: int, cancel: CancelToken | None = None, alphabet: Alphabet = None
@@ -274,9 +278,9 @@ class ZonedAutomaton(LazyTable[_Key]):
             return Completion(0, 0, b"")
         ways: list[Completion] = []
         for part, zone, at in self._keys[configuration]:
-            if part is Part.UNTIL:
+            if part is ZonePart.UNTIL:
                 ways.append(_joined(b"", Completion(0, 0, b""), self._until[zone][at:], alphabet))
-            elif part is Part.GRAMMAR:
+            elif part is ZonePart.GRAMMAR:
                 found = self._inner[zone].shortest_completion(at, effort, cancel, alphabet)
                 ways.append(_joined(b"", found, self._until[zone], alphabet))
             else:
@@ -293,7 +297,7 @@ class ZonedAutomaton(LazyTable[_Key]):
 
     # ------------------------------------------------------------------ where it stands
 
-    def places(self, configuration: int) -> tuple[Place, ...]:
+    def places(self, configuration: int) -> tuple[ZoneState, ...]:
         """Where the output may stand, in no more than one order."""
         return tuple(sorted(self._keys[configuration]))
 
@@ -320,7 +324,7 @@ class ZonedAutomaton(LazyTable[_Key]):
 
     def _is_ruled(self, configuration: int) -> bool:
         """Whether the first zone's grammar rules: that is the one that is drawn."""
-        return any(place.part is Part.GRAMMAR and place.zone == 0 for place in self._keys[configuration])
+        return any(place.part is ZonePart.GRAMMAR and place.zone == 0 for place in self._keys[configuration])
 
     def spans(self, configuration: int) -> tuple[Span, ...]:
         """The places in the first zone's source."""
@@ -339,21 +343,21 @@ class ZonedAutomaton(LazyTable[_Key]):
         source = self.zones[0].grammar.source
         found: set[Span] = set()
         for part, zone, at in self._keys[configuration]:
-            if part is Part.GRAMMAR and self.zones[zone].grammar.source == source:
+            if part is ZonePart.GRAMMAR and self.zones[zone].grammar.source == source:
                 found.update(spans(zone, at))
         return tuple(sorted(found))
 
-    def properties(self, configuration: int) -> Properties:
+    def properties(self, configuration: int) -> NextProperties:
         """Those of the object that is open, where only a grammar may go on."""
         places = self._keys[configuration]
         if len(places) != 1:
-            return Properties()
+            return NextProperties()
         (place,) = places
-        return self._inner[place.zone].properties(place.at) if place.part is Part.GRAMMAR else Properties()
+        return self._inner[place.zone].properties(place.at) if place.part is ZonePart.GRAMMAR else NextProperties()
 
     def rules(self, configuration: int) -> tuple[str, ...]:
         """The rules that are open in a grammar."""
-        inside = (place for place in self.places(configuration) if place.part is Part.GRAMMAR)
+        inside = (place for place in self.places(configuration) if place.part is ZonePart.GRAMMAR)
         return tuple(dict.fromkeys(name for _, zone, at in inside for name in self._inner[zone].rules(at)))
 
 

@@ -15,14 +15,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from engine.decoding.session import DecodeSession
-from engine.decoding.values import Chat, SamplerSettings, Step, Twin
+from engine.decoding.values import BaselineRun, Chat, SamplerSettings, Step
 from engine.models import LogitSource
 from engine.source import CancelToken
 
 STAGE = "Without the grammar"
 
 
-def twin(
+def run_baseline(
     model: LogitSource,
     written: Sequence[Step],
     *,
@@ -30,7 +30,7 @@ def twin(
     sampler: SamplerSettings = SamplerSettings(),  # noqa: B008 - frozen
     max_tokens: int,
     cancel: CancelToken | None = None,
-) -> Iterator[Twin]:
+) -> Iterator[BaselineRun]:
     """Write the twin of a text; after every step what there is so far, and at last all of it.
 
     Args:
@@ -49,10 +49,10 @@ def twin(
     mine = tuple(written)
     while (finish := session.finish) is None:
         session.step()
-        yield Twin(mine, session.steps, diverges_at(mine, session.steps))
+        yield BaselineRun(mine, session.steps, diverges_at(mine, session.steps))
         if cancel is not None:
             cancel.report(STAGE, len(session.steps), max_tokens)
-    yield Twin(mine, session.steps, diverges_at(mine, session.steps), finish)
+    yield BaselineRun(mine, session.steps, diverges_at(mine, session.steps), finish)
 
 
 def diverges_at(written: Sequence[Step], free: Sequence[Step]) -> int | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from engine.compile import CompiledGrammar
 from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind
-from engine.grammar import Chars, Grammar, Reference, TokenSet
+from engine.grammar import Chars, Grammar, RuleReference, TokenSet
 from engine.grammar.nodes import parts
 from engine.notations.json_schema.json_tree import Json, read_json
 from engine.source import SourceText, Span
@@ -39,7 +39,7 @@ def breakpoint_at(grammar: CompiledGrammar, offset: int) -> Breakpoint | None:
 def _in_rules(grammar: Grammar, offset: int) -> Breakpoint | None:
     for rule in grammar.rules:
         for part in parts(rule.node):
-            if isinstance(part, Reference) and _holds(part.span, offset):
+            if isinstance(part, RuleReference) and _holds(part.span, offset):
                 return _on_rule(part.name, next(found.span for found in grammar.rules if found.name == part.name))
     begun = [rule for rule in grammar.rules if rule.span.end and rule.span.start <= offset]
     if not begun:

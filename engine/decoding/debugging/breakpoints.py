@@ -69,7 +69,7 @@ class Breakpoint:
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class RuleEvents:
     """What the last token did to the rules; `engine.decoding.debugging.rule_events` finds it out.
 
     Attributes:
@@ -109,7 +109,7 @@ def toggled(breakpoints: Iterable[Breakpoint], one: Breakpoint) -> tuple[Breakpo
     return others if len(others) < len(known) else (*known, one)
 
 
-def entered(breakpoints: Iterable[Breakpoint], passage: Passage) -> tuple[Breakpoint, ...]:
+def entered(breakpoints: Iterable[Breakpoint], passage: RuleEvents) -> tuple[Breakpoint, ...]:
     """Return the enabled breakpoints on rules and places that a token enters.
 
     Args:
@@ -125,7 +125,7 @@ def reached_states(breakpoints: Iterable[Breakpoint], states: Collection[StateNa
     return tuple(one for one in on_states if (one.name, one.state) in states)
 
 
-def _is_entered(one: Breakpoint, passage: Passage) -> bool:
+def _is_entered(one: Breakpoint, passage: RuleEvents) -> bool:
     match one.kind:
         case BreakpointKind.RULE:
             return one.name in passage.entered

@@ -14,7 +14,7 @@ opens is closed again. *Out* runs until it is less than it was.
 One use of a rule is a rule and the byte before which it was called, so in `digit+`
 every digit enters `digit` anew, and a list that recurs at its end grows deeper, though
 the runtime's stacks know nothing of either. They come from Earley's items
-(`RuleMatch`). Of a schema, the values of the text are the uses, and the subschemas that
+(`RuleTracker`). Of a schema, the values of the text are the uses, and the subschemas that
 are about them their names (`json_places`). A regular expression has places only.
 
 A token is followed byte by byte, so what it enters and leaves within itself is told.
@@ -28,11 +28,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol, TypeAlias
 
-from engine.automata.byte_automaton import DEAD, Runtime
-from engine.automata.rtn.rule_tracker import RuleMatch
+from engine.automata.byte_automaton import DEAD, ByteAutomaton
+from engine.automata.rtn.rule_tracker import RuleTracker
 from engine.compile import CompiledGrammar
-from engine.decoding.debugging.breakpoints import Passage
-from engine.decoding.debugging.schema_locations import SchemaPlaces
+from engine.decoding.debugging.breakpoints import RuleEvents
+from engine.decoding.debugging.schema_locations import SchemaLocations
 from engine.schema_automaton.pushdown.automaton import JsonAutomaton
 from engine.source import LimitExceededError, Span
 from engine.source.json_scanner import JsonPath, JsonScanner
@@ -67,7 +67,7 @@ class _Follower(Protocol):
         """What each byte of a token did; it ends where nothing matches any more."""
 
 
-class Passages:
+class RuleEventTracker:
     """Tells of one grammar what tokens do; what a text has in common with the last one is not read again.
 
     Attributes:
@@ -77,13 +77,13 @@ class Passages:
     def __init__(self, grammar: CompiledGrammar) -> None:
         self._grammar = grammar
         self._match, self.unfollowed = _rules_of(grammar)
-        self._places = SchemaPlaces(grammar.source.text) if isinstance(grammar.automaton, JsonAutomaton) else None
+        self._places = SchemaLocations(grammar.source.text) if isinstance(grammar.automaton, JsonAutomaton) else None
         self._taken: tuple[bytes, ...] = ()
         self._follower = self._begin()
         self._last = _Moment()
-        self._passage = Passage()  # the last answer: a run that stopped before a token asks for it again
+        self._passage = RuleEvents()  # the last answer: a run that stopped before a token asks for it again
 
-    def after(self, taken: Sequence[bytes]) -> Passage:
+    def after(self, taken: Sequence[bytes]) -> RuleEvents:
         """What the last of some tokens did.
 
         Args:
@@ -93,7 +93,7 @@ class Passages:
             LimitExceededError: the text can be read in so many ways that they are not followed.
         """
         if not taken:
-            return Passage()
+            return RuleEvents()
         if tuple(taken) == self._taken:
             return self._passage
         known = len(self._taken)
@@ -120,7 +120,7 @@ class Passages:
         return _PlaceFollower(self._grammar.automaton, only)
 
 
-def _rules_of(grammar: CompiledGrammar) -> tuple[tuple[RuleMatch, tuple[str, ...]] | None, str]:
+def _rules_of(grammar: CompiledGrammar) -> tuple[tuple[RuleTracker, tuple[str, ...]] | None, str]:
     """Return what follows the rules of a grammar and their names; None, and why, where they are not followed."""
     if not grammar.has_rules:
         return None, ""
@@ -130,10 +130,10 @@ def _rules_of(grammar: CompiledGrammar) -> tuple[tuple[RuleMatch, tuple[str, ...
         automata = grammar.rule_automata(MOST_STATES)
     except LimitExceededError:
         return None, f"the rules take more than {MOST_STATES:,} states"
-    return (RuleMatch(automata), tuple(rule.name for rule in automata.rules)), ""
+    return (RuleTracker(automata), tuple(rule.name for rule in automata.rules)), ""
 
 
-def _compared(before: _Moment, moments: Iterable[_Moment]) -> Passage:
+def _compared(before: _Moment, moments: Iterable[_Moment]) -> RuleEvents:
     depth_before = before.depth
     entered: dict[str, None] = {}
     left: dict[str, None] = {}
@@ -146,7 +146,7 @@ def _compared(before: _Moment, moments: Iterable[_Moment]) -> Passage:
         read.update((span, None) for span in sorted(moment.read - before.read))
         before = moment
     names = tuple(dict.fromkeys(name for _, name in before.open))
-    return Passage(depth_before, before.depth, names, tuple(entered), tuple(left), tuple(read))
+    return RuleEvents(depth_before, before.depth, names, tuple(entered), tuple(left), tuple(read))
 
 
 class _PlaceFollower:
@@ -157,7 +157,7 @@ class _PlaceFollower:
         rule: the only rule of the grammar, which the first byte enters; empty where the grammar has no rules.
     """
 
-    def __init__(self, automaton: Runtime, rule: str = "") -> None:
+    def __init__(self, automaton: ByteAutomaton, rule: str = "") -> None:
         self._automaton = automaton
         self._uses: tuple[_Use, ...] = ((0, rule),) if rule else ()
         self._configuration = automaton.start
@@ -183,7 +183,7 @@ class _PlaceFollower:
 class _RuleFollower:
     """Follows the uses of rules."""
 
-    def __init__(self, match: RuleMatch, names: tuple[str, ...], automaton: Runtime) -> None:
+    def __init__(self, match: RuleTracker, names: tuple[str, ...], automaton: ByteAutomaton) -> None:
         self._match, self._names = match, names
         self._places = _PlaceFollower(automaton)
         self._data = b""
@@ -206,7 +206,7 @@ class _RuleFollower:
 class _ValueFollower:
     """Follows the values of a JSON text."""
 
-    def __init__(self, places: SchemaPlaces) -> None:
+    def __init__(self, places: SchemaLocations) -> None:
         self._places = places
         self._scanner = JsonScanner()
 

@@ -12,7 +12,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 
-from engine.decoding.debugging.breakpoints import Passage, StateName
+from engine.decoding.debugging.breakpoints import RuleEvents, StateName
 from engine.decoding.values import EosState, Position, Step
 from engine.source import InvariantError
 from engine.source.number_format import percent
@@ -74,7 +74,7 @@ class RunUntil:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class RunProgress:
     """What a run has come to, after a step.
 
     Attributes:
@@ -90,11 +90,11 @@ class Progress:
     depth: int | None
     step: Step
     position: Position
-    passage: Passage | None = None
+    passage: RuleEvents | None = None
     states: Collection[StateName] = ()
 
 
-def reached(until: RunUntil, now: Progress) -> str:
+def reached(until: RunUntil, now: RunProgress) -> str:
     """Why a run stops here, as a sentence without its full stop; empty where it goes on.
 
     The end of the generation stops every run, and is not told here.
@@ -129,7 +129,7 @@ def may_end(position: Position) -> bool:
     return position.eos is EosState.ALLOWED or (position.eos is EosState.NO_EOS and position.accepting)
 
 
-def _of_rules(until: RunUntil, now: Progress) -> str:
+def _of_rules(until: RunUntil, now: RunProgress) -> str:
     passage = now.passage
     if passage is None or now.depth is None:
         return ""

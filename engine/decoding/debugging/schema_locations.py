@@ -23,7 +23,7 @@ _IN_PLACE: Final = ("allOf", "anyOf", "oneOf")
 _IN_PLACE_ALONE: Final = ("if", "then", "else", "not")
 
 
-class SchemaPlaces:
+class SchemaLocations:
     """Which subschemas are about a value, by their JSON Pointers."""
 
     def __init__(self, text: str) -> None:

@@ -21,7 +21,7 @@ import numpy as np
 
 from engine.decoding.forced.lattice import Lattice
 from engine.decoding.forced.tokenizer_encoding import around, own_spelling
-from engine.decoding.forced.values import Continuation, Outlook, Path, Probable, Spellings
+from engine.decoding.forced.values import Continuation, EncodingComparison, Encodings, Path, Probable
 from engine.decoding.processors.logits import Logits, log_sum_exp, sanitise
 from engine.matching import Matcher
 from engine.matching.token_groups import by_first_byte
@@ -49,7 +49,9 @@ def asking(model: LogitSource, history: Sequence[int]) -> Ask:
     return ask
 
 
-def compare(matcher: Matcher, paths: Iterable[Path], ask: Ask, own: Path | None = None) -> tuple[Outlook, ...]:
+def compare(
+    matcher: Matcher, paths: Iterable[Path], ask: Ask, own: Path | None = None
+) -> tuple[EncodingComparison, ...]:
     """Spellings side by side, in the order in which they were given.
 
     Args:
@@ -106,7 +108,7 @@ def spellings(
     ask: Ask,
     most: int,
     most_calls: int = MOST_CALLS,
-) -> Spellings | None:
+) -> Encodings | None:
     """The ways to spell a part of a forced run; the rest is spelled as the tokenizer does, as far as it can be.
 
     Args:
@@ -136,10 +138,10 @@ def spellings(
     if whole is not None and whole[: len(before)] == before and whole[len(whole) - len(behind) :] == behind:
         listed[whole] = None
     outlooks = tuple(sorted(compare(matcher, listed, ask, whole), key=lambda one: -one.log_p))
-    return Spellings(run, begin, end, lattice.count, before, behind, outlooks, best, likeliest.is_exact)
+    return Encodings(run, begin, end, lattice.count, before, behind, outlooks, best, likeliest.is_exact)
 
 
-def _outlook(matcher: Matcher, path: Path, ask: Ask, *, is_own: bool) -> Outlook:
+def _outlook(matcher: Matcher, path: Path, ask: Ask, *, is_own: bool) -> EncodingComparison:
     ahead = matcher.fork()
     if not all(ahead.accept(token_id) for token_id in path):
         raise ValueError("the grammar does not allow a spelling that is to be compared")
@@ -158,7 +160,7 @@ def _outlook(matcher: Matcher, path: Path, ask: Ask, *, is_own: bool) -> Outlook
     found.sort(key=lambda one: (-one.p, one.data))
     shown = tuple(found[:_MOST_CONTINUATIONS])
     left_out = max(0.0, 1.0 - sum(one.p for one in shown)) if z > 0 else 0.0
-    return Outlook(path, log_p, z, shown, left_out if len(found) > len(shown) else 0.0, is_own)
+    return EncodingComparison(path, log_p, z, shown, left_out if len(found) > len(shown) else 0.0, is_own)
 
 
 def _share(mass: float, z: float) -> float:

@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 
 from engine.decoding.forced.encodings import MOST_CALLS, asking
-from engine.decoding.forced.strategies import MOST_TAKEN_BACK, coalesce, forced_run
+from engine.decoding.forced.strategies import MOST_TAKEN_BACK, fast_forward_tokens, forced_run
 from engine.decoding.pipeline_settings import Strategy
 from engine.decoding.session import DecodeSession
 from engine.models import LogitSource
@@ -21,7 +21,7 @@ _SCHEMA = "json_schema"
 
 
 def json_read(session: DecodeSession) -> bytes | None:
-    """What a schema has read where a session stands; None where none rules. See `coalesce`."""
+    """What a schema has read where a session stands; None where none rules. See `fast_forward_tokens`."""
     return session.ruled_text if session.grammar is not None and session.grammar.notation == _SCHEMA else None
 
 
@@ -48,7 +48,7 @@ class Extended:
     seconds: float = 0.0
 
 
-class Coalescer:
+class FastForward:
     """Takes forced runs in a session.
 
     Args:
@@ -72,7 +72,7 @@ class Coalescer:
         self._model, self._spell, self._most_calls = model, spell, most_calls
 
     @classmethod
-    def of(cls, session: DecodeSession) -> Coalescer:
+    def of(cls, session: DecodeSession) -> FastForward:
         """That of a session, as its pipeline says."""
         return cls(session.model, session.pipeline.coalesce, spell=speller_of(session.model))
 
@@ -102,7 +102,7 @@ class Coalescer:
         begun, matcher, taken = time.perf_counter(), session.matcher(), [step.token_id for step in session.steps]
         if matcher is None:
             return 0
-        found = coalesce(
+        found = fast_forward_tokens(
             matcher,
             self.strategy,
             taken=taken,

@@ -18,9 +18,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from engine.automata.byte_automaton import DEAD, Runtime
+from engine.automata.byte_automaton import DEAD, ByteAutomaton
 from engine.matching import Matcher
-from engine.source import turn
+from engine.source import checkpoint
 from engine.source.json_scanner import is_in_character, is_in_escape, is_in_string
 
 _WHITE_SPACE = frozenset(b" \t\r\n")
@@ -48,7 +48,7 @@ def compactly_forced(matcher: Matcher, read: bytes, limit: int) -> bytes:
         found += bytes(ways)
     inside = is_in_string(read + found)
     while len(found) < limit and not matcher.is_finished:
-        turn()
+        checkpoint()
         if at == DEAD or automaton.accepts(at) or automaton.token_sets(at):
             break
         piece = _character(automaton, at) if inside else _outside(automaton, at)
@@ -60,14 +60,14 @@ def compactly_forced(matcher: Matcher, read: bytes, limit: int) -> bytes:
     return found
 
 
-def _outside(automaton: Runtime, at: int) -> bytes | None:
+def _outside(automaton: ByteAutomaton, at: int) -> bytes | None:
     """The byte that comes next between strings; None where more than white space is open."""
     ways = set(_ways(automaton, at))
     ways = ways - _WHITE_SPACE or ways
     return bytes(ways) if len(ways) == 1 else None
 
 
-def _character(automaton: Runtime, at: int) -> bytes | None:
+def _character(automaton: ByteAutomaton, at: int) -> bytes | None:
     """The character that comes next in a string, or the string's end; None where more is open."""
     ways = set(_ways(automaton, at))
     plain = ways - {_ESCAPE}
@@ -86,7 +86,7 @@ def _character(automaton: Runtime, at: int) -> bytes | None:
     return json.dumps(chr(code), ensure_ascii=False)[1:-1].encode()
 
 
-def _literal(automaton: Runtime, at: int, first: int) -> bytes | None:
+def _literal(automaton: ByteAutomaton, at: int, first: int) -> bytes | None:
     """The UTF-8 of a character that begins with a byte; None where it is one of several."""
     found = bytes((first,))
     while is_in_character(found):
@@ -98,7 +98,7 @@ def _literal(automaton: Runtime, at: int, first: int) -> bytes | None:
     return found
 
 
-def _escapes(automaton: Runtime, at: int) -> Iterator[int | None]:
+def _escapes(automaton: ByteAutomaton, at: int) -> Iterator[int | None]:
     """The characters that the escapes behind a backslash mean, each way by itself; None for half a pair."""
     for way in _ways(automaton, at):
         if way in _SHORT:
@@ -114,7 +114,7 @@ def _whole(unit: int) -> int | None:
     return None if _LOW <= unit < _AFTER else unit
 
 
-def _paired(automaton: Runtime, high: int, at: int) -> Iterator[int | None]:
+def _paired(automaton: ByteAutomaton, high: int, at: int) -> Iterator[int | None]:
     """The characters beyond the first 65,536, whose escapes come in pairs."""
     behind = automaton.run(at, b"\\u")
     if behind == DEAD or set(_ways(automaton, at)) != {_ESCAPE}:
@@ -124,7 +124,7 @@ def _paired(automaton: Runtime, high: int, at: int) -> Iterator[int | None]:
         yield _BEYOND + (high - _HIGH) * 0x400 + low - _LOW if _LOW <= low < _AFTER else None
 
 
-def _units(automaton: Runtime, at: int, digits: str = "") -> Iterator[tuple[int, int]]:
+def _units(automaton: ByteAutomaton, at: int, digits: str = "") -> Iterator[tuple[int, int]]:
     """The numbers of four hexadecimal digits that may stand here, and where each leads."""
     if len(digits) == 4:
         yield int(digits, 16), at
@@ -133,7 +133,7 @@ def _units(automaton: Runtime, at: int, digits: str = "") -> Iterator[tuple[int,
         yield from _units(automaton, automaton.run(at, bytes((way,))), digits + chr(way))
 
 
-def _ways(automaton: Runtime, at: int) -> Iterator[int]:
+def _ways(automaton: ByteAutomaton, at: int) -> Iterator[int]:
     """The bytes that may come next."""
     for first, last in automaton.expected(at):
         yield from range(first, last + 1)

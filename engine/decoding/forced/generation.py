@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from engine.compile import CompiledGrammar
-from engine.decoding.forced.fast_forward import Coalescer
-from engine.decoding.forced.values import CoalescedGeneration
+from engine.decoding.forced.fast_forward import FastForward
+from engine.decoding.forced.values import FastForwardGeneration
 from engine.decoding.generate import generation_of
 from engine.decoding.pipeline_settings import PipelineSettings, Strategy
 from engine.decoding.session import DecodeSession
@@ -61,7 +61,7 @@ class CountedSource:
         return self.source.encode_chat(messages, assistant_prefix)
 
 
-def generate_coalesced(  # noqa: PLR0913 - those of `generate`, the strategy and the clock
+def generate_fast_forward(  # noqa: PLR0913 - those of `generate`, the strategy and the clock
     grammar: CompiledGrammar,
     model: LogitSource,
     strategy: Strategy | str,
@@ -73,7 +73,7 @@ def generate_coalesced(  # noqa: PLR0913 - those of `generate`, the strategy and
     pipeline: PipelineSettings = PipelineSettings(),  # noqa: B008 - frozen
     cancel: CancelToken | None = None,
     timings: dict[tuple[int, ...], float] | None = None,
-) -> CoalescedGeneration:
+) -> FastForwardGeneration:
     """As `generate`, with forced runs decoded by a strategy, whatever the pipeline says of them.
 
     Strategies that are compared share one dictionary of `timings`; see `CountedSource`.
@@ -93,14 +93,14 @@ def generate_coalesced(  # noqa: PLR0913 - those of `generate`, the strategy and
         kept_logits=1,
         pipeline=replace(pipeline, coalesce=Strategy(strategy)),
     )
-    coalescer = Coalescer(counted, strategy, spell=speller_of(model))
+    coalescer = FastForward(counted, strategy, spell=speller_of(model))
     while session.finish is None:
         coalescer.advance(session)
         if cancel is not None:
             cancel.report("generate", len(session.steps), session.max_tokens)
     made = generation_of(session)
     unasked = sum(not step.was_asked for step in made.steps)
-    return CoalescedGeneration(
+    return FastForwardGeneration(
         made,
         coalescer.strategy,
         counted.calls,

@@ -20,7 +20,7 @@ from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
 from engine.decoding.forced.values import Path
-from engine.source import turn
+from engine.source import checkpoint
 
 if TYPE_CHECKING:
     from engine.vocabulary import Trie, Vocabulary
@@ -81,7 +81,7 @@ class Lattice:
             return
         heap: list[tuple[int, int, Path]] = [(self.fewest[0], 0, ())]
         while heap:
-            turn()
+            checkpoint()
             _, behind, path = heappop(heap)
             offset = -behind  # of equals the one that is furthest, so that one is finished before others are begun
             if offset == len(self.data):

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from engine.automata.byte_classes import ByteRanges
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge
 from engine.automata.labels import class_label
-from engine.source import turn
+from engine.source import checkpoint
 from engine.vocabulary.visible import visible
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def forced_runs(dfa: ByteDfa) -> tuple[ForcedRun, ...]:
     for state in sorted(begins & steps.keys()):
         data, at, seen = bytearray(), state, set[int]()
         while at in steps and at not in seen:  # a circle of forced states would never end
-            turn()
+            checkpoint()
             seen.add(at)
             byte, at = steps[at]
             data.append(byte)
@@ -165,7 +165,7 @@ def forced_tokens(dfa: ByteDfa, vocabulary: Vocabulary) -> dict[int, tuple[int, 
     """
     found: dict[int, tuple[int, int]] = {}
     for state in dfa.states:
-        turn()
+        checkpoint()
         if not state.accepting and state.id not in dfa.boundary:
             walk = tokens_from(dfa, vocabulary.trie, state.id)
             only = next(walk, None)

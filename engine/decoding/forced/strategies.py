@@ -17,7 +17,7 @@ from engine.decoding.forced.encodings import MOST_CALLS, Ask, most_probable
 from engine.decoding.forced.forced import compactly_forced
 from engine.decoding.forced.lattice import Lattice
 from engine.decoding.forced.tokenizer_encoding import continued, settled, whole_characters
-from engine.decoding.forced.values import Coalesced, Path
+from engine.decoding.forced.values import FastForwardRun, Path
 from engine.decoding.pipeline_settings import Strategy
 from engine.matching import Matcher
 from engine.models.tokenizer_spelling import Spell
@@ -26,7 +26,7 @@ MOST_TAKEN_BACK = 8
 MOST_BYTES = 1_024
 
 
-def coalesce(
+def fast_forward_tokens(
     matcher: Matcher,
     strategy: Strategy | str,
     *,
@@ -36,7 +36,7 @@ def coalesce(
     most_taken_back: int = MOST_TAKEN_BACK,
     most_calls: int = MOST_CALLS,
     json_read: bytes | None = None,
-) -> Coalesced:
+) -> FastForwardRun:
     """The tokens to append where a grammar leaves no choice; nothing is appended, and the matcher is not moved.
 
     Whatever the strategy, the text behind the tokens is the text before them and at least one byte of the run, the
@@ -59,44 +59,46 @@ def coalesce(
     """
     chosen = Strategy(strategy)
     if chosen is Strategy.NONE:
-        return Coalesced(b"")
+        return FastForwardRun(b"")
     run = forced_run(matcher, json_read)
     if not run:
-        return Coalesced(b"", tokens=_only_token(matcher))
+        return FastForwardRun(b"", tokens=_only_token(matcher))
     if chosen is Strategy.OWN:
         return _own(matcher, run, taken, spell, most_taken_back)
     # Half a character has a token of its own, which is no spelling that anybody writes.
     lattice = _spellable(matcher, run[: whole_characters(run)])
     if lattice is None:
-        return Coalesced(run)
+        return FastForwardRun(run)
     if chosen is Strategy.LONGEST:
-        return Coalesced(run, tokens=lattice.longest() or ())
+        return FastForwardRun(run, tokens=lattice.longest() or ())
     if ask is None:
         raise ValueError("the most probable spelling needs a model to ask")
     found = most_probable(lattice, ask(), most_calls)
-    return Coalesced(run) if found is None else Coalesced(run, 0, found.ids, found.calls)
+    return FastForwardRun(run) if found is None else FastForwardRun(run, 0, found.ids, found.calls)
 
 
 def forced_run(matcher: Matcher, json_read: bytes | None = None) -> bytes:
-    """What must come; the arguments are those of `coalesce`."""
+    """What must come; the arguments are those of `fast_forward_tokens`."""
     return matcher.forced_bytes(MOST_BYTES) if json_read is None else compactly_forced(matcher, json_read, MOST_BYTES)
 
 
-def _own(matcher: Matcher, run: bytes, taken: Sequence[int], spell: Spell | None, most_taken_back: int) -> Coalesced:
+def _own(
+    matcher: Matcher, run: bytes, taken: Sequence[int], spell: Spell | None, most_taken_back: int
+) -> FastForwardRun:
     vocabulary = matcher.vocabulary
     found = continued(taken, run, vocabulary, spell, most_taken_back)
     if found is None:
         # The text so far is not the tokenizer's own, or only in a way that reaches too far back.
         found = continued((), run, vocabulary, spell, 0)
     if found is None:
-        return Coalesced(run)
+        return FastForwardRun(run)
     back, ids = found
     begin = matcher.fork()
     begin.rollback(back)
     replaced = b"".join(vocabulary.tokens[token_id] or b"" for token_id in taken[len(taken) - back :])
     kept = _open(begin, ids[: settled(begin, ids, replaced + run)])
     gained = sum(len(vocabulary.tokens[token_id] or b"") for token_id in kept)
-    return Coalesced(run, back, kept) if gained > len(replaced) else Coalesced(run)
+    return FastForwardRun(run, back, kept) if gained > len(replaced) else FastForwardRun(run)
 
 
 def _only_token(matcher: Matcher) -> Path:

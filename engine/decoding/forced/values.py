@@ -14,7 +14,7 @@ Path = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Coalesced:
+class FastForwardRun:
     """The tokens for a forced run, or for its beginning.
 
     Attributes:
@@ -46,7 +46,7 @@ class Continuation:
 
 
 @dataclass(frozen=True, slots=True)
-class Outlook:
+class EncodingComparison:
     """What a model says of one spelling.
 
     Attributes:
@@ -72,7 +72,7 @@ class Probable:
 
     Attributes:
         ids: the spelling.
-        log_p: as in `Outlook`.
+        log_p: as in `EncodingComparison`.
         calls: how often the model was asked.
         is_exact: whether no other can be likelier; else the search met its bound.
     """
@@ -84,7 +84,7 @@ class Probable:
 
 
 @dataclass(frozen=True, slots=True)
-class Spellings:
+class Encodings:
     """The ways to spell a part of a forced run, side by side.
 
     Attributes:
@@ -103,7 +103,7 @@ class Spellings:
     count: int
     before: Path
     behind: Path
-    outlooks: tuple[Outlook, ...]
+    outlooks: tuple[EncodingComparison, ...]
     likeliest: Path
     is_exact: bool
 
@@ -126,7 +126,7 @@ class Savings:
 
 
 @dataclass(frozen=True, slots=True)
-class CoalescedGeneration:
+class FastForwardGeneration:
     """A generation, and what it cost.
 
     Attributes:

@@ -10,7 +10,7 @@ from engine.decoding.processors.dfa_table import DfaTable
 from engine.decoding.processors.grammar_mask import GrammarMask
 from engine.decoding.processors.guide import FiniteStateGuide
 from engine.decoding.processors.logits import Allowed, Logits, log_sum_exp, mask, sanitise, softmax
-from engine.decoding.processors.mask_processor import ENDED, Ended, Machine, Masker, Rows
+from engine.decoding.processors.mask_processor import ENDED, BatchRows, Ended, MaskProcessor, RowMachine
 from engine.decoding.processors.pattern import compile_pattern, parse_pattern
 from engine.decoding.processors.pipeline import Pipeline
 from engine.decoding.processors.processor import Context, Processor
@@ -37,6 +37,7 @@ from engine.decoding.processors.suppress import Bias, Suppress
 __all__ = [
     "ENDED",
     "Allowed",
+    "BatchRows",
     "Bias",
     "CharacterClass",
     "Context",
@@ -45,14 +46,13 @@ __all__ = [
     "FiniteStateGuide",
     "GrammarMask",
     "Logits",
-    "Machine",
-    "Masker",
+    "MaskProcessor",
     "Masking",
     "MinP",
     "Pipeline",
     "Processor",
     "RepetitionPenalty",
-    "Rows",
+    "RowMachine",
     "Shape",
     "StaticMask",
     "Suppress",

@@ -22,11 +22,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from engine.analysis.token_budget import TokenReach
+from engine.analysis.token_budget import BudgetSearch
 from engine.compile import CompiledGrammar
 from engine.decoding.processors.grammar_mask import GrammarMask
 from engine.decoding.processors.logits import Allowed
-from engine.decoding.processors.mask_processor import Masker
+from engine.decoding.processors.mask_processor import MaskProcessor
 from engine.decoding.values import BudgetState
 from engine.masking.token_automaton import TokenState
 from engine.source import InvariantError
@@ -39,7 +39,7 @@ class Left(NamedTuple):
     Attributes:
         state: of the grammar.
         tokens: how many are left.
-        promise: tokens that end the output in time, if a token was allowed because of them; see `TokenReach.promise`.
+        promise: tokens that end the output in time, if a token was allowed because of them; see `BudgetSearch.promise`.
     """
 
     state: TokenState
@@ -47,7 +47,7 @@ class Left(NamedTuple):
     promise: tuple[int, ...] = ()
 
 
-class TokenBudget(Masker[Left]):
+class TokenBudget(MaskProcessor[Left]):
     """Removes what the grammar cannot end behind in time, and so all that it does not allow.
 
     Args:
@@ -77,7 +77,7 @@ class TokenBudget(Masker[Left]):
             raise InvariantError(f"a budget is 0 tokens or more, not {tokens}")
         self.tokens = tokens
         self._grammar = GrammarMask(grammar, vocabulary)
-        self._reach = TokenReach(grammar, vocabulary if never is None else _without(vocabulary, never))
+        self._reach = BudgetSearch(grammar, vocabulary if never is None else _without(vocabulary, never))
         self._end = 1 if vocabulary.eos_ids else 0
 
     def with_tokens(self, tokens: int) -> TokenBudget:

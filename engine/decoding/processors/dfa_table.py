@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from engine.decoding.errors import EmptyMaskError
 from engine.decoding.processors.logits import Allowed, Logits
-from engine.decoding.processors.mask_processor import Machine, named
+from engine.decoding.processors.mask_processor import RowMachine, named
 from engine.decoding.processors.processor import Context
 from engine.source import InvariantError, LimitExceededError
 from engine.vocabulary import Vocabulary
@@ -57,7 +57,7 @@ class TableState:
     started: bool = False
 
 
-class DfaTable(Machine[int]):
+class DfaTable(RowMachine[int]):
     """Transitions in a dense table.
 
     Args:
@@ -66,7 +66,7 @@ class DfaTable(Machine[int]):
         width: how many token ids there are; or `vocabulary`.
         vocabulary: gives the width, the end tokens and, for messages, the tokens' texts.
         end_ids: the end tokens, where there is no vocabulary.
-        pad_id: as `Machine` has it.
+        pad_id: as `RowMachine` has it.
 
     Raises:
         InvariantError: a state is below 1, a token outside the width, or a token leads to two states.

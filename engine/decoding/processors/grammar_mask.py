@@ -21,12 +21,12 @@ import numpy as np
 
 from engine.compile import CompiledGrammar
 from engine.decoding.processors.logits import Allowed
-from engine.decoding.processors.mask_processor import Masker
+from engine.decoding.processors.mask_processor import MaskProcessor
 from engine.masking.token_automaton import TokenState, token_automaton
 from engine.vocabulary import Vocabulary, visible
 
 
-class GrammarMask(Masker[TokenState]):
+class GrammarMask(MaskProcessor[TokenState]):
     """Removes what a grammar does not allow.
 
     Args:

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from engine.decoding.processors.character_classes import TokenSpec, token_set
 from engine.decoding.processors.logits import Allowed
-from engine.decoding.processors.mask_processor import Masker
+from engine.decoding.processors.mask_processor import MaskProcessor
 from engine.source import InvariantError
 from engine.vocabulary import Vocabulary
 
@@ -40,7 +40,7 @@ class _Table(NamedTuple):
     rows: NDArray[np.int32]
 
 
-class FiniteStateGuide(Masker[int]):
+class FiniteStateGuide(MaskProcessor[int]):
     """A finite automaton over tokens. The state is the number of a state, in the order in which they were named.
 
     Args:

@@ -40,7 +40,7 @@ ENDED: Final = Ended()
 
 
 @dataclass(frozen=True, slots=True)
-class Rows(Generic[S]):
+class BatchRows(Generic[S]):
     """The state of a batch: one state for each row.
 
     Attributes:
@@ -52,7 +52,7 @@ class Rows(Generic[S]):
     started: bool = False
 
 
-class Machine(ABC, Generic[S]):
+class RowMachine(ABC, Generic[S]):
     """What may come next in one row.
 
     Attributes:
@@ -105,14 +105,14 @@ class Machine(ABC, Generic[S]):
         return self.is_accepting(state) and not self.allowed(state).any()
 
 
-class Masker(Machine[S]):
+class MaskProcessor(RowMachine[S]):
     """The processor that runs a machine for every row of a batch."""
 
-    def init(self, rows: int) -> Rows[S]:
+    def init(self, rows: int) -> BatchRows[S]:
         """Every row at the start."""
-        return Rows((self.start(),) * rows)
+        return BatchRows((self.start(),) * rows)
 
-    def process(self, state: Rows[S], logits: Logits, context: Context) -> tuple[Logits, Rows[S]]:
+    def process(self, state: BatchRows[S], logits: Logits, context: Context) -> tuple[Logits, BatchRows[S]]:
         """Remove what may not come next; see `Processor.process`."""
         states = state.states
         if state.started:
@@ -125,7 +125,7 @@ class Masker(Machine[S]):
                 masked[row, self.pad_id] = 0.0
             else:
                 self._mask(one, logits[row], masked[row], row)
-        return masked, Rows(states, started=True)
+        return masked, BatchRows(states, started=True)
 
     def _moved(self, state: S | Ended, token_id: int, row: int) -> S | Ended:
         if isinstance(state, Ended) or self.is_over(state):

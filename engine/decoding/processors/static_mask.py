@@ -21,11 +21,11 @@ import numpy as np
 
 from engine.decoding.processors.character_classes import TokenSpec, token_set
 from engine.decoding.processors.logits import Allowed
-from engine.decoding.processors.mask_processor import Masker
+from engine.decoding.processors.mask_processor import MaskProcessor
 from engine.vocabulary import Vocabulary
 
 
-class StaticMask(Masker[int]):
+class StaticMask(MaskProcessor[int]):
     """A list of token sets. The state is the position.
 
     Args:

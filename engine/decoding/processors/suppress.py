@@ -20,7 +20,7 @@ from typing import TypeAlias
 import numpy as np
 
 from engine.decoding.processors.logits import Allowed, Logits
-from engine.decoding.processors.mask_processor import Masker
+from engine.decoding.processors.mask_processor import MaskProcessor
 from engine.decoding.processors.processor import Context
 from engine.source import InvariantError
 from engine.vocabulary import Trie, Vocabulary, visible
@@ -31,7 +31,7 @@ Rests: TypeAlias = frozenset[bytes]
 _MASKS_KEPT = 1_000
 
 
-class Suppress(Masker[Rests]):
+class Suppress(MaskProcessor[Rests]):
     """Removes tokens and texts; all else may come, and the output may end anywhere.
 
     Args:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from engine.decoding.processors import Logits
 from engine.decoding.processors.logits import below_kth_best, kth_best
 from engine.decoding.sampling.sampler import Decision
-from engine.decoding.values import Candidate, Favourite, KeptTop
+from engine.decoding.values import Candidate, TopToken, TopTokens
 from engine.vocabulary import Vocabulary
 
 TOP = 256
@@ -124,19 +124,19 @@ def _rows(decision: Decision, ids: Ids, places: Ids, vocabulary: Vocabulary) -> 
     )
 
 
-def favourites(by_rank: Iterable[Candidate]) -> tuple[Favourite, ...]:
+def favourites(by_rank: Iterable[Candidate]) -> tuple[TopToken, ...]:
     """The first of some candidates, with what is worth keeping of them."""
-    return tuple(Favourite(c.token_id, c.token, c.name, c.p, c.allowed) for c in islice(by_rank, KEPT))
+    return tuple(TopToken(c.token_id, c.token, c.name, c.p, c.allowed) for c in islice(by_rank, KEPT))
 
 
-def kept_top(by_rank: Iterable[Candidate]) -> KeptTop:
+def kept_top(by_rank: Iterable[Candidate]) -> TopTokens:
     """The first `TOP` of some candidates, which are the model's best tokens, as a step keeps them."""
     best_ones = [candidate for candidate in by_rank if candidate.rank <= TOP]
     ids = np.array([candidate.token_id for candidate in best_ones], dtype="<i4")
-    return KeptTop(ids.tobytes(), np.array([candidate.p for candidate in best_ones], dtype="<f4").tobytes())
+    return TopTokens(ids.tobytes(), np.array([candidate.p for candidate in best_ones], dtype="<f4").tobytes())
 
 
-def remembered(kept: KeptTop, z: float, allowed: NDArray[np.bool_], vocabulary: Vocabulary) -> tuple[Candidate, ...]:
+def remembered(kept: TopTokens, z: float, allowed: NDArray[np.bool_], vocabulary: Vocabulary) -> tuple[Candidate, ...]:
     """The candidates that a step kept, under a mask.
 
     Args:

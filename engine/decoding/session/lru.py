@@ -10,7 +10,7 @@ K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 
-class Memo(Generic[K, V]):
+class LruCache(Generic[K, V]):
     """A mapping that forgets what was unused for longest."""
 
     def __init__(self, capacity: int) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.decoding.session.lru import Memo
+from engine.decoding.session.lru import LruCache
 from engine.decoding.session.tree import StepTree
 from engine.decoding.values import Chat, ContextState
 from engine.models import LogitSource
 
 
-class Asking:
+class ModelContext:
     """Asks a model about the places of a tree, each once as long as the answer is kept.
 
     Args:
@@ -29,7 +29,7 @@ class Asking:
 
     def __init__(self, model: LogitSource, prompt: str | Chat, kept: int) -> None:
         self._model = model
-        self._answers: Memo[int | None, NDArray[np.floating]] = Memo(kept)
+        self._answers: LruCache[int | None, NDArray[np.floating]] = LruCache(kept)
         self.prompt, self.prompt_ids = prompt, self._encode(prompt)
 
     def set_prompt(self, prompt: str | Chat) -> None:

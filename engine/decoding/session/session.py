@@ -20,8 +20,8 @@ from engine.decoding.errors import DeadEndError, FinishedError, NotAllowedError,
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.sampling import candidates
 from engine.decoding.sampling.sampler import Decision, decide
-from engine.decoding.session.lru import Memo
-from engine.decoding.session.model_context import Asking
+from engine.decoding.session.lru import LruCache
+from engine.decoding.session.model_context import ModelContext
 from engine.decoding.session.navigation import put_under, walk
 from engine.decoding.session.replay import KnownLogits
 from engine.decoding.session.snapshots import (
@@ -103,8 +103,8 @@ class DecodeSession:
         self._vocabulary = model.vocabulary
         self._stop_at = StopRule(stop_at)
         self._sampler = sampler
-        self._asking = Asking(model, prompt, kept_logits)
-        self._positions: Memo[int | None, Position] = Memo(KEPT_POSITIONS)
+        self._asking = ModelContext(model, prompt, kept_logits)
+        self._positions: LruCache[int | None, Position] = LruCache(KEPT_POSITIONS)
         self._decision: tuple[int | None, Decision] | None = None
         self._tree = StepTree()
         self._resume = 0  # how deep the user stood before a grammar cut the path short

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from engine.diagnosis.explanation_tree.nodes import Telling
-from engine.diagnosis.explanation_tree.phrases import Entry
+from engine.diagnosis.explanation_tree.nodes import ExplanationWriter
+from engine.diagnosis.explanation_tree.phrases import ExplanationEntry
 from engine.grammar import Chars, Grammar, Node, Rule
 from engine.grammar.charset import ANY
 from engine.matching.explanation_text import quoted
@@ -14,7 +14,7 @@ from engine.notations.gbnf import parse
 from engine.source import Limits, SourceText, Span
 
 
-def gbnf_entries(source: SourceText, limits: Limits) -> Iterator[Entry]:
+def gbnf_entries(source: SourceText, limits: Limits) -> Iterator[ExplanationEntry]:
     """What each rule says, in source order.
 
     Raises:
@@ -23,15 +23,15 @@ def gbnf_entries(source: SourceText, limits: Limits) -> Iterator[Entry]:
     """
     grammar, _ = parse(source, limits)
     targets = {rule.name: rule.span for rule in grammar.rules}
-    telling = Telling(source.text, targets=targets, place=partial(_with_quotes, source.text))
+    telling = ExplanationWriter(source.text, targets=targets, place=partial(_with_quotes, source.text))
     return (_rule(rule, grammar, telling) for rule in sorted(grammar.rules, key=lambda rule: rule.span))
 
 
-def _rule(rule: Rule, grammar: Grammar, telling: Telling) -> Entry:
+def _rule(rule: Rule, grammar: Grammar, telling: ExplanationWriter) -> ExplanationEntry:
     body = telling.entry(rule.node)
     begins = ", with which every match begins" if rule.name == grammar.start else ""
     span = Span(rule.span.start, max(body.span.end, rule.span.end))
-    return Entry(f"rule {quoted(rule.name)}{begins}: {body.text}", span, body.inner, body.target)
+    return ExplanationEntry(f"rule {quoted(rule.name)}{begins}: {body.text}", span, body.inner, body.target)
 
 
 def _with_quotes(text: str, node: Node) -> Span:

@@ -13,21 +13,21 @@ from functools import partial
 from typing import Final
 
 from engine.diagnosis.explanation_tree.characters import characters, text_words
-from engine.diagnosis.explanation_tree.phrases import Entry, nothing
+from engine.diagnosis.explanation_tree.phrases import ExplanationEntry, nothing
 from engine.grammar import (
     Chars,
     CharSet,
     Choice,
     Empty,
-    Look,
+    Lookaround,
     Node,
-    Reference,
     Repeat,
+    RuleReference,
     Sequence,
     TokenSet,
 )
 from engine.matching.explanation_text import LONGEST_EXCERPT, quoted
-from engine.notations.regex.case import Fold, close
+from engine.notations.regex.case import CaseFold, close
 from engine.source import Span
 
 _MOST_IN_A_LINE: Final = 4  # nodes that one phrase may tell of
@@ -39,14 +39,14 @@ _LOOKS: Final = {
     (False, True): "not preceded by",
 }
 _CASES: Final = {
-    Fold.PYTHON: ", in any letter case",
-    Fold.SIMPLE: ", in any letter case",
-    Fold.ASCII: ", in any case of A to Z",
+    CaseFold.PYTHON: ", in any letter case",
+    CaseFold.SIMPLE: ", in any letter case",
+    CaseFold.ASCII: ", in any case of A to Z",
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Around:
+class Precedence:
     """Something that is written around a node and leaves none: what it is called, and its place."""
 
     words: str
@@ -58,7 +58,7 @@ def _no_words(_node: Node) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
+class ExplanationWriter:
     """Tells of the nodes of one text.
 
     Attributes:
@@ -72,30 +72,30 @@ class Telling:
     """
 
     text: str
-    groups: Mapping[int, list[Around]] = field(default_factory=dict)
+    groups: Mapping[int, list[Precedence]] = field(default_factory=dict)
     targets: Mapping[str, Span] = field(default_factory=dict)
-    folds: tuple[Fold, ...] = ()
+    folds: tuple[CaseFold, ...] = ()
     knows_lazy: bool = False
     named: Callable[[Node], str] = _no_words
     place: Callable[[Node], Span] = lambda node: node.span
 
-    def entries(self, node: Node) -> Iterator[Entry]:
+    def entries(self, node: Node) -> Iterator[ExplanationEntry]:
         """A whole body: the items of a sequence side by side, anything else by itself."""
         if isinstance(node, Sequence) and id(node) not in self.groups:
             yield from self._items(node)
         else:
             yield self.entry(node)
 
-    def entry(self, node: Node, room: int = _MOST_IN_A_LINE) -> Entry:
+    def entry(self, node: Node, room: int = _MOST_IN_A_LINE) -> ExplanationEntry:
         """A node with what is written around it."""
         words, inner, target = self._core(node, room)
         around = self.groups.get(id(node), ())
         names = [group.words for group in around if group.words]
         text = ": ".join([*reversed(names), words])
         span = around[-1].span if around else self.place(node)
-        return Entry(text, span, inner, target)
+        return ExplanationEntry(text, span, inner, target)
 
-    def _core(self, node: Node, room: int) -> tuple[str, Callable[[], Iterable[Entry]], Span | None]:
+    def _core(self, node: Node, room: int) -> tuple[str, Callable[[], Iterable[ExplanationEntry]], Span | None]:
         """A node's words, what it holds, and where it refers to."""
         name = self.named(node)
         if name:
@@ -107,21 +107,23 @@ class Telling:
                 return f"one of these {len(node.alternatives):,}", partial(self._each, node.alternatives), None
             case Repeat():
                 return self._with(node.node, self._times(node), room)
-            case Look():
+            case Lookaround():
                 return self._with(node.node, _LOOKS[node.ahead, node.negated], room)
-            case Reference():
+            case RuleReference():
                 return f"the rule {quoted(node.name)}", nothing, self.targets.get(node.name)
             case _:
                 return self._leaf(node), nothing, None
 
-    def _with(self, node: Node, before: str, room: int) -> tuple[str, Callable[[], Iterable[Entry]], Span | None]:
+    def _with(
+        self, node: Node, before: str, room: int
+    ) -> tuple[str, Callable[[], Iterable[ExplanationEntry]], Span | None]:
         """What is said before a node, and the node in the same line while there is room."""
         if room <= 1:
             return before, partial(self._each, (node,)), None
         told = self.entry(node, room - 1)
         return f"{before}: {told.text}", told.inner, told.target
 
-    def _each(self, nodes: Iterable[Node]) -> Iterator[Entry]:
+    def _each(self, nodes: Iterable[Node]) -> Iterator[ExplanationEntry]:
         return map(self.entry, nodes)
 
     def _leaf(self, node: Node) -> str:
@@ -138,17 +140,17 @@ class Telling:
 
     # --- texts -------------------------------------------------------------------------------------------------------
 
-    def _sequence(self, node: Sequence) -> tuple[str, Callable[[], Iterable[Entry]], Span | None]:
+    def _sequence(self, node: Sequence) -> tuple[str, Callable[[], Iterable[ExplanationEntry]], Span | None]:
         if all(isinstance(item, Chars) for item in node.items):
             items = list(self._items(node))
             if len(items) == 1:
                 return items[0].text, items[0].inner, None
         return "in this order", partial(self._items, node), None
 
-    def _items(self, node: Sequence) -> Iterator[Entry]:
+    def _items(self, node: Sequence) -> Iterator[ExplanationEntry]:
         """The items of a sequence; characters side by side are one text."""
         run: list[Chars] = []
-        fold: Fold | None = None
+        fold: CaseFold | None = None
         for item in node.items:
             if isinstance(item, Chars) and id(item) not in self.groups:
                 if run and run[-1].span.end == item.span.start and self._fits(item.set, fold):
@@ -164,9 +166,9 @@ class Telling:
             yield self.entry(item)
         yield from self._text(run)
 
-    def _text(self, run: list[Chars]) -> Iterator[Entry]:
+    def _text(self, run: list[Chars]) -> Iterator[ExplanationEntry]:
         if run:
-            yield Entry(self._run(run), Span(self.place(run[0]).start, self.place(run[-1]).end))
+            yield ExplanationEntry(self._run(run), Span(self.place(run[0]).start, self.place(run[-1]).end))
 
     def _run(self, run: list[Chars]) -> str:
         text = "".join(chr(self._spelled(one)) for one in run)
@@ -182,7 +184,7 @@ class Telling:
             return ord(excerpt)
         return min(one.set, key=lambda code: (not chr(code).islower(), code))
 
-    def _begins(self, chosen: CharSet) -> tuple[bool, Fold | None]:
+    def _begins(self, chosen: CharSet) -> tuple[bool, CaseFold | None]:
         """Whether a set can begin a text, and in which case."""
         if len(chosen) == 1:
             return not 0xD800 <= chosen.ranges[0][0] <= 0xDFFF, None
@@ -191,7 +193,7 @@ class Telling:
         fold = next((fold for fold in self.folds if self._fits(chosen, fold)), None)
         return fold is not None, fold
 
-    def _fits(self, chosen: CharSet, fold: Fold | None) -> bool:
+    def _fits(self, chosen: CharSet, fold: CaseFold | None) -> bool:
         """Whether a set is one character, or one in any case."""
         if fold is None:
             return self._begins(chosen) == (True, None)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from engine.source import Span, turn
+from engine.source import Span, checkpoint
 
 MOST_PHRASES = 20_000
 """No more are told of one text."""
@@ -55,13 +55,13 @@ class Description:
             yield f"The rest is not told: no more than {MOST_PHRASES:,} lines."
 
 
-def nothing() -> Iterable[Entry]:
+def nothing() -> Iterable[ExplanationEntry]:
     """What a leaf holds."""
     return ()
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ExplanationEntry:
     """A phrase before it has a place in the tree; what it holds is told when it is its turn.
 
     Attributes:
@@ -70,7 +70,7 @@ class Entry:
 
     text: str
     span: Span
-    inner: Callable[[], Iterable[Entry]] = nothing
+    inner: Callable[[], Iterable[ExplanationEntry]] = nothing
     target: Span | None = None
 
     @property
@@ -79,15 +79,15 @@ class Entry:
         return self.inner is nothing
 
 
-def unfold(entries: Iterable[Entry], most: int = MOST_PHRASES) -> Description:
+def unfold(entries: Iterable[ExplanationEntry], most: int = MOST_PHRASES) -> Description:
     """The tree of some entries, as far as it may go."""
-    told: list[tuple[Entry, int]] = []
+    told: list[tuple[ExplanationEntry, int]] = []
     sizes: list[int] = []
     holders: list[int] = []
     todo = [iter(entries)]
     is_whole = True
     while todo:
-        turn()
+        checkpoint()
         entry = next(todo[-1], None)
         if entry is None:
             todo.pop()

@@ -13,13 +13,13 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Final
 
-from engine.diagnosis.explanation_tree.nodes import Around, Telling
-from engine.diagnosis.explanation_tree.phrases import Entry
+from engine.diagnosis.explanation_tree.nodes import ExplanationWriter, Precedence
+from engine.diagnosis.explanation_tree.phrases import ExplanationEntry
 from engine.grammar import Chars, CharSet, Node
 from engine.matching.explanation_text import quoted
 from engine.notations.regex import Dialect, Written, parse_written
 from engine.notations.regex.anchors import Anchor, anchor_node
-from engine.notations.regex.case import Fold
+from engine.notations.regex.case import CaseFold
 from engine.notations.regex.dialect import Flags, shorthand
 from engine.notations.regex.properties import loose_property, strict_property
 from engine.source import Limits, SourceText, Span
@@ -65,7 +65,7 @@ _OFF: Final = {
 }
 
 
-def regex_entries(source: SourceText, dialect: Dialect, limits: Limits) -> Iterator[Entry]:
+def regex_entries(source: SourceText, dialect: Dialect, limits: Limits) -> Iterator[ExplanationEntry]:
     """What a pattern says, from left to right.
 
     Raises:
@@ -74,7 +74,7 @@ def regex_entries(source: SourceText, dialect: Dialect, limits: Limits) -> Itera
     """
     node, written = parse_written(source, dialect, limits)
     names = _Names(source.text, dialect)
-    telling = Telling(
+    telling = ExplanationWriter(
         source.text,
         groups=names.groups(written),
         folds=_folds(source, written, dialect),
@@ -82,16 +82,16 @@ def regex_entries(source: SourceText, dialect: Dialect, limits: Limits) -> Itera
         named=names.named,
     )
     for span in written.flags:
-        yield Entry(f"from here on, {flag_words(source.excerpt(span))}", span)
+        yield ExplanationEntry(f"from here on, {flag_words(source.excerpt(span))}", span)
     yield from telling.entries(node)
 
 
-def _folds(source: SourceText, written: Written, dialect: Dialect) -> tuple[Fold, ...]:
+def _folds(source: SourceText, written: Written, dialect: Dialect) -> tuple[CaseFold, ...]:
     """How letters may be widened; not at all where no flag says so, for the tables of case take long to make."""
     openings = (*written.flags, *(group.opening.span for group in written.groups))
     if not any("i" in _switched_on(source.excerpt(span)) for span in openings):
         return ()
-    return (Fold.PYTHON, Fold.ASCII) if dialect is Dialect.PYTHON else (Fold.SIMPLE,)
+    return (CaseFold.PYTHON, CaseFold.ASCII) if dialect is Dialect.PYTHON else (CaseFold.SIMPLE,)
 
 
 def flag_words(opening: str) -> str:
@@ -113,9 +113,9 @@ class _Names:
         self._text = text
         self._dialect = dialect
 
-    def groups(self, written: Written) -> dict[int, list[Around]]:
+    def groups(self, written: Written) -> dict[int, list[Precedence]]:
         """What is written around each node."""
-        found: defaultdict[int, list[Around]] = defaultdict(list)
+        found: defaultdict[int, list[Precedence]] = defaultdict(list)
         captures = sorted(group.opening.span.start for group in written.groups if self._captures(group.opening.span))
         numbers = {start: number for number, start in enumerate(captures, 1)}
         for group in written.groups:
@@ -129,7 +129,7 @@ class _Names:
                 words = "where only the first way counts"
             else:
                 words = "" if _PLAIN.fullmatch(opening) else f"where {flag_words(opening)}"
-            found[id(group.node)].append(Around(words, group.span))
+            found[id(group.node)].append(Precedence(words, group.span))
         return found
 
     def _captures(self, opening: Span) -> bool:

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Final
 
 from engine.diagnosis.explanation_tree.characters import joined
-from engine.diagnosis.explanation_tree.phrases import Entry, nothing
+from engine.diagnosis.explanation_tree.phrases import ExplanationEntry, nothing
 from engine.diagnosis.explanation_tree.regex import regex_entries
 from engine.diagnosis.explanation_tree.schema_words import (
     FACTS,
@@ -30,8 +30,8 @@ from engine.diagnosis.explanation_tree.schema_words import (
 from engine.grammar.options import CompileOptions
 from engine.matching.explanation_text import quoted
 from engine.notations.json_schema import parse
-from engine.notations.json_schema.dialects import SINCE, Draft, draft_name
-from engine.notations.json_schema.findings import Findings
+from engine.notations.json_schema.dialects import SINCE, SchemaDraft, draft_name
+from engine.notations.json_schema.findings import SchemaFindings
 from engine.notations.json_schema.json_tree import Json, read_json
 from engine.notations.json_schema.resources import Resources
 from engine.notations.regex import Dialect
@@ -49,7 +49,7 @@ _REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
 _LETTER: Final = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u.{4}|\\.|.", re.DOTALL)
 
 
-def schema_entries(source: SourceText, options: CompileOptions) -> Iterator[Entry]:
+def schema_entries(source: SourceText, options: CompileOptions) -> Iterator[ExplanationEntry]:
     """What a schema says.
 
     Raises:
@@ -61,12 +61,12 @@ def schema_entries(source: SourceText, options: CompileOptions) -> Iterator[Entr
         source, limits, draft=options.draft, additional=options.additional, unenforced=options.unenforced
     )  # from here on, every keyword has a value that makes sense
     root = read_json(source.text, limits.nesting)
-    resources = Resources(root, Draft(options.draft), Findings(lenient=True))
-    telling = SchemaTelling(source, resources, limits, closed=options.additional == "closed")
+    resources = Resources(root, SchemaDraft(options.draft), SchemaFindings(lenient=True))
+    telling = SchemaExplanationWriter(source, resources, limits, closed=options.additional == "closed")
     return iter((telling.schema(root, "the whole text"),))
 
 
-class SchemaTelling:
+class SchemaExplanationWriter:
     """Tells of the schemas of one text."""
 
     def __init__(self, source: SourceText, resources: Resources, limits: Limits, *, closed: bool) -> None:
@@ -77,13 +77,13 @@ class SchemaTelling:
 
     # --- schemas -----------------------------------------------------------------------------------------------------
 
-    def schema(self, node: Json, name: str, begin: int | None = None) -> Entry:
+    def schema(self, node: Json, name: str, begin: int | None = None) -> ExplanationEntry:
         """A schema, called by what it is the schema of; from its key on, where it has one."""
         span = node.span if begin is None else Span(begin, node.span.end)
         inner = partial(self._keywords, node) if node.members else nothing
         reference = next((node.members[key] for key in _REFERENCES if key in node.members), None)
         target = None if reference is None else self._target(node, reference)
-        return Entry(f"{name}: {self.summary(node)}", span, inner, target)
+        return ExplanationEntry(f"{name}: {self.summary(node)}", span, inner, target)
 
     def here(self, node: Json) -> Here:
         """A schema with what its keywords are read by."""
@@ -94,7 +94,7 @@ class SchemaTelling:
         if isinstance(node.value, bool):
             return "any value" if node.value else "no value at all"
         here = self.here(node)
-        if "$ref" in node.members and here.draft <= Draft.DRAFT_7:
+        if "$ref" in node.members and here.draft <= SchemaDraft.DRAFT_7:
             return WORDS["$ref"](here, node.members["$ref"])
         parts = [self._type(here)] if "type" in node.members else []
         typed: list[str] = []
@@ -159,12 +159,14 @@ class SchemaTelling:
 
     # --- keywords ----------------------------------------------------------------------------------------------------
 
-    def _keywords(self, node: Json) -> Iterator[Entry]:
+    def _keywords(self, node: Json) -> Iterator[ExplanationEntry]:
         """Each keyword of a schema, in source order."""
         here = self.here(node)
-        is_reference = "$ref" in node.members and here.draft <= Draft.DRAFT_7
+        is_reference = "$ref" in node.members and here.draft <= SchemaDraft.DRAFT_7
         keys = node.key_spans
-        entries: list[Entry] = [Entry("does not count: the key comes again", span) for span in node.doubled]
+        entries: list[ExplanationEntry] = [
+            ExplanationEntry("does not count: the key comes again", span) for span in node.doubled
+        ]
         for keyword, part in node.members.items():
             begin = keys[keyword].start
             if is_reference and keyword not in {"$ref", "$schema", "definitions", "$defs", "title", "description"}:
@@ -174,7 +176,7 @@ class SchemaTelling:
                 entries += self._keyword(here, keyword, part, begin)
         return iter(sorted(entries, key=lambda entry: entry.span))
 
-    def _keyword(self, here: Here, keyword: str, part: Json, begin: int) -> Iterable[Entry]:
+    def _keyword(self, here: Here, keyword: str, part: Json, begin: int) -> Iterable[ExplanationEntry]:
         span = Span(begin, part.span.end)
         since = SINCE.get(keyword)
         if since is not None and here.draft < since:
@@ -184,31 +186,31 @@ class SchemaTelling:
             return structure(self, here, part, span)
         words = WORDS.get(keyword)
         if words is None:
-            return (Entry(f"{quoted(keyword)} is a note: nothing is enforced by it", span),)
+            return (ExplanationEntry(f"{quoted(keyword)} is a note: nothing is enforced by it", span),)
         told = words(here, part)
         if isinstance(told, Idle):
             return (_idle(keyword, told, span),)
         if isinstance(told, Note):
-            return (Entry(f"{quoted(keyword)} is a note: {told}", span),)
+            return (ExplanationEntry(f"{quoted(keyword)} is a note: {told}", span),)
         target = self._target(here.node, part) if keyword in _REFERENCES else None
-        return (Entry(if_it_is(here, keyword) + told, span, self._inner(here, keyword, part), target),)
+        return (ExplanationEntry(if_it_is(here, keyword) + told, span, self._inner(here, keyword, part), target),)
 
-    def _inner(self, here: Here, keyword: str, part: Json) -> Callable[[], Iterable[Entry]]:
+    def _inner(self, here: Here, keyword: str, part: Json) -> Callable[[], Iterable[ExplanationEntry]]:
         """What is told under a keyword."""
         if keyword in {"allOf", "anyOf", "oneOf"}:
             return partial(self._numbered, part.items, "schema")
         if keyword == "not":
             return lambda: (self.schema(part, "not allowed"),)
         if keyword == "enum" and len(part.items) > 1:
-            return lambda: (Entry(f"the value {here.cited(item)}", item.span) for item in part.items)
+            return lambda: (ExplanationEntry(f"the value {here.cited(item)}", item.span) for item in part.items)
         if keyword == "pattern" and isinstance(part.value, str):
             return partial(self._pattern, part)
         return nothing
 
-    def _numbered(self, items: Iterable[Json], noun: str, first: int = 1) -> Iterator[Entry]:
+    def _numbered(self, items: Iterable[Json], noun: str, first: int = 1) -> Iterator[ExplanationEntry]:
         return (self.schema(item, f"{noun} {number:,}") for number, item in enumerate(items, first))
 
-    def _pattern(self, part: Json) -> Iterator[Entry]:
+    def _pattern(self, part: Json) -> Iterator[ExplanationEntry]:
         """What a pattern says, each part at its place in the string that writes it; nothing of a broken one."""
         places = _places(self._source.text, part.span)
         try:
@@ -219,7 +221,7 @@ class SchemaTelling:
 
     # --- keywords with schemas ---------------------------------------------------------------------------------------
 
-    def properties(self, here: Here, part: Json, span: Span) -> Iterator[Entry]:
+    def properties(self, here: Here, part: Json, span: Span) -> Iterator[ExplanationEntry]:
         """Each property."""
         required = here.other("required")
         needed = {item.value for item in required.items} if required is not None else set()
@@ -228,36 +230,36 @@ class SchemaTelling:
             must = ", required" if name in needed else ""
             yield self.schema(node, f"{before}property {quoted(name)}{must}", part.key_spans[name].start)
         if not part.members:
-            yield Entry("no property is described", span)
+            yield ExplanationEntry("no property is described", span)
 
-    def definitions(self, here: Here, part: Json, span: Span) -> Iterator[Entry]:
+    def definitions(self, here: Here, part: Json, span: Span) -> Iterator[ExplanationEntry]:
         """Each schema that is kept to be referred to."""
         count = len(part.members)
         words = f"{count:,} {'definition' if count == 1 else 'definitions'} to refer to"
-        yield Entry(words, span, partial(self._by_name, part, "definition"))
+        yield ExplanationEntry(words, span, partial(self._by_name, part, "definition"))
 
-    def _by_name(self, part: Json, noun: str) -> Iterator[Entry]:
+    def _by_name(self, part: Json, noun: str) -> Iterator[ExplanationEntry]:
         for name, node in part.members.items():
             yield self.schema(node, f"{noun} {quoted(name)}", part.key_spans[name].start)
 
-    def pattern_properties(self, here: Here, part: Json, span: Span) -> Iterator[Entry]:
+    def pattern_properties(self, here: Here, part: Json, span: Span) -> Iterator[ExplanationEntry]:
         """The properties that a pattern names."""
         before = if_it_is(here, "patternProperties")
         for text, node in part.members.items():
             name = f"{before}every property whose key holds a match of {quoted(text)}"
             yield self.schema(node, name, part.key_spans[text].start)
 
-    def additional_properties(self, here: Here, part: Json, span: Span) -> Iterator[Entry]:
+    def additional_properties(self, here: Here, part: Json, span: Span) -> Iterator[ExplanationEntry]:
         """All other properties."""
         before = if_it_is(here, "additionalProperties")
         others = any(here.other(name) is not None for name in ("properties", "patternProperties"))
         if isinstance(part.value, bool):
             many = "other properties" if others else "properties"
-            yield Entry(f"{before}{'any' if part.value else 'no'} {many}", span)
+            yield ExplanationEntry(f"{before}{'any' if part.value else 'no'} {many}", span)
         else:
             yield self.schema(part, f"{before}every {'other ' if others else ''}property", span.start)
 
-    def dependencies(self, here: Here, part: Json, span: Span) -> Iterator[Entry]:
+    def dependencies(self, here: Here, part: Json, span: Span) -> Iterator[ExplanationEntry]:
         """What must hold where a property is there."""
         before = if_it_is(here, "dependencies")
         for name, node in part.members.items():
@@ -266,26 +268,26 @@ class SchemaTelling:
             if isinstance(node.value, list | str):
                 names = [quoted(str(item.value)) for item in node.items or (node,) if isinstance(item.value, str)]
                 must = f"{joined(names, 'and')} must be there, too" if names else "nothing else must be there"
-                yield Entry(f"{where}, {must}", Span(begin, node.span.end))
+                yield ExplanationEntry(f"{where}, {must}", Span(begin, node.span.end))
             else:
                 yield self.schema(node, f"{where}, the object is also", begin)
 
-    def items(self, here: Here, part: Json, span: Span) -> Iterator[Entry]:
+    def items(self, here: Here, part: Json, span: Span) -> Iterator[ExplanationEntry]:
         """The items of an array."""
         before = if_it_is(here, "items")
         if isinstance(part.value, list):
             yield from self._numbered(part.items, f"{before}item")
             return
         prefix = here.other("prefixItems")
-        is_rest = here.draft >= Draft.DRAFT_2020 and prefix is not None and bool(prefix.items)
+        is_rest = here.draft >= SchemaDraft.DRAFT_2020 and prefix is not None and bool(prefix.items)
         yield self._rest(part, before, "further " if is_rest else "", span)
 
-    def _rest(self, part: Json, before: str, further: str, span: Span) -> Entry:
+    def _rest(self, part: Json, before: str, further: str, span: Span) -> ExplanationEntry:
         if isinstance(part.value, bool):
-            return Entry(f"{before}{'any' if part.value else 'no'} {further}items", span)
+            return ExplanationEntry(f"{before}{'any' if part.value else 'no'} {further}items", span)
         return self.schema(part, f"{before}every {further}item", span.start)
 
-    def additional_items(self, here: Here, part: Json, span: Span) -> Iterator[Entry]:
+    def additional_items(self, here: Here, part: Json, span: Span) -> Iterator[ExplanationEntry]:
         """The items behind a list of them."""
         items = here.other("items")
         if items is None or not isinstance(items.value, list):
@@ -293,13 +295,13 @@ class SchemaTelling:
         else:
             yield self._rest(part, if_it_is(here, "items"), "further ", span)
 
-    def prefix_items(self, here: Here, part: Json, span: Span) -> Iterator[Entry]:
+    def prefix_items(self, here: Here, part: Json, span: Span) -> Iterator[ExplanationEntry]:
         """The first items, each by itself."""
         return self._numbered(part.items, f"{if_it_is(here, 'items')}item")
 
-    def contains(self, here: Here, part: Json, span: Span) -> Iterator[Entry]:
+    def contains(self, here: Here, part: Json, span: Span) -> Iterator[ExplanationEntry]:
         """Items of which there must be some."""
-        counted = here.draft >= Draft.DRAFT_2019
+        counted = here.draft >= SchemaDraft.DRAFT_2019
         least = here.other("minContains") if counted else None
         most = here.other("maxContains") if counted else None
         fewest = least.value if least is not None and isinstance(least.value, Fraction) else Fraction(1)
@@ -308,25 +310,25 @@ class SchemaTelling:
         count = joined(bounds, "and") if bounds else "any number"
         yield self.schema(part, f"{if_it_is(here, 'contains')}{count} of the items", span.start)
 
-    def condition(self, here: Here, part: Json, span: Span) -> Iterator[Entry]:
+    def condition(self, here: Here, part: Json, span: Span) -> Iterator[ExplanationEntry]:
         """What `then` and `else` depend on."""
         yield self.schema(part, "if it is", span.start)
 
-    def branch(self, keyword: str, name: str, here: Here, part: Json, span: Span) -> Iterator[Entry]:
+    def branch(self, keyword: str, name: str, here: Here, part: Json, span: Span) -> Iterator[ExplanationEntry]:
         """What holds where the condition does, or does not."""
-        if here.draft < Draft.DRAFT_7 or here.other("if") is None:
-            why = "it begins with draft 7" if here.draft < Draft.DRAFT_7 else "there is no `if` beside it"
+        if here.draft < SchemaDraft.DRAFT_7 or here.other("if") is None:
+            why = "it begins with draft 7" if here.draft < SchemaDraft.DRAFT_7 else "there is no `if` beside it"
             yield _idle(keyword, why, span)
         else:
             yield self.schema(part, name, span.start)
 
-    def single(self, keyword: str, name: str, here: Here, part: Json, span: Span) -> Iterator[Entry]:
+    def single(self, keyword: str, name: str, here: Here, part: Json, span: Span) -> Iterator[ExplanationEntry]:
         """A keyword that holds one schema for many things."""
         yield self.schema(part, if_it_is(here, keyword) + name, span.start)
 
 
-def _idle(keyword: str, why: str, span: Span) -> Entry:
-    return Entry(f"{quoted(keyword)} does not count: {why}", span)
+def _idle(keyword: str, why: str, span: Span) -> ExplanationEntry:
+    return ExplanationEntry(f"{quoted(keyword)} does not count: {why}", span)
 
 
 def if_it_is(here: Here, keyword: str) -> str:
@@ -341,28 +343,28 @@ def _places(text: str, span: Span) -> list[int]:
     return [*(letter.start() for letter in letters), span.end - 1]
 
 
-def _moved(entry: Entry, places: list[int]) -> Entry:
+def _moved(entry: ExplanationEntry, places: list[int]) -> ExplanationEntry:
     """An entry of a pattern at its place in the schema."""
     span = Span(places[entry.span.start], places[entry.span.end])
     inner = nothing if entry.is_leaf else lambda: (_moved(one, places) for one in entry.inner())
-    return Entry(entry.text, span, inner)
+    return ExplanationEntry(entry.text, span, inner)
 
 
 _UNTOLD: Final = "that nothing else here describes"
-_STRUCTURES: Final[dict[str, Callable[[SchemaTelling, Here, Json, Span], Iterator[Entry]]]] = {
-    "properties": SchemaTelling.properties,
-    "$defs": SchemaTelling.definitions,
-    "definitions": SchemaTelling.definitions,
-    "patternProperties": SchemaTelling.pattern_properties,
-    "additionalProperties": SchemaTelling.additional_properties,
-    "dependencies": SchemaTelling.dependencies,
-    "dependentRequired": SchemaTelling.dependencies,
-    "dependentSchemas": SchemaTelling.dependencies,
-    "items": SchemaTelling.items,
-    "additionalItems": SchemaTelling.additional_items,
-    "prefixItems": SchemaTelling.prefix_items,
-    "contains": SchemaTelling.contains,
-    "if": SchemaTelling.condition,
+_STRUCTURES: Final[dict[str, Callable[[SchemaExplanationWriter, Here, Json, Span], Iterator[ExplanationEntry]]]] = {
+    "properties": SchemaExplanationWriter.properties,
+    "$defs": SchemaExplanationWriter.definitions,
+    "definitions": SchemaExplanationWriter.definitions,
+    "patternProperties": SchemaExplanationWriter.pattern_properties,
+    "additionalProperties": SchemaExplanationWriter.additional_properties,
+    "dependencies": SchemaExplanationWriter.dependencies,
+    "dependentRequired": SchemaExplanationWriter.dependencies,
+    "dependentSchemas": SchemaExplanationWriter.dependencies,
+    "items": SchemaExplanationWriter.items,
+    "additionalItems": SchemaExplanationWriter.additional_items,
+    "prefixItems": SchemaExplanationWriter.prefix_items,
+    "contains": SchemaExplanationWriter.contains,
+    "if": SchemaExplanationWriter.condition,
     "then": lambda telling, *given: telling.branch("then", "then it is also", *given),
     "else": lambda telling, *given: telling.branch("else", "otherwise it is also", *given),
     "propertyNames": lambda telling, *given: telling.single("propertyNames", "every key", *given),

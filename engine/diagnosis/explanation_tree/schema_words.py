@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 
 from engine.diagnosis.explanation_tree.characters import joined
 from engine.matching.explanation_text import LONGEST_EXCERPT, quoted
-from engine.notations.json_schema.dialects import Draft, draft_name, draft_of
+from engine.notations.json_schema.dialects import SchemaDraft, draft_name, draft_of
 from engine.notations.json_schema.formats import NAMES
 from engine.notations.json_schema.json_tree import Json
 from engine.source import SourceText
@@ -53,7 +53,7 @@ class Here:
 
     node: Json
     source: SourceText
-    draft: Draft
+    draft: SchemaDraft
 
     def other(self, keyword: str) -> Json | None:
         """Another keyword of the same schema."""
@@ -112,7 +112,7 @@ def _dynamic(_here: Here, part: Json) -> str:
 
 
 def _recursive(here: Here, _part: Json) -> str:
-    if here.draft > Draft.DRAFT_2019:
+    if here.draft > SchemaDraft.DRAFT_2019:
         return Idle("only draft 2019-09 has it")
     return "whatever this whole schema allows, or the outermost one that is `$recursiveAnchor`"
 
@@ -211,7 +211,7 @@ def _dialect(here: Here, part: Json) -> str:
 
 def _address(name: str) -> Words:
     def words(here: Here, part: Json) -> str:
-        if (here.draft is Draft.DRAFT_4) == (name == "id"):
+        if (here.draft is SchemaDraft.DRAFT_4) == (name == "id"):
             return f"its address is {here.cited(part)}"
         return Idle(f"in {draft_name(here.draft)} it is {quoted('$id' if name == 'id' else 'id')}")
 

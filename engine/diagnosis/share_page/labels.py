@@ -9,7 +9,7 @@ from typing import Final
 
 from engine.decoding.pipeline_settings import DEFAULT_ORDER, PipelineSettings, Strategy
 from engine.decoding.values import Chat, SamplerSettings
-from engine.document.shared_work import Work
+from engine.document.shared_work import SharedWork
 from engine.vocabulary.visible import visible
 
 _NOTATIONS: Final = {"regex": "regular expression", "gbnf": "GBNF", "json_schema": "JSON Schema"}
@@ -22,7 +22,7 @@ def shown(token: bytes | None, name: str, token_id: int) -> str:
     return name or (visible(token) if token else f"#{token_id}")
 
 
-def facts(work: Work) -> Iterator[str]:
+def facts(work: SharedWork) -> Iterator[str]:
     """How the grammar was read and the tokens were drawn, a few words each."""
     grammar = work.grammar
     if grammar.notation == "regex" and grammar.dialect != "python":

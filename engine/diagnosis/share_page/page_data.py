@@ -19,10 +19,10 @@ from typing import Any, Final
 from engine.automata.byte_automaton import DEAD
 from engine.compile import CompiledGrammar
 from engine.decoding.constraints.constraint import Constraint, GrammarConstraint
-from engine.decoding.values import COALESCED, FORCE, REPLAYED, FormerBranch, Step, Trace
+from engine.decoding.values import COALESCED, FORCE, REPLAYED, ArchivedBranch, Step, Trace
 from engine.diagnosis.share_page.labels import facts, generator, prompt_parts, rounded, short, shown
-from engine.diagnosis.verdicts.replay import Whose, replay_ids, replay_text
-from engine.document.shared_work import Work
+from engine.diagnosis.verdicts.replay import TokenSource, replay_ids, replay_text
+from engine.document.shared_work import SharedWork
 from engine.matching.explanation import Reason
 from engine.source import CancelToken, LimitExceededError
 from engine.vocabulary import Vocabulary
@@ -43,8 +43,8 @@ _MOST_JUDGED: Final = 20
 _MOST_IDS: Final = 1 << 22
 
 
-def told(
-    work: Work, language: CompiledGrammar | None, vocabulary: Vocabulary | None, cancel: CancelToken | None = None
+def build_page_data(
+    work: SharedWork, language: CompiledGrammar | None, vocabulary: Vocabulary | None, cancel: CancelToken | None = None
 ) -> dict[str, Any]:
     """All that a page shows, as JSON data.
 
@@ -81,7 +81,7 @@ def told(
 
 class _Teller:
     def __init__(
-        self, work: Work, language: CompiledGrammar | None, vocabulary: Vocabulary | None, cancel: CancelToken
+        self, work: SharedWork, language: CompiledGrammar | None, vocabulary: Vocabulary | None, cancel: CancelToken
     ) -> None:
         self._work = work
         self._trace: Trace = work.trace
@@ -238,7 +238,7 @@ class _Teller:
             "text": self._text(steps),
         }
 
-    def _former(self, former: FormerBranch) -> dict[str, Any]:
+    def _former(self, former: ArchivedBranch) -> dict[str, Any]:
         first = len(self.steps)
         self.steps += [self._told_step(step, None, is_illegal=False) for step in former.steps]
         prompt = " ".join(text for _, text in prompt_parts(former.prompt))
@@ -261,7 +261,7 @@ class _Teller:
             return "", ""
         try:
             if self._given is not None and all(self._is_known(step.token_id, step.token) for step in steps):
-                whose, ids = Whose(self._given), [step.token_id for step in steps]
+                whose, ids = TokenSource(self._given), [step.token_id for step in steps]
                 budget = self._work.max_tokens if len(steps) == self._work.max_tokens else None  # else it may go on
                 found = replay_ids(language, ids, whose, budget=budget, advise=False, cancel=self._cancel)
             elif language.automaton.token_elements:
@@ -289,9 +289,11 @@ def _vocabulary_of(trace: Trace) -> Vocabulary | None:
     for node in trace.nodes:
         step = node.step
         asked = step.top if step.was_asked else ()
-        told = [(step.token_id, step.token, step.name, step.chosen_by != FORCE and node.id not in trace.illegal)]
-        told += [(one.token_id, one.token, one.name, one.allowed) for one in asked]
-        for token_id, token, name, is_allowed in told:
+        build_page_data = [
+            (step.token_id, step.token, step.name, step.chosen_by != FORCE and node.id not in trace.illegal)
+        ]
+        build_page_data += [(one.token_id, one.token, one.name, one.allowed) for one in asked]
+        for token_id, token, name, is_allowed in build_page_data:
             if token_id < 0:
                 continue
             tokens[token_id] = token

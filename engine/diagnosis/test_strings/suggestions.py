@@ -14,7 +14,7 @@ from engine.automata.rtn.rule_automata import RuleAutomata
 from engine.compile import CompiledGrammar
 from engine.diagnosis.test_strings.coverage import uses_of
 from engine.diagnosis.test_strings.values import EdgeKey, EdgeRow, RuleRow, Suggestion, SuggestionKind
-from engine.diagnosis.test_strings.witnesses import ShortestWays
+from engine.diagnosis.test_strings.witnesses import ShortestWitnesses
 from engine.source import CancelToken, LimitExceededError
 from engine.vocabulary.visible import visible
 
@@ -54,7 +54,7 @@ def by_rule(
     cancel: CancelToken | None = None,
 ) -> tuple[Suggestion, ...]:
     """A text for each rule, then for each edge, that no text uses yet; what one of them uses needs no other."""
-    ways = ShortestWays(automata)
+    ways = ShortestWitnesses(automata)
     made: dict[str, Suggestion] = {}
     used_rules, used_edges = set[int](), set[EdgeKey]()
 

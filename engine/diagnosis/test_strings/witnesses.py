@@ -27,7 +27,7 @@ class _Edge:
     called: int | None = None
 
 
-class ShortestWays:
+class ShortestWitnesses:
     """Of one grammar. A text is None where only tokens taken whole lead on."""
 
     def __init__(self, automata: RuleAutomata) -> None:

@@ -7,11 +7,11 @@ from which the end could not be reached any more is found by halving.
 
 from __future__ import annotations
 
-from engine.analysis.token_completion import fewest_tokens
+from engine.analysis.token_completion import search_token_completion
 from engine.compile import CompiledGrammar
-from engine.diagnosis.verdicts.replay_walk import Walk
+from engine.diagnosis.verdicts.replay_walk import ReplayWalk
 from engine.diagnosis.verdicts.tokenisation import Tokens
-from engine.diagnosis.verdicts.verdict import Ending
+from engine.diagnosis.verdicts.verdict import CompletionBudget
 from engine.source import CancelToken
 from engine.vocabulary import Vocabulary
 
@@ -24,12 +24,12 @@ NODES_OF_ALL_LOOKS = 2_000_000
 
 def ending_of(
     grammar: CompiledGrammar,
-    walked: Walk,
+    walked: ReplayWalk,
     tokens: Tokens | None,
     vocabulary: Vocabulary | None,
     budget: int | None,
     cancel: CancelToken | None = None,
-) -> Ending:
+) -> CompletionBudget:
     """The shortest legal ending behind the legal part of an output.
 
     Args:
@@ -47,12 +47,12 @@ def ending_of(
     in_bytes = automaton.shortest_completion(walked.last, EFFORT, cancel)
     used = None if tokens is None else _tokens_within(tokens, walked.legal)
     if vocabulary is None:
-        return Ending(in_bytes, used=used, budget=budget)
-    found = fewest_tokens(automaton, vocabulary, walked.last, NODES, cancel)
+        return CompletionBudget(in_bytes, used=used, budget=budget)
+    found = search_token_completion(automaton, vocabulary, walked.last, NODES, cancel)
     late_at = late_needs = None
     if budget is not None and used is not None and tokens is not None and found.at_least is not None:
         late_at, late_needs = _late(grammar, walked, tokens, vocabulary, budget, used, cancel)
-    return Ending(
+    return CompletionBudget(
         in_bytes,
         found.at_least,
         found.at_most,
@@ -84,14 +84,16 @@ class _Needs:
         if configuration not in self._known:
             effort = min(NODES, self._left)
             self._left -= effort // 2  # few searches take all that they may
-            found = fewest_tokens(self._grammar.automaton, self._vocabulary, configuration, effort, self._cancel)
+            found = search_token_completion(
+                self._grammar.automaton, self._vocabulary, configuration, effort, self._cancel
+            )
             self._known[configuration] = found.at_least
         return self._known[configuration]
 
 
 def _late(
     grammar: CompiledGrammar,
-    walked: Walk,
+    walked: ReplayWalk,
     tokens: Tokens,
     vocabulary: Vocabulary,
     budget: int,

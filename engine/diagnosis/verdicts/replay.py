@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from engine.compile import CompiledGrammar
 from engine.diagnosis.verdicts.completion_budget import ending_of
 from engine.diagnosis.verdicts.relaxed_options import relaxed_for_verdict, unusual_spellings, what_would_help
-from engine.diagnosis.verdicts.replay_walk import Walk, circles, walk
+from engine.diagnosis.verdicts.replay_walk import ReplayWalk, circles, walk
 from engine.diagnosis.verdicts.sentences import notes_on, on_unusual_spelling, sentence_on
 from engine.diagnosis.verdicts.tokenisation import (
     Tokens,
@@ -28,11 +28,18 @@ from engine.diagnosis.verdicts.tokenisation import (
     own_spelling,
     spelled_text,
 )
-from engine.diagnosis.verdicts.verdict import Failure, Outcome, ReplayedToken, TokenState, Verdict, place_in
+from engine.diagnosis.verdicts.verdict import (
+    Failure,
+    ReplayedToken,
+    ReplayedTokenState,
+    Verdict,
+    VerdictOutcome,
+    place_in,
+)
 from engine.diagnosis.verdicts.wrappers import beginning
 from engine.document.saved_traces import STOP, SavedTrace
 from engine.matching import Matcher
-from engine.matching.stack_verdicts import elements, verdicts
+from engine.matching.stack_verdicts import elements, stack_verdicts_of
 from engine.models.tokenizer_spelling import Spell
 from engine.notations.json_schema.pointers import pointers
 from engine.source import CancelToken, EngineError, GrammarError, Severity, Span
@@ -41,7 +48,7 @@ from engine.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True, slots=True)
-class Whose:
+class TokenSource:
     """Whose tokens an output is made of.
 
     Attributes:
@@ -56,7 +63,7 @@ class Whose:
 def replay_text(
     grammar: CompiledGrammar,
     text: bytes,
-    whose: Whose | None = None,
+    whose: TokenSource | None = None,
     *,
     budget: int | None = None,
     finish: str = "",
@@ -89,7 +96,7 @@ def replay_text(
 def replay_ids(
     grammar: CompiledGrammar,
     ids: Sequence[int],
-    whose: Whose,
+    whose: TokenSource,
     *,
     budget: int | None = None,
     finish: str = "",
@@ -123,7 +130,7 @@ def replay_pieces(
 def replay_saved(
     grammar: CompiledGrammar,
     saved: SavedTrace,
-    whose: Whose | None = None,
+    whose: TokenSource | None = None,
     *,
     budget: int | None = None,
     finish: str = "",
@@ -142,7 +149,7 @@ def verdict_on_error(error: GrammarError, output: bytes = b"") -> Verdict:
     line, column = error.source.line_column(first.span.start)
     sentence = f"The grammar does not compile: line {line}, column {column}: {first.message}."
     notes = (f"{first.hint}.",) if first.hint else ()
-    return Verdict(Outcome.GRAMMAR_ERROR, sentence, notes, output, diagnostics=error.diagnostics)
+    return Verdict(VerdictOutcome.GRAMMAR_ERROR, sentence, notes, output, diagnostics=error.diagnostics)
 
 
 class _Replay:
@@ -153,7 +160,7 @@ class _Replay:
         grammar: CompiledGrammar,
         data: bytes,
         tokens: Tokens | None,
-        whose: Whose | None,
+        whose: TokenSource | None,
         budget: int | None,
         finish: str,
         cancel: CancelToken | None,
@@ -190,7 +197,7 @@ class _Replay:
         return found
 
     def _judge(self) -> Verdict:
-        blank = Verdict(Outcome.EMPTY_LANGUAGE, "", data=self._data, diagnostics=self._grammar.diagnostics)
+        blank = Verdict(VerdictOutcome.EMPTY_LANGUAGE, "", data=self._data, diagnostics=self._grammar.diagnostics)
         if self._grammar.is_empty:
             return replace(blank, sentence=sentence_on(blank, self._grammar.source), notes=self._notes(blank))
         if self._tokens is None and self._whose is not None:
@@ -204,7 +211,7 @@ class _Replay:
 
     def _notes(self, found: Verdict) -> tuple[str, ...]:
         notes = notes_on(found, self._grammar.source, self._finish, is_schema=self._is_json)
-        is_about = found.failure is not None and found.outcome in (Outcome.ILLEGAL, Outcome.TEXT_BEFORE)
+        is_about = found.failure is not None and found.outcome in (VerdictOutcome.ILLEGAL, VerdictOutcome.TEXT_BEFORE)
         if not (self._advises and is_about):
             return notes
         front = found.skipped[0] if found.skipped else 0
@@ -239,29 +246,31 @@ class _Replay:
             cut_escape=is_prefix and not accepting and self._is_json and is_in_escape(data[front:]),
             tokens=self._replayed(walked, front, is_prefix=is_prefix, foreign=foreign),
         )
-        if accepting and (is_prefix or found.outcome in (Outcome.TEXT_AFTER, Outcome.TEXT_BEFORE)):
+        if accepting and (is_prefix or found.outcome in (VerdictOutcome.TEXT_AFTER, VerdictOutcome.TEXT_BEFORE)):
             return found
         vocabulary = None if self._whose is None else self._whose.vocabulary
         ending = ending_of(self._grammar, walked, tokens, vocabulary, self._budget, self._cancel)
         found = replace(found, ending=ending)
-        if found.outcome is Outcome.CUT_OFF and any(c.blank and c.at_end for c in found.circles):
-            found = replace(found, outcome=Outcome.CIRCLES)
+        if found.outcome is VerdictOutcome.CUT_OFF and any(c.blank and c.at_end for c in found.circles):
+            found = replace(found, outcome=VerdictOutcome.CIRCLES)
         return found
 
     @property
     def _is_json(self) -> bool:
         return self._grammar.notation == "json_schema"
 
-    def _outcome(self, walked: Walk, front: int, *, is_prefix: bool, accepting: bool, foreign: int | None) -> Outcome:
+    def _outcome(
+        self, walked: ReplayWalk, front: int, *, is_prefix: bool, accepting: bool, foreign: int | None
+    ) -> VerdictOutcome:
         if front:
-            return Outcome.TEXT_BEFORE
+            return VerdictOutcome.TEXT_BEFORE
         if is_prefix:
-            return Outcome.COMPLETE if accepting else Outcome.CUT_OFF
+            return VerdictOutcome.COMPLETE if accepting else VerdictOutcome.CUT_OFF
         if foreign is not None and self._tokens is not None and walked.legal == self._tokens.starts[foreign]:
-            return Outcome.FOREIGN
-        return Outcome.TEXT_AFTER if accepting and walked.legal else Outcome.ILLEGAL
+            return VerdictOutcome.FOREIGN
+        return VerdictOutcome.TEXT_AFTER if accepting and walked.legal else VerdictOutcome.ILLEGAL
 
-    def _failure(self, walked: Walk, front: int, foreign: int | None) -> Failure:
+    def _failure(self, walked: ReplayWalk, front: int, foreign: int | None) -> Failure:
         automaton, grammar, at = self._automaton, self._grammar, walked.last
         token = foreign
         if token is None and self._tokens is not None:
@@ -272,11 +281,11 @@ class _Replay:
             accepting=automaton.accepts(at),
             elements=elements(automaton, grammar, at),
             spans=self._nearest_first(automaton.spans(at), walked, front),
-            stacks=verdicts(grammar, at),
+            stacks=stack_verdicts_of(grammar, at),
             missing=self._missing(walked, front),
         )
 
-    def _nearest_first(self, spans: tuple[Span, ...], walked: Walk, front: int) -> tuple[Span, ...]:
+    def _nearest_first(self, spans: tuple[Span, ...], walked: ReplayWalk, front: int) -> tuple[Span, ...]:
         """The places of a schema with those first that are about the property whose value comes next."""
         if not self._is_json:
             return spans
@@ -291,7 +300,7 @@ class _Replay:
 
         return tuple(sorted(spans, key=is_other))
 
-    def _missing(self, walked: Walk, front: int) -> tuple[str, ...]:
+    def _missing(self, walked: ReplayWalk, front: int) -> tuple[str, ...]:
         """What an object lacks that was to be closed."""
         here = self._data[walked.legal : walked.legal + 1]
         if not self._is_json or here != b"}" or is_in_string(self._data[front : walked.legal]):
@@ -299,7 +308,9 @@ class _Replay:
         completion = self._automaton.shortest_completion(walked.last, 2_000, self._cancel)
         return () if completion.text is None else added_properties(completion.text)
 
-    def _replayed(self, walked: Walk, front: int, *, is_prefix: bool, foreign: int | None) -> tuple[ReplayedToken, ...]:
+    def _replayed(
+        self, walked: ReplayWalk, front: int, *, is_prefix: bool, foreign: int | None
+    ) -> tuple[ReplayedToken, ...]:
         tokens = self._tokens
         if tokens is None:
             return ()
@@ -307,17 +318,19 @@ class _Replay:
         has_failed = False
         for index, (token_id, piece) in enumerate(zip(tokens.ids, tokens.pieces, strict=True)):
             start, end = starts[index], starts[index + 1]
-            state = TokenState.LEGAL
+            state = ReplayedTokenState.LEGAL
             if has_failed:
-                state = TokenState.BEYOND
+                state = ReplayedTokenState.BEYOND
             elif tokens.ends and index == len(tokens.ids) - 1:
                 is_end = is_prefix and self._automaton.accepts(walked.last)
-                state = TokenState.END if is_end else TokenState.ILLEGAL
+                state = ReplayedTokenState.END if is_end else ReplayedTokenState.ILLEGAL
             elif index == foreign or end > walked.legal:
-                state, has_failed = TokenState.ILLEGAL, True
+                state, has_failed = ReplayedTokenState.ILLEGAL, True
             elif start < front:
-                state = TokenState.ILLEGAL
-            forced = bool(piece) and state is TokenState.LEGAL and start >= front and all(walked.forced[start:end])
+                state = ReplayedTokenState.ILLEGAL
+            forced = (
+                bool(piece) and state is ReplayedTokenState.LEGAL and start >= front and all(walked.forced[start:end])
+            )
             made.append(ReplayedToken(token_id, piece, tokens.names[index], start, state, forced))
         return tuple(made)
 
@@ -333,12 +346,12 @@ class _Replay:
         legal = 0
         for index, (token_id, piece) in enumerate(zip(tokens.ids, tokens.pieces, strict=True)):
             assert token_id is not None
-            state = TokenState.BEYOND
+            state = ReplayedTokenState.BEYOND
             if failure is None:
                 is_end = tokens.ends and index == len(tokens.ids) - 1
-                state = TokenState.END if is_end else TokenState.LEGAL
+                state = ReplayedTokenState.END if is_end else ReplayedTokenState.LEGAL
                 if not matcher.accept(token_id):
-                    state = TokenState.ILLEGAL
+                    state = ReplayedTokenState.ILLEGAL
                     why = matcher.explain(token_id)
                     legal = tokens.starts[index] + (why.offset or 0)
                     place = place_in(self._data, legal, index)
@@ -349,12 +362,12 @@ class _Replay:
             made.append(ReplayedToken(token_id, piece, tokens.names[index], tokens.starts[index], state))
         accepting = matcher.is_accepting
         if failure is None or (tokens.ends and failure.place.token == len(tokens.ids) - 1):
-            outcome = Outcome.COMPLETE if accepting else Outcome.CUT_OFF
+            outcome = VerdictOutcome.COMPLETE if accepting else VerdictOutcome.CUT_OFF
             failure = None
         elif tokens.foreign == failure.place.token:
-            outcome = Outcome.FOREIGN
+            outcome = VerdictOutcome.FOREIGN
         else:
-            outcome = Outcome.TEXT_AFTER if accepting and legal else Outcome.ILLEGAL
+            outcome = VerdictOutcome.TEXT_AFTER if accepting and legal else VerdictOutcome.ILLEGAL
         found = replace(
             blank,
             outcome=outcome,
@@ -366,9 +379,9 @@ class _Replay:
         )
         if accepting:
             return found
-        walked = Walk((matcher.configuration,), legal, ())
+        walked = ReplayWalk((matcher.configuration,), legal, ())
         ending = ending_of(self._grammar, walked, None, whose.vocabulary, None, self._cancel)
-        used = sum(token.state is TokenState.LEGAL for token in made)
+        used = sum(token.state is ReplayedTokenState.LEGAL for token in made)
         return replace(found, ending=replace(ending, used=used, budget=self._budget))
 
     # ------------------------------------------------------------------ how it was spelled, and what would help
@@ -387,7 +400,7 @@ class _Replay:
         return replace(found, divergence=differs, is_canonical=differs is None)
 
 
-def _behind(walked: Walk, front: int) -> Walk:
+def _behind(walked: ReplayWalk, front: int) -> ReplayWalk:
     """A walk that began later, with the bytes counted from the first one of the output."""
     pad = (walked.configurations[0],) * front
-    return Walk((*pad, *walked.configurations), walked.legal + front, (*((False,) * front), *walked.forced))
+    return ReplayWalk((*pad, *walked.configurations), walked.legal + front, (*((False,) * front), *walked.forced))

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.automata.byte_automaton import DEAD, Runtime
-from engine.diagnosis.verdicts.verdict import ByteRange, Circle
+from engine.automata.byte_automaton import DEAD, ByteAutomaton
+from engine.diagnosis.verdicts.verdict import ByteRange, OutputLoop
 from engine.source import CancelToken, Span
 
 BLANKS = frozenset(b" \t\r\n")
@@ -23,7 +23,7 @@ _CHECK_EVERY = 512
 
 
 @dataclass(frozen=True, slots=True)
-class Walk:
+class ReplayWalk:
     """What became of some bytes.
 
     Attributes:
@@ -52,7 +52,7 @@ class Walk:
         return tuple(found)
 
 
-def walk(automaton: Runtime, data: bytes, cancel: CancelToken | None = None) -> Walk:
+def walk(automaton: ByteAutomaton, data: bytes, cancel: CancelToken | None = None) -> ReplayWalk:
     """Follow bytes through an automaton, until one cannot stand.
 
     Raises:
@@ -73,10 +73,10 @@ def walk(automaton: Runtime, data: bytes, cancel: CancelToken | None = None) -> 
         forced.append(known[at])
         configurations.append(after)
         at = after
-    return Walk(tuple(configurations), len(forced), tuple(forced))
+    return ReplayWalk(tuple(configurations), len(forced), tuple(forced))
 
 
-def reach(automaton: Runtime, data: bytes) -> int:
+def reach(automaton: ByteAutomaton, data: bytes) -> int:
     """How many bytes are legal."""
     at = automaton.start
     for index, byte in enumerate(data):
@@ -87,21 +87,23 @@ def reach(automaton: Runtime, data: bytes) -> int:
     return len(data)
 
 
-def circles(automaton: Runtime, data: bytes, walked: Walk) -> tuple[Circle, ...]:
+def circles(automaton: ByteAutomaton, data: bytes, walked: ReplayWalk) -> tuple[OutputLoop, ...]:
     """The parts of the legal bytes that came back to where they were: blanks anywhere, other text at the end."""
     found = [
-        Circle((start, end), period, blank=True, at_end=end == walked.legal, spans=_spans(automaton, data, walked, end))
+        OutputLoop(
+            (start, end), period, blank=True, at_end=end == walked.legal, spans=_spans(automaton, data, walked, end)
+        )
         for start, end in _blank_runs(data[: walked.legal])
         if end - start >= LEAST_BLANKS and (period := _period_of_configurations(walked, start, end))
     ]
     if not (found and found[-1].at_end) and (repeated := _repeated_text(data, walked)) is not None:
         start, period = repeated
         spans = _spans(automaton, data, walked, walked.legal)
-        found.append(Circle((start, walked.legal), period, blank=False, at_end=True, spans=spans))
+        found.append(OutputLoop((start, walked.legal), period, blank=False, at_end=True, spans=spans))
     return tuple(found)
 
 
-def _leaves_no_choice(automaton: Runtime, configuration: int) -> bool:
+def _leaves_no_choice(automaton: ByteAutomaton, configuration: int) -> bool:
     if automaton.accepts(configuration) or automaton.token_sets(configuration):
         return False
     expected = automaton.expected(configuration)
@@ -120,13 +122,13 @@ def _blank_runs(data: bytes) -> list[ByteRange]:
     return runs
 
 
-def _period_of_configurations(walked: Walk, start: int, end: int) -> int:
+def _period_of_configurations(walked: ReplayWalk, start: int, end: int) -> int:
     """After how many bytes the last configuration of a range was there before within it; 0 where it was not."""
     last = walked.configurations[end]
     return next((end - at for at in range(end - 1, start - 1, -1) if walked.configurations[at] == last), 0)
 
 
-def _repeated_text(data: bytes, walked: Walk) -> tuple[int, int] | None:
+def _repeated_text(data: bytes, walked: ReplayWalk) -> tuple[int, int] | None:
     """Where the same text begins to come again and again up to the end, and the length of a turn."""
     end = walked.legal
     for period in range(1, min(LONGEST_TURN, end // LEAST_TURNS) + 1):
@@ -140,7 +142,7 @@ def _repeated_text(data: bytes, walked: Walk) -> tuple[int, int] | None:
     return None
 
 
-def _spans(automaton: Runtime, data: bytes, walked: Walk, end: int) -> tuple[Span, ...]:
+def _spans(automaton: ByteAutomaton, data: bytes, walked: ReplayWalk, end: int) -> tuple[Span, ...]:
     """What in the grammar reads the last byte of a part."""
     byte_class = int(automaton.class_of_byte[data[end - 1]])
     return automaton.edge_spans(walked.configurations[end - 1], byte_class)

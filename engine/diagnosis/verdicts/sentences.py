@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from engine.diagnosis.verdicts.relaxed_options import UnusualSpelling
-from engine.diagnosis.verdicts.verdict import Circle, Ending, Failure, Outcome, Spelled, TokenState, Verdict, place_in
+from engine.diagnosis.verdicts.verdict import (
+    CompletionBudget,
+    Failure,
+    OutputLoop,
+    ReplayedTokenState,
+    SpellingOrigin,
+    Verdict,
+    VerdictOutcome,
+    place_in,
+)
 from engine.diagnosis.verdicts.wrappers import front_kind, tail_kind
 from engine.document.saved_traces import CONTEXT, LENGTH, STOP
 from engine.matching.explanation_text import MOST_PROPERTIES, culprit, listed, quoted, stands_at
@@ -17,23 +26,23 @@ _PLACE = ", by the grammar's"
 def sentence_on(found: Verdict, source: SourceText, finish: str = "") -> str:
     """The verdict in one sentence."""
     match found.outcome:
-        case Outcome.COMPLETE:
+        case VerdictOutcome.COMPLETE:
             return _complete(found)
-        case Outcome.CUT_OFF:
+        case VerdictOutcome.CUT_OFF:
             return _cut_off(found, finish)
-        case Outcome.CIRCLES:
+        case VerdictOutcome.CIRCLES:
             return _circling(found, source)
-        case Outcome.ILLEGAL:
+        case VerdictOutcome.ILLEGAL:
             return _illegal(found, source)
-        case Outcome.TEXT_AFTER:
+        case VerdictOutcome.TEXT_AFTER:
             return _text_after(found)
-        case Outcome.TEXT_BEFORE:
+        case VerdictOutcome.TEXT_BEFORE:
             return _text_before(found)
-        case Outcome.FOREIGN:
+        case VerdictOutcome.FOREIGN:
             return _foreign(found)
-        case Outcome.EMPTY_LANGUAGE:
+        case VerdictOutcome.EMPTY_LANGUAGE:
             return "No text matches this grammar, so no output is ever legal."
-        case Outcome.GRAMMAR_ERROR:
+        case VerdictOutcome.GRAMMAR_ERROR:
             return found.sentence
 
 
@@ -98,7 +107,7 @@ def _cut_off(found: Verdict, finish: str) -> str:
     return f"{how.get(finish, 'Not complete: legal so far, but it ends at')} {where}{_needs(ending)}."
 
 
-def _needs(ending: Ending) -> str:
+def _needs(ending: CompletionBudget) -> str:
     if ending.is_dead_end:
         return ", and no tokens of this vocabulary complete it"
     least, most, text = ending.in_bytes.at_least, ending.in_bytes.at_most, ending.in_bytes.text
@@ -175,11 +184,15 @@ def _foreign(found: Verdict) -> str:
 
 def _on_ending(found: Verdict, finish: str) -> list[str]:
     ending = found.ending
-    if found.outcome is Outcome.COMPLETE and finish == LENGTH:
+    if found.outcome is VerdictOutcome.COMPLETE and finish == LENGTH:
         return ["The budget ended the generation, though the output was complete: it could have gone on."]
-    if found.outcome is Outcome.COMPLETE and finish == CONTEXT:
+    if found.outcome is VerdictOutcome.COMPLETE and finish == CONTEXT:
         return ["The model's context was full, though the output was complete: it could have gone on."]
-    if ending is None or found.outcome not in (Outcome.CUT_OFF, Outcome.CIRCLES, Outcome.TEXT_BEFORE):
+    if ending is None or found.outcome not in (
+        VerdictOutcome.CUT_OFF,
+        VerdictOutcome.CIRCLES,
+        VerdictOutcome.TEXT_BEFORE,
+    ):
         return []
     notes = []
     size = f"{ending.budget or 0:,} tokens"
@@ -196,7 +209,7 @@ def _on_ending(found: Verdict, finish: str) -> list[str]:
         )
     if ending.budget is not None and (ending.used or 0) > ending.budget:
         notes.append(f"The output has more tokens than the {limit}: they were cut otherwise, or another limit applied.")
-    if ending.is_dead_end and found.outcome is Outcome.CIRCLES:  # else the sentence says it
+    if ending.is_dead_end and found.outcome is VerdictOutcome.CIRCLES:  # else the sentence says it
         notes.append("No tokens of this vocabulary complete it: this is a dead end.")
     if ending.budget is not None and ending.in_bytes.text:
         notes.append(f"The shortest legal ending is {quoted(_short(ending.in_bytes.text))}.")
@@ -204,7 +217,7 @@ def _on_ending(found: Verdict, finish: str) -> list[str]:
         notes.append("The budget was not held against it: its tokens are not known.")
     if finish == STOP:
         last = found.tokens[-1] if found.tokens else None
-        if last is not None and last.state is TokenState.ILLEGAL and not last.data:
+        if last is not None and last.state is ReplayedTokenState.ILLEGAL and not last.data:
             notes.append(f"It ends with {quoted(last.name or 'an end token')}, where the grammar allows no end.")
         notes.append("An engine that enforces the grammar allows no end here: look for a stop string, or an end token.")
     return notes
@@ -212,12 +225,16 @@ def _on_ending(found: Verdict, finish: str) -> list[str]:
 
 def _on_failure(found: Verdict, source: SourceText) -> list[str]:
     failure = found.failure
-    if failure is None or found.outcome not in (Outcome.ILLEGAL, Outcome.TEXT_BEFORE, Outcome.FOREIGN):
+    if failure is None or found.outcome not in (
+        VerdictOutcome.ILLEGAL,
+        VerdictOutcome.TEXT_BEFORE,
+        VerdictOutcome.FOREIGN,
+    ):
         return []
     notes = []
     if failure.missing:
         notes.append(f"Expected there: {_expected(failure)}.")
-    if failure.spans and not (found.outcome is Outcome.ILLEGAL and _by(failure, source).startswith(_PLACE)):
+    if failure.spans and not (found.outcome is VerdictOutcome.ILLEGAL and _by(failure, source).startswith(_PLACE)):
         notes.append(f"The match stands at {stands_at(failure.spans, source)}.")
     if found.ending is not None and found.ending.in_bytes.text:
         notes.append(f"A legal ending from there on: {quoted(_short(found.ending.in_bytes.text))}.")
@@ -225,9 +242,9 @@ def _on_failure(found: Verdict, source: SourceText) -> list[str]:
 
 
 def _on_around(found: Verdict) -> list[str]:
-    if found.outcome is Outcome.TEXT_BEFORE:
+    if found.outcome is VerdictOutcome.TEXT_BEFORE:
         return ["Judge the output without it, or ask the model for nothing but the text itself."]
-    if found.outcome is Outcome.TEXT_AFTER:
+    if found.outcome is VerdictOutcome.TEXT_AFTER:
         return ["An engine stops there: look for a stop that came too late, or cut the rest off."]
     return []
 
@@ -245,7 +262,7 @@ def _on_cut(found: Verdict) -> list[str]:
 
 def _on_circles(found: Verdict, source: SourceText, *, is_schema: bool) -> list[str]:
     told = found.circles
-    if found.outcome is Outcome.CIRCLES:
+    if found.outcome is VerdictOutcome.CIRCLES:
         told = tuple(one for one in told if not (one.blank and one.at_end))
         if is_schema:
             notes = ["White space `flexible`, `one-space` or `compact` has no such circles."]
@@ -256,7 +273,7 @@ def _on_circles(found: Verdict, source: SourceText, *, is_schema: bool) -> list[
     return [*notes, *(_on_circle(found, one, source) for one in told)]
 
 
-def _on_circle(found: Verdict, circle: Circle, source: SourceText) -> str:
+def _on_circle(found: Verdict, circle: OutputLoop, source: SourceText) -> str:
     first, last = circle.range
     place = stands_at(circle.spans, source)
     where = f", at {place}" if place else ""
@@ -276,7 +293,7 @@ def _on_spelling(found: Verdict) -> list[str]:
         return [f"The tokenizer would have spelled it otherwise: {at} it writes {own}, not {given}."]
     if found.is_canonical:
         return ["Its tokens are those that the tokenizer itself would have written."]
-    if found.spelled is Spelled.FEWEST:
+    if found.spelled is SpellingOrigin.FEWEST:
         return ["The tokens are as few as spell the text: how the model cut it is not known."]
     return []
 

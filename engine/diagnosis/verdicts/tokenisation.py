@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from engine.analysis.token_successors import TokenSteps
-from engine.automata.byte_automaton import Runtime
-from engine.diagnosis.verdicts.verdict import Divergence, Spelled
+from engine.analysis.token_successors import TokenSuccessors
+from engine.automata.byte_automaton import ByteAutomaton
+from engine.diagnosis.verdicts.verdict import Divergence, SpellingOrigin
 from engine.models.tokenizer_spelling import Spell, tokenizer_spelling
 from engine.source import EngineError
 from engine.vocabulary import Vocabulary
@@ -30,7 +30,7 @@ class Tokens:
     ids: tuple[int | None, ...]
     pieces: tuple[bytes, ...]
     names: tuple[str, ...]
-    spelled: Spelled
+    spelled: SpellingOrigin
     ends: bool = False
     foreign: int | None = None
 
@@ -69,23 +69,25 @@ def given_ids(ids: Sequence[int], vocabulary: Vocabulary) -> Tokens:
     pieces = tuple(vocabulary.token_bytes(token_id) or b"" for token_id in ids)
     foreign = next((i for i, piece in enumerate(pieces[: len(ids) - ends]) if not piece), None)
     names = tuple(vocabulary.special.get(token_id, "") for token_id in ids)
-    return Tokens(tuple(ids), pieces, names, Spelled.GIVEN, ends, foreign)
+    return Tokens(tuple(ids), pieces, names, SpellingOrigin.GIVEN, ends, foreign)
 
 
 def given_pieces(pieces: Sequence[bytes]) -> Tokens:
     """Tokens of which the bytes alone are known, as in a saved trace."""
     count = len(pieces)
-    return Tokens((None,) * count, tuple(pieces), ("",) * count, Spelled.GIVEN)
+    return Tokens((None,) * count, tuple(pieces), ("",) * count, SpellingOrigin.GIVEN)
 
 
-def spelled_text(data: bytes, vocabulary: Vocabulary, automaton: Runtime, spell: Spell | None = None) -> Tokens | None:
+def spelled_text(
+    data: bytes, vocabulary: Vocabulary, automaton: ByteAutomaton, spell: Spell | None = None
+) -> Tokens | None:
     """The tokens that spell a text; None where the vocabulary has none that do."""
     own = own_spelling(data, vocabulary, spell)
-    ids = TokenSteps(automaton, vocabulary).fewest(data) if own is None else own
+    ids = TokenSuccessors(automaton, vocabulary).fewest(data) if own is None else own
     if ids is None:
         return None
     pieces = tuple(vocabulary.token_bytes(token_id) or b"" for token_id in ids)
-    spelled = Spelled.FEWEST if own is None else Spelled.TOKENIZER
+    spelled = SpellingOrigin.FEWEST if own is None else SpellingOrigin.TOKENIZER
     return Tokens(tuple(ids), pieces, ("",) * len(ids), spelled)
 
 

@@ -16,7 +16,7 @@ ByteRange = tuple[int, int]
 """A half-open range of bytes of an output."""
 
 
-class Outcome(StrEnum):
+class VerdictOutcome(StrEnum):
     """What matters most of an output."""
 
     COMPLETE = "complete"  # all of it matches
@@ -30,7 +30,7 @@ class Outcome(StrEnum):
     GRAMMAR_ERROR = "grammar error"  # the grammar does not compile
 
 
-class Spelled(StrEnum):
+class SpellingOrigin(StrEnum):
     """Where the tokens of an output come from."""
 
     GIVEN = "given"  # the output came as tokens
@@ -38,7 +38,7 @@ class Spelled(StrEnum):
     FEWEST = "fewest"  # as few tokens as spell the text, for want of the tokenizer's own way
 
 
-class TokenState(StrEnum):
+class ReplayedTokenState(StrEnum):
     """What became of a token."""
 
     LEGAL = "legal"
@@ -48,7 +48,7 @@ class TokenState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class OutputPosition:
     """A place in an output.
 
     Attributes:
@@ -80,7 +80,7 @@ class ReplayedToken:
     data: bytes
     name: str
     start: int
-    state: TokenState
+    state: ReplayedTokenState
     forced: bool = False
 
 
@@ -98,7 +98,7 @@ class Failure:
         missing: the properties that the open object of a JSON Schema still needs.
     """
 
-    place: Place
+    place: OutputPosition
     expected: tuple[tuple[int, int], ...] = ()
     accepting: bool = False
     elements: tuple[str, ...] = ()
@@ -108,7 +108,7 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class CompletionBudget:
     """How far the end is from where the legal part of an output stops.
 
     Attributes:
@@ -141,7 +141,7 @@ class Ending:
 
 
 @dataclass(frozen=True, slots=True)
-class Circle:
+class OutputLoop:
     """A part of an output that came back to where it was.
 
     Attributes:
@@ -201,7 +201,7 @@ class Verdict:
         diagnostics: the findings about the grammar.
     """
 
-    outcome: Outcome
+    outcome: VerdictOutcome
     sentence: str
     notes: tuple[str, ...] = ()
     data: bytes = b""
@@ -209,11 +209,11 @@ class Verdict:
     is_prefix: bool = False
     is_complete: bool = False
     failure: Failure | None = None
-    ending: Ending | None = None
+    ending: CompletionBudget | None = None
     tokens: tuple[ReplayedToken, ...] = ()
-    spelled: Spelled | None = None
+    spelled: SpellingOrigin | None = None
     forced: tuple[ByteRange, ...] = ()
-    circles: tuple[Circle, ...] = ()
+    circles: tuple[OutputLoop, ...] = ()
     skipped: ByteRange | None = None
     divergence: Divergence | None = None
     is_canonical: bool | None = None
@@ -222,7 +222,7 @@ class Verdict:
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-def place_in(data: bytes, byte: int, token: int | None = None) -> Place:
+def place_in(data: bytes, byte: int, token: int | None = None) -> OutputPosition:
     """The place of a byte; a column counts characters, and what is broken as one each."""
     before = data[:byte].decode("utf-8", "replace")
     start = before.rfind("\n") + 1
@@ -230,4 +230,4 @@ def place_in(data: bytes, byte: int, token: int | None = None) -> Place:
     column = len(before) - start + 1
     if byte < len(data) and 0x80 <= data[byte] < 0xC0 and before.endswith("\ufffd"):
         column -= 1
-    return Place(byte, before.count("\n") + 1, max(1, column), token)
+    return OutputPosition(byte, before.count("\n") + 1, max(1, column), token)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from engine.automata.byte_automaton import Runtime
+from engine.automata.byte_automaton import ByteAutomaton
 from engine.diagnosis.verdicts.replay_walk import reach
 
 _FENCE = re.compile(rb"\s*```[\w+.-]*[ \t]*\r?\n")
@@ -24,7 +24,7 @@ NEARLY_ALL = 0.8  # the same of words among words
 MOST_FAILED_AT = 2  # what fails later began as it was meant
 
 
-def beginning(automaton: Runtime, data: bytes, legal: int) -> int:
+def beginning(automaton: ByteAutomaton, data: bytes, legal: int) -> int:
     """The byte at which what was meant begins: 0 where nothing speaks for another.
 
     Args:
@@ -69,7 +69,7 @@ def front_kind(front: bytes) -> str:
     return "other text"
 
 
-def _is_meant(automaton: Runtime, data: bytes, start: int, *, whole: bool = False) -> bool:
+def _is_meant(automaton: ByteAutomaton, data: bytes, start: int, *, whole: bool = False) -> bool:
     rest = data[start:]
     if not rest:
         return False

@@ -29,7 +29,7 @@ STEPS: Final = 120
 _BEHIND_TOKENS: Final = "What stands behind a token taken whole was not walked."
 
 
-class Side(Protocol):
+class Recogniser(Protocol):
     """An automaton over bytes that a walk can follow."""
 
     @property
@@ -46,7 +46,7 @@ class Side(Protocol):
         """Whether a text may end here."""
 
 
-class CompiledSide:
+class CompiledRecogniser:
     """A compiled grammar."""
 
     def __init__(self, compiled: CompiledGrammar) -> None:
@@ -54,20 +54,20 @@ class CompiledSide:
         self.start: int | None = None if compiled.is_empty else compiled.automaton.start
 
     def step(self, place: int, byte: int) -> int | None:
-        """As `Side`."""
+        """As `Recogniser`."""
         following = self._automaton.run(place, bytes((byte,)))
         return None if following == DEAD else following
 
     def expected(self, place: int) -> ByteRanges:
-        """As `Side`."""
+        """As `Recogniser`."""
         return join_ranges((self._automaton.expected(place),))
 
     def accepts(self, place: int) -> bool:
-        """As `Side`."""
+        """As `Recogniser`."""
         return self._automaton.accepts(place)
 
 
-class DfaSide:
+class DfaRecogniser:
     """A whole minimal automaton, all of whose states are live."""
 
     def __init__(self, dfa: ByteDfa) -> None:
@@ -79,15 +79,15 @@ class DfaSide:
         self._expected = [join_ranges(row) for row in ranges]
 
     def step(self, place: int, byte: int) -> int | None:
-        """As `Side`."""
+        """As `Recogniser`."""
         return self._dfa.step(place, byte)
 
     def expected(self, place: int) -> ByteRanges:
-        """As `Side`."""
+        """As `Recogniser`."""
         return self._expected[place]
 
     def accepts(self, place: int) -> bool:
-        """As `Side`."""
+        """As `Recogniser`."""
         return self._dfa.states[place].accepting
 
 
@@ -98,8 +98,8 @@ def scope_of(compiled: CompiledGrammar) -> str:
 
 def walk_side_by_side(
     job: ExportJob,
-    engine: Side,
-    export: Side,
+    engine: Recogniser,
+    export: Recogniser,
     *,
     holds_fewer: bool = False,
     walks: int = WALKS,
@@ -126,7 +126,7 @@ def walk_side_by_side(
     return followed(job, walks, lambda: _walk(engine, export, chance, steps, holds_fewer=holds_fewer))
 
 
-def _walk(engine: Side, export: Side, chance: random.Random, steps: int, *, holds_fewer: bool) -> int:
+def _walk(engine: Recogniser, export: Recogniser, chance: random.Random, steps: int, *, holds_fewer: bool) -> int:
     ours, theirs, text = engine.start, export.start, bytearray()
     if ours is None and theirs is not None:
         raise MismatchError("no text matches the grammar, but the export has some")

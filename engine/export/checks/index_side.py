@@ -12,7 +12,7 @@ from engine.export.target import MismatchError
 from engine.vocabulary import Vocabulary
 
 
-class IndexSide:
+class IndexRecogniser:
     """An index that was read back, as a walk follows it.
 
     Args:

@@ -12,12 +12,12 @@ from typing import TypeAlias
 from engine.automata.byte_classes import ByteRanges, join_ranges
 from engine.automata.dfa.dfa import ByteDfa
 from engine.automata.rtn.rule_automata import RuleAutomata
-from engine.export.checks.byte_walks import DfaSide, Side
+from engine.export.checks.byte_walks import DfaRecogniser, Recogniser
 
 
-def side_of(automata: ByteDfa | RuleAutomata) -> Side:
+def recogniser_of(automata: ByteDfa | RuleAutomata) -> Recogniser:
     """Automata as a side of a walk."""
-    return DfaSide(automata) if isinstance(automata, ByteDfa) else RuleSide(automata)
+    return DfaRecogniser(automata) if isinstance(automata, ByteDfa) else RuleRecogniser(automata)
 
 
 class _Position:
@@ -35,7 +35,7 @@ _Item: TypeAlias = tuple[int, int, _Position]
 """A rule, a state of it, and where it was called."""
 
 
-class RuleSide:
+class RuleRecogniser:
     """A grammar's rule automata; tokens taken whole are no bytes and are not followed."""
 
     def __init__(self, automata: RuleAutomata) -> None:
@@ -54,24 +54,24 @@ class RuleSide:
 
     @property
     def start(self) -> _Position | None:
-        """As `Side`."""
+        """As `Recogniser`."""
         if not self._rules:
             return None
         here = _Position(0)
         return self._close(here, [(0, 0, here)])
 
     def step(self, place: _Position, byte: int) -> _Position | None:
-        """As `Side`."""
+        """As `Recogniser`."""
         read = [(rule, self._rules[rule].dfa.step(state, byte), origin) for rule, state, origin in place.items]
         kernel = [(rule, state, origin) for rule, state, origin in read if state is not None]
         return self._close(_Position(place.at + 1), kernel) if kernel else None
 
     def expected(self, place: _Position) -> ByteRanges:
-        """As `Side`."""
+        """As `Recogniser`."""
         return join_ranges(ranges for rule, state, _ in place.items for ranges in self._ranges[rule][state])
 
     def accepts(self, place: _Position) -> bool:
-        """As `Side`."""
+        """As `Recogniser`."""
         return any(rule == 0 == origin.at and self._is_over(rule, state) for rule, state, origin in place.items)
 
     def _is_over(self, rule: int, state: int) -> bool:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from engine.compile import CompileOptions, compile_grammar
-from engine.export.checks.byte_walks import WALKS, CompiledSide, walk_side_by_side
+from engine.export.checks.byte_walks import WALKS, CompiledRecogniser, walk_side_by_side
 from engine.export.target import Check, ExportJob, MismatchError
 from engine.export.text.print_regex import Dialect
 from engine.grammar.options import NOTATIONS
@@ -37,7 +37,7 @@ def check_text(
     limits = replace(limits, source_length=max(limits.source_length, len(text)))
     with refused_as_mismatch():
         again = compile_grammar(notation, text, CompileOptions(dialect=dialect, limits=limits), cancel=job.cancel)
-    engine, export = CompiledSide(job.compiled), CompiledSide(again)
+    engine, export = CompiledRecogniser(job.compiled), CompiledRecogniser(again)
     walked, steps = walk_side_by_side(job, engine, export, holds_fewer=fewer, walks=walks)
     return Check(compared, walked, steps, scope)
 

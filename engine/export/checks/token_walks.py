@@ -27,7 +27,7 @@ _ILLEGAL: Final = 3
 _NAMED: Final = 5
 
 
-class TokenSide(Protocol):
+class TokenRecogniser(Protocol):
     """Something that says which tokens may come next."""
 
     @property
@@ -43,7 +43,7 @@ class TokenSide(Protocol):
 
 def walk_tokens(
     job: ExportJob,
-    side: TokenSide,
+    side: TokenRecogniser,
     *,
     holds_fewer: bool = False,
     walks: int = WALKS,
@@ -63,7 +63,7 @@ def walk_tokens(
 
 
 class _Walker:
-    def __init__(self, job: ExportJob, side: TokenSide, chance: random.Random, *, holds_fewer: bool) -> None:
+    def __init__(self, job: ExportJob, side: TokenRecogniser, chance: random.Random, *, holds_fewer: bool) -> None:
         self._job, self._side, self._chance, self._fewer = job, side, chance, holds_fewer
         self._vocabulary = job.need_vocabulary()
         self._first = np.array([token[0] if token else -1 for token in self._vocabulary.tokens], np.int16)

@@ -22,7 +22,7 @@ from engine.automata.rtn.rule_automata import CallEdge, RuleAutomata, RuleAutoma
 from engine.compile import CompiledGrammar
 from engine.compile.compiled import DRAWABLE_STATES
 from engine.export.graph.attributes import bytes_text, read_bytes_text, read_token_text, token_text
-from engine.export.schema.settings import Spelling
+from engine.export.schema.settings import NumberSpelling
 from engine.export.tables.rule_automata import automata_of_rules
 from engine.export.tables.schema_automata import schema_automata
 from engine.export.target import MismatchError
@@ -34,7 +34,7 @@ _NOWHERE: Final = Span(0, 0)
 
 
 def to_networkx(
-    compiled: CompiledGrammar, spelling: Spelling = Spelling.PLAIN, *, cancel: CancelToken | None = None
+    compiled: CompiledGrammar, spelling: NumberSpelling = NumberSpelling.PLAIN, *, cancel: CancelToken | None = None
 ) -> Any:
     """What a grammar compiles to, as a `networkx.MultiDiGraph`.
 
@@ -52,7 +52,7 @@ def to_networkx(
 
 
 def automata_of(
-    compiled: CompiledGrammar, spelling: Spelling = Spelling.PLAIN, cancel: CancelToken | None = None
+    compiled: CompiledGrammar, spelling: NumberSpelling = NumberSpelling.PLAIN, cancel: CancelToken | None = None
 ) -> tuple[ByteDfa | RuleAutomata, tuple[str, ...]]:
     """The automaton of a grammar, or those of its rules, and what they leave out.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from engine.export.rules.expressions import mapped
-from engine.grammar import Chars, Grammar, Never, Node, Reference, Rule
+from engine.grammar import Chars, Grammar, Never, Node, Rule, RuleReference
 from engine.grammar.analysis import productive_rules, reachable_rules
 from engine.grammar.charset import EVERY_SCALAR
 from engine.grammar.nodes import parts
@@ -38,7 +38,7 @@ def has_dead_parts(grammar: Grammar) -> bool:
     """Whether a part of a rule that is used matches nothing, so that who enters it is stuck."""
     kept, live = reachable_rules(grammar), productive_rules(grammar)
     return any(
-        (isinstance(part, Reference) and part.name not in live)
+        (isinstance(part, RuleReference) and part.name not in live)
         or isinstance(part, Never)
         or (isinstance(part, Chars) and not (part.set & EVERY_SCALAR).ranges)
         for rule in grammar.rules
@@ -66,7 +66,7 @@ def renamed(grammar: Grammar, rename: Callable[[str], str]) -> Grammar:
         taken.add(name)
 
     def leaf(node: Node) -> Node:
-        return Reference(names[node.name], node.span) if isinstance(node, Reference) else node
+        return RuleReference(names[node.name], node.span) if isinstance(node, RuleReference) else node
 
     rules = tuple(Rule(names[rule.name], mapped(rule.node, leaf), rule.span) for rule in grammar.rules)
     return Grammar(rules, names[grammar.start])

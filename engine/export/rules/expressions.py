@@ -11,8 +11,8 @@ from collections.abc import Callable
 from operator import is_
 from typing import Final
 
-from engine.grammar import EMPTY, NEVER, Chars, CharSet, Choice, Empty, Look, Never, Node, Repeat, Sequence
-from engine.source import turn
+from engine.grammar import EMPTY, NEVER, Chars, CharSet, Choice, Empty, Lookaround, Never, Node, Repeat, Sequence
+from engine.source import checkpoint
 
 _MOST_COPIES: Final = 4
 """A character that stands so many times in a row is literal text."""
@@ -30,7 +30,7 @@ def literal(text: str) -> Node:
 
 def sequence(*items: Node) -> Node:
     """One after the other."""
-    turn()
+    checkpoint()
     flat: list[Node] = []
     for item in items:
         if isinstance(item, Never):
@@ -57,7 +57,7 @@ def _joined(before: Node, after: Node) -> Node | None:
 
 def choice(*alternatives: Node) -> Node:
     """Any one of them."""
-    turn()
+    checkpoint()
     chars: CharSet | None = None
     place = 0
     flat: dict[Node, None] = {}
@@ -116,7 +116,7 @@ def size(node: Node) -> int:
     """How much there is to read: atoms, and one for each group."""
     total, todo = 0, [node]
     while todo:
-        turn()
+        checkpoint()
         part = todo.pop()
         match part:
             case Sequence():
@@ -124,7 +124,7 @@ def size(node: Node) -> int:
             case Choice():
                 todo += part.alternatives
                 total += 1
-            case Repeat() | Look():
+            case Repeat() | Lookaround():
                 todo.append(part.node)
                 total += 1
             case Chars():
@@ -145,7 +145,7 @@ def depth(node: Node) -> int:
                 todo += [(item, level) for item in part.items]
             case Choice():
                 todo += [(item, level + 1) for item in part.alternatives]
-            case Repeat() | Look():
+            case Repeat() | Lookaround():
                 inner = part.node
                 todo.append((inner, level if isinstance(inner, Choice) else level + isinstance(inner, Sequence)))
             case _:

@@ -10,7 +10,7 @@ from typing import Final
 
 from engine.export.rules.expressions import mapped, size
 from engine.export.rules.right_linear import Edge, components
-from engine.grammar import NEVER, Grammar, Node, Reference
+from engine.grammar import NEVER, Grammar, Node, RuleReference
 from engine.grammar.analysis import references
 from engine.source import EngineError, LimitExceededError, Span
 
@@ -87,7 +87,7 @@ class _Writer:
 
             def leaf(node: Node) -> Node:
                 nonlocal written
-                if not isinstance(node, Reference):
+                if not isinstance(node, RuleReference):
                     return node
                 whole = self.expand(node.name, inside)
                 written += size(whole)

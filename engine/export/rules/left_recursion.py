@@ -13,7 +13,7 @@ and what it makes of ten lines fills pages.
 from __future__ import annotations
 
 from engine.export.rules.expressions import choice, repeat, sequence
-from engine.grammar import Choice, Grammar, Node, Reference, Rule, Sequence
+from engine.grammar import Choice, Grammar, Node, Rule, RuleReference, Sequence
 
 
 def without_direct_left_recursion(grammar: Grammar) -> Grammar:
@@ -25,7 +25,7 @@ def _rewritten(rule: Rule) -> Node:
     begins, goes_on = [], []
     for alternative in _alternatives(rule.node):
         items = alternative.items if isinstance(alternative, Sequence) else (alternative,)
-        if items and isinstance(items[0], Reference) and items[0].name == rule.name:
+        if items and isinstance(items[0], RuleReference) and items[0].name == rule.name:
             goes_on.append(sequence(*items[1:]))
         else:
             begins.append(alternative)

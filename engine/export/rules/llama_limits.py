@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Final
 
 from engine.export.rules.expressions import repeat, sequence
-from engine.grammar import EMPTY, Chars, Choice, Grammar, Node, Reference, Repeat, Rule, Sequence
+from engine.grammar import EMPTY, Chars, Choice, Grammar, Node, Repeat, Rule, RuleReference, Sequence
 from engine.grammar.print_gbnf import prints_as_empty
 
 _LIMIT: Final = 2_000
@@ -39,7 +39,7 @@ class _Writer:
         self._nodes = nodes
         self._names = set(nodes)
         self._filled: dict[str, Node] = {}
-        self._blocks: dict[Node, Reference] = {}
+        self._blocks: dict[Node, RuleReference] = {}
         self.made: list[Rule] = []
 
     def write(self, node: Node, rule: Rule) -> Node:
@@ -60,9 +60,9 @@ class _Writer:
 
     def _without_empty_alternative(self, node: Node, rule: Rule) -> Node:
         """What a repetition without end repeats, without its empty alternatives; the node itself if it has none."""
-        if isinstance(node, Reference):
+        if isinstance(node, RuleReference):
             target = self._nodes[node.name]
-            filled = self._without_empty_alternative(target, rule) if not isinstance(target, Reference) else target
+            filled = self._without_empty_alternative(target, rule) if not isinstance(target, RuleReference) else target
             if filled is target:
                 return node
             if node.name not in self._filled:
@@ -105,14 +105,14 @@ class _Writer:
             self._blocks[inner] = self._rule(repeat(inner, _BLOCK, _BLOCK), "block", rule)
         return self._blocks[inner]
 
-    def _rule(self, node: Node, short: str, rule: Rule) -> Reference:
+    def _rule(self, node: Node, short: str, rule: Rule) -> RuleReference:
         name, number = f"{rule.name}-{short}", 1
         while name in self._names:
             number += 1
             name = f"{rule.name}-{short}-{number}"
         self._names.add(name)
         self.made.append(Rule(name, node, rule.span))
-        return Reference(name)
+        return RuleReference(name)
 
 
 def _symbols(node: Node) -> int:

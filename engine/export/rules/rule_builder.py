@@ -17,7 +17,7 @@ from typing import Final, TypeAlias
 
 from engine.export.rules.expressions import mapped
 from engine.export.rules.right_linear import Namer
-from engine.grammar import Grammar, Node, Reference, Rule
+from engine.grammar import Grammar, Node, Rule, RuleReference
 from engine.grammar.analysis import references
 from engine.source import Limits, Span
 
@@ -81,7 +81,7 @@ class _Entry:
         return tuple(reference.name for reference in references(self.node))
 
 
-class RuleBook:
+class RuleBuilder:
     """Collects rules.
 
     Attributes:
@@ -113,10 +113,10 @@ class RuleBook:
         self._limits.check("rules of the grammar", len(self._taken), self._limits.threads, "threads")
         return candidate
 
-    def define(self, name: str, node: Node, span: Span, *, tentative: bool = False) -> Reference:
+    def define(self, name: str, node: Node, span: Span, *, tentative: bool = False) -> RuleReference:
         """Give a name its meaning, and get what refers to it."""
         self._entries[name] = _Entry(node, span, tentative)
-        return Reference(name)
+        return RuleReference(name)
 
     def note(self, name: str, places: Iterable[Span]) -> None:
         """A rule, defined by now or later, stands for these places of the source, too."""
@@ -131,16 +131,16 @@ class RuleBook:
                 names[state] = self.name(*parts)
             if node is not None:
                 self.define(names[state], node, span)
-            return Reference(names[state])
+            return RuleReference(names[state])
 
         return rule
 
-    def common(self, name: str, make: Callable[[], Node]) -> Reference:
+    def common(self, name: str, make: Callable[[], Node]) -> RuleReference:
         """A rule that is the same in every grammar."""
         if name not in self._entries:
-            self.define(name, Reference(name), Span(0, 0))  # what it is made of may refer to it
+            self.define(name, RuleReference(name), Span(0, 0))  # what it is made of may refer to it
             self.define(name, make(), Span(0, 0))
-        return Reference(name)
+        return RuleReference(name)
 
     def grammar(self) -> Grammar:
         """The grammar: what is tentative and used once is written where it is used, equal rules are one."""
@@ -163,9 +163,9 @@ class RuleBook:
             return done[name]
 
         def leaf(node: Node, within: str) -> Node:
-            if isinstance(node, Reference):
+            if isinstance(node, RuleReference):
                 entry = entries[node.name]
-                if isinstance(entry.node, Reference) and entry.node.name != node.name:
+                if isinstance(entry.node, RuleReference) and entry.node.name != node.name:
                     places[entry.node.name].update(places[node.name])
                     return leaf(entry.node, within)
                 if entry.tentative and uses[node.name] == 1:
@@ -196,7 +196,7 @@ class RuleBook:
             changed = {user for name in same for user in users.get(name, ())} - same.keys()
 
             def leaf(node: Node, same: dict[str, str] = same) -> Node:
-                return Reference(same[node.name]) if isinstance(node, Reference) and node.name in same else node
+                return RuleReference(same[node.name]) if isinstance(node, RuleReference) and node.name in same else node
 
             for name, known in same.items():
                 del kept[name]
@@ -219,8 +219,8 @@ class RuleBook:
                 taken.add(final[name])
 
         def leaf(node: Node) -> Node:
-            if isinstance(node, Reference) and final[node.name] != node.name:
-                return Reference(final[node.name])
+            if isinstance(node, RuleReference) and final[node.name] != node.name:
+                return RuleReference(final[node.name])
             return node
 
         self.places = {final[name]: tuple(places[name]) for name in names}

@@ -53,7 +53,7 @@ NAMES: Final = frozenset(_FORMATS)
 
 
 @cache
-def everyday(name: str) -> Node:
+def approximate_format(name: str) -> Node:
     """The strings of a format in its everyday form."""
     return matching(_FORMATS[name].pattern)
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from engine.export.rules.expressions import choice, literal, optional, repeat, sequence
-from engine.export.rules.rule_builder import RuleBook
+from engine.export.rules.rule_builder import RuleBuilder
 from engine.grammar import EMPTY, Node
 from engine.notations.json_schema.formats.hosts import ANY, EDGE, MOST_CHARACTERS, MOST_IN_LABEL
 from engine.notations.json_schema.formats.mail import ATOM, ESCAPED, LITERAL, MOST_IN_ADDRESS, MOST_LOCAL, QUOTED
@@ -31,10 +31,10 @@ _HOURS: Final = range(24)
 _MINUTES: Final = range(60)
 
 
-class WholeFormats:
+class ExactFormats:
     """Writes them into one grammar."""
 
-    def __init__(self, book: RuleBook, spelled: Callable[[Node], Node]) -> None:
+    def __init__(self, book: RuleBuilder, spelled: Callable[[Node], Node]) -> None:
         """Begin.
 
         Args:

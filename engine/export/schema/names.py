@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine.export.rules.rule_builder import kebab
 from engine.notations.json_schema.json_tree import Json, read_json
 from engine.schema_automaton.formula.arena import Arena
-from engine.schema_automaton.formula.nodes import All, ExactlyOne, Formula, Some, Sub, span_at, span_of
+from engine.schema_automaton.formula.nodes import And, ExactlyOne, Formula, Or, Ref, span_at, span_of
 from engine.source import SourceText, Span
 
 _DEFINITIONS = ("$defs", "definitions")
@@ -30,9 +30,9 @@ class SchemaNames:
 
     def resolved(self, formula: Formula) -> Formula:
         """The same, where a definition only refers to another: that one."""
-        while isinstance(formula, Sub):
+        while isinstance(formula, Ref):
             definition = self._arena.definitions[formula.number]
-            if not isinstance(definition, Sub):
+            if not isinstance(definition, Ref):
                 return formula
             formula = definition
         return formula
@@ -56,9 +56,9 @@ class SchemaNames:
         todo = [formula]
         while todo:
             part = todo.pop()
-            if isinstance(part, Sub):
+            if isinstance(part, Ref):
                 return span_at(self._arena.places[part.number])
-            if isinstance(part, All | Some | ExactlyOne):
+            if isinstance(part, And | Or | ExactlyOne):
                 todo += reversed(part.items)
             elif span_of(part).end:
                 return self._of_type.get(span_of(part), span_of(part))
@@ -70,12 +70,12 @@ class SchemaNames:
         todo = [formula]
         while todo:
             part = todo.pop()
-            if isinstance(part, Sub):
+            if isinstance(part, Ref):
                 found[self.with_key(span_at(self._arena.places[part.number]))] = None
                 definition = self._arena.definitions[part.number]
-                if follows and isinstance(definition, Sub):
+                if follows and isinstance(definition, Ref):
                     todo.append(definition)
-            elif isinstance(part, All | Some | ExactlyOne):
+            elif isinstance(part, And | Or | ExactlyOne):
                 todo += reversed(part.items)
             elif span_of(part) in self._of_type:
                 found[self.with_key(self._of_type[span_of(part)])] = None
@@ -91,4 +91,4 @@ class SchemaNames:
         return node.pointer if node is not None else ""
 
     def _node(self, formula: Formula) -> Json | None:
-        return self._schemas.get(span_at(self._arena.places[formula.number])) if isinstance(formula, Sub) else None
+        return self._schemas.get(span_at(self._arena.places[formula.number])) if isinstance(formula, Ref) else None

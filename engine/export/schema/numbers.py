@@ -21,12 +21,12 @@ from typing import Final
 from engine.automata.dfa.minimise import equivalence_classes
 from engine.export.rules.expressions import choice, literal, one_of, optional, repeat, sequence
 from engine.export.rules.right_linear import Namer, System, solve
-from engine.export.schema.settings import Spelling
+from engine.export.schema.settings import NumberSpelling
 from engine.grammar import NEVER, Chars, CharSet, Node
 from engine.schema_automaton.number_languages.language import NumberLanguage, fraction
 from engine.schema_automaton.number_languages.language import State as NumberState
 from engine.schema_automaton.number_languages.magnitudes import decimals
-from engine.schema_automaton.number_languages.mantissa import Mantissa, Place
+from engine.schema_automaton.number_languages.mantissa import Mantissa, MantissaState
 from engine.source import Limits
 
 MOST_EXPLORED: Final = 20_000
@@ -41,11 +41,11 @@ _PLAIN: Final = b"-0123456789."
 _ALL: Final = b"-0123456789.eE+"
 
 
-def any_number(spelling: Spelling) -> Node:
+def any_number(spelling: NumberSpelling) -> Node:
     """A number in any form that JSON has, or in any without exponent."""
     some = repeat(one_of(_DIGITS), 1, None)
     whole = sequence(any_integer(), optional(sequence(literal("."), some)))
-    if spelling is Spelling.PLAIN:
+    if spelling is NumberSpelling.PLAIN:
         return whole
     return sequence(whole, optional(sequence(one_of("eE"), optional(one_of("+-")), some)))
 
@@ -70,14 +70,14 @@ def counts_digits(language: NumberLanguage) -> bool:
 
 
 def bounded_number(
-    language: NumberLanguage, spelling: Spelling, namer: Namer, limits: Limits, *, loops_as_rules: bool
+    language: NumberLanguage, spelling: NumberSpelling, namer: Namer, limits: Limits, *, loops_as_rules: bool
 ) -> Node:
     """The numbers of a language; `Never` where each of them needs an exponent, and none may stand.
 
     Raises:
         LimitExceededError: its automaton is too large to be written.
     """
-    symbols = _ALL if spelling is Spelling.ANY and not language.integer else _PLAIN
+    symbols = _ALL if spelling is NumberSpelling.ANY and not language.integer else _PLAIN
     rows, accepting = _explored(language, symbols, limits)
     blocks = equivalence_classes(rows, accepting)
     system = System()
@@ -134,7 +134,7 @@ def _explored(language: NumberLanguage, symbols: bytes, limits: Limits) -> tuple
 def _is_long(state: NumberState, behind: int) -> bool:
     """Whether there are more digits than are written where each counts, `behind` of them behind the point."""
     assert isinstance(state, Mantissa)
-    if state.place in (Place.POINT, Place.FRACTION):
+    if state.place in (MantissaState.POINT, MantissaState.FRACTION):
         return state.prefix.length - state.point > behind
     return state.point > MOST_WHOLE
 

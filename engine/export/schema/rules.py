@@ -1,6 +1,6 @@
 """A JSON Schema as a grammar: its normal form over typed cases, a rule for each.
 
-What a value must come to satisfy is a goal; `Goals` gives its alternatives kind
+What a value must come to satisfy is a goal; `SchemaSolver` gives its alternatives kind
 by kind, and whatever a case of arrays or objects asks of its members is again a
 goal. So a goal is a rule, recursion is a rule that refers to itself, and an
 array or object is the expression of its automaton of places (`place_systems`).
@@ -19,27 +19,27 @@ from typing import Final
 
 from engine.export.rules.expressions import choice, literal, one_of, repeat, sequence
 from engine.export.rules.right_linear import Namer, System, solve
-from engine.export.rules.rule_builder import START, RuleBook, kebab
+from engine.export.rules.rule_builder import START, RuleBuilder, kebab
 from engine.export.schema.names import SchemaNames
 from engine.export.schema.numbers import any_integer, any_number, bounded_number, counts_digits, is_any
 from engine.export.schema.sequence_automata import array_system, object_system
-from engine.export.schema.settings import Settings, Spelling
+from engine.export.schema.settings import NumberSpelling, SchemaRuleSettings
 from engine.export.schema.strings import StringRules
-from engine.grammar import EMPTY, NEVER, Chars, Grammar, Node, Reference, Sequence
-from engine.schema_automaton.formula.nodes import All, ExactlyOne, Formula, Some, Sub
-from engine.schema_automaton.formula.values import WORDS, Kind
+from engine.grammar import EMPTY, NEVER, Chars, Grammar, Node, RuleReference, Sequence
+from engine.schema_automaton.formula.nodes import And, ExactlyOne, Formula, Or, Ref
+from engine.schema_automaton.formula.values import WORDS, JsonType
 from engine.schema_automaton.lexing.whitespace import Whitespace
 from engine.schema_automaton.number_languages.language import NumberLanguage
-from engine.schema_automaton.solver.array_machine import ArrayCase, ArrayPlace
-from engine.schema_automaton.solver.object_machine import ObjectCase, ObjectPlace
-from engine.schema_automaton.solver.solver import Goals, NumberPiece
+from engine.schema_automaton.solver.array_machine import ArrayMachine, ArrayState
+from engine.schema_automaton.solver.object_machine import ObjectMachine, ObjectState
+from engine.schema_automaton.solver.solver import NumberPiece, SchemaSolver
 from engine.source import Span
 
 _MOST_INDENT: Final = 32
 _FEW: Final = 3
 """So many members of an object stand in its own line; more of them have a line each."""
 
-_Case = ArrayCase | ObjectCase
+_Case = ArrayMachine | ObjectMachine
 
 
 class SchemaRules:
@@ -50,13 +50,13 @@ class SchemaRules:
         counted: whether there are multiples that were written with so many digits only.
     """
 
-    def __init__(self, goals: Goals, names: SchemaNames, settings: Settings) -> None:
+    def __init__(self, goals: SchemaSolver, names: SchemaNames, settings: SchemaRuleSettings) -> None:
         self._goals = goals
         self._names = names
         self._settings = settings
         self.at = Span(0, 0)
         self.counted = False
-        self._book = RuleBook(settings.limits)
+        self._book = RuleBuilder(settings.limits)
         self._strings = StringRules(goals, self._book, settings)
         self._values: dict[Formula, Node] = {}
         self._cases: dict[_Case, str] = {}
@@ -78,7 +78,7 @@ class SchemaRules:
             case, name, span = self._todo.popleft()
             self._settings.cancel.report("writing rules", len(self._cases) - len(self._todo), len(self._cases))
             self.at = span
-            body = self._array(case, name, span) if isinstance(case, ArrayCase) else self._object(case, name, span)
+            body = self._array(case, name, span) if isinstance(case, ArrayMachine) else self._object(case, name, span)
             self._book.define(name, body, span)
         if START not in self._book:
             self._book.define(START, node, self._names.span(goal))
@@ -107,7 +107,7 @@ class SchemaRules:
         if node is None:
             name = context if context == START else self._names.name(goal, context)
             node = self._values[goal] = self._write_value(goal, name)
-        if isinstance(node, Reference):
+        if isinstance(node, RuleReference):
             self._book.note(node.name, places)
         return node
 
@@ -116,16 +116,16 @@ class SchemaRules:
             return self._book.common("value", self._any_value)
         span = self._names.span(goal)
         self.at = span if span.end else self.at
-        parts = [(kind, start) for kind in Kind for start in self._parts(goal, kind)]
+        parts = [(kind, start) for kind in JsonType for start in self._parts(goal, kind)]
         if len(parts) == 1:
             return self._part(goal, *parts[0], name, span)
         self._name_cases(goal)
-        if not any(isinstance(part, ArrayCase | ObjectCase) for _, part in parts) and name != START:
+        if not any(isinstance(part, ArrayMachine | ObjectMachine) for _, part in parts) and name != START:
             short = self._short_union(goal, parts)
             if short is not None:
                 return short
         name = self._book.name(name)
-        self._values[goal] = Reference(name)
+        self._values[goal] = RuleReference(name)
         own = "" if name == START else name
         ways = [
             self._part(goal, kind, part, "-".join(filter(None, (own, kind.name.lower()))), span) for kind, part in parts
@@ -134,43 +134,43 @@ class SchemaRules:
 
     def _any_value(self) -> Node:
         true = self._goals.arena.true
-        kinds = (Kind.OBJECT, Kind.ARRAY, Kind.STRING, Kind.NUMBER)
+        kinds = (JsonType.OBJECT, JsonType.ARRAY, JsonType.STRING, JsonType.NUMBER)
         ways = [
             self._part(true, kind, part, kind.name.lower(), Span(0, 0))
             for kind in kinds
             for part in self._parts(true, kind)
         ]
-        return choice(*ways, self._boolean(), self._word(Kind.NULL))
+        return choice(*ways, self._boolean(), self._word(JsonType.NULL))
 
-    def _short_union(self, goal: Formula, parts: list[tuple[Kind, object]]) -> Node | None:
+    def _short_union(self, goal: Formula, parts: list[tuple[JsonType, object]]) -> Node | None:
         """Several kinds without a rule of their own, where each of them is one that every grammar has."""
         ways = [self._common(goal, kind, part) for kind, part in parts]
         if None in ways:
             return None
         whole = self._with_boolean([way for way in ways if way is not None])
-        return whole if isinstance(whole, Reference) else None
+        return whole if isinstance(whole, RuleReference) else None
 
-    def _parts(self, goal: Formula, kind: Kind) -> list[object]:
+    def _parts(self, goal: Formula, kind: JsonType) -> list[object]:
         """The alternatives of a kind: the word, a formula over strings, languages of numbers, cases."""
         starts = self._goals.starts(goal, kind)
         if not starts:
             return []
-        if kind is Kind.STRING:
+        if kind is JsonType.STRING:
             return [self._goals.string_formula(goal)]
         found: dict[object, None] = {}
         for start in starts:
             match start:
-                case ArrayPlace() | ObjectPlace():
+                case ArrayState() | ObjectState():
                     found[start.case] = None
                 case _:
                     found[start] = None
         return list(found)
 
-    def _common(self, goal: Formula, kind: Kind, part: object) -> Node | None:
+    def _common(self, goal: Formula, kind: JsonType, part: object) -> Node | None:
         """The rule that every grammar has for all values of a kind, if that is what a part is."""
         true = self._goals.arena.true
         match part:
-            case Kind():
+            case JsonType():
                 return self._word(part)
             case NumberPiece(language=NumberLanguage() as language) if is_any(language):
                 name, make = ("integer", any_integer) if language.integer else ("number", self._any_number)
@@ -180,15 +180,15 @@ class SchemaRules:
             case _:
                 return None
 
-    def _part(self, goal: Formula, kind: Kind, part: object, name: str, span: Span) -> Node:
+    def _part(self, goal: Formula, kind: JsonType, part: object, name: str, span: Span) -> Node:
         common = self._common(goal, kind, part)
         if common is not None:
             return common
         match part:
-            case ArrayCase() | ObjectCase():
+            case ArrayMachine() | ObjectMachine():
                 return self._case(part, name, span)
             case NumberPiece(language=NumberLanguage() as language):
-                plain = self._settings.spelling is Spelling.PLAIN
+                plain = self._settings.spelling is NumberSpelling.PLAIN
                 self.counted = self.counted or (plain and counts_digits(language))
                 name = self._book.name(name)
                 node = bounded_number(
@@ -209,17 +209,17 @@ class SchemaRules:
     def _any_number(self) -> Node:
         return any_number(self._settings.spelling)
 
-    def _word(self, kind: Kind) -> Node:
+    def _word(self, kind: JsonType) -> Node:
         word = literal(WORDS[kind].decode())
-        return self._book.common("null", lambda: word) if kind is Kind.NULL else word
+        return self._book.common("null", lambda: word) if kind is JsonType.NULL else word
 
     def _boolean(self) -> Node:
-        words = choice(*(literal(WORDS[kind].decode()) for kind in (Kind.TRUE, Kind.FALSE)))
+        words = choice(*(literal(WORDS[kind].decode()) for kind in (JsonType.TRUE, JsonType.FALSE)))
         return self._book.common("boolean", lambda: words)
 
     def _with_boolean(self, ways: list[Node]) -> Node:
         """The alternatives, with `true` and `false` as one where both are there."""
-        words = [self._word(Kind.FALSE), self._word(Kind.TRUE)]
+        words = [self._word(JsonType.FALSE), self._word(JsonType.TRUE)]
         if not all(word in ways for word in words):
             return choice(*ways)
         ways[ways.index(words[0])] = self._boolean()
@@ -231,14 +231,14 @@ class SchemaRules:
     def _case(self, case: _Case, name: str, span: Span) -> Node:
         known = self._cases.get(case)
         if known is None:
-            if case in (self._goals.case((), Kind.ARRAY), self._goals.case((), Kind.OBJECT)):
-                known, span = "array" if isinstance(case, ArrayCase) else "object", Span(0, 0)
+            if case in (self._goals.case((), JsonType.ARRAY), self._goals.case((), JsonType.OBJECT)):
+                known, span = "array" if isinstance(case, ArrayMachine) else "object", Span(0, 0)
             else:
                 own, span = self._case_names.get(case, (name, span))
                 known = self._book.name(name if name == START else own)
             self._cases[case] = known
             self._todo.append((case, known, span))
-        return Reference(known)
+        return RuleReference(known)
 
     def _name_cases(self, goal: Formula) -> None:
         """Give the cases of a choice between definitions the names and the places of those."""
@@ -249,22 +249,22 @@ class SchemaRules:
             if part in seen:
                 continue
             seen.add(part)
-            if isinstance(part, All | Some | ExactlyOne):
+            if isinstance(part, And | Or | ExactlyOne):
                 todo += part.items
-            elif isinstance(part, Sub):
+            elif isinstance(part, Ref):
                 meant = self._names.resolved(part)
                 name = self._names.name(meant, "") or self._names.title(meant)
                 if name:
-                    for kind in (Kind.ARRAY, Kind.OBJECT):
+                    for kind in (JsonType.ARRAY, JsonType.OBJECT):
                         for case in self._parts(meant, kind):
-                            if isinstance(case, ArrayCase | ObjectCase):
+                            if isinstance(case, ArrayMachine | ObjectMachine):
                                 self._case_names.setdefault(case, (name, self._names.span(meant)))
                                 self._case_places.setdefault(case, {}).update(dict.fromkeys(self._names.places(part)))
                 definition = self._goals.arena.definitions[part.number]
                 assert definition is not None
                 todo.append(definition)
 
-    def _array(self, case: ArrayCase, name: str, span: Span) -> Node:
+    def _array(self, case: ArrayMachine, name: str, span: Span) -> Node:
         own = "" if name in (START, "array") else name
 
         def item(goal: Formula) -> Node:
@@ -273,7 +273,7 @@ class SchemaRules:
         system = array_system(case, self._goals, item, sequence(literal(","), self._behind))
         return self._bracketed("[", system, self._book.namer(span, name, "rest"), "]")
 
-    def _object(self, case: ObjectCase, name: str, span: Span) -> Node:
+    def _object(self, case: ObjectMachine, name: str, span: Span) -> Node:
         own = "" if name in (START, "object") else name
         members: dict[tuple[int, int, Formula], Node] = {}
         is_long = len(case.names) > _FEW
@@ -298,7 +298,7 @@ class SchemaRules:
         system = object_system(case, self._goals, member, sequence(literal(","), self._behind))
         return self._bracketed("{", system, self._book.namer(span, name, "rest"), "}")
 
-    def _key(self, case: ObjectCase, cell: int, own: str) -> Node:
+    def _key(self, case: ObjectMachine, cell: int, own: str) -> Node:
         """The keys of a cell, which are none of the names."""
         goals, keys = self._goals, case.cells[cell].keys
         names = tuple(name for name in case.cells[cell].names if goals.holds_string(keys, name))
@@ -312,7 +312,7 @@ class SchemaRules:
             else:
                 formula = arena.all_of((keys, arena.negate(arena.among(names, span)))) if names else keys
                 node = self._strings.strings(formula, short, span, is_key=True)
-            if not isinstance(node, Reference) and not _is_literal(node):
+            if not isinstance(node, RuleReference) and not _is_literal(node):
                 node = self._book.define(self._book.name(short), node, span)
             self._keys[keys, names] = node
         return node

@@ -15,10 +15,10 @@ from engine.export.rules.expressions import sequence
 from engine.export.rules.right_linear import System
 from engine.grammar import Node
 from engine.schema_automaton.formula.nodes import Formula
-from engine.schema_automaton.solver.array_machine import ArrayCase, ArrayPlace
-from engine.schema_automaton.solver.object_machine import ObjectCase, ObjectPlace
-from engine.schema_automaton.solver.solver import Goals
-from engine.source import EngineError, Span, turn
+from engine.schema_automaton.solver.array_machine import ArrayMachine, ArrayState
+from engine.schema_automaton.solver.object_machine import ObjectMachine, ObjectState
+from engine.schema_automaton.solver.solver import SchemaSolver
+from engine.source import EngineError, Span, checkpoint
 
 MOST_PLACES: Final = 5_000
 _MOST_VALUES: Final = 12
@@ -45,7 +45,7 @@ class _Graph:
     edges: list[list[tuple[Node, int]]] = field(default_factory=list)
 
 
-_Place = TypeVar("_Place", ArrayPlace, ObjectPlace)
+_Place = TypeVar("_Place", ArrayState, ObjectState)
 
 ItemWriter: TypeAlias = Callable[[Formula], Node]
 """The text of an item that satisfies a goal, with the white space behind it."""
@@ -54,21 +54,21 @@ MemberWriter: TypeAlias = Callable[[int, int, Formula], Node]
 """The text of a member, likewise: of a name (or -1), of a cell (or -1), with a goal for its value."""
 
 
-def array_system(case: ArrayCase, goals: Goals, item: ItemWriter, comma: Node) -> System:
+def array_system(case: ArrayMachine, goals: SchemaSolver, item: ItemWriter, comma: Node) -> System:
     """What may stand between the brackets of an array; the start is state 0.
 
     Raises:
         NotContextFreeError: the items that came would have to be remembered.
     """
 
-    def edges(place: ArrayPlace) -> Iterator[tuple[Node, ArrayPlace]]:
+    def edges(place: ArrayState) -> Iterator[tuple[Node, ArrayState]]:
         return ((item(goal), following) for goal, following in _array_moves(case, goals, place))
 
     return _with_commas(_reached(case.start, case.can_close, edges, case.spans), comma)
 
 
-def _array_moves(case: ArrayCase, goals: Goals, place: ArrayPlace) -> list[tuple[Formula, ArrayPlace]]:
-    found: list[tuple[Formula, ArrayPlace]] = []
+def _array_moves(case: ArrayMachine, goals: SchemaSolver, place: ArrayState) -> list[tuple[Formula, ArrayState]]:
+    found: list[tuple[Formula, ArrayState]] = []
     for move in case.moves(place):
         if case.distinct is None:
             found.append((move.goal, move.place))
@@ -90,14 +90,14 @@ def _array_moves(case: ArrayCase, goals: Goals, place: ArrayPlace) -> list[tuple
     return found
 
 
-def object_system(case: ObjectCase, goals: Goals, member: MemberWriter, comma: Node) -> System:
+def object_system(case: ObjectMachine, goals: SchemaSolver, member: MemberWriter, comma: Node) -> System:
     """What may stand between the braces of an object; the start is state 0.
 
     Raises:
         NotContextFreeError: the keys that came would have to be remembered.
     """
 
-    def edges(place: ObjectPlace) -> Iterator[tuple[Node, ObjectPlace]]:
+    def edges(place: ObjectState) -> Iterator[tuple[Node, ObjectState]]:
         names, cells = case.allowed(place)
         for name in range(names.bit_length()):
             if names >> name & 1:
@@ -110,7 +110,7 @@ def object_system(case: ObjectCase, goals: Goals, member: MemberWriter, comma: N
     return _with_commas(_reached(case.start, case.can_close, edges, case.spans), comma)
 
 
-def _any_key(case: ObjectCase, goals: Goals, place: ObjectPlace, cell: int) -> str:
+def _any_key(case: ObjectMachine, goals: SchemaSolver, place: ObjectState, cell: int) -> str:
     """A key that stands for all of its cell; the empty one where keys are not remembered."""
     if not case.remembers:
         return ""
@@ -148,7 +148,7 @@ def _reached(
     while todo:
         place = todo.pop()
         for text, following in edges(place):
-            turn()
+            checkpoint()
             graph.edges[index[place]].append((text, number(following)))
     return graph
 

@@ -10,7 +10,7 @@ from engine.schema_automaton.lexing.whitespace import Whitespace
 from engine.source import CancelToken, Limits
 
 
-class Spelling(StrEnum):
+class NumberSpelling(StrEnum):
     """How a grammar's text spells what a JSON text may spell in several ways.
 
     `any`: every way that the compiled schema takes, so that the grammar holds the same texts; which escapes strings may
@@ -23,7 +23,7 @@ class Spelling(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class SchemaRuleSettings:
     """How a schema is written.
 
     Attributes:
@@ -34,7 +34,7 @@ class Settings:
         cancel: asked now and then.
     """
 
-    spelling: Spelling
+    spelling: NumberSpelling
     whitespace: Whitespace
     compiled_escapes: Escapes
     loops_as_rules: bool
@@ -44,9 +44,9 @@ class Settings:
     @property
     def escapes(self) -> Escapes:
         """The escapes of names and of strings with conditions."""
-        return Escapes.SHORTEST if self.spelling is Spelling.PLAIN else self.compiled_escapes
+        return Escapes.SHORTEST if self.spelling is NumberSpelling.PLAIN else self.compiled_escapes
 
     @property
     def free_escapes(self) -> Escapes:
         """The escapes of string values that no keyword is about."""
-        return Escapes.SHORTEST if self.spelling is Spelling.PLAIN else self.compiled_escapes.of_free_values
+        return Escapes.SHORTEST if self.spelling is NumberSpelling.PLAIN else self.compiled_escapes.of_free_values

@@ -13,19 +13,19 @@ from typing import Final
 from engine.export.rules.character_automaton import character_system
 from engine.export.rules.expressions import choice, literal, mapped, repeat, sequence
 from engine.export.rules.right_linear import System, solve
-from engine.export.rules.rule_builder import RuleBook
+from engine.export.rules.rule_builder import RuleBuilder
 from engine.export.schema import approximate_formats, exact_formats
 from engine.export.schema.characters import escaped, raw
-from engine.export.schema.exact_formats import WholeFormats
-from engine.export.schema.settings import Settings, Spelling
-from engine.grammar import NEVER, Chars, CharSet, Look, Node, Reference
+from engine.export.schema.exact_formats import ExactFormats
+from engine.export.schema.settings import NumberSpelling, SchemaRuleSettings
+from engine.grammar import NEVER, Chars, CharSet, Lookaround, Node, RuleReference
 from engine.grammar.charset import EVERY_SCALAR
 from engine.grammar.nodes import parts
 from engine.grammar.simplify import simplify
-from engine.schema_automaton.formula.nodes import All, Among, Formula, Some, Text
+from engine.schema_automaton.formula.nodes import And, EnumValues, Formula, Or, Text
 from engine.schema_automaton.json_encoding.encoder import Escapes
-from engine.schema_automaton.solver.solver import Goals
-from engine.schema_automaton.string_languages.names import Trie
+from engine.schema_automaton.solver.solver import SchemaSolver
+from engine.schema_automaton.string_languages.names import NameTrie
 from engine.schema_automaton.string_languages.nodes import to_node
 from engine.source import Span
 
@@ -43,14 +43,14 @@ class StringRules:
         everyday: the formats that were written in their everyday form.
     """
 
-    def __init__(self, goals: Goals, book: RuleBook, settings: Settings) -> None:
+    def __init__(self, goals: SchemaSolver, book: RuleBuilder, settings: SchemaRuleSettings) -> None:
         self._goals = goals
         self._book = book
         self._settings = settings
         self._classes: dict[tuple[CharSet, Escapes], Node] = {}
         self._literals: dict[str, Node] = {}
         self._systems: dict[Node, System | None] = {}  # the same condition is often met at many places
-        self._formats = WholeFormats(book, self._spelled)
+        self._formats = ExactFormats(book, self._spelled)
         self.everyday: set[str] = set()
 
     # ------------------------------------------------------------------ strings with their quotes
@@ -63,7 +63,7 @@ class StringRules:
         return known
 
     def strings(self, formula: Formula, name: str, span: Span, *, is_key: bool = False) -> Node:
-        """The strings that satisfy a formula of `Goals.string_formula`, with their quotes."""
+        """The strings that satisfy a formula of `SchemaSolver.string_formula`, with their quotes."""
         if formula is self._goals.arena.true:
             return self._any_key() if is_key else self._book.common("string", self._any_string)
         listed, rest = self._listed(formula)
@@ -88,9 +88,9 @@ class StringRules:
         """The strings that a formula lists, and the alternatives that list none."""
         listed: dict[str, None] = {}
         rest: list[Formula] = []
-        for alternative in formula.items if isinstance(formula, Some) else (formula,):
-            items = alternative.items if isinstance(alternative, All) else (alternative,)
-            values = next((item.values for item in items if isinstance(item, Among)), None)
+        for alternative in formula.items if isinstance(formula, Or) else (formula,):
+            items = alternative.items if isinstance(alternative, And) else (alternative,)
+            values = next((item.values for item in items if isinstance(item, EnumValues)), None)
             if values is None:
                 rest.append(alternative)
                 continue
@@ -101,7 +101,7 @@ class StringRules:
 
     def others(self, names: tuple[str, ...], name: str, span: Span) -> Node:
         """Every string but some, with its quotes: off the names anything may follow."""
-        trie = Trie(names, self._settings.escapes)
+        trie = NameTrie(names, self._settings.escapes)
         system = System()
         for end in trie.ends:
             system.add(accepting=end < 0)
@@ -116,14 +116,14 @@ class StringRules:
     # ------------------------------------------------------------------ what stands between them
 
     def _decoded(self, formula: Formula, name: str, span: Span) -> Node:
-        if self._settings.spelling is Spelling.PLAIN:
+        if self._settings.spelling is NumberSpelling.PLAIN:
             formula = self._everyday(formula)
         elif self._settings.loops_as_rules:
             whole = self._whole(formula, name, span)
             if whole is not None:
                 return whole
         node = simplify(to_node(formula))
-        if not any(isinstance(part, Look) for part in parts(node)):
+        if not any(isinstance(part, Lookaround) for part in parts(node)):
             return self._spelled(node)
         if node not in self._systems:
             self._systems[node] = character_system(node, self._settings.limits, cancel=self._settings.cancel)
@@ -138,7 +138,7 @@ class StringRules:
         match formula:
             case Text(key=("format", str() as format_name)) if format_name in exact_formats.NAMES:
                 return self._formats.node(format_name)
-            case Some() if any(self._whole(item, name, span) is not None for item in formula.items):
+            case Or() if any(self._whole(item, name, span) is not None for item in formula.items):
                 return choice(*(self._decoded(item, name, span) for item in formula.items))
             case _:
                 return None
@@ -152,7 +152,7 @@ class StringRules:
                 names[state] = self._book.name(name, "rest")
             if node is not None:
                 self._book.define(names[state], self._spelled(node), span)
-            return Reference(names[state])
+            return RuleReference(names[state])
 
         return self._spelled(
             solve(system, 0, rule, self._settings.limits, loops_as_rules=self._settings.loops_as_rules)
@@ -164,10 +164,10 @@ class StringRules:
         match formula:
             case Text(key=("format", str() as name)) if name in approximate_formats.NAMES:
                 self.everyday.add(name)
-                return arena.text(partial(approximate_formats.everyday, name), ("everyday", name), Span(0, 0))
-            case All():
+                return arena.text(partial(approximate_formats.approximate_format, name), ("everyday", name), Span(0, 0))
+            case And():
                 return arena.all_of(self._everyday(item) for item in formula.items)
-            case Some():
+            case Or():
                 return arena.any_of(self._everyday(item) for item in formula.items)
             case _:
                 return formula

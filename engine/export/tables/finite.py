@@ -15,7 +15,7 @@ from engine.automata.nfa.lazy_automaton import LazyAutomaton
 from engine.automata.nfa.program import Program, assemble
 from engine.automata.nfa.recursion import nests_without_bound
 from engine.compile import CompiledGrammar
-from engine.export.schema.settings import Spelling
+from engine.export.schema.settings import NumberSpelling
 from engine.export.tables.named_limit import named_limit
 from engine.export.tables.token_element_index import whole_token_index
 from engine.export.tables.token_index import RowSize, TokenIndex, forecast_of, index_of
@@ -29,7 +29,7 @@ from engine.vocabulary import Vocabulary
 NESTS: Final = "its rules nest, so there is no finite table of tokens"
 SCHEMA_NESTS: Final = f"{NESTS}: an object or array in it may hold any value, or one of its own kind"
 
-_Known = dict[Spelling, tuple[Program | None, bool]]
+_Known = dict[NumberSpelling, tuple[Program | None, bool]]
 _PROGRAMS: Final[WeakKeyDictionary[CompiledGrammar, _Known]] = WeakKeyDictionary()
 """A schema's rules as instructions, and whether they nest: three targets of a list ask, and then one is made."""
 
@@ -57,7 +57,7 @@ def _why_nested(compiled: CompiledGrammar, cancel: CancelToken | None = None) ->
     return CLOSE_OBJECTS if needs_closing(compiled, cancel) else SCHEMA_NESTS
 
 
-def _program(compiled: CompiledGrammar, spelling: Spelling, cancel: CancelToken) -> tuple[Program | None, bool]:
+def _program(compiled: CompiledGrammar, spelling: NumberSpelling, cancel: CancelToken) -> tuple[Program | None, bool]:
     known = _PROGRAMS.setdefault(compiled, {})
     if spelling not in known:
         grammar = simplify_grammar(converted(compiled, spelling, cancel).grammar)

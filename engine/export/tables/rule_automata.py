@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from engine.automata.nfa.program import assemble
 from engine.automata.rtn.rule_automata import RuleAutomata, rule_automata
-from engine.grammar import Grammar, Reference, Rule
+from engine.grammar import Grammar, Rule, RuleReference
 from engine.grammar.simplify import simplify_grammar
 from engine.source import CancelToken, Limits
 from engine.source.collection import no_collection
@@ -27,7 +27,7 @@ def automata_of_rules(
     name = "unused"
     while any(rule.name == name for rule in grammar.rules):
         name += "-"
-    both = Grammar((*grammar.rules, Rule(name, Reference(grammar.start))), grammar.start)
+    both = Grammar((*grammar.rules, Rule(name, RuleReference(grammar.start))), grammar.start)
     with no_collection():
         program = assemble(simplify_grammar(both), limits)
         return RuleAutomata(()) if program is None else rule_automata(program, most_states, cancel)

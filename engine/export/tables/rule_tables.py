@@ -34,7 +34,7 @@ from weakref import WeakKeyDictionary
 from engine.automata.rtn.rule_automata import RuleAutomata, RuleAutomaton
 from engine.compile import CompiledGrammar
 from engine.export.provenance import provenance
-from engine.export.schema.settings import Spelling
+from engine.export.schema.settings import NumberSpelling
 from engine.export.tables.named_limit import named_limit
 from engine.export.tables.rule_automata import automata_of_rules
 from engine.export.tables.schema_automata import schema_automata
@@ -66,7 +66,9 @@ class Tables:
 _exact: WeakKeyDictionary[CompiledGrammar, Tables] = WeakKeyDictionary()
 
 
-def tables_of(compiled: CompiledGrammar, spelling: Spelling | None = None, cancel: CancelToken | None = None) -> Tables:
+def tables_of(
+    compiled: CompiledGrammar, spelling: NumberSpelling | None = None, cancel: CancelToken | None = None
+) -> Tables:
     """The automata of any grammar.
 
     Args:
@@ -88,7 +90,7 @@ def tables_of(compiled: CompiledGrammar, spelling: Spelling | None = None, cance
     return found
 
 
-def _tables(compiled: CompiledGrammar, spelling: Spelling | None, cancel: CancelToken | None) -> Tables:
+def _tables(compiled: CompiledGrammar, spelling: NumberSpelling | None, cancel: CancelToken | None) -> Tables:
     if compiled.notation == "json_schema":
         return _of_schema(compiled, spelling, cancel)
     if compiled.notation == "gbnf":
@@ -98,14 +100,14 @@ def _tables(compiled: CompiledGrammar, spelling: Spelling | None, cancel: Cancel
     return Tables(RuleAutomata(() if dfa.start is None else (whole,)))
 
 
-def _of_schema(compiled: CompiledGrammar, spelling: Spelling | None, cancel: CancelToken | None) -> Tables:
+def _of_schema(compiled: CompiledGrammar, spelling: NumberSpelling | None, cancel: CancelToken | None) -> Tables:
     most_states = compiled.options.limits.table_states
     try:
-        found = schema_automata(compiled, most_states, spelling or Spelling.ANY, cancel=cancel)
+        found = schema_automata(compiled, most_states, spelling or NumberSpelling.ANY, cancel=cancel)
     except GrammarError as error:
         if spelling is not None or error.diagnostics[0].code != TOO_LARGE:
             raise
-        found = schema_automata(compiled, most_states, Spelling.PLAIN, cancel=cancel)
+        found = schema_automata(compiled, most_states, NumberSpelling.PLAIN, cancel=cancel)
     return Tables(found.automata, found.notes)
 
 

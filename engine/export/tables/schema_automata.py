@@ -19,7 +19,7 @@ from typing import Final
 from engine.automata.dfa.dfa import ByteDfa
 from engine.automata.rtn.rule_automata import RuleAutomata, RuleAutomaton
 from engine.compile import CompiledGrammar, compile_grammar
-from engine.export.schema.settings import Spelling
+from engine.export.schema.settings import NumberSpelling
 from engine.export.tables.rule_automata import automata_of_rules
 from engine.export.text.conversion import to_gbnf
 from engine.source import CancelToken, Span
@@ -43,7 +43,11 @@ class SchemaAutomata:
 
 
 def schema_automata(
-    compiled: CompiledGrammar, limit: int, spelling: Spelling = Spelling.PLAIN, *, cancel: CancelToken | None = None
+    compiled: CompiledGrammar,
+    limit: int,
+    spelling: NumberSpelling = NumberSpelling.PLAIN,
+    *,
+    cancel: CancelToken | None = None,
 ) -> SchemaAutomata:
     """The automata of a schema's rules, white space as it was compiled with.
 

@@ -31,10 +31,10 @@ from engine.export.target import (
     Check,
     ExportJob,
     ExportOptions,
-    Group,
     MismatchError,
     NotExportableError,
     OptionName,
+    TargetGroup,
 )
 from engine.export.targets.common.packages import empty_refusal, package_name
 from engine.export.text.plain_grammar import spelled
@@ -102,7 +102,7 @@ class BumblebeeTarget:
     name = "bumblebee"
     title = "Bumblebee (Elixir)"
     about = "An Elixir module with the transition list and initial state for Bumblebee's DFA processor."
-    group = Group.ELSEWHERE
+    group = TargetGroup.ELSEWHERE
     suffix = ".ex"
     is_folder = False
     needs_vocabulary = True
@@ -140,7 +140,7 @@ class BumblebeeTarget:
 
     def check(self, artifact: Artifact, job: ExportJob) -> Check:
         """As `Target`."""
-        side = ElixirSide(artifact.content.decode(), job.need_vocabulary())
+        side = ElixirRecogniser(artifact.content.decode(), job.need_vocabulary())
         fewer = job.compiled.notation == "json_schema" and bool(artifact.notes)
         compared = "the masks of the transition list and of the engine, over the whole vocabulary,"
         return Check(compared, *walk_tokens(job, side, holds_fewer=fewer), _SCOPE)
@@ -200,7 +200,7 @@ def _camel(name: str) -> str:
     return "".join(word.capitalize() for word in name.split("_"))
 
 
-class ElixirSide:
+class ElixirRecogniser:
     """A module that was read back, as a walk follows it.
 
     Raises:

@@ -26,7 +26,7 @@ from engine.export.rules.flatten import is_recursive
 from engine.export.target import Artifact, Check, ExportJob, ExportOptions
 from engine.export.targets.common.rules import RulesTarget
 from engine.export.text.plain_grammar import holds_fewer, left_recursive_rule, plain_grammar
-from engine.grammar import Grammar, Reference, Rule
+from engine.grammar import Grammar, Rule, RuleReference
 from engine.grammar.print_gbnf import print_gbnf
 from engine.vocabulary import Vocabulary
 
@@ -68,7 +68,7 @@ def ebnf(grammar: Grammar) -> str:
 def _below_root(grammar: Grammar) -> Grammar:
     """Put the whole grammar into one rule below the start rule, unless it is so already."""
     start = next(rule for rule in grammar.rules if rule.name == grammar.start)
-    if isinstance(start.node, Reference):
+    if isinstance(start.node, RuleReference):
         return grammar
     names = {rule.name for rule in grammar.rules}
     name, number = _WHOLE, 1
@@ -76,7 +76,7 @@ def _below_root(grammar: Grammar) -> Grammar:
         number += 1
         name = f"{_WHOLE}-{number}"
     others = tuple(rule for rule in grammar.rules if rule is not start)
-    root = Rule(start.name, Reference(name), start.span)
+    root = Rule(start.name, RuleReference(name), start.span)
     return Grammar((root, Rule(name, start.node, start.span), *others), start.name)
 
 

@@ -7,11 +7,11 @@ import json
 from typing import Any
 
 from engine.compile import CompiledGrammar
-from engine.export.checks.byte_walks import CompiledSide, scope_of, walk_side_by_side
-from engine.export.checks.rule_side import side_of
+from engine.export.checks.byte_walks import CompiledRecogniser, scope_of, walk_side_by_side
+from engine.export.checks.rule_side import recogniser_of
 from engine.export.graph.networks import automata_of, graph_of_automata, read_graph
 from engine.export.provenance import provenance
-from engine.export.target import Artifact, Check, ExportJob, ExportOptions, Group, MismatchError
+from engine.export.target import Artifact, Check, ExportJob, ExportOptions, MismatchError, TargetGroup
 from engine.export.targets.common.rules import RulesTarget
 from engine.export.text.plain_grammar import holds_fewer, schema_refusal
 from engine.vocabulary import Vocabulary
@@ -23,7 +23,7 @@ class GraphmlTarget(RulesTarget):
     name = "graphml"
     title = "GraphML"
     about = "The automaton, or that of each rule, as a graph for networkx, Gephi, yEd and others; bytes are exact."
-    group = Group.PICTURE
+    group = TargetGroup.PICTURE
     suffix = ".graphml"
 
     def refusal(self, compiled: CompiledGrammar, vocabulary: Vocabulary | None, options: ExportOptions) -> str:
@@ -44,7 +44,7 @@ class GraphmlTarget(RulesTarget):
     def check(self, artifact: Artifact, job: ExportJob) -> Check:
         """As `Target`."""
         automata = read_graph(_read(artifact.content))
-        engine, export = CompiledSide(job.compiled), side_of(automata)
+        engine, export = CompiledRecogniser(job.compiled), recogniser_of(automata)
         walks, steps = walk_side_by_side(job, engine, export, holds_fewer=holds_fewer(job))
         compared = "the grammar and the automata, read back by networkx,"
         return Check(compared, walks, steps, scope_of(job.compiled))

@@ -18,10 +18,10 @@ from engine.export.checks.text_check import check_text
 from engine.export.provenance import provenance_lines
 from engine.export.rules.character_automaton import read_characters
 from engine.export.rules.right_linear import System
-from engine.export.target import Artifact, Check, ExportJob, ExportOptions, Group, MismatchError, OptionName
+from engine.export.target import Artifact, Check, ExportJob, ExportOptions, MismatchError, OptionName, TargetGroup
 from engine.export.targets.common.rules import RulesTarget
 from engine.export.text.plain_grammar import holds_fewer, nesting_refusal, regular_form
-from engine.grammar import Chars, CharSet, Choice, Empty, Grammar, Node, Reference, Rule, Sequence
+from engine.grammar import Chars, CharSet, Choice, Empty, Grammar, Node, Rule, RuleReference, Sequence
 from engine.grammar.print_gbnf import print_gbnf
 from engine.source import LimitExceededError
 from engine.vocabulary import Vocabulary
@@ -42,7 +42,7 @@ class JflapTarget(RulesTarget):
     name = "jflap"
     title = "JFLAP automaton"
     about = "The automaton over characters as JFLAP's .jff file, to step through by hand; only without nesting."
-    group = Group.PICTURE
+    group = TargetGroup.PICTURE
     suffix = ".jff"
 
     def takes(self, compiled: CompiledGrammar) -> frozenset[OptionName]:
@@ -143,7 +143,7 @@ def read_jff(content: bytes) -> Grammar:
     ways: dict[str, list[Node]] = {state.attrib["id"]: [] for state in automaton.iter("state")}
     for transition in automaton.iter("transition"):
         source, target, read = (transition.findtext(name) or "" for name in ("from", "to", "read"))
-        ways[source].append(Sequence((Chars(_read(read)), Reference(f"q{target}"))))
+        ways[source].append(Sequence((Chars(_read(read)), RuleReference(f"q{target}"))))
     for state in automaton.iter("state"):
         if state.find("final") is not None:
             ways[state.attrib["id"]].append(Empty())

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from engine.automata.byte_classes import ByteRanges, join_ranges
 from engine.compile import CompiledGrammar
-from engine.export.checks.byte_walks import CompiledSide, scope_of, walk_side_by_side
-from engine.export.checks.index_side import IndexSide
+from engine.export.checks.byte_walks import CompiledRecogniser, scope_of, walk_side_by_side
+from engine.export.checks.index_side import IndexRecogniser
 from engine.export.checks.token_walks import walk_tokens
 from engine.export.runtimes.guide import Guide
 from engine.export.runtimes.guide.pushdown import DEAD, Pushdown
@@ -30,10 +30,10 @@ from engine.export.target import (
     Check,
     ExportJob,
     ExportOptions,
-    Group,
     MismatchError,
     NotExportableError,
     OptionName,
+    TargetGroup,
 )
 from engine.export.text.plain_grammar import spelled
 from engine.source import LimitExceededError
@@ -51,7 +51,7 @@ class JsonTarget:
     name = "json"
     title = "Compiled, as JSON"
     about = "The token automaton {state: {token: next}} for any engine; where rules nest, the automata of the rules."
-    group = Group.ELSEWHERE
+    group = TargetGroup.ELSEWHERE
     suffix = ".json"
     is_folder = False
     needs_vocabulary = False
@@ -93,12 +93,12 @@ class JsonTarget:
         if job.vocabulary is not None:
             compared = "the masks of the tables and of the engine, over the whole vocabulary,"
             return Check(compared, *walk_tokens(job, Guide(document), holds_fewer=fewer))
-        engine, export = CompiledSide(job.compiled), TablesSide(document)
+        engine, export = CompiledRecogniser(job.compiled), TablesRecogniser(document)
         walks, steps = walk_side_by_side(job, engine, export, holds_fewer=fewer)
         return Check("the tables and the engine", walks, steps, scope_of(job.compiled))
 
 
-def index_side(document: dict[str, Any], vocabulary: Vocabulary) -> IndexSide:
+def index_side(document: dict[str, Any], vocabulary: Vocabulary) -> IndexRecogniser:
     """The index of a file that was read back.
 
     Raises:
@@ -107,7 +107,7 @@ def index_side(document: dict[str, Any], vocabulary: Vocabulary) -> IndexSide:
     if document["vocabulary"]["fingerprint"] != vocabulary.fingerprint:
         raise MismatchError("the file names another vocabulary")
     rows = [document["transitions"][str(state)] for state in range(len(document["transitions"]))]
-    return IndexSide(
+    return IndexRecogniser(
         document["start"],
         document["accepting"],
         np.concatenate(([0], np.cumsum([len(row) for row in rows], dtype=np.int64))).astype(np.int64),
@@ -117,7 +117,7 @@ def index_side(document: dict[str, Any], vocabulary: Vocabulary) -> IndexSide:
     )
 
 
-class TablesSide:
+class TablesRecogniser:
     """The tables of a file that was read back, as `engine.export.checks.byte_walks.Side`: over bytes."""
 
     def __init__(self, document: dict[str, Any]) -> None:

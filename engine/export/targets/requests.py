@@ -19,7 +19,7 @@ from typing import Any, Final
 import msgspec
 
 from engine.compile import CompiledGrammar, compile_grammar
-from engine.export.checks.byte_walks import CompiledSide, walk_side_by_side
+from engine.export.checks.byte_walks import CompiledRecogniser, walk_side_by_side
 from engine.export.checks.text_check import check_text, refused_as_mismatch
 from engine.export.provenance import comment, indented_provenance, provenance_lines, shown
 from engine.export.target import Artifact, Check, ExportJob, MismatchError, OptionName
@@ -268,7 +268,7 @@ def _check_one(job: ExportJob, kind: str, carried: str) -> Check:
         options = job.compiled.options
         with refused_as_mismatch():
             again = compile_grammar("json_schema", carried, options, cancel=job.cancel)
-        walks, steps = walk_side_by_side(job, CompiledSide(job.compiled), CompiledSide(again), walks=_WALKS)
+        walks, steps = walk_side_by_side(job, CompiledRecogniser(job.compiled), CompiledRecogniser(again), walks=_WALKS)
         return Check("", walks, steps)
     try:
         text = print_gbnf(read_lark(carried)) if kind == "lark" else carried

@@ -19,12 +19,12 @@ from typing import Any, Final
 import numpy as np
 
 from engine.compile import CompiledGrammar
-from engine.export.checks.index_side import IndexSide
+from engine.export.checks.index_side import IndexRecogniser
 from engine.export.checks.token_walks import walk_tokens
 from engine.export.provenance import provenance
 from engine.export.tables.finite import index_refusal, token_index
 from engine.export.tables.token_index import FORMAT, VERSION
-from engine.export.target import Artifact, Check, ExportJob, ExportOptions, Group, MismatchError, OptionName
+from engine.export.target import Artifact, Check, ExportJob, ExportOptions, MismatchError, OptionName, TargetGroup
 from engine.export.text.plain_grammar import spelled
 from engine.vocabulary import Vocabulary
 
@@ -37,7 +37,7 @@ class SafetensorsTarget:
     name = "safetensors"
     title = "Compiled, as safetensors"
     about = "The token automaton as arrays (CSR) that numpy and torch map without parsing."
-    group = Group.ELSEWHERE
+    group = TargetGroup.ELSEWHERE
     suffix = ".safetensors"
     is_folder = False
     needs_vocabulary = True
@@ -82,7 +82,7 @@ class SafetensorsTarget:
         if origin["vocabulary"]["fingerprint"] != vocabulary.fingerprint:
             raise MismatchError("the file names another vocabulary")
         arrays: dict[str, Any] = load(artifact.content)
-        side = IndexSide(
+        side = IndexRecogniser(
             int(metadata["start"]) if metadata["start"] else None,
             np.flatnonzero(arrays["accepting"]).tolist(),
             arrays["indptr"],

@@ -20,15 +20,15 @@ from engine.export.rules.character_automaton import MOST_STATES, character_syste
 from engine.export.rules.flatten import RecursiveError, flatten, is_recursive
 from engine.export.rules.llama_limits import within_llama_limits
 from engine.export.rules.right_linear import solve
-from engine.export.rules.rule_builder import START, RuleBook
+from engine.export.rules.rule_builder import START, RuleBuilder
 from engine.export.schema.approximate_formats import lacks
 from engine.export.schema.names import SchemaNames
 from engine.export.schema.numbers import MOST_WHOLE
 from engine.export.schema.rules import SchemaRules
 from engine.export.schema.sequence_automata import NotContextFreeError
-from engine.export.schema.settings import Settings, Spelling
+from engine.export.schema.settings import NumberSpelling, SchemaRuleSettings
 from engine.export.text.print_regex import Dialect, NoRegexError, print_regex
-from engine.grammar import NEVER, Grammar, Look, Node, Rule
+from engine.grammar import NEVER, Grammar, Lookaround, Node, Rule
 from engine.grammar.nodes import parts
 from engine.grammar.print_gbnf import print_rules
 from engine.grammar.simplify import simplify
@@ -93,7 +93,7 @@ class Conversion:
 
 
 def to_gbnf(
-    compiled: CompiledGrammar, spelling: Spelling = Spelling.PLAIN, *, cancel: CancelToken | None = None
+    compiled: CompiledGrammar, spelling: NumberSpelling = NumberSpelling.PLAIN, *, cancel: CancelToken | None = None
 ) -> Conversion:
     """A JSON Schema or a regex as GBNF that llama.cpp takes.
 
@@ -133,7 +133,7 @@ def to_gbnf(
 
 def to_regex(
     compiled: CompiledGrammar,
-    spelling: Spelling = Spelling.PLAIN,
+    spelling: NumberSpelling = NumberSpelling.PLAIN,
     *,
     depth: int | None = None,
     dialect: Dialect = "python",
@@ -159,7 +159,7 @@ def to_regex(
 
 
 def _as_regex(
-    compiled: CompiledGrammar, spelling: Spelling, depth: int | None, dialect: Dialect, cancel: CancelToken | None
+    compiled: CompiledGrammar, spelling: NumberSpelling, depth: int | None, dialect: Dialect, cancel: CancelToken | None
 ) -> Conversion:
     notes: tuple[str, ...] = ()
     if compiled.notation == "json_schema":
@@ -199,7 +199,7 @@ def needs_closing(compiled: CompiledGrammar, cancel: CancelToken | None = None) 
         try:
             closed = compile_grammar(compiled.notation, compiled.source, options, cancel=cancel)
             with _deep_recursion(), _at_work(cancel):
-                grammar, _, _ = _schema_grammar(closed, Spelling.PLAIN, cancel, loops_as_rules=False)
+                grammar, _, _ = _schema_grammar(closed, NumberSpelling.PLAIN, cancel, loops_as_rules=False)
             known = not closed.is_empty and not is_recursive(grammar)
         except (GrammarError, LimitExceededError):
             known = False
@@ -210,12 +210,12 @@ def needs_closing(compiled: CompiledGrammar, cancel: CancelToken | None = None) 
 def looks_around(compiled: CompiledGrammar) -> bool:
     """Whether a regex has conditions that are left when those that their place decides are taken out."""
     node, _ = parse_regex(compiled.source, compiled.options.dialect, compiled.options.limits)
-    return any(isinstance(part, Look) for part in parts(simplify(node)))
+    return any(isinstance(part, Lookaround) for part in parts(simplify(node)))
 
 
 def automaton_grammar(compiled: CompiledGrammar, cancel: CancelToken | None) -> Grammar:
     """A regular grammar by its minimal automaton, its longer parts in rules that do not refer to themselves."""
-    book = RuleBook(compiled.options.limits)
+    book = RuleBuilder(compiled.options.limits)
     namer = book.namer(Span(0, 0), "rest")
     dfa = compiled.materialise(MOST_STATES, cancel=cancel)
     node: Node = NEVER
@@ -236,8 +236,8 @@ def _regex_grammar(compiled: CompiledGrammar, cancel: CancelToken | None) -> Gra
     limits = compiled.options.limits
     node, _ = parse_regex(compiled.source, compiled.options.dialect, limits)
     span, node = node.span, simplify(node)
-    book = RuleBook(limits)
-    if any(isinstance(part, Look) for part in parts(node)):
+    book = RuleBuilder(limits)
+    if any(isinstance(part, Lookaround) for part in parts(node)):
         system = character_system(node, limits, cancel=cancel)
         node = NEVER if system is None else solve(system, 0, book.namer(span, "rest"), limits, loops_as_rules=True)
     book.define(book.name(START), node, span)
@@ -245,7 +245,7 @@ def _regex_grammar(compiled: CompiledGrammar, cancel: CancelToken | None) -> Gra
 
 
 def _schema_grammar(
-    compiled: CompiledGrammar, spelling: Spelling, cancel: CancelToken | None, *, loops_as_rules: bool
+    compiled: CompiledGrammar, spelling: NumberSpelling, cancel: CancelToken | None, *, loops_as_rules: bool
 ) -> tuple[Grammar, tuple[str, ...], _Places]:
     """A JSON Schema as rules named after it, with notes, and what each rule stands for."""
     automaton = compiled.automaton
@@ -254,7 +254,7 @@ def _schema_grammar(
         return Grammar((Rule(START, NEVER, Span(0, len(compiled.source.text))),), START), (), {}
     goals, options = automaton.goals, compiled.options
     names = SchemaNames(goals.arena, compiled.source)
-    settings = Settings(
+    settings = SchemaRuleSettings(
         spelling,
         Whitespace(options.whitespace),
         Escapes(options.escapes),
@@ -273,7 +273,7 @@ def _schema_grammar(
     if goals.assumptions != before:
         undecided = NotContextFreeError("whether some of its values exist is not decided", names.span(automaton.goal))
         raise _not_written(compiled, names, undecided.span, "cannot be written as a grammar", undecided)
-    if spelling is Spelling.ANY:
+    if spelling is NumberSpelling.ANY:
         return grammar, (), rules.places
     counted = (_COUNTED,) if rules.counted else ()
     formats = (f"the format {name} has {lacks(name)}" for name in rules.everyday)

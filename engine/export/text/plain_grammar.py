@@ -10,7 +10,7 @@ from engine.compile import CompiledGrammar, compile_grammar
 from engine.export.rules.cleanup import trimmed
 from engine.export.rules.flatten import is_recursive
 from engine.export.rules.left_recursion import without_direct_left_recursion
-from engine.export.schema.settings import Spelling
+from engine.export.schema.settings import NumberSpelling
 from engine.export.target import ExportJob, ExportOptions, OptionName
 from engine.export.text.conversion import CLOSE_OBJECTS, Conversion, automaton_grammar, to_gbnf, to_regex
 from engine.grammar import Grammar
@@ -26,11 +26,11 @@ NESTING_REFUSAL = "its rules nest without bound; give a depth to cut them at"
 _NESTING: Final = {"export-recursive": NESTING_REFUSAL, "export-open": CLOSE_OBJECTS}
 """What a list says, by the code of the finding."""
 
-_KNOWN: Final[WeakKeyDictionary[CompiledGrammar, dict[Spelling, Conversion | GrammarError | LimitExceededError]]] = (
-    WeakKeyDictionary()
-)
+_KNOWN: Final[
+    WeakKeyDictionary[CompiledGrammar, dict[NumberSpelling, Conversion | GrammarError | LimitExceededError]]
+] = WeakKeyDictionary()
 """What rules a grammar has, or why none: a list of targets asks for each of them, and then one is made."""
-_WITHOUT_STACK: Final[WeakKeyDictionary[CompiledGrammar, dict[Spelling, str]]] = WeakKeyDictionary()
+_WITHOUT_STACK: Final[WeakKeyDictionary[CompiledGrammar, dict[NumberSpelling, str]]] = WeakKeyDictionary()
 """Why it cannot be written without a stack."""
 
 
@@ -112,7 +112,7 @@ def nesting_refusal(compiled: CompiledGrammar, options: ExportOptions) -> str:
     return known[options.spelling]
 
 
-def converted(compiled: CompiledGrammar, spelling: Spelling, cancel: CancelToken | None = None) -> Conversion:
+def converted(compiled: CompiledGrammar, spelling: NumberSpelling, cancel: CancelToken | None = None) -> Conversion:
     """A JSON Schema or a regex as rules, as `to_gbnf` gives them; kept as long as the grammar is.
 
     Raises:
@@ -138,7 +138,7 @@ def spelled(compiled: CompiledGrammar) -> frozenset[OptionName]:
 
 def holds_fewer(job: ExportJob) -> bool:
     """Whether rules of the job may lack texts of the grammar."""
-    return job.compiled.notation == "json_schema" and job.options.spelling is Spelling.PLAIN
+    return job.compiled.notation == "json_schema" and job.options.spelling is NumberSpelling.PLAIN
 
 
 def plain_grammar(job: ExportJob) -> PlainGrammar:

@@ -25,7 +25,7 @@ from typing import Final
 from engine.export.rules.cleanup import renamed
 from engine.export.rules.flatten import is_recursive
 from engine.export.text.print_regex import print_regex, quantifier
-from engine.grammar import Chars, CharSet, Choice, Empty, Grammar, Never, Node, Reference, Repeat, Rule, Sequence
+from engine.grammar import Chars, CharSet, Choice, Empty, Grammar, Never, Node, Repeat, Rule, RuleReference, Sequence
 from engine.notations.regex import parse as parse_regex
 from engine.source import EngineError, Limits, SourceText
 
@@ -84,7 +84,7 @@ class _Printer:
                 return '""'
             case Chars():
                 return _class(node)
-            case Reference():
+            case RuleReference():
                 return node.name
             case Sequence():
                 whole = " ".join(self._items(node.items))
@@ -228,7 +228,7 @@ class _Reader:
                 node, _ = parse_regex(SourceText(text.replace(r"\/", "/")), "python", Limits())
                 return node
             case "name":
-                return Reference(text)
+                return RuleReference(text)
             case _ if text == "(":
                 node = self._choice()
                 if self._next() != ("sign", ")"):

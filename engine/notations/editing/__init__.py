@@ -6,16 +6,16 @@ where a text is well-formed, tests hold them against the parsers.
 """
 
 from engine.notations.editing.comments import toggle_comment
-from engine.notations.editing.completion import Completion, Proposal, propose
+from engine.notations.editing.completion import Proposal, Proposals, propose
 from engine.notations.editing.edits import Change, Edit, apply_edits, moved
 from engine.notations.editing.names import Name, name_at, names_of, rename
 
 __all__ = [
     "Change",
-    "Completion",
     "Edit",
     "Name",
     "Proposal",
+    "Proposals",
     "apply_edits",
     "moved",
     "name_at",

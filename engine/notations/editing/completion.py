@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from engine.notations.editing import words
-from engine.notations.editing.gbnf_names import Part, Piece, pieces
-from engine.notations.editing.outline import Meaning, Outline, Place, Standing
+from engine.notations.editing.gbnf_names import GbnfPart, Piece, pieces
+from engine.notations.editing.outline import Meaning, Outline, OutlinePosition, Standing
 from engine.notations.editing.schema_names import REFERENCES, Schemas, quoted
 from engine.source import Span
 
@@ -47,7 +47,7 @@ class Proposal:
 
 
 @dataclass(frozen=True, slots=True)
-class Completion:
+class Proposals:
     """What could stand at a place.
 
     Attributes:
@@ -63,7 +63,7 @@ class Completion:
     is_apt: bool = False
 
 
-def propose(notation: str, text: str, offset: int) -> Completion:
+def propose(notation: str, text: str, offset: int) -> Proposals:
     """What could stand at an offset of a text in a notation."""
     if notation == "gbnf":
         return _gbnf(text, offset)
@@ -71,10 +71,10 @@ def propose(notation: str, text: str, offset: int) -> Completion:
         return _schema(text, offset)
     if notation == "regex":
         return _regex(text, offset)
-    return Completion(Span(offset, offset))
+    return Proposals(Span(offset, offset))
 
 
-def _chosen(span: Span, typed: str, proposals: Iterable[Proposal], *, is_apt: bool) -> Completion:
+def _chosen(span: Span, typed: str, proposals: Iterable[Proposal], *, is_apt: bool) -> Proposals:
     """Those that fit what is typed; nothing where what is typed is all that there is to say."""
     wanted = typed.casefold()
     found = list(proposals)
@@ -82,26 +82,26 @@ def _chosen(span: Span, typed: str, proposals: Iterable[Proposal], *, is_apt: bo
     hold = [p for p in found if wanted in p.label.casefold() and not p.label.casefold().startswith(wanted)]
     fitting = tuple((*begin, *hold)[:_MOST])
     is_done = len(fitting) == 1 and fitting[0].label == typed
-    return Completion(span, typed, fitting, is_apt=is_apt and not is_done)
+    return Proposals(span, typed, fitting, is_apt=is_apt and not is_done)
 
 
 # --- GBNF ------------------------------------------------------------------------------------------------------------
 
 
-def _gbnf(text: str, offset: int) -> Completion:
+def _gbnf(text: str, offset: int) -> Proposals:
     known = list(pieces(text))
     here = next((p for p in known if p.span.start < offset <= p.span.end), None)
-    if here is not None and here.kind in {Part.LITERAL, Part.CLASS} and _is_inside(text, here, offset):
+    if here is not None and here.kind in {GbnfPart.LITERAL, GbnfPart.CLASS} and _is_inside(text, here, offset):
         return _escapes(text, offset, words.GBNF_ESCAPES)
-    if here is not None and here.kind in {Part.COMMENT, Part.TOKEN, Part.COUNT}:
-        return Completion(Span(offset, offset))
+    if here is not None and here.kind in {GbnfPart.COMMENT, GbnfPart.TOKEN, GbnfPart.COUNT}:
+        return Proposals(Span(offset, offset))
     before = _WORD_BEFORE.search(text, 0, offset)
     typed = before.group() if before else ""
-    span = Span(offset - len(typed), here.span.end if here is not None and here.kind is Part.NAME else offset)
+    span = Span(offset - len(typed), here.span.end if here is not None and here.kind is GbnfPart.NAME else offset)
     own = text[span.start : span.end]
     defined = list(dict.fromkeys(text[p.span.start : p.span.end] for p in known if p.defines and p.span != span))
     used = dict.fromkeys(
-        text[p.span.start : p.span.end] for p in known if p.kind is Part.NAME and not p.defines and p.span != span
+        text[p.span.start : p.span.end] for p in known if p.kind is GbnfPart.NAME and not p.defines and p.span != span
     )
     missing = [name for name in used if name not in defined]
     if _begins_rule(text, known, span.start):
@@ -117,7 +117,7 @@ def _gbnf(text: str, offset: int) -> Completion:
 
 
 def _is_inside(text: str, piece: Piece, offset: int) -> bool:
-    closing = '"' if piece.kind is Part.LITERAL else "]"
+    closing = '"' if piece.kind is GbnfPart.LITERAL else "]"
     is_closed = piece.span.end - piece.span.start > 1 and text[piece.span.end - 1] == closing
     return offset < piece.span.end or not is_closed
 
@@ -132,7 +132,7 @@ def _begins_rule(text: str, known: list[Piece], start: int) -> bool:
             break
         if piece.defines:
             depth, last = 0, "::="
-        elif piece.kind is not Part.COMMENT:
+        elif piece.kind is not GbnfPart.COMMENT:
             last = text[piece.span.start : piece.span.end]
             depth += {"(": 1, ")": -1}.get(last, 0)
     return depth <= 0 and last not in {"|", "::="}
@@ -147,7 +147,7 @@ def _first_words(text: str, known: list[Piece], name: str) -> str:
     return ""
 
 
-def _escapes(text: str, offset: int, known: Mapping[str, str]) -> Completion:
+def _escapes(text: str, offset: int, known: Mapping[str, str]) -> Proposals:
     before = _ESCAPE_BEFORE.search(text, 0, offset)
     typed = before.group(1) if before else ""
     proposals = [Proposal(escape, escape, detail) for escape, detail in known.items()]
@@ -157,7 +157,7 @@ def _escapes(text: str, offset: int, known: Mapping[str, str]) -> Completion:
 # --- regular expressions ---------------------------------------------------------------------------------------------
 
 
-def _regex(text: str, offset: int) -> Completion:
+def _regex(text: str, offset: int) -> Proposals:
     in_class = _in_class(text, offset)
     escapes = {**words.REGEX_SETS, **words.REGEX_ESCAPES, **({} if in_class else words.REGEX_BOUNDARIES)}
     before = _ESCAPE_BEFORE.search(text, 0, offset)
@@ -194,16 +194,16 @@ def _in_class(text: str, offset: int) -> bool:
 # --- JSON Schema -----------------------------------------------------------------------------------------------------
 
 
-def _schema(text: str, offset: int) -> Completion:
+def _schema(text: str, offset: int) -> Proposals:
     outline = Outline(text, offset)
     standing = outline.standing
-    if standing is None or standing.holder is None or standing.place is Place.NONE:
-        return Completion(Span(offset, offset))
+    if standing is None or standing.holder is None or standing.place is OutlinePosition.NONE:
+        return Proposals(Span(offset, offset))
     typed = text[standing.typed.start : offset]
     is_string = typed.startswith('"')
-    if standing.place is Place.KEY:
+    if standing.place is OutlinePosition.KEY:
         if standing.holder.meaning is not Meaning.SCHEMA:
-            return Completion(standing.typed)
+            return Proposals(standing.typed)
         proposals = list(_keywords(text, standing))
     else:
         proposals = list(_values(outline, standing))

@@ -29,7 +29,7 @@ _TOKEN: Final = re.compile(
 )
 
 
-class Part(StrEnum):
+class GbnfPart(StrEnum):
     """What a piece of a GBNF text is."""
 
     COMMENT = "comment"
@@ -45,7 +45,7 @@ class Part(StrEnum):
 class Piece:
     """A piece of a GBNF text; of a name that is defined here, `::=` is no part of the span."""
 
-    kind: Part
+    kind: GbnfPart
     span: Span
     defines: bool = False
 
@@ -54,7 +54,7 @@ def pieces(text: str) -> Iterator[Piece]:
     """All that is neither blank nor a single character of no interest, in order."""
     for found in _TOKEN.finditer(text):
         group = found.lastgroup or ""
-        kind = Part.NAME if group == "defines" else Part(group)
+        kind = GbnfPart.NAME if group == "defines" else GbnfPart(group)
         yield Piece(kind, Span(*found.span(kind.value)), found["defines"] is not None)
 
 

@@ -16,11 +16,11 @@ from urllib.parse import quote
 from engine.notations import links
 from engine.notations.editing import gbnf_names
 from engine.notations.editing.edits import Change, Edit
-from engine.notations.editing.outline import Outline, Part
+from engine.notations.editing.outline import Outline, OutlinePart
 from engine.notations.editing.schema_names import (
     DEFINITIONS,
     DYNAMIC,
-    Reference,
+    SchemaReference,
     Schemas,
     decoded_step,
     key_span,
@@ -98,7 +98,7 @@ def _rules(text: str) -> Iterator[Name]:
     defined: dict[str, list[Span]] = {}
     used: dict[str, list[Span]] = {}
     for piece in gbnf_names.pieces(text):
-        if piece.kind is gbnf_names.Part.NAME:
+        if piece.kind is gbnf_names.GbnfPart.NAME:
             name = text[piece.span.start : piece.span.end]
             defined.setdefault(name, [])
             used.setdefault(name, [])
@@ -119,7 +119,7 @@ def _rename_rule(text: str, name: Name, new: str) -> Change:
 
 def _schemas(schemas: Schemas) -> Iterator[Name]:
     uses: dict[tuple[int, str], list[Span]] = {}
-    targets: dict[int, Part] = {}
+    targets: dict[int, OutlinePart] = {}
     for reference in schemas.references:
         target = reference.target
         if target is not None:
@@ -144,7 +144,7 @@ def _schemas(schemas: Schemas) -> Iterator[Name]:
         yield Name(name, kind, (), tuple(spans))
 
 
-def _missing(reference: Reference) -> tuple[str, str, str] | None:
+def _missing(reference: SchemaReference) -> tuple[str, str, str] | None:
     """Return kind, resource and name of a definition or an anchor that a reference names but that does not exist."""
     if reference.target is not None:
         return None
@@ -157,13 +157,13 @@ def _missing(reference: Reference) -> tuple[str, str, str] | None:
     return None
 
 
-def _begin(part: Part) -> Span:
+def _begin(part: OutlinePart) -> Span:
     """What to show of a schema that a reference leads to: its key, or its first character."""
     key = key_span(part)
     return key if key != part.span else Span(part.span.start, part.span.start + 1)
 
 
-def _why_fixed(part: Part) -> str:
+def _why_fixed(part: OutlinePart) -> str:
     if part.holder is None:
         return "This reference leads to the whole schema, which has no name"
     return "Only rules, definitions under `$defs` and anchors are renamed: other keys are part of what is matched"
@@ -205,13 +205,13 @@ def _may_be_anchor(name: str) -> bool:
     return begins and name.isascii() and all(c.isalnum() or c in "-_." for c in name)
 
 
-def _with_anchor(reference: Reference, name: str) -> str:
+def _with_anchor(reference: SchemaReference, name: str) -> str:
     """Return the reference as JSON, with another anchor."""
     address, _ = links.split(reference.part.text or "")
     return quoted(f"{address}#{quote(name)}")
 
 
-def _rename_anchor(schemas: Schemas, name: str, given: Part, schema: Part, new: str) -> Change:
+def _rename_anchor(schemas: Schemas, name: str, given: OutlinePart, schema: OutlinePart, new: str) -> Change:
     if not _may_be_anchor(new):
         return Change(refusal=_ANCHOR_SPELLING)
     if schemas.has_anchor(new, beside=schema, is_dynamic=given.name == DYNAMIC):
@@ -220,7 +220,7 @@ def _rename_anchor(schemas: Schemas, name: str, given: Part, schema: Part, new: 
     return Change((Edit(given.span, quoted(new)), *(Edit(one.part.span, _with_anchor(one, new)) for one in found)))
 
 
-def _through(schemas: Schemas, part: Part, new: str) -> Iterator[Edit]:
+def _through(schemas: Schemas, part: OutlinePart, new: str) -> Iterator[Edit]:
     """The references that lead to a definition or on through it."""
     for reference in schemas.references:
         for place, step in enumerate(reference.way[1:]):

@@ -36,7 +36,7 @@ class Meaning(StrEnum):
     DATA = "data"  # an instance, in which `$ref` is a key like another
 
 
-class Place(Enum):
+class OutlinePosition(Enum):
     """What is written where a cursor stands."""
 
     KEY = "key"
@@ -45,7 +45,7 @@ class Place(Enum):
 
 
 @dataclass(eq=False, slots=True)
-class Part:
+class OutlinePart:
     """A value of the text.
 
     Attributes:
@@ -60,17 +60,17 @@ class Part:
 
     span: Span
     meaning: Meaning
-    holder: Part | None = None
+    holder: OutlinePart | None = None
     name: str | int = ""
     text: str | None = None
     is_object: bool = False
     is_array: bool = False
-    members: dict[str, Part] = field(default_factory=dict)
+    members: dict[str, OutlinePart] = field(default_factory=dict)
     keys: dict[str, Span] = field(default_factory=dict)
     earlier: list[tuple[str, Span]] = field(default_factory=list)
-    items: list[Part] = field(default_factory=list)
+    items: list[OutlinePart] = field(default_factory=list)
 
-    def walk(self) -> Iterator[Part]:
+    def walk(self) -> Iterator[OutlinePart]:
         """This part and all within it, in source order."""
         todo = [self]
         while todo:
@@ -91,8 +91,8 @@ class Standing:
         has_colon: at a key, whether its colon is there.
     """
 
-    place: Place
-    holder: Part | None
+    place: OutlinePosition
+    holder: OutlinePart | None
     key: str | None
     typed: Span
     has_colon: bool = False
@@ -100,7 +100,7 @@ class Standing:
 
 @dataclass(slots=True)
 class _Frame:
-    part: Part
+    part: OutlinePart
     expects: str  # "key", "colon", "value", "comma"
     key: str = ""
 
@@ -114,7 +114,7 @@ class Outline:
 
     def __init__(self, text: str, offset: int | None = None) -> None:
         """Read a text; `standing` then tells of the offset."""
-        self.root: Part | None = None
+        self.root: OutlinePart | None = None
         self.standing: Standing | None = None
         self._text = text
         self._frames: list[_Frame] = []
@@ -163,19 +163,19 @@ class Outline:
         part = self._frames.pop().part
         part.span = Span(part.span.start, end)
 
-    def _add(self, span: Span) -> Part:
+    def _add(self, span: Span) -> OutlinePart:
         frame = self._frames[-1] if self._frames else None
         if frame is None:
-            part = Part(span, Meaning.SCHEMA)
+            part = OutlinePart(span, Meaning.SCHEMA)
             if self.root is None:
                 self.root = part
             return part
         holder = frame.part
         if holder.is_array:
-            part = Part(span, _below(holder, 0), holder, len(holder.items))
+            part = OutlinePart(span, _below(holder, 0), holder, len(holder.items))
             holder.items.append(part)
         else:
-            part = Part(span, _below(holder, frame.key), holder, frame.key)
+            part = OutlinePart(span, _below(holder, frame.key), holder, frame.key)
             holder.members[frame.key] = part
         frame.expects = "comma"
         return part
@@ -200,19 +200,19 @@ class Outline:
 
     def _stand(self, typed: Span, *, is_string: bool, has_colon: bool = False) -> Standing:
         if not self._frames:
-            place = Place.VALUE if self.root is None else Place.NONE
+            place = OutlinePosition.VALUE if self.root is None else OutlinePosition.NONE
             return Standing(place, None, None, typed)
         frame = self._frames[-1]
         if not frame.part.is_object:
-            place = Place.VALUE if frame.expects == "value" or is_string else Place.NONE
+            place = OutlinePosition.VALUE if frame.expects == "value" or is_string else OutlinePosition.NONE
             return Standing(place, frame.part, None, typed)
         if frame.expects == "key" or (frame.expects == "comma" and is_string):
-            return Standing(Place.KEY, frame.part, None, typed, has_colon)
-        place = Place.VALUE if frame.expects == "value" else Place.NONE
+            return Standing(OutlinePosition.KEY, frame.part, None, typed, has_colon)
+        place = OutlinePosition.VALUE if frame.expects == "value" else OutlinePosition.NONE
         return Standing(place, frame.part, frame.key, typed)
 
 
-def _below(holder: Part, key: str | int) -> Meaning:
+def _below(holder: OutlinePart, key: str | int) -> Meaning:
     """What a member or an item of a part is."""
     if holder.meaning is Meaning.DATA:
         return Meaning.DATA

@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 
 from engine.notations.editing import words
 from engine.notations.editing.edits import Edit
-from engine.notations.editing.outline import Outline, Part
+from engine.notations.editing.outline import Outline, OutlinePart
 from engine.notations.editing.schema_names import REFERENCES, Schemas, decoded_step, key_span, quoted
 from engine.source import Span, similar_words
 
@@ -25,7 +25,7 @@ _PYTHON: Final = {"True": "true", "False": "false", "None": "null"}
 _COMMENT: Final = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
-def _part(text: str, span: Span) -> Part | None:
+def _part(text: str, span: Span) -> OutlinePart | None:
     root = _outline(text).root
     return next((part for part in root.walk() if part.span == span), None) if root is not None else None
 
@@ -119,7 +119,7 @@ def _unresolved(text: str, span: Span) -> Iterator[Repair]:
         yield title, (_appended(text, holder, entry),)
 
 
-def _appended(text: str, holder: Part, entry: str) -> Edit:
+def _appended(text: str, holder: OutlinePart, entry: str) -> Edit:
     """Writes a member at the end of an object, on a line of its own where the others have one."""
     end = holder.span.end - 1
     inner = text[holder.span.start + 1 : end]

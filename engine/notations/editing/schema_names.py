@@ -15,7 +15,7 @@ from typing import Final
 from urllib.parse import quote, unquote
 
 from engine.notations import links
-from engine.notations.editing.outline import Meaning, Outline, Part
+from engine.notations.editing.outline import Meaning, Outline, OutlinePart
 from engine.source import Span
 
 REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
@@ -27,7 +27,7 @@ _PLAIN: Final = "!$&'()*+,;=:@/?-._~"  # what a fragment may hold as it is (RFC 
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class SchemaReference:
     """A reference and where it leads.
 
     Attributes:
@@ -37,13 +37,13 @@ class Reference:
         anchor: the anchor that it names; empty for none.
     """
 
-    part: Part
+    part: OutlinePart
     steps: tuple[str, ...]
-    way: tuple[Part, ...]
+    way: tuple[OutlinePart, ...]
     anchor: str = ""
 
     @property
-    def target(self) -> Part | None:
+    def target(self) -> OutlinePart | None:
         """Where it leads; None for nowhere."""
         return self.way[-1] if len(self.way) == len(self.steps) + 1 else None
 
@@ -52,11 +52,11 @@ class Schemas:
     """The definitions and references of one text."""
 
     def __init__(self, outline: Outline) -> None:
-        self._by_address: dict[str, Part] = {}
-        self._anchors: dict[tuple[int, str], Part] = {}
-        self._homes: dict[int, tuple[Part, str]] = {}
+        self._by_address: dict[str, OutlinePart] = {}
+        self._anchors: dict[tuple[int, str], OutlinePart] = {}
+        self._homes: dict[int, tuple[OutlinePart, str]] = {}
         self.root = outline.root
-        self.references: list[Reference] = []
+        self.references: list[SchemaReference] = []
         if self.root is None:
             return
         self._collect(self.root)
@@ -64,7 +64,7 @@ class Schemas:
             if part.name in REFERENCES and part.text is not None and _may_refer(part):
                 self.references.append(self.refer(part))
 
-    def refer(self, part: Part) -> Reference:
+    def refer(self, part: OutlinePart) -> SchemaReference:
         """Where a string leads, read as a reference from its place."""
         assert part.holder is not None
         assert part.text is not None
@@ -73,22 +73,22 @@ class Schemas:
         if address:
             found = self._by_address.get(_joined(base, address))
             if found is None:
-                return Reference(part, (), ())
+                return SchemaReference(part, (), ())
             home = found
         if fragment and not fragment.startswith("/"):
             target = self._anchors.get((id(home), unquote(fragment)))
-            return Reference(part, (), () if target is None else (target,), unquote(fragment))
+            return SchemaReference(part, (), () if target is None else (target,), unquote(fragment))
         steps = tuple(fragment.split("/")[1:])
-        return Reference(part, steps, tuple(_way(home, steps)))
+        return SchemaReference(part, steps, tuple(_way(home, steps)))
 
-    def definitions(self) -> Iterator[tuple[str, Part]]:
+    def definitions(self) -> Iterator[tuple[str, OutlinePart]]:
         """The schemas that are kept to be referred to: their names, and themselves."""
         for part in self.root.walk() if self.root else ():
             is_kept = part.holder is not None and part.holder.name in DEFINITIONS
             if is_kept and part.holder is not None and part.holder.meaning is Meaning.SCHEMAS:
                 yield str(part.name), part
 
-    def anchors(self) -> Iterator[tuple[str, Part, Part]]:
+    def anchors(self) -> Iterator[tuple[str, OutlinePart, OutlinePart]]:
         """Anchors: the name, the string that gives it, and the schema that has it."""
         for (_home, name), schema in self._anchors.items():
             for keyword in _ANCHORS:
@@ -96,7 +96,7 @@ class Schemas:
                 if given is not None and given.text == name:
                     yield name, given, schema
 
-    def has_anchor(self, name: str, *, beside: Part, is_dynamic: bool = False) -> bool:
+    def has_anchor(self, name: str, *, beside: OutlinePart, is_dynamic: bool = False) -> bool:
         """Return whether an anchor of this name exists in the resource of a schema.
 
         Args:
@@ -108,7 +108,7 @@ class Schemas:
             return True
         return is_dynamic and any(known == name and given.name == DYNAMIC for known, given, _ in self.anchors())
 
-    def targets(self, part: Part) -> list[str]:
+    def targets(self, part: OutlinePart) -> list[str]:
         """The references that mean something at a place: the resource's root, its definitions and its anchors."""
         home, _ = self._homes[id(part)]
         found = ["#"]
@@ -120,7 +120,7 @@ class Schemas:
         found += [address.removeprefix(_BASE) for address, root in self._by_address.items() if root is not home]
         return found
 
-    def _collect(self, root: Part) -> None:
+    def _collect(self, root: OutlinePart) -> None:
         self._by_address[_BASE] = root
         todo = [(root, root, _BASE)]
         while todo:
@@ -130,7 +130,7 @@ class Schemas:
             self._homes[id(part)] = home, base
             todo += [(inner, home, base) for inner in (*part.members.values(), *part.items)]
 
-    def _enter(self, part: Part, home: Part, base: str) -> tuple[Part, str]:
+    def _enter(self, part: OutlinePart, home: OutlinePart, base: str) -> tuple[OutlinePart, str]:
         given = part.members.get("$id")
         if given is not None and given.text is not None:
             address, fragment = links.split(given.text)
@@ -146,10 +146,10 @@ class Schemas:
         return home, base
 
 
-def steps_to(part: Part, home: Part) -> list[str]:
+def steps_to(part: OutlinePart, home: OutlinePart) -> list[str]:
     """The keys and indices that lead from a part down to another."""
     steps: list[str] = []
-    here: Part | None = part
+    here: OutlinePart | None = part
     while here is not None and here is not home:
         steps.append(str(here.name))
         here = here.holder
@@ -171,7 +171,7 @@ def quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def with_step(reference: Reference, place: int, name: str) -> str:
+def with_step(reference: SchemaReference, place: int, name: str) -> str:
     """What a reference says when one of its steps has another name."""
     assert reference.part.text is not None
     address, _ = links.split(reference.part.text)
@@ -179,7 +179,7 @@ def with_step(reference: Reference, place: int, name: str) -> str:
     return f"{address}#/{'/'.join(steps)}"
 
 
-def key_span(part: Part) -> Span:
+def key_span(part: OutlinePart) -> Span:
     """The key under which a part stands, quotes included; itself where it stands under none."""
     holder = part.holder
     if holder is None or not holder.is_object or part.name not in holder.keys:
@@ -187,7 +187,7 @@ def key_span(part: Part) -> Span:
     return holder.keys[str(part.name)]
 
 
-def _way(home: Part, steps: Sequence[str]) -> Iterator[Part]:
+def _way(home: OutlinePart, steps: Sequence[str]) -> Iterator[OutlinePart]:
     here = home
     yield here
     for step in steps:
@@ -201,7 +201,7 @@ def _way(home: Part, steps: Sequence[str]) -> Iterator[Part]:
         yield here
 
 
-def _may_refer(part: Part) -> bool:
+def _may_refer(part: OutlinePart) -> bool:
     """Whether a member `$ref` is a reference: not where it is a property of that name, or data."""
     return part.holder is not None and part.holder.meaning not in {Meaning.SCHEMAS, Meaning.DATA}
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from engine.grammar import Choice, Empty, Grammar, Never, Node, Reference, Repeat, Rule
+from engine.grammar import Choice, Empty, Grammar, Never, Node, Repeat, Rule, RuleReference
 from engine.grammar.analysis import blockers, left_recursion, reachable_rules, references
 from engine.grammar.nodes import parts
-from engine.source import Diagnostic, Severity, SourceText, Span, similar_words, turn
+from engine.source import Diagnostic, Severity, SourceText, Span, checkpoint, similar_words
 
 START: Final = "root"
 _MOST_SUGGESTIONS: Final = 10  # each compares a name with all others
@@ -57,7 +57,7 @@ def _no_root(rules: Mapping[str, Rule], source: SourceText) -> Diagnostic:
 def _undefined(rules: Mapping[str, Rule]) -> Iterator[Diagnostic]:
     hints: dict[str, str] = {}
     for rule in rules.values():
-        turn()
+        checkpoint()
         for reference in references(rule.node):
             name = reference.name
             if name in rules:
@@ -72,7 +72,7 @@ def _undefined(rules: Mapping[str, Rule]) -> Iterator[Diagnostic]:
 def _unreachable(grammar: Grammar) -> Iterator[Diagnostic]:
     reached = reachable_rules(grammar)
     for rule in grammar.rules:
-        turn()
+        checkpoint()
         if rule.name not in reached:
             message = f"nothing that `{START}` leads to uses the rule `{rule.name}`"
             yield _finding("unreachable-rule", Severity.WARNING, rule.span, message, "Use it, or remove it")
@@ -85,7 +85,7 @@ def _unproductive(rules: Mapping[str, Rule], blocked: Mapping[str, Node]) -> Ite
         if name in cycles:
             message += f": it never ends, by {arrows(cycles[name])}"
             hint = "Give it an alternative that does not lead back to it"
-        elif isinstance(blocker, Reference):
+        elif isinstance(blocker, RuleReference):
             message += f", because `{blocker.name}` matches nothing"
             hint = f"Repair `{blocker.name}`, or give this rule an alternative without it"
         else:
@@ -105,7 +105,7 @@ def _cycles(blocked: Mapping[str, Node]) -> dict[str, tuple[str, ...]]:
             seen.add(name)
             way[name] = len(way)
             blocker = blocked[name]
-            if not isinstance(blocker, Reference):
+            if not isinstance(blocker, RuleReference):
                 break
             name = blocker.name
         else:
@@ -142,7 +142,7 @@ def _is_openly_empty(loop: Repeat, rules: Mapping[str, Rule]) -> bool:
     node = loop.node
     if isinstance(node, Repeat):  # stacked, as in `x?*`; in parentheses it is a rule of its own, and not empty as such
         return node.minimum == 0 and node.maximum != 0 and node.span.start == loop.span.start
-    if isinstance(node, Reference):
+    if isinstance(node, RuleReference):
         node = rules[node.name].node
         return isinstance(node, Empty) or _has_empty_alternative(node)
     return _has_empty_alternative(node)

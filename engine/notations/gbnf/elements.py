@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from engine.grammar import Chars, CharSet, Empty, Never, Node, Sequence, TokenSet
-from engine.notations.gbnf.reader import Reader, RuleError, error
+from engine.notations.gbnf.reader import GbnfReader, RuleError, error
 from engine.source import Severity, Span
 
 # An escape takes the next character along, whether it is a good one or not.
@@ -20,7 +20,7 @@ _LAST_TOKEN_ID: Final = 2**31 - 1
 _ASCII: Final = tuple(CharSet(((code, code),)) for code in range(0x80))
 
 
-def read_literal(reader: Reader) -> Node:
+def read_literal(reader: GbnfReader) -> Node:
     """Read a literal: a character, a sequence of them, or nothing."""
     start = reader.at
     end = _closing(reader, _LITERAL)
@@ -39,7 +39,7 @@ def read_literal(reader: Reader) -> Node:
     return characters[0] if len(characters) == 1 else Sequence(tuple(characters), reader.since(start))
 
 
-def read_class(reader: Reader) -> Node:
+def read_class(reader: GbnfReader) -> Node:
     """Read a class. Without members it matches the empty text, negated or not, as it does in llama.cpp."""
     start = reader.at
     end = _closing(reader, _CLASS)
@@ -71,7 +71,7 @@ def read_class(reader: Reader) -> Node:
     return _chars(reader, ~members if negated else members, start)
 
 
-def _closing(reader: Reader, pattern: re.Pattern[str]) -> int | None:
+def _closing(reader: GbnfReader, pattern: re.Pattern[str]) -> int | None:
     """Where the quote or bracket stands that closes what opens here."""
     found = pattern.match(reader.text, reader.at)
     if found is None:
@@ -81,11 +81,11 @@ def _closing(reader: Reader, pattern: re.Pattern[str]) -> int | None:
     return found.end() - 1
 
 
-def _unclosed(reader: Reader, kind: str, message: str, hint: str) -> RuleError:
+def _unclosed(reader: GbnfReader, kind: str, message: str, hint: str) -> RuleError:
     return error(f"unclosed-{kind}", Span(reader.at, reader.at + 1), message, hint)
 
 
-def _chars(reader: Reader, characters: CharSet, start: int) -> Node:
+def _chars(reader: GbnfReader, characters: CharSet, start: int) -> Node:
     span = Span(start, reader.at)
     if characters.ranges and characters.ranges[0][0] < 0xD800:
         return Chars(characters, span)
@@ -98,7 +98,7 @@ def _chars(reader: Reader, characters: CharSet, start: int) -> Node:
     return Never(span)
 
 
-def read_token(reader: Reader) -> Node:
+def read_token(reader: GbnfReader) -> Node:
     """Read `<name>` or `<[id]>`, or `!` before one of them."""
     start = reader.at
     negated = reader.accept("!")

@@ -30,7 +30,7 @@ class Item:
     vanished: bool = False
 
 
-class Frame:
+class GbnfFrame:
     """One open group, or a rule's whole body.
 
     Attributes:

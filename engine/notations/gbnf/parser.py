@@ -17,14 +17,14 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from engine.grammar import NEVER, Chars, Empty, Grammar, Node, Reference, Repeat, Rule
+from engine.grammar import NEVER, Chars, Empty, Grammar, Node, Repeat, Rule, RuleReference
 from engine.grammar.charset import ANY
 from engine.notations.gbnf.checks import check
 from engine.notations.gbnf.elements import read_class, read_literal, read_token
-from engine.notations.gbnf.frame import Frame, Item
-from engine.notations.gbnf.reader import Reader, RuleError, error
+from engine.notations.gbnf.frame import GbnfFrame, Item
+from engine.notations.gbnf.reader import GbnfReader, RuleError, error
 from engine.notations.gbnf.repetition import LlamaSymbols, read_bounds
-from engine.source import Diagnostic, GrammarError, Limits, Severity, SourceText, Span, turn
+from engine.source import Diagnostic, GrammarError, Limits, Severity, SourceText, Span, checkpoint
 
 MOST_FINDINGS: Final = 100
 """No more are reported; errors come before warnings, and these before hints."""
@@ -59,11 +59,11 @@ def parse(source: SourceText, limits: Limits) -> tuple[Grammar, tuple[Diagnostic
 class _Parser:
     def __init__(self, source: SourceText, limits: Limits) -> None:
         self.rules: dict[str, Rule] = {}
-        self.reader = Reader(source.text)
+        self.reader = GbnfReader(source.text)
         self._source = source
         self._limits = limits
         self._symbols = LlamaSymbols()
-        self._frames: list[Frame] = []
+        self._frames: list[GbnfFrame] = []
         self._underscored: list[Span] = []
 
     def run(self) -> None:
@@ -146,9 +146,9 @@ class _Parser:
 
     def _body(self, rule: Span) -> Node:
         reader = self.reader
-        frames = self._frames = [Frame(reader.at, self._symbols.count)]
+        frames = self._frames = [GbnfFrame(reader.at, self._symbols.count)]
         while True:
-            turn()
+            checkpoint()
             frame, nested = frames[-1], len(frames) > 1
             following = reader.peek()
             if following == "(":
@@ -198,7 +198,7 @@ class _Parser:
         before = self._symbols.count
         self._symbols.generate(1)
         reader.skip_blanks(lines=True)
-        self._frames.append(Frame(reader.at, before, start))
+        self._frames.append(GbnfFrame(reader.at, before, start))
 
     def _check_depth(self, depth: int, span: Span) -> None:
         if depth > self._limits.nesting:
@@ -216,7 +216,7 @@ class _Parser:
         self._frames[-1].add(Item(node, span, frame.depth + 1, frame.weight, symbols))
         reader.skip_blanks(lines=len(self._frames) > 1)
 
-    def _element(self, frame: Frame, rule: Span) -> bool:
+    def _element(self, frame: GbnfFrame, rule: Span) -> bool:
         """Read a literal, class, name, dot or token; False where none of them stands here."""
         reader = self.reader
         start, following = reader.at, reader.peek()
@@ -234,7 +234,7 @@ class _Parser:
             if _DEFINES.match(reader.text, reader.at):
                 raise self._definition_inside(name, start, rule)
             self._symbols.name(name)
-            node = Reference(name, reader.since(start))
+            node = RuleReference(name, reader.since(start))
         else:
             return False
         frame.add(Item(node, reader.since(start), vanished=isinstance(node, Empty)))
@@ -254,7 +254,7 @@ class _Parser:
 
     # Repetition
 
-    def _repeat(self, frame: Frame) -> None:
+    def _repeat(self, frame: GbnfFrame) -> None:
         reader = self.reader
         start, nested = reader.at, len(self._frames) > 1
         minimum, maximum = read_bounds(reader, lines=nested)

@@ -32,12 +32,12 @@ from engine.grammar import (
     Choice,
     Empty,
     Grammar,
-    Look,
+    Lookaround,
     Never,
     Node,
-    Reference,
     Repeat,
     Rule,
+    RuleReference,
     TokenSet,
 )
 from engine.grammar import Sequence as Items
@@ -47,7 +47,7 @@ from engine.source import InvariantError, LimitExceededError, Span
 
 MOST_ELEMENTS: Final = 200_000
 
-Leaf: TypeAlias = Chars | Reference | TokenSet | Never
+Leaf: TypeAlias = Chars | RuleReference | TokenSet | Never
 
 
 class ElementType(StrEnum):
@@ -194,17 +194,17 @@ class _Writer:
 
     def _without_repeat(self, node: Node) -> list[Leaf]:
         match node:
-            case Chars() | Reference() | TokenSet() | Never():
+            case Chars() | RuleReference() | TokenSet() | Never():
                 return [node]
             case Empty():
                 return []
             case Items(items) if all(isinstance(item, Chars) for item in items):
                 return [item for item in items if isinstance(item, Chars)]  # a literal is repeated as it is
-            case Look():
+            case Lookaround():
                 raise InvariantError("GBNF has no conditions")
         name = self._name()
         self._waiting.append((name, node, node.span))
-        return [Reference(name, node.span)]
+        return [RuleReference(name, node.span)]
 
     def _repeated(self, leaves: list[Leaf], repeat: Repeat) -> list[Leaf]:
         minimum, maximum, span = repeat.minimum, repeat.maximum, repeat.span
@@ -214,19 +214,19 @@ class _Writer:
         written = leaves * minimum
         if maximum is None:
             name = self._name()
-            self._add(name, [[*leaves, Reference(name, span)], []], span)
-            return [*written, Reference(name, span)]
+            self._add(name, [[*leaves, RuleReference(name, span)], []], span)
+            return [*written, RuleReference(name, span)]
         rest: list[Leaf] = []
         for _ in range(maximum - minimum):
             name = self._name()
             self._add(name, [[*leaves, *rest], []], span)
-            rest = [Reference(name, span)]
+            rest = [RuleReference(name, span)]
         return [*written, *rest]
 
 
 def _elements(leaf: Leaf) -> Iterator[Element]:
     match leaf:
-        case Reference(name, span):
+        case RuleReference(name, span):
             yield Element(ElementType.RULE_REF, name, span)
         case TokenSet():
             values: list[int | str] = [*leaf.names, *leaf.ids]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from engine.source import Diagnostic, Severity, Span, turn
+from engine.source import Diagnostic, Severity, Span, checkpoint
 
 NAME: Final = re.compile(r"[A-Za-z0-9_-]+")
 RULE_START: Final = re.compile(r"^[ \t]*([A-Za-z0-9_-]+)[ \t]*::=", re.MULTILINE)
@@ -39,7 +39,7 @@ def error(code: str, span: Span, message: str, hint: str) -> RuleError:
     return RuleError(Diagnostic(f"gbnf-{code}", Severity.ERROR, span, message, hint))
 
 
-class Reader:
+class GbnfReader:
     """Where the reading of a text stands, and what was found so far.
 
     Attributes:
@@ -126,7 +126,7 @@ class Reader:
 
         A bad escape is told of and read as its own last character.
         """
-        turn()
+        checkpoint()
         start = self.at
         if not self.accept("\\"):
             self.at += 1

@@ -11,14 +11,14 @@ from __future__ import annotations
 from typing import Final
 
 from engine.notations.gbnf.frame import Item
-from engine.notations.gbnf.reader import Reader, error
+from engine.notations.gbnf.reader import GbnfReader, error
 from engine.source import Severity
 
 LLAMA_REPETITIONS: Final = 2000  # its MAX_REPETITION_THRESHOLD
 _SIGNS: Final[dict[str, tuple[int, int | None]]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 
 
-def read_bounds(reader: Reader, *, lines: bool) -> tuple[int, int | None]:
+def read_bounds(reader: GbnfReader, *, lines: bool) -> tuple[int, int | None]:
     """Read one of `* + ? {n} {n,} {n,m} {,n}`."""
     start = reader.at
     sign = reader.peek()

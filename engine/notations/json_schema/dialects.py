@@ -6,7 +6,7 @@ from enum import IntEnum
 from typing import Final
 
 
-class Draft(IntEnum):
+class SchemaDraft(IntEnum):
     """A draft, in order of age."""
 
     DRAFT_4 = 4
@@ -17,41 +17,45 @@ class Draft(IntEnum):
 
 
 _BY_ADDRESS: Final = {
-    "json-schema.org/draft-04/schema": Draft.DRAFT_4,
-    "json-schema.org/draft-05/schema": Draft.DRAFT_4,
-    "json-schema.org/draft-06/schema": Draft.DRAFT_6,
-    "json-schema.org/draft-07/schema": Draft.DRAFT_7,
-    "json-schema.org/schema": Draft.DRAFT_2020,
-    "json-schema.org/draft/2019-09/schema": Draft.DRAFT_2019,
-    "json-schema.org/draft/2020-12/schema": Draft.DRAFT_2020,
+    "json-schema.org/draft-04/schema": SchemaDraft.DRAFT_4,
+    "json-schema.org/draft-05/schema": SchemaDraft.DRAFT_4,
+    "json-schema.org/draft-06/schema": SchemaDraft.DRAFT_6,
+    "json-schema.org/draft-07/schema": SchemaDraft.DRAFT_7,
+    "json-schema.org/schema": SchemaDraft.DRAFT_2020,
+    "json-schema.org/draft/2019-09/schema": SchemaDraft.DRAFT_2019,
+    "json-schema.org/draft/2020-12/schema": SchemaDraft.DRAFT_2020,
 }
 
 
-def draft_of(address: str) -> Draft | None:
+def draft_of(address: str) -> SchemaDraft | None:
     """The draft that `$schema` names; None where it names none of them."""
     plain = address.split("://", 1)[-1].rstrip("#").rstrip("/")
     return _BY_ADDRESS.get(plain)
 
 
-def draft_name(draft: Draft) -> str:
+def draft_name(draft: SchemaDraft) -> str:
     """What people call a draft."""
-    return f"draft {draft.value}" if draft <= Draft.DRAFT_7 else {2019: "draft 2019-09", 2020: "draft 2020-12"}[draft]
+    return (
+        f"draft {draft.value}"
+        if draft <= SchemaDraft.DRAFT_7
+        else {2019: "draft 2019-09", 2020: "draft 2020-12"}[draft]
+    )
 
 
 SINCE: Final = {
-    "const": Draft.DRAFT_6,
-    "contains": Draft.DRAFT_6,
-    "propertyNames": Draft.DRAFT_6,
-    "if": Draft.DRAFT_7,
-    "$anchor": Draft.DRAFT_2019,
-    "$recursiveRef": Draft.DRAFT_2019,
-    "maxContains": Draft.DRAFT_2019,
-    "minContains": Draft.DRAFT_2019,
-    "unevaluatedItems": Draft.DRAFT_2019,
-    "unevaluatedProperties": Draft.DRAFT_2019,
-    "prefixItems": Draft.DRAFT_2020,
-    "$dynamicAnchor": Draft.DRAFT_2020,
-    "$dynamicRef": Draft.DRAFT_2020,
+    "const": SchemaDraft.DRAFT_6,
+    "contains": SchemaDraft.DRAFT_6,
+    "propertyNames": SchemaDraft.DRAFT_6,
+    "if": SchemaDraft.DRAFT_7,
+    "$anchor": SchemaDraft.DRAFT_2019,
+    "$recursiveRef": SchemaDraft.DRAFT_2019,
+    "maxContains": SchemaDraft.DRAFT_2019,
+    "minContains": SchemaDraft.DRAFT_2019,
+    "unevaluatedItems": SchemaDraft.DRAFT_2019,
+    "unevaluatedProperties": SchemaDraft.DRAFT_2019,
+    "prefixItems": SchemaDraft.DRAFT_2020,
+    "$dynamicAnchor": SchemaDraft.DRAFT_2020,
+    "$dynamicRef": SchemaDraft.DRAFT_2020,
 }
 """Keywords that drafts before take for annotations."""
 

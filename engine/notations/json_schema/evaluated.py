@@ -17,10 +17,10 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING
 
-from engine.notations.json_schema.dialects import Draft
+from engine.notations.json_schema.dialects import SchemaDraft
 from engine.notations.json_schema.json_tree import Json
-from engine.schema_automaton.formula.nodes import All, Among, Formula, Not, Some
-from engine.schema_automaton.formula.values import Kind
+from engine.schema_automaton.formula.nodes import And, EnumValues, Formula, Not, Or
+from engine.schema_automaton.formula.values import JsonType
 from engine.schema_automaton.solver.key_classes import elsewhere, names_in
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def _beside(here: Schema) -> Iterator[tuple[Json, Formula]]:
         for key, inner in (part.members if part is not None else {}).items():
             if not isinstance(inner.value, list):
                 # Of what is no object, nothing is evaluated by it, although `has` holds there.
-                is_object = arena.negate(arena.about(Kind.OBJECT, arena.false, inner))
+                is_object = arena.negate(arena.about(JsonType.OBJECT, arena.false, inner))
                 yield inner, arena.all_of((is_object, here.has({key: inner})))
 
 
@@ -87,8 +87,8 @@ def _target(here: Schema, name: str, part: Json) -> Json | None:
     if name == "$ref":
         return resources.resolve(here.node, part)
     if name == "$dynamicRef":
-        return resources.resolve_dynamic(here.node, part, here.scope) if here.draft >= Draft.DRAFT_2020 else None
-    return resources.resolve_recursive(here.node, part, here.scope) if here.draft is Draft.DRAFT_2019 else None
+        return resources.resolve_dynamic(here.node, part, here.scope) if here.draft >= SchemaDraft.DRAFT_2020 else None
+    return resources.resolve_recursive(here.node, part, here.scope) if here.draft is SchemaDraft.DRAFT_2019 else None
 
 
 def _own(here: Schema, keyword: str | None) -> Iterator[_Evaluated]:
@@ -116,7 +116,7 @@ def _own(here: Schema, keyword: str | None) -> Iterator[_Evaluated]:
     if here.other("unevaluatedItems") is not None and keyword != "unevaluatedItems":
         yield _Evaluated(arena.true, None, 0, None)
     contains = here.other("contains")
-    if contains is not None and here.draft >= Draft.DRAFT_2020:
+    if contains is not None and here.draft >= SchemaDraft.DRAFT_2020:
         yield _Evaluated(arena.true, contained=here.sub(contains))
 
 
@@ -157,13 +157,13 @@ def unevaluated_properties(here: Schema, part: Json) -> Formula:
 def _holds(here: Schema, keys: Formula, name: str) -> bool:
     """Whether a key is in a set, which is made of names and patterns."""
     match keys:
-        case Among():
+        case EnumValues():
             return name in keys.members
         case Not():
             return not _holds(here, keys.item, name)
-        case All():
+        case And():
             return all(_holds(here, item, name) for item in keys.items)
-        case Some():
+        case Or():
             return any(_holds(here, item, name) for item in keys.items)
         case _ if keys is here.arena.true or keys is here.arena.false:
             return keys is here.arena.true

@@ -115,7 +115,7 @@ class _Finding:
         return ""
 
 
-class Findings:
+class SchemaFindings:
     """Collects findings.
 
     Attributes:

@@ -33,7 +33,7 @@ from engine.schema_automaton.formula.values import (
     Value,
     number,
 )
-from engine.source import Span, turn
+from engine.source import Span, checkpoint
 from engine.source.json_scanner import JSON_NUMBER
 
 _BLANKS: Final = re.compile(r"[ \t\n\r]*")
@@ -218,7 +218,7 @@ class _Text:
         todo = [(plain, 0)] if isinstance(plain, dict | list) else []
         while todo:
             value, holder = todo.pop()
-            turn(1 + len(value))
+            checkpoint(1 + len(value))
             for step, inner in value.items() if isinstance(value, dict) else enumerate(value):
                 number = len(above)
                 above.append(holder)
@@ -235,7 +235,7 @@ class _Text:
         above, places, todo = [-1], [reader.places[root]], [root]
         steps: list[str | int] = [""]
         while todo:
-            turn()
+            checkpoint()
             holder = todo.pop()
             parts: list[tuple[str | int, Json]] = [*holder.members.items(), *enumerate(holder.items)]
             for step, part in parts:
@@ -277,7 +277,7 @@ class _UnusualError(ValueError):
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    turn(1 + len(pairs))
+    checkpoint(1 + len(pairs))
     members = dict(pairs)
     if len(members) < len(pairs):
         raise _UnusualError
@@ -340,7 +340,7 @@ class _Reader:
 
     def _value(self) -> Json | None:
         """Read a value; None where it has parts that must be read first."""
-        turn()
+        checkpoint()
         start, text = self._at, self._text
         first = self._peek()
         if first in ("{", "["):
@@ -418,7 +418,7 @@ class _Reader:
         self._at += 1
         parts: list[str] = []
         while True:
-            turn()
+            checkpoint()
             chunk = _CHUNK.match(self._text, self._at)
             assert chunk is not None
             parts.append(chunk[0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from engine.notations.json_schema.dialects import Draft
+from engine.notations.json_schema.dialects import SchemaDraft
 from engine.notations.json_schema.evaluated import unevaluated_items
 from engine.notations.json_schema.json_tree import Json
 from engine.notations.json_schema.lowering import Keyword, Schema
@@ -29,7 +29,7 @@ def _prefix(here: Schema, part: Json) -> Formula:
 def _items(here: Schema, part: Json) -> Formula:
     if isinstance(part.value, list):
         return _prefix(here, part)  # before 2020-12; since then nothing else can be meant
-    first = prefix_length(here) if here.draft >= Draft.DRAFT_2020 else 0
+    first = prefix_length(here) if here.draft >= SchemaDraft.DRAFT_2020 else 0
     return here.arena.items(first, None, here.sub(part), part)
 
 
@@ -42,7 +42,7 @@ def _additional_items(here: Schema, part: Json) -> Formula:
 
 def _contains(here: Schema, part: Json) -> Formula:
     arena, value = here.arena, here.sub(part)
-    counted = here.draft >= Draft.DRAFT_2019
+    counted = here.draft >= SchemaDraft.DRAFT_2019
     least = here.count(here.other("minContains")) if counted else None
     most = here.count(here.other("maxContains")) if counted else None
     parts = []

@@ -12,8 +12,8 @@ from fractions import Fraction
 from functools import cache
 from typing import Final, TypeAlias
 
-from engine.notations.json_schema.dialects import SINCE, Draft, draft_name
-from engine.notations.json_schema.findings import Findings
+from engine.notations.json_schema.dialects import SINCE, SchemaDraft, draft_name
+from engine.notations.json_schema.findings import SchemaFindings
 from engine.notations.json_schema.json_tree import Json, Key
 from engine.notations.json_schema.keyword_suggestions import is_annotation, likely_keyword
 from engine.notations.json_schema.resources import Resources, Scope
@@ -21,17 +21,17 @@ from engine.notations.json_schema.shapes import embedded_schema
 from engine.notations.json_schema.string_languages import Texts
 from engine.schema_automaton.formula.arena import Arena
 from engine.schema_automaton.formula.nodes import Formula, Place
-from engine.schema_automaton.formula.values import EVERY_KIND, LARGEST, HugeNumber, Kind
-from engine.source import Limits, turn
+from engine.schema_automaton.formula.values import EVERY_KIND, LARGEST, HugeNumber, JsonType
+from engine.source import Limits, checkpoint
 
 _TYPES: Final = {
-    "null": frozenset({Kind.NULL}),
-    "boolean": frozenset({Kind.FALSE, Kind.TRUE}),
-    "number": frozenset({Kind.NUMBER}),
-    "integer": frozenset({Kind.NUMBER}),
-    "string": frozenset({Kind.STRING}),
-    "array": frozenset({Kind.ARRAY}),
-    "object": frozenset({Kind.OBJECT}),
+    "null": frozenset({JsonType.NULL}),
+    "boolean": frozenset({JsonType.FALSE, JsonType.TRUE}),
+    "number": frozenset({JsonType.NUMBER}),
+    "integer": frozenset({JsonType.NUMBER}),
+    "string": frozenset({JsonType.STRING}),
+    "array": frozenset({JsonType.ARRAY}),
+    "object": frozenset({JsonType.OBJECT}),
 }
 _SCALARS: Final = frozenset(_TYPES) - {"array", "object"}
 _OPENING: Final = frozenset({"additionalProperties", "unevaluatedProperties", "patternProperties"})
@@ -47,7 +47,7 @@ class Lowering:
     """
 
     def __init__(
-        self, arena: Arena, resources: Resources, findings: Findings, limits: Limits, *, closed: bool = False
+        self, arena: Arena, resources: Resources, findings: SchemaFindings, limits: Limits, *, closed: bool = False
     ) -> None:
         self.arena = arena
         self.resources = resources
@@ -94,7 +94,7 @@ class Lowering:
         """Write all definitions that the root needs."""
         goal = self.schema(root, ())
         while self._todo:
-            turn()
+            checkpoint()
             node, scope, number = self._todo.pop()
             self.arena.definitions[number] = self._write(node, scope)
         self.arena.is_written = True
@@ -106,7 +106,7 @@ class Lowering:
         here, members = Schema(self, node, scope), node.members
         for span in node.doubled:
             self.findings.add("schema-doubled-key", span, where=node.pointer or "of the schema")
-        if "$ref" in members and here.draft <= Draft.DRAFT_7:
+        if "$ref" in members and here.draft <= SchemaDraft.DRAFT_7:
             for name, part in members.items():
                 if name != "$ref" and name in _table(here.draft):
                     self.findings.add("schema-beside-reference", part)
@@ -139,7 +139,7 @@ class Lowering:
             self._plain[node.number] = known
         return known
 
-    def _report_annotations(self, node: Json, draft: Draft, table: dict[str, Keyword]) -> None:
+    def _report_annotations(self, node: Json, draft: SchemaDraft, table: dict[str, Keyword]) -> None:
         """Report the members of a schema that no keyword enforces, other than the annotations that are known."""
         members = node.members
         unknown: list[str] = []
@@ -178,7 +178,7 @@ def _all_keywords() -> dict[str, Keyword]:
 
 
 @cache
-def _table(draft: Draft) -> dict[str, Keyword]:
+def _table(draft: SchemaDraft) -> dict[str, Keyword]:
     """What a draft enforces."""
     return {name: keyword for name, keyword in _all_keywords().items() if draft >= SINCE.get(name, draft)}
 
@@ -274,7 +274,7 @@ class Schema:
         members = [arena.some_member(self.key(name, place), arena.true, place) for name, place in names.items()]
         if not members:
             return arena.true
-        return arena.about(Kind.OBJECT, arena.all_of(members), self.node)
+        return arena.about(JsonType.OBJECT, arena.all_of(members), self.node)
 
     def lacks(self, name: str, place: Place) -> Formula:
         """An object has no member of that name."""
@@ -303,7 +303,7 @@ def _dynamic_reference(here: Schema, part: Json) -> Formula:
 
 def _recursive_reference(here: Schema, part: Json) -> Formula:
     here.lowering.refers = True
-    if here.draft > Draft.DRAFT_2019:
+    if here.draft > SchemaDraft.DRAFT_2019:
         here.lowering.findings.add("schema-former-keyword", part, draft=draft_name(here.draft))
         return here.arena.true
     if part.value != "#":
@@ -362,7 +362,7 @@ def _if(here: Schema, part: Json) -> Formula:
 
 def _type(here: Schema, part: Json) -> Formula:
     names = [item.value for item in part.items] if isinstance(part.value, list) else [part.value]
-    kinds: set[Kind] = set()
+    kinds: set[JsonType] = set()
     for name in names:
         if not isinstance(name, str):
             return here.invalid(part, "the name of a type, or a list of such names")

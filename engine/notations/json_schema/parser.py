@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from engine.notations.json_schema.dialects import Draft
-from engine.notations.json_schema.findings import Findings
+from engine.notations.json_schema.dialects import SchemaDraft
+from engine.notations.json_schema.findings import SchemaFindings
 from engine.notations.json_schema.json_tree import JsonTextError, TooDeepError, read_json
 from engine.notations.json_schema.lowering import Lowering
 from engine.notations.json_schema.resources import Resources
 from engine.schema_automaton.formula.arena import Arena
-from engine.schema_automaton.formula.nodes import All, ExactlyOne, Formula, Not, Some, Sub
+from engine.schema_automaton.formula.nodes import And, ExactlyOne, Formula, Not, Or, Ref
 from engine.source import GrammarError, Limits, SourceText
 
 
@@ -36,7 +36,7 @@ def parse(
     additional: Literal["open", "closed"] = "open",
     unenforced: Literal["error", "warn"] = "error",
     any_numbers: bool = False,
-) -> tuple[SchemaModel, Findings]:
+) -> tuple[SchemaModel, SchemaFindings]:
     """Read a schema.
 
     Args:
@@ -52,7 +52,7 @@ def parse(
         LimitExceededError: it is too long.
     """
     limits.check("characters of the schema", len(source.text), limits.source_length, "source_length")
-    findings = Findings(lenient=unenforced == "warn")
+    findings = SchemaFindings(lenient=unenforced == "warn")
     try:
         root = read_json(source.text, limits.nesting)
     except JsonTextError as error:
@@ -60,7 +60,7 @@ def parse(
         findings.add(code, error.span, what=error.message)
         raise GrammarError(findings.in_source_order(), source) from None
     arena = Arena(any_numbers=any_numbers)
-    resources = Resources(root, Draft(draft), findings)
+    resources = Resources(root, SchemaDraft(draft), findings)
     lowering = Lowering(arena, resources, findings, limits, closed=additional == "closed")
     goal = lowering.run(root)
     if lowering.refers:
@@ -77,9 +77,9 @@ def _in_place(formula: Formula) -> set[int]:
     while todo:
         part = todo.pop()
         match part:
-            case Sub():
+            case Ref():
                 found.add(part.number)
-            case All() | Some() | ExactlyOne():
+            case And() | Or() | ExactlyOne():
                 todo += part.items
             case Not():
                 todo.append(part.item)
@@ -88,7 +88,7 @@ def _in_place(formula: Formula) -> set[int]:
     return found
 
 
-def _find_endless(lowering: Lowering, findings: Findings) -> None:
+def _find_endless(lowering: Lowering, findings: SchemaFindings) -> None:
     """Report every definition that comes back to itself for the same value."""
     edges = [_in_place(formula) if formula is not None else set() for formula in lowering.arena.definitions]
     waiting = [len(targets) for targets in edges]

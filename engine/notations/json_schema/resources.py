@@ -14,10 +14,10 @@ from typing import TypeAlias
 from urllib.parse import unquote
 
 from engine.notations import links
-from engine.notations.json_schema.dialects import BELOW, LIST, NAMED, ONE, SINCE, Draft, draft_of
-from engine.notations.json_schema.findings import Findings
+from engine.notations.json_schema.dialects import BELOW, LIST, NAMED, ONE, SINCE, SchemaDraft, draft_of
+from engine.notations.json_schema.findings import SchemaFindings
 from engine.notations.json_schema.json_tree import Json
-from engine.source import turn
+from engine.source import checkpoint
 
 _ROOT = "schema:/"
 _INDEX = re.compile("0|[1-9][0-9]{0,8}")  # RFC 6901: no other digits, no zeros ahead
@@ -37,7 +37,7 @@ class Resource:
 
     address: str
     root: Json
-    draft: Draft
+    draft: SchemaDraft
     anchors: dict[str, Json] = field(default_factory=dict)
     dynamic: dict[str, Json] = field(default_factory=dict)
     recursive: bool = False
@@ -61,7 +61,7 @@ class Resources:
         has_address: whether the root says where it is to be found.
     """
 
-    def __init__(self, root: Json, default: Draft, findings: Findings) -> None:
+    def __init__(self, root: Json, default: SchemaDraft, findings: SchemaFindings) -> None:
         self._findings = findings
         self._by_address: dict[str, Resource] = {}
         self._home: dict[int, Resource] = {}  # by the numbers of parts
@@ -71,7 +71,7 @@ class Resources:
 
     # ------------------------------------------------------------------ finding them
 
-    def _resource(self, node: Json, address: str, default: Draft) -> Resource:
+    def _resource(self, node: Json, address: str, default: SchemaDraft) -> Resource:
         draft = default
         named = node.members.get("$schema")
         if named is not None and isinstance(named.value, str):
@@ -90,7 +90,7 @@ class Resources:
     def _collect(self, root: Json, resource: Resource) -> None:
         todo = [(root, resource)]
         while todo:
-            turn()
+            checkpoint()
             node, resource = todo.pop()
             members = node.value
             if not isinstance(members, dict):
@@ -117,9 +117,9 @@ class Resources:
         named = members.get("$schema")
         if named is not None and isinstance(named.value, str):
             draft = draft_of(named.value) or draft
-        if draft <= Draft.DRAFT_7 and "$ref" in members and node is not resource.root:
+        if draft <= SchemaDraft.DRAFT_7 and "$ref" in members and node is not resource.root:
             return resource  # its siblings mean nothing
-        for key in ("id",) if draft is Draft.DRAFT_4 else ("$id",):
+        for key in ("id",) if draft is SchemaDraft.DRAFT_4 else ("$id",):
             given = members.get(key)
             if given is None or not isinstance(given.value, str):
                 continue
@@ -132,7 +132,7 @@ class Resources:
                     self._by_address.setdefault(whole, resource)
                 else:
                     resource = self._resource(node, whole, resource.draft)
-            if fragment and draft <= Draft.DRAFT_7:
+            if fragment and draft <= SchemaDraft.DRAFT_7:
                 resource.anchors.setdefault(unquote(fragment), node)
         for key in ("$anchor", "$dynamicAnchor"):
             given = members.get(key)

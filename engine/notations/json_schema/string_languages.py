@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from engine.grammar import Chars, Choice, Look, Node, Repeat, Sequence
+from engine.grammar import Chars, Choice, Lookaround, Node, Repeat, Sequence
 from engine.grammar.charset import ANY
 from engine.grammar.simplify import matches_empty
 from engine.notations import regex
-from engine.notations.json_schema.findings import Findings
+from engine.notations.json_schema.findings import SchemaFindings
 from engine.notations.json_schema.formats import NAMES, OUTER, format_node, outer_node
 from engine.notations.json_schema.json_tree import Json, Key
 from engine.schema_automaton.formula.arena import Arena
@@ -23,7 +23,7 @@ _ANYTHING: Final = Repeat(Chars(ANY), 0, None)
 class Texts:
     """Builds languages, and each one once."""
 
-    def __init__(self, arena: Arena, findings: Findings, limits: Limits) -> None:
+    def __init__(self, arena: Arena, findings: SchemaFindings, limits: Limits) -> None:
         self._arena = arena
         self._findings = findings
         self._limits = limits
@@ -86,7 +86,7 @@ def search(node: Node) -> Node:
 
 def _is_edge(node: Node, *, ahead: bool) -> bool:
     return (
-        isinstance(node, Look)
+        isinstance(node, Lookaround)
         and node.ahead is ahead
         and node.negated
         and isinstance(node.node, Chars)

@@ -11,6 +11,6 @@ rather than a matcher:
 """
 
 from engine.notations.regex.dialect import Dialect
-from engine.notations.regex.parser import Group, Written, parse, parse_written
+from engine.notations.regex.parser import RegexGroup, Written, parse, parse_written
 
-__all__ = ["Dialect", "Group", "Written", "parse", "parse_written"]
+__all__ = ["Dialect", "RegexGroup", "Written", "parse", "parse_written"]

@@ -1,6 +1,6 @@
 """Anchors and word boundaries as conditions on the neighbouring characters.
 
-Each is a `Look` over one or two characters, negated where the edge of the text
+Each is a `Lookaround` over one or two characters, negated where the edge of the text
 must satisfy it: "the start" is "no character precedes", and "the start of a
 line" is "what precedes, if anything, is a line end". So the automata know
 lookaround only, and an anchor needs no case of its own.
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from engine.grammar import Chars, CharSet, Choice, Look, Node, Sequence
+from engine.grammar import Chars, CharSet, Choice, Lookaround, Node, Sequence
 from engine.grammar.charset import ANY
 from engine.notations.regex.dialect import NEWLINE, Dialect, Flags, line_ends, shorthand
 from engine.source import Span
@@ -45,18 +45,18 @@ def anchor_node(anchor: Anchor, dialect: Dialect, flags: Flags, span: Span) -> N
             return _word_boundary(word, span, negated=anchor is Anchor.NOT_WORD_BOUNDARY)
 
 
-def _not_behind(characters: CharSet, span: Span) -> Look:
-    return Look(Chars(characters, span), ahead=False, negated=True, span=span)
+def _not_behind(characters: CharSet, span: Span) -> Lookaround:
+    return Lookaround(Chars(characters, span), ahead=False, negated=True, span=span)
 
 
-def _not_ahead(characters: CharSet, span: Span) -> Look:
-    return Look(Chars(characters, span), ahead=True, negated=True, span=span)
+def _not_ahead(characters: CharSet, span: Span) -> Lookaround:
+    return Lookaround(Chars(characters, span), ahead=True, negated=True, span=span)
 
 
-def _end_or_last_newline(span: Span) -> Look:
+def _end_or_last_newline(span: Span) -> Lookaround:
     # Python's `$`: neither something other than a newline, nor a newline and something, follows.
     more = Choice((Chars(~NEWLINE, span), Sequence((Chars(NEWLINE, span), Chars(ANY, span)), span)), span)
-    return Look(more, ahead=True, negated=True, span=span)
+    return Lookaround(more, ahead=True, negated=True, span=span)
 
 
 def _word_boundary(word: CharSet, span: Span, *, negated: bool) -> Choice:
@@ -66,8 +66,8 @@ def _word_boundary(word: CharSet, span: Span, *, negated: bool) -> Choice:
     def sides(*, behind: bool, ahead: bool) -> Sequence:
         return Sequence(
             (
-                Look(inside, ahead=False, negated=not behind, span=span),
-                Look(inside, ahead=True, negated=not ahead, span=span),
+                Lookaround(inside, ahead=False, negated=not behind, span=span),
+                Lookaround(inside, ahead=True, negated=not ahead, span=span),
             ),
             span,
         )

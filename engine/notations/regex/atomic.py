@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from engine.grammar import EMPTY, Chars, Choice, Empty, Look, Never, Node, Repeat, Sequence
+from engine.grammar import EMPTY, Chars, Choice, Empty, Lookaround, Never, Node, Repeat, Sequence
 from engine.source import LimitExceededError, Limits, Span
 
 _DEEPEST: Final = 100
@@ -79,7 +79,7 @@ class Atomics:
             if first is None:
                 return None
             ways.append(Sequence((*before, first), alternative.span) if before else first)
-            before.append(Look(alternative, ahead=True, negated=True, span=alternative.span))
+            before.append(Lookaround(alternative, ahead=True, negated=True, span=alternative.span))
         return Choice(tuple(ways), node.span)
 
     def _most(self, node: Node, minimum: int, maximum: int | None, span: Span, depth: int) -> Node | None:
@@ -87,7 +87,7 @@ class Atomics:
         one = self._first(node, depth + 1)
         if one is None or _may_be_empty(node) or (minimum > 1 and not self._is_single(node)):
             return None
-        no_more = Look(node, ahead=True, negated=True, span=span)
+        no_more = Lookaround(node, ahead=True, negated=True, span=span)
         if maximum is None:
             return self._noted(Sequence((Repeat(one, minimum, None, span), no_more), span))
         all_of_them = Repeat(one, maximum, maximum, span)
@@ -112,7 +112,7 @@ class Atomics:
 
     def _is_single(self, node: Node) -> bool:
         """Whether it ends in one place at most, wherever it begins."""
-        if isinstance(node, Chars | Empty | Never | Look) or id(node) in self._single:
+        if isinstance(node, Chars | Empty | Never | Lookaround) or id(node) in self._single:
             return True
         if isinstance(node, Sequence) and all(map(self._is_single, node.items)):
             return True
@@ -158,7 +158,7 @@ def _without_conditions(node: Node, depth: int) -> Node | None:
     if depth > _DEEPEST:
         return None
     match node:
-        case Look():
+        case Lookaround():
             return EMPTY
         case Sequence() | Choice():
             items = node.items if isinstance(node, Sequence) else node.alternatives

@@ -32,7 +32,7 @@ _CASED_END: Final = 0x20000
 _LATE_FOLDS: Final[Mapping[int, int]] = {0xFB05: 0xFB06, 0x1FD3: 0x0390, 0x1FE3: 0x03B0}
 
 
-class Fold(StrEnum):
+class CaseFold(StrEnum):
     """Which characters count as one when case does not matter."""
 
     ASCII = "ascii"
@@ -95,17 +95,17 @@ def _simple_key(code: int) -> int:
 
 
 @cache
-def _orbits(fold: Fold) -> _Orbits:
+def _orbits(fold: CaseFold) -> _Orbits:
     match fold:
-        case Fold.ASCII:
+        case CaseFold.ASCII:
             return _Orbits(_ascii_key)
-        case Fold.PYTHON:
+        case CaseFold.PYTHON:
             return _Orbits(_python_key())
-        case Fold.SIMPLE:
+        case CaseFold.SIMPLE:
             return _Orbits(_simple_key)
 
 
 @lru_cache(maxsize=512)
-def close(characters: CharSet, fold: Fold) -> CharSet:
+def close(characters: CharSet, fold: CaseFold) -> CharSet:
     """All characters that are equal to one of the set's when case does not matter."""
     return _orbits(fold).close(characters)

@@ -14,8 +14,8 @@ from typing import Final
 from engine.grammar import CharSet
 from engine.notations.regex.case import close
 from engine.notations.regex.dialect import Dialect, Flags, fold_of
-from engine.notations.regex.reader import Reader
-from engine.source import Span, turn
+from engine.notations.regex.reader import RegexReader
+from engine.source import Span, checkpoint
 
 Member = int | CharSet | None
 ReadMember = Callable[[], Member]
@@ -68,7 +68,7 @@ class _Members:
         return CharSet.of((*close(CharSet.of(self._foldable), fold).ranges, *self._complete))
 
 
-def read_class(reader: Reader, flags: Flags, read_escape: ReadMember) -> CharSet | None:
+def read_class(reader: RegexReader, flags: Flags, read_escape: ReadMember) -> CharSet | None:
     """Read a class; its `[` comes next.
 
     Args:
@@ -88,7 +88,7 @@ def read_class(reader: Reader, flags: Flags, read_escape: ReadMember) -> CharSet
     # A `]` that comes first is a member in Python; in ECMAScript it makes a class of nothing, or of everything.
     first = reader.dialect is Dialect.PYTHON
     while first or not reader.accept("]"):
-        turn()
+        checkpoint()
         if reader.at_end:
             reader.findings.add("regex-unclosed-class", opening, opening=reader.text[opening.start : opening.end])
             reader.abandon()
@@ -100,7 +100,7 @@ def read_class(reader: Reader, flags: Flags, read_escape: ReadMember) -> CharSet
     return ~characters if negated else characters
 
 
-def _read_item(reader: Reader, members: _Members, read_escape: ReadMember) -> None:
+def _read_item(reader: RegexReader, members: _Members, read_escape: ReadMember) -> None:
     start = reader.position
     low = _read_member(reader, read_escape)
     if reader.peek() != "-" or reader.peek(1) in {"]", ""}:
@@ -123,14 +123,14 @@ def _read_item(reader: Reader, members: _Members, read_escape: ReadMember) -> No
             members.add(member)
 
 
-def _read_member(reader: Reader, read_escape: ReadMember) -> Member:
+def _read_member(reader: RegexReader, read_escape: ReadMember) -> Member:
     if reader.peek() == "\\":
         return read_escape()
     _warn_of_posix(reader)
     return ord(reader.take())
 
 
-def _warn_of_posix(reader: Reader) -> None:
+def _warn_of_posix(reader: RegexReader) -> None:
     match = _POSIX.match(reader.text, reader.position) if reader.peek() == "[" else None
     if match and match[1] in _INSTEAD_OF_POSIX:
         reader.findings.add(
@@ -138,7 +138,7 @@ def _warn_of_posix(reader: Reader) -> None:
         )
 
 
-def _warn_of_operators(reader: Reader, *, first: bool) -> None:
+def _warn_of_operators(reader: RegexReader, *, first: bool) -> None:
     if first or reader.peek() not in {"-", "&"}:
         return
     match = _OPERATOR.match(reader.text, reader.position)
@@ -148,6 +148,6 @@ def _warn_of_operators(reader: Reader, *, first: bool) -> None:
         reader.findings.add("regex-class-operator", span, operator=operator, advice=_OPERATOR_ADVICE[operator])
 
 
-def _warn_of_letter_range(reader: Reader, start: int, text: str) -> None:
+def _warn_of_letter_range(reader: RegexReader, start: int, text: str) -> None:
     if len(text) == 3 and "A" <= text[0] <= "Z" and "a" <= text[2] <= "z":
         reader.report("regex-letter-range", start, range=text, instead=f"{text[0]}-Za-{text[2]}")

@@ -24,7 +24,7 @@ from typing import Final
 
 from engine.grammar import CharSet
 from engine.grammar.charset import ANY
-from engine.notations.regex.case import Fold, close
+from engine.notations.regex.case import CaseFold, close
 from engine.notations.regex.codepoints import matched_by
 
 
@@ -107,7 +107,7 @@ def _shorthand(letter: str, repertoire: _Repertoire) -> CharSet:
         case _Repertoire.UNICODE:
             return matched_by(re.compile(rf"\{letter}+"))
         case _Repertoire.ECMA_ANY_CASE if letter == "w":
-            return close(_ASCII_WORD, Fold.SIMPLE)
+            return close(_ASCII_WORD, CaseFold.SIMPLE)
         case _:
             space = _ASCII_SPACE if repertoire is _Repertoire.ASCII else _ECMA_SPACE
             return {"d": _ASCII_DIGIT, "w": _ASCII_WORD, "s": space}[letter]
@@ -124,10 +124,10 @@ def dot(dialect: Dialect, *, dot_all: bool) -> CharSet:
     return ANY if dot_all else ~line_ends(dialect)
 
 
-def fold_of(dialect: Dialect, flags: Flags) -> Fold | None:
+def fold_of(dialect: Dialect, flags: Flags) -> CaseFold | None:
     """How literals and ranges are widened here; `None` where case counts."""
     if not flags.ignore_case:
         return None
     if dialect is Dialect.ECMA:
-        return Fold.SIMPLE
-    return Fold.ASCII if flags.ascii else Fold.PYTHON
+        return CaseFold.SIMPLE
+    return CaseFold.ASCII if flags.ascii else CaseFold.PYTHON

@@ -22,7 +22,7 @@ from engine.notations.regex.escapes import (
     refuse,
     within_unicode,
 )
-from engine.notations.regex.reader import DIGITS, HEX_DIGITS, Reader
+from engine.notations.regex.reader import DIGITS, HEX_DIGITS, RegexReader
 
 _CONTROLS: Final = {"f": 12, "n": 10, "r": 13, "t": 9, "v": 11}
 _ANCHORS: Final = {"b": Anchor.WORD_BOUNDARY, "B": Anchor.NOT_WORD_BOUNDARY}
@@ -41,7 +41,7 @@ _ADVICE: Final = {
 }
 
 
-def read_ecma_escape(reader: Reader, flags: Flags, *, in_class: bool) -> Escape:
+def read_ecma_escape(reader: RegexReader, flags: Flags, *, in_class: bool) -> Escape:
     """Read an escape; the backslash comes next."""
     start = reader.position
     reader.take()
@@ -63,7 +63,7 @@ def read_ecma_escape(reader: Reader, flags: Flags, *, in_class: bool) -> Escape:
     return _read_character(reader, start, letter, in_class=in_class)
 
 
-def _read_character(reader: Reader, start: int, letter: str, *, in_class: bool) -> int | None:
+def _read_character(reader: RegexReader, start: int, letter: str, *, in_class: bool) -> int | None:
     if letter in _SYNTAX_CHARACTERS or (in_class and letter == "-"):
         return ord(letter)
     if letter in _CONTROLS:
@@ -81,7 +81,7 @@ def _read_character(reader: Reader, start: int, letter: str, *, in_class: bool) 
             return _read_identity(reader, start, letter)
 
 
-def _read_identity(reader: Reader, start: int, letter: str) -> int | None:
+def _read_identity(reader: RegexReader, start: int, letter: str) -> int | None:
     if letter.isascii() and letter.isalpha():
         refuse(reader, start, _ADVICE.get(letter, DEFAULT_ADVICE))
         return None
@@ -89,7 +89,7 @@ def _read_identity(reader: Reader, start: int, letter: str) -> int | None:
     return ord(letter)
 
 
-def _read_unicode(reader: Reader, start: int) -> int | None:
+def _read_unicode(reader: RegexReader, start: int) -> int | None:
     if reader.accept("{"):
         digits = reader.take_while(HEX_DIGITS, len(reader.text))
         if not digits or not reader.accept("}"):
@@ -106,7 +106,7 @@ def _read_unicode(reader: Reader, start: int) -> int | None:
     return code
 
 
-def _read_control(reader: Reader, start: int) -> int | None:
+def _read_control(reader: RegexReader, start: int) -> int | None:
     letter = reader.peek()
     if letter.isascii() and letter.isalpha():
         return ord(reader.take()) % 32
@@ -114,7 +114,7 @@ def _read_control(reader: Reader, start: int) -> int | None:
     return None
 
 
-def _read_number(reader: Reader, start: int, first: str, *, in_class: bool) -> int | None:
+def _read_number(reader: RegexReader, start: int, first: str, *, in_class: bool) -> int | None:
     digits = first + reader.take_while(DIGITS, len(reader.text))
     if digits == "0":
         return 0
@@ -125,7 +125,7 @@ def _read_number(reader: Reader, start: int, first: str, *, in_class: bool) -> i
     return None
 
 
-def _refuse_named_reference(reader: Reader, start: int) -> None:
+def _refuse_named_reference(reader: RegexReader, start: int) -> None:
     if reader.accept("<") and reader.take_until(">"):
         reader.report("regex-backreference", start, reference=reader.text_since(start))
     else:

@@ -10,7 +10,7 @@ from engine.notations.regex.anchors import Anchor
 from engine.notations.regex.case import close
 from engine.notations.regex.dialect import Dialect, Flags, fold_of
 from engine.notations.regex.properties import loose_property, strict_property, suggestion
-from engine.notations.regex.reader import HEX_DIGITS, Reader
+from engine.notations.regex.reader import HEX_DIGITS, RegexReader
 
 Escape: TypeAlias = int | CharSet | Anchor | None
 """A code point, a set that is complete as it is, a condition, or `None` where an error was reported."""
@@ -34,12 +34,12 @@ FOREIGN: Final[dict[str, str]] = {
 DEFAULT_ADVICE: Final = r"Remove the backslash, or write `\\` for a backslash"
 
 
-def refuse(reader: Reader, start: int, advice: str) -> None:
+def refuse(reader: RegexReader, start: int, advice: str) -> None:
     """Report that what was read from `start` is no escape."""
     reader.report("regex-bad-escape", start, escape=reader.text_since(start), advice=advice)
 
 
-def read_hex(reader: Reader, start: int, digits: int, form: str) -> int | None:
+def read_hex(reader: RegexReader, start: int, digits: int, form: str) -> int | None:
     """Read exactly so many hexadecimal digits."""
     read = reader.take_while(HEX_DIGITS, digits)
     if len(read) < digits:
@@ -48,7 +48,7 @@ def read_hex(reader: Reader, start: int, digits: int, form: str) -> int | None:
     return int(read, 16)
 
 
-def within_unicode(reader: Reader, start: int, code: int) -> int | None:
+def within_unicode(reader: RegexReader, start: int, code: int) -> int | None:
     """A code point, unless it is too large."""
     if code <= LAST_CODE_POINT:
         return code
@@ -56,7 +56,7 @@ def within_unicode(reader: Reader, start: int, code: int) -> int | None:
     return None
 
 
-def read_property(reader: Reader, flags: Flags, start: int, *, complement: bool) -> CharSet | None:
+def read_property(reader: RegexReader, flags: Flags, start: int, *, complement: bool) -> CharSet | None:
     """Read the rest of `\\p{…}` or `\\P{…}`."""
     if reader.accept("{"):
         name = reader.take_until("}")

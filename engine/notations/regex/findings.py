@@ -170,7 +170,7 @@ WORDINGS: Final[Mapping[str, Wording]] = MappingProxyType(
 )
 
 
-class Findings:
+class RegexFindings:
     """The findings of one parse."""
 
     def __init__(self) -> None:

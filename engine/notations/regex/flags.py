@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from engine.notations.regex.dialect import Dialect, Flags
-from engine.notations.regex.reader import Reader
+from engine.notations.regex.reader import RegexReader
 
 _LIST: Final = re.compile(r"([^\W\d_]*)(?:(-)([^\W\d_]*))?([:)])")
 _LETTERS_AND_DASH: Final = frozenset(string.ascii_letters + "-")
@@ -41,7 +41,7 @@ class _Written:
     is_scoped: bool
 
 
-def read_flags(reader: Reader, start: int, flags: Flags) -> FlagChange | None:
+def read_flags(reader: RegexReader, start: int, flags: Flags) -> FlagChange | None:
     """Read a list of flags after `(?`, with its closing `:` or `)`.
 
     Returns:
@@ -69,7 +69,7 @@ def read_flags(reader: Reader, start: int, flags: Flags) -> FlagChange | None:
     return FlagChange(changed, written.is_scoped)
 
 
-def _report(reader: Reader, start: int, why: str, advice: str) -> None:
+def _report(reader: RegexReader, start: int, why: str, advice: str) -> None:
     reader.report("regex-bad-flags", start, flags=reader.text_since(start), why=why, advice=advice)
 
 

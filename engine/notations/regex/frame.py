@@ -9,7 +9,7 @@ from engine.notations.regex.groups import Opening
 from engine.source import Span
 
 
-class Last(StrEnum):
+class LastItem(StrEnum):
     """What came last; the value is the finding that a quantifier after it leads to, if any."""
 
     NOTHING = "regex-nothing-to-repeat"
@@ -18,7 +18,7 @@ class Last(StrEnum):
     ATOM = ""
 
 
-class Frame:
+class RegexFrame:
     """One open group, or the whole pattern.
 
     Attributes:
@@ -43,7 +43,7 @@ class Frame:
     def __init__(self, opening: Opening) -> None:
         self.opening = opening
         self.flags = opening.flags
-        self.last = Last.NOTHING
+        self.last = LastItem.NOTHING
         self.weight = 1
         self._last_weight = 1
         self._last_start = opening.span.end
@@ -56,7 +56,7 @@ class Frame:
         """Whether nothing that matches was read yet."""
         return not self._items and not self._alternatives
 
-    def add(self, node: Node, last: Last = Last.ATOM, weight: int = 1, *, start: int | None = None) -> None:
+    def add(self, node: Node, last: LastItem = LastItem.ATOM, weight: int = 1, *, start: int | None = None) -> None:
         """Append an item; `start` is where it begins in the text, if before its node (at a parenthesis)."""
         self._items.append(node)
         self.last = last
@@ -73,7 +73,7 @@ class Frame:
         self._alternatives.append(_sequence(self._items, Span(self._alternative_start, end)))
         self._alternative_start = end + 1
         self._items = []
-        self.last = Last.NOTHING
+        self.last = LastItem.NOTHING
 
     def finish(self, span: Span, end: int) -> Node:
         """The node of everything read; the body ends at `end`, the group with its parentheses covers `span`."""

@@ -13,12 +13,12 @@ from typing import Final, TypeAlias
 
 from engine.notations.regex.dialect import Dialect, Flags
 from engine.notations.regex.flags import read_flags
-from engine.notations.regex.reader import Reader
+from engine.notations.regex.reader import RegexReader
 from engine.source import Span
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class LookaroundOpening:
     """Which way a lookaround looks."""
 
     ahead: bool
@@ -38,7 +38,7 @@ class Opening:
 
     span: Span
     flags: Flags
-    look: Look | None = None
+    look: LookaroundOpening | None = None
     atomic: bool = False
 
 
@@ -62,10 +62,10 @@ class Refused:
 Start: TypeAlias = Opening | GlobalFlags | Comment | Refused
 
 _LOOKS: Final = {
-    "?=": Look(ahead=True, negated=False),
-    "?!": Look(ahead=True, negated=True),
-    "?<=": Look(ahead=False, negated=False),
-    "?<!": Look(ahead=False, negated=True),
+    "?=": LookaroundOpening(ahead=True, negated=False),
+    "?!": LookaroundOpening(ahead=True, negated=True),
+    "?<=": LookaroundOpening(ahead=False, negated=False),
+    "?<!": LookaroundOpening(ahead=False, negated=True),
 }
 # `re` reads backslash pairs as one character here too: `\)` does not end a comment.
 _COMMENT_END: Final = re.compile(r"(?:[^\\)]|\\.)*+\)", re.DOTALL)
@@ -76,7 +76,7 @@ _NAME_ADVICE: Final = {
 }
 
 
-def read_opening(reader: Reader, flags: Flags, *, at_start: bool) -> Start:
+def read_opening(reader: RegexReader, flags: Flags, *, at_start: bool) -> Start:
     """Read what a parenthesis opens; the `(` comes next.
 
     Args:
@@ -102,7 +102,7 @@ def read_opening(reader: Reader, flags: Flags, *, at_start: bool) -> Start:
     return _read_python(reader, start, flags, at_start=at_start)
 
 
-def _read_irregular(reader: Reader, start: int, flags: Flags) -> Start | None:
+def _read_irregular(reader: RegexReader, start: int, flags: Flags) -> Start | None:
     """Read what no dialect of ours supports, because it is not regular or not a matter of language."""
     if reader.accept("?>"):
         if reader.dialect is Dialect.ECMA:
@@ -120,7 +120,7 @@ def _read_irregular(reader: Reader, start: int, flags: Flags) -> Start | None:
     return None
 
 
-def _read_python(reader: Reader, start: int, flags: Flags, *, at_start: bool) -> Start:
+def _read_python(reader: RegexReader, start: int, flags: Flags, *, at_start: bool) -> Start:
     if reader.accept("?P<"):
         return _read_name(reader, start, flags)
     if reader.accept("?P="):
@@ -143,13 +143,13 @@ def _read_python(reader: Reader, start: int, flags: Flags, *, at_start: bool) ->
     return _read_flags(reader, start, flags, at_start=at_start)
 
 
-def _read_ecma(reader: Reader, start: int, flags: Flags) -> Start:
+def _read_ecma(reader: RegexReader, start: int, flags: Flags) -> Start:
     if reader.accept("?<"):
         return _read_name(reader, start, flags)
     return _read_flags(reader, start, flags, at_start=False)
 
 
-def _read_flags(reader: Reader, start: int, flags: Flags, *, at_start: bool) -> Start:
+def _read_flags(reader: RegexReader, start: int, flags: Flags, *, at_start: bool) -> Start:
     reader.accept("?")
     if not (reader.peek() == "-" or (reader.peek().isalpha() and reader.peek() != "P")):
         return _unknown(reader, start, flags)
@@ -166,7 +166,7 @@ def _read_flags(reader: Reader, start: int, flags: Flags, *, at_start: bool) -> 
     return GlobalFlags(change.flags)
 
 
-def _unknown(reader: Reader, start: int, flags: Flags) -> Opening:
+def _unknown(reader: RegexReader, start: int, flags: Flags) -> Opening:
     mark = reader.take()
     advice = "Write `(?:…)` for a group without a capture"
     if mark in {"P", "<", "'"}:
@@ -180,7 +180,7 @@ def _unknown(reader: Reader, start: int, flags: Flags) -> Opening:
     return Opening(reader.since(start), flags)
 
 
-def _read_name(reader: Reader, start: int, flags: Flags) -> Opening:
+def _read_name(reader: RegexReader, start: int, flags: Flags) -> Opening:
     reader.groups_opened += 1
     name_start = reader.position
     name = reader.take_until(">")

@@ -17,7 +17,7 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from engine.grammar import Chars, CharSet, Empty, Look, Never, Node, Repeat
+from engine.grammar import Chars, CharSet, Empty, Lookaround, Never, Node, Repeat
 from engine.notations.regex.anchors import Anchor, anchor_node
 from engine.notations.regex.atomic import Atomics
 from engine.notations.regex.case import close
@@ -26,12 +26,12 @@ from engine.notations.regex.codepoints import SURROGATES, literal
 from engine.notations.regex.dialect import Dialect, Flags, dot, fold_of
 from engine.notations.regex.ecma_escapes import read_ecma_escape
 from engine.notations.regex.escapes import Escape
-from engine.notations.regex.frame import Frame, Last
+from engine.notations.regex.frame import LastItem, RegexFrame
 from engine.notations.regex.groups import Comment, GlobalFlags, Opening, Refused, read_opening
 from engine.notations.regex.python_escapes import read_python_escape
 from engine.notations.regex.quantifiers import Quantifier, read_quantifier
-from engine.notations.regex.reader import Reader
-from engine.source import Diagnostic, GrammarError, Limits, SourceText, Span, turn
+from engine.notations.regex.reader import RegexReader
+from engine.source import Diagnostic, GrammarError, Limits, SourceText, Span, checkpoint
 
 _SPECIAL: Final = frozenset("\\[](){}|*+?.^$")
 _VERBOSE_SPACE: Final = frozenset(" \t\n\r\v\f")
@@ -64,7 +64,7 @@ def parse(
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class RegexGroup:
     """A group, which leaves no node of its own.
 
     Attributes:
@@ -87,7 +87,7 @@ class Written:
         flags: where flags for the whole pattern stand.
     """
 
-    groups: tuple[Group, ...]
+    groups: tuple[RegexGroup, ...]
     flags: tuple[Span, ...]
 
 
@@ -103,7 +103,7 @@ def _parsed(
     source: SourceText, dialect: Dialect | Literal["python", "ecma"], limits: Limits, flags: Flags
 ) -> tuple[Node, _Parser]:
     limits.check("characters of the pattern", len(source.text), limits.source_length, "source_length")
-    parser = _Parser(Reader(source.text, Dialect(dialect)), limits, flags)
+    parser = _Parser(RegexReader(source.text, Dialect(dialect)), limits, flags)
     node = parser.run()
     if parser.reader.findings.has_errors:
         raise GrammarError(parser.reader.findings.in_source_order(), source)
@@ -111,24 +111,24 @@ def _parsed(
 
 
 class _Parser:
-    def __init__(self, reader: Reader, limits: Limits, flags: Flags) -> None:
+    def __init__(self, reader: RegexReader, limits: Limits, flags: Flags) -> None:
         self.reader = reader
-        self.groups: list[Group] = []
+        self.groups: list[RegexGroup] = []
         self.flags: list[Span] = []
         self._atomics = Atomics()
         self._dialect = reader.dialect
         self._limits = limits
-        self._frames = [Frame(Opening(Span(0, 0), flags))]
+        self._frames = [RegexFrame(Opening(Span(0, 0), flags))]
 
     @property
-    def _frame(self) -> Frame:
+    def _frame(self) -> RegexFrame:
         return self._frames[-1]
 
     def run(self) -> Node:
         """Parse all of the text."""
         reader = self.reader
         while not reader.at_end and not reader.findings.is_full:
-            turn()
+            checkpoint()
             character = reader.text[reader.position]
             if self._frame.flags.verbose and self._skip(character):
                 continue
@@ -225,7 +225,7 @@ class _Parser:
 
     def _add_anchor(self, anchor: Anchor, start: int) -> None:
         node = anchor_node(anchor, self._dialect, self._frame.flags, self.reader.since(start))
-        self._frame.add(node, Last.CONDITION)
+        self._frame.add(node, LastItem.CONDITION)
 
     def _read_escape(self, *, in_class: bool) -> Escape:
         read = read_python_escape if self._dialect is Dialect.PYTHON else read_ecma_escape
@@ -260,7 +260,7 @@ class _Parser:
                 self._frame.flags = flags
                 self.flags.append(self.reader.since(start))
             case Opening() as opening:
-                self._frames.append(Frame(opening))
+                self._frames.append(RegexFrame(opening))
                 if len(self._frames) - 1 > self._limits.nesting:
                     self.reader.findings.add("regex-nesting-limit", opening.span, limit=f"{self._limits.nesting:,}")
                     self.reader.abandon()
@@ -282,13 +282,13 @@ class _Parser:
                 if first is None:
                     reader.findings.add("regex-atomic", frame.opening.span)
                 node = first or node
-            self.groups.append(Group(frame.opening, span, node))
-            self._frame.add(node, Last.ATOM, frame.weight, start=span.start)
+            self.groups.append(RegexGroup(frame.opening, span, node))
+            self._frame.add(node, LastItem.ATOM, frame.weight, start=span.start)
             return
         body = frame.finish(Span(frame.opening.span.end, end), end)
-        condition = Look(body, ahead=look.ahead, negated=look.negated, span=span)
+        condition = Lookaround(body, ahead=look.ahead, negated=look.negated, span=span)
         # `re` repeats a lookaround, to no effect; ECMAScript refuses it as it does anchors.
-        last = Last.CONDITION if self._dialect is Dialect.ECMA else Last.ATOM
+        last = LastItem.CONDITION if self._dialect is Dialect.ECMA else LastItem.ATOM
         self._frame.add(condition, last, frame.weight)
 
     # Repetition
@@ -318,9 +318,9 @@ class _Parser:
             count = 1
         span = Span(start, quantifier.span.end)
         if quantifier.maximum == 0:
-            self._frame.add(Empty(span), Last.REPETITION)
+            self._frame.add(Empty(span), LastItem.REPETITION)
         else:
-            self._frame.add(self._repeated(node, quantifier, span), Last.REPETITION, count * weight)
+            self._frame.add(self._repeated(node, quantifier, span), LastItem.REPETITION, count * weight)
 
     def _repeated(self, node: Node, quantifier: Quantifier, span: Span) -> Node:
         repeated: Node = Repeat(node, quantifier.minimum, quantifier.maximum, span)

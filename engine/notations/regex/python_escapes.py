@@ -18,7 +18,7 @@ from engine.notations.regex.escapes import (
     refuse,
     within_unicode,
 )
-from engine.notations.regex.reader import DIGITS, OCTAL_DIGITS, Reader
+from engine.notations.regex.reader import DIGITS, OCTAL_DIGITS, RegexReader
 
 _CONTROLS: Final = {"a": 7, "b": 8, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11}
 _ANCHORS: Final = {
@@ -39,7 +39,7 @@ _WORDS: Final = {"d": "digits", "w": "letters, digits and underscores", "s": "wh
 _ASCII: Final = {"d": "0-9", "w": "0-9A-Za-z_", "s": r" \t\n\r\f\v"}
 
 
-def read_python_escape(reader: Reader, flags: Flags, *, in_class: bool) -> Escape:
+def read_python_escape(reader: RegexReader, flags: Flags, *, in_class: bool) -> Escape:
     """Read an escape; the backslash comes next."""
     start = reader.position
     reader.take()
@@ -60,7 +60,7 @@ def read_python_escape(reader: Reader, flags: Flags, *, in_class: bool) -> Escap
     return _read_character(reader, start, letter)
 
 
-def _read_shorthand(reader: Reader, start: int, letter: str, flags: Flags, *, in_class: bool) -> CharSet:
+def _read_shorthand(reader: RegexReader, start: int, letter: str, flags: Flags, *, in_class: bool) -> CharSet:
     """Return the set of a shorthand; report a hint where it is a Unicode one, which few authors of a grammar want."""
     characters = shorthand(letter, Dialect.PYTHON, flags)
     if not flags.ascii:
@@ -92,7 +92,7 @@ def _ascii_advice(kind: str, flags: Flags, *, in_class: bool, is_complement: boo
     return f"Write `[{'^' * is_complement}{_ASCII[kind]}]` {aim}"
 
 
-def _read_character(reader: Reader, start: int, letter: str) -> int | None:
+def _read_character(reader: RegexReader, start: int, letter: str) -> int | None:
     if letter in _FORMS:
         code = read_hex(reader, start, *_FORMS[letter])
         return None if code is None else within_unicode(reader, start, code)
@@ -104,7 +104,7 @@ def _read_character(reader: Reader, start: int, letter: str) -> int | None:
     return ord(letter)
 
 
-def _read_name(reader: Reader, start: int) -> int | None:
+def _read_name(reader: RegexReader, start: int) -> int | None:
     name = reader.take_until("}") if reader.accept("{") else None
     if not name:
         reader.report("regex-incomplete-escape", start, escape=reader.text_since(start), form=r"\N{EM DASH}")
@@ -116,14 +116,14 @@ def _read_name(reader: Reader, start: int) -> int | None:
         return None
 
 
-def _read_octal(reader: Reader, start: int, first: str) -> int | None:
+def _read_octal(reader: RegexReader, start: int, first: str) -> int | None:
     if first not in OCTAL_DIGITS:
         refuse(reader, start, r"Write a character by its code, as `\x08`")
         return None
     return _octal(reader, start, first + reader.take_while(OCTAL_DIGITS, 2))
 
 
-def _octal(reader: Reader, start: int, digits: str) -> int | None:
+def _octal(reader: RegexReader, start: int, digits: str) -> int | None:
     code = int(digits, 8)
     if code <= _LAST_OCTAL:
         return code
@@ -131,7 +131,7 @@ def _octal(reader: Reader, start: int, digits: str) -> int | None:
     return None
 
 
-def _read_number(reader: Reader, start: int, first: str) -> int | None:
+def _read_number(reader: RegexReader, start: int, first: str) -> int | None:
     # `\0` and three octal digits are a character; all else refers to a group.
     if first == "0":
         return _octal(reader, start, first + reader.take_while(OCTAL_DIGITS, 2))

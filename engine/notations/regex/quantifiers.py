@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from engine.notations.regex.dialect import Dialect
-from engine.notations.regex.reader import Reader
+from engine.notations.regex.reader import RegexReader
 from engine.source import Span
 
 _COUNTS: Final = re.compile(r"\{([0-9]*)(,?)([0-9]*)\}")
@@ -40,7 +40,7 @@ class Quantifier:
     plain: str = ""
 
 
-def read_quantifier(reader: Reader) -> Quantifier | None:
+def read_quantifier(reader: RegexReader) -> Quantifier | None:
     """Read a quantifier where one of `* + ? {` comes next.
 
     Returns:
@@ -70,7 +70,7 @@ def read_quantifier(reader: Reader) -> Quantifier | None:
     return Quantifier(minimum, maximum, reader.text_since(start), reader.since(start), lazy, plain)
 
 
-def _read_counts(reader: Reader) -> tuple[int, int | None] | None:
+def _read_counts(reader: RegexReader) -> tuple[int, int | None] | None:
     match = _COUNTS.match(reader.text, reader.position)
     is_ecma = reader.dialect is Dialect.ECMA
     if match is None or match[0] == "{}" or (is_ecma and not match[1]):
@@ -85,7 +85,7 @@ def _read_counts(reader: Reader) -> tuple[int, int | None] | None:
     return minimum, _count(high) if high else None
 
 
-def _warn_of_literal(reader: Reader, match: re.Match[str] | None) -> None:
+def _warn_of_literal(reader: RegexReader, match: re.Match[str] | None) -> None:
     if match and match[2]:
         reader.findings.add("regex-repeat-literal", Span(*match.span()), quantifier=match[0], maximum=match[3])
     else:

@@ -6,7 +6,7 @@ from collections.abc import Container
 from typing import Final
 
 from engine.notations.regex.dialect import Dialect
-from engine.notations.regex.findings import Findings
+from engine.notations.regex.findings import RegexFindings
 from engine.source import Span
 
 HEX_DIGITS: Final = frozenset("0123456789abcdefABCDEF")
@@ -14,7 +14,7 @@ OCTAL_DIGITS: Final = frozenset("01234567")
 DIGITS: Final = frozenset("0123456789")
 
 
-class Reader:
+class RegexReader:
     """Reads a pattern from left to right and collects what is found.
 
     Attributes:
@@ -33,7 +33,7 @@ class Reader:
         self.text = text
         self.position = 0
         self.dialect = dialect
-        self.findings = Findings()
+        self.findings = RegexFindings()
         self.group_names: set[str] = set()
         self.groups_opened = 0
         self.abandoned = False

@@ -15,33 +15,33 @@ from typing import Final
 
 from engine.grammar import Node
 from engine.schema_automaton.formula.nodes import (
-    All,
-    Among,
+    And,
     Constant,
     Contains,
-    Distinct,
+    EnumValues,
     ExactlyOne,
     Formula,
     ItemCount,
     Items,
-    Kinds,
-    Least,
     Length,
     Located,
+    LocatedFormula,
+    Maximum,
     MemberCount,
-    Members,
-    Most,
+    Minimum,
     MultipleOf,
     Not,
+    Or,
     Place,
-    Placed,
-    Some,
-    Sub,
+    PropertyConstraint,
+    Ref,
     Text,
+    TypeIn,
+    UniqueItems,
     parts_of,
 )
-from engine.schema_automaton.formula.values import Kind, Value
-from engine.source import Span, turn
+from engine.schema_automaton.formula.values import JsonType, Value
+from engine.source import Span, checkpoint
 
 _FEW: Final = 8  # so many formulas are joined in the time of a turn
 _NOWHERE: Final = Span(0, 0)
@@ -53,7 +53,7 @@ class Arena:
     """Where the formulas of one grammar live.
 
     Attributes:
-        definitions: what `Sub` refers to, by number; None while it is being written.
+        definitions: what `Ref` refers to, by number; None while it is being written.
         places: where each of them stands in the source.
         any_numbers: whether integers and listed numbers may be written in every form that JSON has.
         uses_distinct: whether some array may not have two equal items.
@@ -82,7 +82,7 @@ class Arena:
 
     def intern(self, key: tuple[object, ...], make: Callable[[], Formula], place: Place | None = None) -> Formula:
         """The formula of a key, made when it is first asked for; `place` is where it is said."""
-        turn()
+        checkpoint()
         known = self._known.get(key)
         if known is None:
             known = self._known[key] = make()
@@ -96,9 +96,13 @@ class Arena:
 
     def said_again(self) -> list[tuple[Place, list[Located]]]:
         """Of each assertion that was made more than once where it was made, the first place first."""
-        places: dict[Placed, dict[Located, None]] = {}
+        places: dict[LocatedFormula, dict[Located, None]] = {}
         for formula, place in zip(self._again, self._again_at, strict=True):
-            if isinstance(formula, Placed) and not isinstance(place, Span) and not isinstance(formula.place, Span):
+            if (
+                isinstance(formula, LocatedFormula)
+                and not isinstance(place, Span)
+                and not isinstance(formula.place, Span)
+            ):
                 places.setdefault(formula, {formula.place: None})[place] = None
         return [(formula.place, list(each)) for formula, each in places.items()]
 
@@ -106,27 +110,27 @@ class Arena:
 
     def define(self, place: Place) -> Formula:
         """A reference to a new definition, which is yet to be written."""
-        reference = Sub(len(self.definitions))
+        reference = Ref(len(self.definitions))
         self.definitions.append(None)
         self.places.append(place)
         return reference
 
-    def kinds(self, kinds: Iterable[Kind], place: Place) -> Formula:
+    def kinds(self, kinds: Iterable[JsonType], place: Place) -> Formula:
         """The value is of one of these kinds."""
         these = frozenset(kinds)
-        return self.intern(("kinds", these), lambda: Kinds(these, place), place) if these else self.false
+        return self.intern(("kinds", these), lambda: TypeIn(these, place), place) if these else self.false
 
-    def kinds_at(self, kinds: frozenset[Kind], place: Place) -> Formula:
+    def kinds_at(self, kinds: frozenset[JsonType], place: Place) -> Formula:
         """The same as a formula of its own, whose place is no other's: it stands for a whole definition."""
-        return Kinds(kinds, place)
+        return TypeIn(kinds, place)
 
     def least(self, value: Fraction, strict: bool, place: Place) -> Formula:
         """A lower bound of numbers."""
-        return self.intern(("least", *value.as_integer_ratio(), strict), lambda: Least(value, strict, place), place)
+        return self.intern(("least", *value.as_integer_ratio(), strict), lambda: Minimum(value, strict, place), place)
 
     def most(self, value: Fraction, strict: bool, place: Place) -> Formula:
         """An upper bound of numbers."""
-        return self.intern(("most", *value.as_integer_ratio(), strict), lambda: Most(value, strict, place), place)
+        return self.intern(("most", *value.as_integer_ratio(), strict), lambda: Maximum(value, strict, place), place)
 
     def multiple_of(self, value: Fraction, place: Place) -> Formula:
         """Numbers are multiples of this."""
@@ -165,9 +169,9 @@ class Arena:
         if not self._outer:
             return formula
         match formula:
-            case All():
+            case And():
                 return self.all_of(self.widened(item) for item in formula.items)
-            case Some():
+            case Or():
                 return self.any_of(self.widened(item) for item in formula.items)
             case Not(item=Text()) if formula.item in self._inner:
                 return self._not(self._inner[formula.item])
@@ -186,20 +190,20 @@ class Arena:
         return known
 
     def among(self, values: Iterable[Value], place: Place, *, seen: bool = False) -> Formula:
-        """The value is one of these; `seen` is as in `Among`."""
+        """The value is one of these; `seen` is as in `EnumValues`."""
         these = tuple(dict.fromkeys(values))
         if not these:
             return self.false
-        turn(1 + len(these) // 4)
+        checkpoint(1 + len(these) // 4)
         name = "seen" if seen else "among"
-        return self.intern((name, *these), lambda: Among(these, frozenset(these), place, seen), place)
+        return self.intern((name, *these), lambda: EnumValues(these, frozenset(these), place, seen), place)
 
     def named(self, name: str, place: Place) -> Formula:
         """The string is this one."""
         key = ("among", name)
         known = self._known.get(key)
         if known is None:
-            known = self._known[key] = Among((name,), frozenset((name,)), place)
+            known = self._known[key] = EnumValues((name,), frozenset((name,)), place)
         elif not self.is_written:
             self._say_again(known, place)
         return known
@@ -208,10 +212,10 @@ class Arena:
         """All members with such a key."""
         if (value is self.true and not declares) or keys is self.false:
             return self.true
-        key = (Members, keys, value, declares)
+        key = (PropertyConstraint, keys, value, declares)
         known = self._known.get(key)
         if known is None:
-            known = self._known[key] = Members(keys, value, declares, place)
+            known = self._known[key] = PropertyConstraint(keys, value, declares, place)
         elif not self.is_written:
             self._say_again(known, place)
         return known
@@ -219,7 +223,7 @@ class Arena:
     def may_begin(self, name: str) -> Formula:
         """A member of that name may come ahead of all declared ones. It asks nothing of any value."""
         return self.intern(
-            ("begins", name), lambda: Members(self.named(name, _NOWHERE), self.true, False, _NOWHERE, True)
+            ("begins", name), lambda: PropertyConstraint(self.named(name, _NOWHERE), self.true, False, _NOWHERE, True)
         )
 
     def some_member(self, keys: Formula, value: Formula, place: Place) -> Formula:
@@ -253,28 +257,28 @@ class Arena:
     def distinct(self, place: Place) -> Formula:
         """No two items are equal."""
         self.uses_distinct = True
-        return self.intern(("distinct",), lambda: Distinct(place), place)
+        return self.intern(("distinct",), lambda: UniqueItems(place), place)
 
     # ------------------------------------------------------------------ connectives
 
     def all_of(self, items: Iterable[Formula]) -> Formula:
         """The conjunction."""
-        return self._join(items, All, self.true, self.false)
+        return self._join(items, And, self.true, self.false)
 
     def any_of(self, items: Iterable[Formula]) -> Formula:
         """The disjunction."""
-        return self._join(items, Some, self.false, self.true)
+        return self._join(items, Or, self.false, self.true)
 
-    def about(self, kind: Kind, item: Formula, place: Place) -> Formula:
+    def about(self, kind: JsonType, item: Formula, place: Place) -> Formula:
         """What values of a kind must satisfy; no other value is asked."""
         before = self.has_choices
         these = frozenset((kind,))
-        guard = self.intern(("kinds", these), lambda: Kinds(these, place))  # nobody says so there
+        guard = self.intern(("kinds", these), lambda: TypeIn(these, place))  # nobody says so there
         whole = self.any_of((self.negate(guard), item))
         self.has_choices = before  # a value of one kind has none
         return whole
 
-    def _join(self, items: Iterable[Formula], kind: type[All | Some], neutral: Constant, ending: Constant) -> Formula:
+    def _join(self, items: Iterable[Formula], kind: type[And | Or], neutral: Constant, ending: Constant) -> Formula:
         joined: dict[Formula, None] = {}
         for item in items:
             if item is neutral:
@@ -288,14 +292,14 @@ class Arena:
         if len(joined) < 2:
             return next(iter(joined), neutral)
         if len(joined) > _FEW:
-            turn(len(joined) // _FEW)
+            checkpoint(len(joined) // _FEW)
         these = tuple(joined)
         key = kind, these
         known = self._known.get(key)
         if known is None:
             denied = [self.negate(item) for item in these if isinstance(item, Not)]
             known = kind(these) if joined.keys().isdisjoint(denied) else ending
-            self.has_choices = self.has_choices or known.__class__ is Some
+            self.has_choices = self.has_choices or known.__class__ is Or
             self._known[key] = known
         return known
 
@@ -325,11 +329,11 @@ class Arena:
                 return self.constant(not item.value)
             case Not():
                 return self._inner.get(item.item, item.item)
-            case All():
-                turn(1 + len(item.items))
+            case And():
+                checkpoint(1 + len(item.items))
                 return self.any_of(self.negate(part) for part in item.items)
-            case Some():
-                turn(1 + len(item.items))
+            case Or():
+                checkpoint(1 + len(item.items))
                 return self.all_of(self.negate(part) for part in item.items)
             case _:
                 return self._not(self._outer.get(item, item))
@@ -338,5 +342,5 @@ class Arena:
         known = self._known.get((Not, item))
         if known is None:
             known = self._known[Not, item] = Not(item)
-            self.has_choices = self.has_choices or isinstance(item, Sub | ExactlyOne)
+            self.has_choices = self.has_choices or isinstance(item, Ref | ExactlyOne)
         return known

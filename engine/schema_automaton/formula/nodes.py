@@ -1,13 +1,13 @@
 """What a JSON value must satisfy: a boolean formula over a few kinds of assertion.
 
 Every keyword of JSON Schema comes down to these. `properties` and its kin are
-`Members` (all members whose key is in a set satisfy a formula), and `required`
+`PropertyConstraint` (all members whose key is in a set satisfy a formula), and `required`
 is the negation of such a one; a set of keys is itself a formula over strings.
 So `not` needs no table of complements: a negation moves down to an assertion,
 and there it is a flag.
 
 Formulas are made by an `Arena` (see there), so that equal ones are one object.
-A recursive schema is a `Sub`, which names a definition. An assertion about one
+A recursive schema is a `Ref`, which names a definition. An assertion about one
 kind of value holds for every other kind, as in JSON Schema.
 
 After Attouche et al., *Witness Generation for JSON Schema*, VLDB 2022, whose
@@ -23,8 +23,8 @@ from fractions import Fraction
 from typing import ClassVar, Final, Protocol, TypeAlias, TypeVar, dataclass_transform
 
 from engine.grammar import Node
-from engine.schema_automaton.formula.values import Kind, Value
-from engine.source import Span, turn
+from engine.schema_automaton.formula.values import JsonType, Value
+from engine.source import Span, checkpoint
 
 
 class Located(Protocol):
@@ -57,7 +57,7 @@ def _value(one: type[_T]) -> type[_T]:
     return dataclass(slots=True, eq=False)(one)
 
 
-class Placed:
+class LocatedFormula:
     """An assertion, which has a place.
 
     Attributes:
@@ -66,7 +66,7 @@ class Placed:
 
     __slots__ = ()
 
-    about: ClassVar[Kind | None] = None
+    about: ClassVar[JsonType | None] = None
     place: Place
 
     @property
@@ -83,14 +83,14 @@ class Constant:
 
 
 @_value
-class All:
+class And:
     """Every item holds; the order is that of the source, since the order of properties follows it."""
 
     items: tuple[Formula, ...]
 
 
 @_value
-class Some:
+class Or:
     """At least one item holds."""
 
     items: tuple[Formula, ...]
@@ -111,42 +111,42 @@ class Not:
 
 
 @_value
-class Sub:
+class Ref:
     """Whatever the definition of that number says."""
 
     number: int
 
 
 @_value
-class Kinds(Placed):
+class TypeIn(LocatedFormula):
     """The value is of one of these kinds."""
 
-    kinds: frozenset[Kind]
+    kinds: frozenset[JsonType]
     place: Place
 
 
 @_value
-class Least(Placed):
+class Minimum(LocatedFormula):
     """A number is at least (strictly: more than) this."""
 
-    about: ClassVar = Kind.NUMBER
+    about: ClassVar = JsonType.NUMBER
     value: Fraction
     strict: bool
     place: Place
 
 
 @_value
-class Most(Placed):
+class Maximum(LocatedFormula):
     """A number is at most (strictly: less than) this."""
 
-    about: ClassVar = Kind.NUMBER
+    about: ClassVar = JsonType.NUMBER
     value: Fraction
     strict: bool
     place: Place
 
 
 @_value
-class MultipleOf(Placed):
+class MultipleOf(LocatedFormula):
     """A number is an integer times this, which is positive.
 
     Attributes:
@@ -154,24 +154,24 @@ class MultipleOf(Placed):
             value alone.
     """
 
-    about: ClassVar = Kind.NUMBER
+    about: ClassVar = JsonType.NUMBER
     value: Fraction
     written: bool
     place: Place
 
 
 @_value
-class Length(Placed):
+class Length(LocatedFormula):
     """A string has so many characters."""
 
-    about: ClassVar = Kind.STRING
+    about: ClassVar = JsonType.STRING
     least: int
     most: int | None
     place: Place
 
 
 @_value
-class Text(Placed):
+class Text(LocatedFormula):
     """A string is, as a whole, in the language of a node.
 
     Attributes:
@@ -180,7 +180,7 @@ class Text(Placed):
         shared: whether every grammar is given the very same node; it has strings then.
     """
 
-    about: ClassVar = Kind.STRING
+    about: ClassVar = JsonType.STRING
     make: Callable[[], Node]
     key: object
     shared: bool
@@ -193,7 +193,7 @@ class Text(Placed):
 
 
 @_value
-class Among(Placed):
+class EnumValues(LocatedFormula):
     """The value equals one of these.
 
     Attributes:
@@ -208,7 +208,7 @@ class Among(Placed):
 
 
 @_value
-class Members(Placed):
+class PropertyConstraint(LocatedFormula):
     """All members of an object whose key is in `keys`, a formula over strings, satisfy `value`.
 
     Attributes:
@@ -216,7 +216,7 @@ class Members(Placed):
         begins: whether a name in `keys` without such a place may come ahead of them all as well.
     """
 
-    about: ClassVar = Kind.OBJECT
+    about: ClassVar = JsonType.OBJECT
     keys: Formula
     value: Formula
     declares: bool
@@ -225,20 +225,20 @@ class Members(Placed):
 
 
 @_value
-class MemberCount(Placed):
+class MemberCount(LocatedFormula):
     """An object has so many members."""
 
-    about: ClassVar = Kind.OBJECT
+    about: ClassVar = JsonType.OBJECT
     least: int
     most: int | None
     place: Place
 
 
 @_value
-class Items(Placed):
+class Items(LocatedFormula):
     """All items of an array from index `first` up to `end` (without end: None) satisfy `value`."""
 
-    about: ClassVar = Kind.ARRAY
+    about: ClassVar = JsonType.ARRAY
     first: int
     end: int | None
     value: Formula
@@ -246,20 +246,20 @@ class Items(Placed):
 
 
 @_value
-class ItemCount(Placed):
+class ItemCount(LocatedFormula):
     """An array has so many items."""
 
-    about: ClassVar = Kind.ARRAY
+    about: ClassVar = JsonType.ARRAY
     least: int
     most: int | None
     place: Place
 
 
 @_value
-class Contains(Placed):
+class Contains(LocatedFormula):
     """So many items of an array satisfy `value`."""
 
-    about: ClassVar = Kind.ARRAY
+    about: ClassVar = JsonType.ARRAY
     value: Formula
     least: int
     most: int | None
@@ -267,29 +267,29 @@ class Contains(Placed):
 
 
 @_value
-class Distinct(Placed):
+class UniqueItems(LocatedFormula):
     """No two items of an array are equal."""
 
-    about: ClassVar = Kind.ARRAY
+    about: ClassVar = JsonType.ARRAY
     place: Place
 
 
 Assertion: TypeAlias = (
-    Kinds
-    | Least
-    | Most
+    TypeIn
+    | Minimum
+    | Maximum
     | MultipleOf
     | Length
     | Text
-    | Among
-    | Members
+    | EnumValues
+    | PropertyConstraint
     | MemberCount
     | Items
     | ItemCount
     | Contains
-    | Distinct
+    | UniqueItems
 )
-Formula: TypeAlias = Constant | All | Some | ExactlyOne | Not | Sub | Assertion
+Formula: TypeAlias = Constant | And | Or | ExactlyOne | Not | Ref | Assertion
 
 
 def parts_of(formula: Formula, definitions: Sequence[Formula | None]) -> Iterator[Formula]:
@@ -297,17 +297,17 @@ def parts_of(formula: Formula, definitions: Sequence[Formula | None]) -> Iterato
     seen, todo = {formula}, [formula]
     while todo:
         part = todo.pop()
-        turn()
+        checkpoint()
         yield part
         below: tuple[Formula | None, ...] = ()
         match part:
-            case All() | Some() | ExactlyOne():
+            case And() | Or() | ExactlyOne():
                 below = part.items
             case Not():
                 below = (part.item,)
-            case Sub():
+            case Ref():
                 below = (definitions[part.number],)
-            case Members():
+            case PropertyConstraint():
                 below = (part.keys, part.value)
             case Items() | Contains():
                 below = (part.value,)
@@ -320,10 +320,10 @@ def parts_of(formula: Formula, definitions: Sequence[Formula | None]) -> Iterato
 def span_of(literal: Formula) -> Span:
     """The place of an assertion, or of a negated one."""
     atom = literal.item if isinstance(literal, Not) else literal
-    return atom.span if isinstance(atom, Placed) else Span(0, 0)
+    return atom.span if isinstance(atom, LocatedFormula) else Span(0, 0)
 
 
-_COMPOUND: Final = frozenset((All, Some, ExactlyOne))
+_COMPOUND: Final = frozenset((And, Or, ExactlyOne))
 
 
 def is_compound(formula: Formula) -> bool:

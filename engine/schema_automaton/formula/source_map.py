@@ -18,25 +18,25 @@ from typing import Any
 
 from engine.schema_automaton.formula.arena import Arena
 from engine.schema_automaton.formula.nodes import (
-    All,
+    And,
     ExactlyOne,
     Formula,
     Located,
     MultipleOf,
     Not,
-    Some,
-    Sub,
+    Or,
+    Ref,
     span_at,
     span_of,
 )
 from engine.schema_automaton.pushdown.frames import Root
-from engine.schema_automaton.solver.array_machine import ArrayMove, ArrayPlace
-from engine.schema_automaton.solver.object_machine import ObjectMove, ObjectPlace
+from engine.schema_automaton.solver.array_machine import ArrayState, ArrayTransition
+from engine.schema_automaton.solver.object_machine import ObjectState, ObjectTransition
 from engine.schema_automaton.string_languages.language import EnumLanguage, TextLanguage
 from engine.source import Span
 
 
-class SharedPlaces:
+class SourceMap:
     """The places of assertions that a schema makes more than once."""
 
     def __init__(self, arena: Arena) -> None:
@@ -71,14 +71,14 @@ class SharedPlaces:
         todo, seen, found = list(goals), set[Formula](), set[int]()
         while todo:
             match todo.pop():
-                case Sub() as sub if sub not in seen:
+                case Ref() as sub if sub not in seen:
                     seen.add(sub)
                     found.add(self._of_definition[sub.number])
                     definition = self._definitions[sub.number]
                     todo += () if definition is None else (definition,)
                 case Not() as negation:
                     todo.append(negation.item)
-                case All() | Some() | ExactlyOne() as whole if whole not in seen:
+                case And() | Or() | ExactlyOne() as whole if whole not in seen:
                     seen.add(whole)
                     todo += whole.items
                 case _:
@@ -94,9 +94,9 @@ class SharedPlaces:
 def spans_of(place: Any, goals: list[Formula]) -> tuple[Iterable[Span], list[Formula]]:
     """Where a place of a level is said, and what for: `goals`, or what the value is read for that comes next."""
     match place:
-        case ArrayPlace() | ObjectPlace():
+        case ArrayState() | ObjectState():
             return place.case.spans, goals
-        case ArrayMove() | ObjectMove():
+        case ArrayTransition() | ObjectTransition():
             spans = _goal_spans(place.goal)
             return (spans, [place.goal]) if spans else (place.place.case.spans, goals)
         case TextLanguage() | EnumLanguage():
@@ -109,7 +109,7 @@ def spans_of(place: Any, goals: list[Formula]) -> tuple[Iterable[Span], list[For
 
 def _goal_spans(goal: Formula) -> set[Span]:
     """The assertions that a value meets at once; not those of definitions, which may refer to one another."""
-    if isinstance(goal, All | Some | ExactlyOne):
+    if isinstance(goal, And | Or | ExactlyOne):
         return {span for item in goal.items for span in _goal_spans(item)}
     if isinstance(goal, MultipleOf) and goal.written:
         return set()  # one for all integers; the kinds beside it have a place of their own

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any, Final, TypeAlias
 
 
-class Kind(IntEnum):
+class JsonType(IntEnum):
     """What a JSON value is; its first byte tells."""
 
     NULL = 0
@@ -24,8 +24,8 @@ class Kind(IntEnum):
     OBJECT = 6
 
 
-EVERY_KIND: Final = frozenset(Kind)
-WORDS: Final = {Kind.NULL: b"null", Kind.FALSE: b"false", Kind.TRUE: b"true"}
+EVERY_KIND: Final = frozenset(JsonType)
+WORDS: Final = {JsonType.NULL: b"null", JsonType.FALSE: b"false", JsonType.TRUE: b"true"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +62,10 @@ class ObjectValue:
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class JsonLiteral:
     """`null`, `false` or `true`."""
 
-    kind: Kind
+    kind: JsonType
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +90,9 @@ class HugeNumber:
         return f"HugeNumber({self.negative}, {self.digits!r}, {self.point:#x})"
 
 
-Value: TypeAlias = Word | Fraction | HugeNumber | str | ArrayValue | ObjectValue
+Value: TypeAlias = JsonLiteral | Fraction | HugeNumber | str | ArrayValue | ObjectValue
 
-NULL, FALSE, TRUE = Word(Kind.NULL), Word(Kind.FALSE), Word(Kind.TRUE)
+NULL, FALSE, TRUE = JsonLiteral(JsonType.NULL), JsonLiteral(JsonType.FALSE), JsonLiteral(JsonType.TRUE)
 LARGEST: Final = 1_000
 """Arithmetic is done with numbers of so many digits before the decimal point, and as many behind it."""
 
@@ -131,19 +131,19 @@ def integer(digits: str) -> int:
     return high + integer(digits[-half:])
 
 
-def kind_of(value: Value) -> Kind:
+def kind_of(value: Value) -> JsonType:
     """What a value is."""
     match value:
         case str():  # first, since it is what most are
-            return Kind.STRING
-        case Word():
+            return JsonType.STRING
+        case JsonLiteral():
             return value.kind
         case Fraction() | HugeNumber():
-            return Kind.NUMBER
+            return JsonType.NUMBER
         case ArrayValue():
-            return Kind.ARRAY
+            return JsonType.ARRAY
         case ObjectValue():
-            return Kind.OBJECT
+            return JsonType.OBJECT
 
 
 def from_text(text: str) -> Value:

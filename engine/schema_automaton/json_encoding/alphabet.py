@@ -28,7 +28,7 @@ Segments: TypeAlias = tuple[tuple[int, int, int], ...]
 """`(first, last, letter)`, in order: the scalar values, each in one of them."""
 
 
-class Letters:
+class CharacterClasses:
     """A partition of the Unicode scalar values. Letters are numbered in the order of their first characters.
 
     What is found out about an automaton over letters includes how many bytes it lacks, and that depends on how they
@@ -89,7 +89,7 @@ class Letters:
         return range(begin + (self.segments[begin][1] < first), bisect_right(self._firsts, last))
 
 
-def letters_of(sets: Iterable[CharSet], escapes: Escapes) -> Letters | None:
+def letters_of(sets: Iterable[CharSet], escapes: Escapes) -> CharacterClasses | None:
     """The coarsest letters that tell these sets apart; None where there are too many of them."""
     borders: dict[int, list[int]] = {}
     for number, chars in enumerate(dict.fromkeys(sets)):
@@ -107,7 +107,7 @@ def letters_of(sets: Iterable[CharSet], escapes: Escapes) -> Letters | None:
     return _numbered(pieces, escapes)
 
 
-def common_letters(each: Sequence[Letters]) -> tuple[Letters, list[tuple[int, ...]]] | None:
+def common_letters(each: Sequence[CharacterClasses]) -> tuple[CharacterClasses, list[tuple[int, ...]]] | None:
     """The coarsest letters that are finer than all of these, and of each the letters that it is part of.
 
     Args:
@@ -124,7 +124,7 @@ def common_letters(each: Sequence[Letters]) -> tuple[Letters, list[tuple[int, ..
     return None if letters is None else (letters, list(keys))
 
 
-def _numbered(pieces: list[tuple[int, int, int]], escapes: Escapes) -> Letters | None:
+def _numbered(pieces: list[tuple[int, int, int]], escapes: Escapes) -> CharacterClasses | None:
     """Letters for pieces that are told apart by a number each; surrogates are left out."""
     numbers: dict[int, int] = {}
     segments: list[tuple[int, int, int]] = []
@@ -141,12 +141,12 @@ def _numbered(pieces: list[tuple[int, int, int]], escapes: Escapes) -> Letters |
     return _interned(tuple(segments), len(numbers), escapes) if len(numbers) <= MOST_LETTERS else None
 
 
-def letters_from(segments: Segments, escapes: Escapes) -> Letters:
+def letters_from(segments: Segments, escapes: Escapes) -> CharacterClasses:
     """The letters that some segments give, numbered as they are there."""
     return _interned(segments, 1 + max(letter for _, _, letter in segments), escapes)
 
 
 @lru_cache(maxsize=1024)
-def _interned(segments: Segments, size: int, escapes: Escapes) -> Letters:
+def _interned(segments: Segments, size: int, escapes: Escapes) -> CharacterClasses:
     """Equal letters are one object, so that what is made of them is shared."""
-    return Letters(segments, size, escapes)
+    return CharacterClasses(segments, size, escapes)

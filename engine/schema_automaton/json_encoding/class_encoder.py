@@ -28,7 +28,7 @@ from engine.automata.completion import Alphabet
 from engine.automata.utf8 import Utf8Automaton
 from engine.grammar import CharSet
 from engine.grammar.charset import EVERY_SCALAR
-from engine.schema_automaton.json_encoding.alphabet import Letters, Segments
+from engine.schema_automaton.json_encoding.alphabet import CharacterClasses, Segments
 from engine.schema_automaton.json_encoding.encoder import RAW, Escapes, hex_digit, lower_hex_digit
 
 _ASCII: Final = 0x80
@@ -43,7 +43,7 @@ Ints: TypeAlias = npt.NDArray[np.int64]
 Bools: TypeAlias = npt.NDArray[np.bool_]
 
 
-class Spelling:
+class ClassEncoding:
     """How the characters of some letters are spelled.
 
     Attributes:
@@ -125,7 +125,7 @@ def json_automaton(chars: CharSet, escapes: Escapes) -> Utf8Automaton:
 
 
 @lru_cache(maxsize=256)
-def spelling_of(letters: Letters) -> Spelling:
+def class_encoding_of(letters: CharacterClasses) -> ClassEncoding:
     """How these letters are spelled: as those that tell all of ASCII apart and the same beyond, under other names."""
     names: list[int] = []
     beyond: list[tuple[int, int, int]] = []
@@ -137,11 +137,11 @@ def spelling_of(letters: Letters) -> Spelling:
     every = _spelling_of_ascii_and(tuple(beyond), letters.escapes)
     part_of = np.array([*names, *numbers])
     renamed = np.concatenate((np.arange(every.nodes), every.nodes + part_of))
-    return Spelling(renamed[every.table], every.reach, part_of, every.below, every.few)
+    return ClassEncoding(renamed[every.table], every.reach, part_of, every.below, every.few)
 
 
 @lru_cache(maxsize=64)
-def _spelling_of_ascii_and(beyond: Segments, escapes: Escapes) -> Spelling:
+def _spelling_of_ascii_and(beyond: Segments, escapes: Escapes) -> ClassEncoding:
     """Every character of ASCII is a letter; and some letters beyond."""
     return _Builder((*((code, code, code) for code in range(_ASCII)), *beyond), escapes).spelling()
 
@@ -171,7 +171,7 @@ class _Builder:
         self._nodes: list[dict[int, int]] = [{}]
         self._ids: dict[object, int] = {}
 
-    def spelling(self) -> Spelling:
+    def spelling(self) -> ClassEncoding:
         """As a table over bytes."""
         self._build()
         nodes, letters = len(self._nodes), 1 + max(letter for _, _, letter in self._segments)
@@ -187,7 +187,7 @@ class _Builder:
         below = self._below()
         few = {place: reach[place].nonzero()[0].tolist() for place in below[0]}
         few = {place: parts for place, parts in few.items() if len(parts) <= _FEW}
-        return Spelling(table, reach, np.arange(letters), below, few)
+        return ClassEncoding(table, reach, np.arange(letters), below, few)
 
     def automaton(self) -> Utf8Automaton:
         """As ranges of bytes, where there is one letter: its entry is `FINAL`."""

@@ -19,16 +19,16 @@ import numpy.typing as npt
 
 from engine.automata.byte_automaton import DEAD
 from engine.automata.byte_classes import ByteClasses
-from engine.automata.completion import Alphabet, Remaining
-from engine.schema_automaton.json_encoding.alphabet import Letters
-from engine.schema_automaton.json_encoding.class_encoder import Spelling, spelling_of
-from engine.source import turn
+from engine.automata.completion import Alphabet, LengthBound
+from engine.schema_automaton.json_encoding.alphabet import CharacterClasses
+from engine.schema_automaton.json_encoding.class_encoder import ClassEncoding, class_encoding_of
+from engine.source import checkpoint
 
 _SHIFT: Final = 24
 _PLACE: Final = (1 << _SHIFT) - 1
 
 
-class Ways(NamedTuple):
+class EncodingPaths(NamedTuple):
     """Where the characters behind a state lead.
 
     Attributes:
@@ -40,7 +40,7 @@ class Ways(NamedTuple):
     targets: list[int]
 
 
-class OverLetters(Protocol):
+class CharacterAutomaton(Protocol):
     """An automaton over letters."""
 
     start: int
@@ -58,11 +58,11 @@ class OverLetters(Protocol):
     def is_free(self, configuration: int, /) -> bool:
         """Whether every string that goes on from here is accepted."""
 
-    def remaining(self, place: int, alphabet: Alphabet = None, /) -> Remaining:
+    def remaining(self, place: int, alphabet: Alphabet = None, /) -> LengthBound:
         """What a state lacks, in bytes."""
 
 
-class Spelled:
+class EncodedAutomaton:
     """An automaton over letters, read as JSON spells them.
 
     A state is `place << 24 | state`: the place within the character that is being read, 0 between two, and the state
@@ -70,7 +70,7 @@ class Spelled:
     than between two characters. Within a character, states before it are one that lead to the same ones behind it.
     """
 
-    def __init__(self, letters: Letters, inner: OverLetters, *, merges: bool = True) -> None:
+    def __init__(self, letters: CharacterClasses, inner: CharacterAutomaton, *, merges: bool = True) -> None:
         """Begin.
 
         Args:
@@ -84,12 +84,12 @@ class Spelled:
         self._first: dict[tuple[int, ...], int] = {}  # by a place, and where the letters that it may end in lead
         self.start = inner.start
         self._class_of = list(inner.classes.of_byte[: letters.size])
-        self._ways: dict[int, Ways] = {}
+        self._ways: dict[int, EncodingPaths] = {}
 
     @cached_property
-    def spelling(self) -> Spelling:
+    def spelling(self) -> ClassEncoding:
         """How the letters are spelled."""
-        return spelling_of(self.letters)
+        return class_encoding_of(self.letters)
 
     @property
     def classes(self) -> ByteClasses:
@@ -101,13 +101,13 @@ class Spelled:
         """How many byte classes there are."""
         return len(self.classes)
 
-    def ways(self, state: int) -> Ways:
+    def ways(self, state: int) -> EncodingPaths:
         """Where the characters behind a state of the automaton over letters lead."""
         ways = self._ways.get(state)
         if ways is None:
             row = self.inner.row(state)
             targets = [row[each] for each in self._class_of]
-            ways = self._ways[state] = Ways(self.spelling.alive(np.array(targets) != DEAD), targets)
+            ways = self._ways[state] = EncodingPaths(self.spelling.alive(np.array(targets) != DEAD), targets)
         return ways
 
     def loops_at(self, state: int) -> bool:
@@ -155,7 +155,7 @@ class Spelled:
         nearest = [(0, 0, inner.start, "")]
         met = 0
         while nearest:
-            turn()
+            checkpoint()
             _, _, state, text = heappop(nearest)
             if inner.accepts(state):
                 found.append(text)
@@ -178,7 +178,7 @@ class Spelled:
         row: list[int] = self.gather(place, below, inner, ways.targets, np.int64)[0].tolist()
         return row
 
-    def below(self, ways: Ways, place: int) -> list[int]:
+    def below(self, ways: EncodingPaths, place: int) -> list[int]:
         """The places that are reached from a place and lead to a live state, nearest first.
 
         From between two characters only those that are reached by one byte.
@@ -227,7 +227,7 @@ class Spelled:
         """Whether this is between two characters, and every string that goes on from here is accepted."""
         return is_between(state) and self.inner.is_free(state)
 
-    def remaining(self, state: int, alphabet: Alphabet = None) -> Remaining:
+    def remaining(self, state: int, alphabet: Alphabet = None) -> LengthBound:
         """What a state lacks at least, in bytes: exactly, where the automaton over letters knows it."""
         if state == DEAD or is_between(state):
             return self.inner.remaining(state, alphabet)
@@ -239,7 +239,7 @@ class Spelled:
                 exact &= behind.exact
                 if behind.at_least is not None:
                     best = min(best, costs[letter] + behind.at_least)
-        return Remaining(None if best == np.inf else int(best), exact)
+        return LengthBound(None if best == np.inf else int(best), exact)
 
 
 def within(before: int, place: int) -> int:

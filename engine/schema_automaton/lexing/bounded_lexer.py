@@ -25,12 +25,12 @@ import numpy.typing as npt
 
 from engine.automata.byte_automaton import DEAD, MISS
 from engine.automata.completion import Alphabet
-from engine.schema_automaton.json_encoding.encoded_automaton import Spelled, before, place_of
-from engine.schema_automaton.lexing.lexer import QUOTE_BYTE, Reader, ReadingTable, StringReader, ending
+from engine.schema_automaton.json_encoding.encoded_automaton import EncodedAutomaton, before, place_of
+from engine.schema_automaton.lexing.lexer import QUOTE_BYTE, JsonLexer, LexerTable, StringLexer, ending
 from engine.schema_automaton.string_languages.conditions import ConditionAutomaton
 from engine.schema_automaton.string_languages.language import Bounded
 from engine.schema_automaton.string_languages.tables import TableAutomaton
-from engine.source import Span, turn
+from engine.source import Span, checkpoint
 
 RUN: Final = 8
 """States in a run."""
@@ -42,10 +42,10 @@ _State: TypeAlias = tuple[int, int]
 _Numbers: TypeAlias = npt.NDArray[np.int64]
 
 
-class BoundedReader(Reader):
+class BoundedLexer(JsonLexer):
     """A pattern of bounded length; a state is the pattern's, and how many characters were read before it."""
 
-    def __init__(self, bounds: Bounded, spelled: Spelled, pattern: StringReader) -> None:
+    def __init__(self, bounds: Bounded, spelled: EncodedAutomaton, pattern: StringLexer) -> None:
         super().__init__()
         self._bounds, self._spelled, self._pattern = bounds, spelled, pattern
         self._table: object = None  # whose runs they are
@@ -73,7 +73,7 @@ class BoundedReader(Reader):
         # A character that is being read is counted when it is over.
         return None if least is None else max(least, self._bounds.least - count)
 
-    def relaxed(self, table: ReadingTable, state: _State, longest: int) -> int:
+    def relaxed(self, table: LexerTable, state: _State, longest: int) -> int:
         """The reading state of the pattern alone that no text of so many characters tells apart; `DEAD` for none."""
         at, count = state
         if count + longest + self._bounds.reach > self._bounds.most:
@@ -82,7 +82,7 @@ class BoundedReader(Reader):
             return DEAD
         return table.state(self._pattern, (at,))
 
-    def fill(self, table: ReadingTable, number: int, state: _State, byte: int) -> None:
+    def fill(self, table: LexerTable, number: int, state: _State, byte: int) -> None:
         """Fill the rows of the run that a state is in, and those within the characters that may be read there.
 
         Between two characters, what is within the next one waits until a byte is asked for that leads there.
@@ -125,7 +125,7 @@ class BoundedReader(Reader):
             table.rows[run : run + len(counts)] = rows[:, column]
         table.rows[number] = rows[state[1] - first, 0]
 
-    def _enter(self, table: ReadingTable, at: int, counts: _Numbers) -> None:
+    def _enter(self, table: LexerTable, at: int, counts: _Numbers) -> None:
         """Fill in where the first bytes of longer spellings lead, in a run that has all else and is far from bounds."""
         spelling, first = self._spelled.spelling, int(counts[0])
         below = self._spelled.below(self._spelled.ways(at), 0)
@@ -150,7 +150,7 @@ class BoundedReader(Reader):
     def _counts(self, first: int) -> _Numbers:
         return np.arange(first, min(first + RUN, self._bounds.most + 1))
 
-    def _runs_of(self, table: ReadingTable, states: list[int], first: int) -> list[int]:
+    def _runs_of(self, table: LexerTable, states: list[int], first: int) -> list[int]:
         """The first number of a run for each of some states of the pattern."""
         new = [at for at in states if (at, first) not in self._runs]
         if new:
@@ -159,12 +159,12 @@ class BoundedReader(Reader):
             self._runs.update(((at, first), begin + i * len(counts)) for i, at in enumerate(new))
         return [self._runs[at, first] for at in states]
 
-    def _run_of(self, table: ReadingTable, at: int, first: int) -> int:
+    def _run_of(self, table: LexerTable, at: int, first: int) -> int:
         """The first number of a run for one of them."""
         known = self._runs.get((at, first))
         return self._runs_of(table, [at], first)[0] if known is None else known
 
-    def _behind(self, table: ReadingTable, target: int, counts: _Numbers) -> _Numbers:
+    def _behind(self, table: LexerTable, target: int, counts: _Numbers) -> _Numbers:
         """The numbers of a live state of the pattern behind so many characters; `DEAD` where no completion fits."""
         lacks, first = self._lacks(target), int(counts[0]) - 1
         if len(counts) == RUN and first + RUN + lacks <= self._bounds.most and first + 1 + lacks >= self._bounds.least:
@@ -182,7 +182,7 @@ class BoundedReader(Reader):
             numbers[-1] = self._next_run(table, target, first)
         return numbers
 
-    def _next_run(self, table: ReadingTable, target: int, first: int) -> int:
+    def _next_run(self, table: LexerTable, target: int, first: int) -> int:
         """The first state of the next run, which may never be needed."""
         following = (target, first + RUN)
         known = self._runs.get(following)
@@ -206,7 +206,7 @@ class BoundedReader(Reader):
             return True
         known = self._lives.get((at, count))
         if known is None:
-            turn()
+            checkpoint()
             targets = dict.fromkeys(self._spelled.ways(at).targets)
             known = any(self._is_live(target, count + 1) for target in targets if target != DEAD)
             self._lives[at, count] = known

@@ -14,8 +14,8 @@ import json
 from typing import Any, NamedTuple
 
 from engine.automata.byte_automaton import DEAD
-from engine.schema_automaton.json_encoding.encoded_automaton import Spelled, before, is_between
-from engine.schema_automaton.lexing.lexer import QUOTE_BYTE, ReadingTable, StringReader
+from engine.schema_automaton.json_encoding.encoded_automaton import EncodedAutomaton, before, is_between
+from engine.schema_automaton.lexing.lexer import QUOTE_BYTE, LexerTable, StringLexer
 from engine.schema_automaton.string_languages.a_labels import ALabel, Gate, NamesWithALabels, classify
 from engine.schema_automaton.string_languages.language import StringLanguage, TextLanguage
 from engine.source import Span
@@ -30,10 +30,10 @@ class TextGate(NamedTuple):
     """
 
     begins: bool
-    ways: tuple[Ways, ...]
+    ways: tuple[HostNamePaths, ...]
 
 
-class Ways(NamedTuple):
+class HostNamePaths(NamedTuple):
     """Of each language the state, where it goes on; and those in which the string ends, as bits."""
 
     states: tuple[Any, ...]
@@ -48,11 +48,11 @@ class _Names:
     def __init__(self, language: TextLanguage, name: str) -> None:
         self._language = language
         self._names = NamesWithALabels(name, language.escapes)
-        self.spelled = Spelled(self._names.letters, self._names)
-        self._far = Spelled(self._names.far.letters, self._names.far)
+        self.spelled = EncodedAutomaton(self._names.letters, self._names)
+        self._far = EncodedAutomaton(self._names.far.letters, self._names.far)
         self.start = self.spelled.start
 
-    def spelled_at(self, state: int) -> Spelled:
+    def spelled_at(self, state: int) -> EncodedAutomaton:
         """What reads on from a state. Places within characters are the same for all, since only ASCII differs."""
         return self._far if self._names.is_far(before(state)) else self.spelled
 
@@ -89,7 +89,7 @@ class _Names:
         return state is not None and self._names.is_within(before(state))
 
 
-class HostNameReader(StringReader):
+class HostNameLexer(StringLexer):
     """Languages of strings of which some are host names with A-labels; labels of its symbols may be gates."""
 
     def __init__(self, languages: tuple[StringLanguage, ...]) -> None:
@@ -100,7 +100,7 @@ class HostNameReader(StringReader):
         """Of one language never: the characters of a name are counted."""
         return len(self.languages) > 1
 
-    def fill(self, table: ReadingTable, number: int, state: tuple[Any, ...], byte: int) -> None:
+    def fill(self, table: LexerTable, number: int, state: tuple[Any, ...], byte: int) -> None:
         """Fill the whole row, and those within the characters that may follow."""
         if len(self.languages) > 1:
             self._fill_row(table, number, state)
@@ -114,10 +114,10 @@ class HostNameReader(StringReader):
                 accepting = self.accepting(state)
                 for i, names in asking:
                     accepting |= names.accepts(names.told(state[i], found)) << i
-                ways.append(Ways(nowhere, accepting))
+                ways.append(HostNamePaths(nowhere, accepting))
             table.rows[number, QUOTE_BYTE] = self.ending(TextGate(False, tuple(ways)))
 
-    def entry(self, table: ReadingTable, following: tuple[Any, ...]) -> int:
+    def entry(self, table: LexerTable, following: tuple[Any, ...]) -> int:
         """The entry for a byte that leads to some states."""
         gates: dict[int, Gate] = {}
         for i, names in self._names:
@@ -129,10 +129,10 @@ class HostNameReader(StringReader):
         ways = []
         for found in ALabel:
             states = [gates[i].to[found] or None if i in gates else at for i, at in enumerate(following)]
-            ways.append(Ways(tuple(states), 0))
+            ways.append(HostNamePaths(tuple(states), 0))
         return self.ending(TextGate(any(gate.begins for gate in gates.values()), tuple(ways)))
 
-    def through(self, table: ReadingTable, gate: TextGate, text: bytes) -> int:
+    def through(self, table: LexerTable, gate: TextGate, text: bytes) -> int:
         """The entry behind a gate: a state, or an end of the reading; `DEAD` where the gate is shut.
 
         Args:
@@ -153,7 +153,7 @@ class HostNameReader(StringReader):
         """Whether an A-label is being read."""
         return any(names.is_within(state[i]) for i, names in self._names)
 
-    def settled(self, table: ReadingTable, state: tuple[Any, ...], text: bytes) -> int:
+    def settled(self, table: LexerTable, state: tuple[Any, ...], text: bytes) -> int:
         """The number of a state in which it is known whether the A-label, of which so much was read, is one."""
         asking = [(i, names) for i, names in self._names if names.asks(state[i])]
         if asking:

@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from engine.schema_automaton.lexing.lexer import QUOTE_BYTE, Reader, ReadingTable, Rows, StringReader, ending
+from engine.schema_automaton.lexing.lexer import QUOTE_BYTE, JsonLexer, LexerTable, Rows, StringLexer, ending
 from engine.schema_automaton.string_languages.names import TrieState
-from engine.source import turn
+from engine.source import checkpoint
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from engine.schema_automaton.lexing.name_lexer import Names
-    from engine.schema_automaton.solver.object_machine import ObjectCase, ObjectMove, ObjectPlace
+    from engine.schema_automaton.solver.object_machine import ObjectMachine, ObjectState, ObjectTransition
     from engine.schema_automaton.string_languages.language import TextLanguage
 
 
@@ -59,7 +59,7 @@ class KeyScope(NamedTuple):
         any_key: whether every key may come, but for some names.
     """
 
-    case: ObjectCase
+    case: ObjectMachine
     extras: frozenset[str]
     any_key: bool
 
@@ -67,7 +67,7 @@ class KeyScope(NamedTuple):
         """The keys of a cell."""
         return self.case.cells[number].language(self.case.goals, self.extras)
 
-    def start(self, place: ObjectPlace) -> _KeyState | None:
+    def start(self, place: ObjectState) -> _KeyState | None:
         """Before the first character of the key at a place; None where no key may come."""
         names, cells = self.case.allowed(place)
         if not names and not cells:
@@ -95,7 +95,7 @@ class KeyEnd(NamedTuple):
         """The name that it is, if it is one."""
         return self.scope.case.names[self.name] if self.name >= 0 else None
 
-    def moves(self, place: ObjectPlace, text: str) -> tuple[ObjectMove, ...]:
+    def moves(self, place: ObjectState, text: str) -> tuple[ObjectTransition, ...]:
         """The members that the key begins; `text` matters where the place does not forget it."""
         case = self.scope.case
         if self.name >= 0:
@@ -103,7 +103,7 @@ class KeyEnd(NamedTuple):
         return tuple(move for number in self.cells for move in case.end_moves(place, -1, number, text))
 
 
-def key_scope(place: ObjectPlace) -> KeyScope:
+def key_scope(place: ObjectState) -> KeyScope:
     """What the reading of the next key depends on, but for the names and cells that may come."""
     case = place.case
     _, cells = case.allowed(place)
@@ -129,7 +129,7 @@ class KeyStates:
         self._rows: dict[tuple[_Within, int], tuple[list[_Column], Rows]] = {}
         self._table: object = None
 
-    def rows_off_names(self, table: ReadingTable) -> dict[tuple[_Within, int], tuple[list[_Column], Rows]]:
+    def rows_off_names(self, table: LexerTable) -> dict[tuple[_Within, int], tuple[list[_Column], Rows]]:
         """What is known of rows away from names: by cells and the state within any string."""
         if table.identity is not self._table:
             self._table = table.identity
@@ -144,14 +144,14 @@ class KeyStates:
         return known
 
 
-class KeyReader(Reader):
+class KeyLexer(JsonLexer):
     """The keys of several places side by side.
 
     A label is what the key is at each place. At a single place, what can only be a name any more is read as `Names`
     does.
     """
 
-    def __init__(self, states: KeyStates, places: tuple[ObjectPlace, ...]) -> None:
+    def __init__(self, states: KeyStates, places: tuple[ObjectState, ...]) -> None:
         super().__init__()
         self.ids, self.labels = states.ids, states.labels
         self._shared = states
@@ -171,10 +171,10 @@ class KeyReader(Reader):
         """Whether the key is none of the names."""
         return all(key is None or key[0] is None for key in state[0])
 
-    def fill(self, table: ReadingTable, number: int, state: _State, byte: int) -> None:
+    def fill(self, table: LexerTable, number: int, state: _State, byte: int) -> None:
         """Fill the whole row: what the cells tell apart, and then the bytes along the names."""
         keys, within = state
-        turn(8 + len(keys))
+        checkpoint(8 + len(keys))
         cells = tuple((i, number, at) for i, key in enumerate(keys) if key is not None for number, at in key[2])
         columns, row = self._off_names(table, cells, within)
         row = row.copy()
@@ -186,13 +186,13 @@ class KeyReader(Reader):
             row[QUOTE_BYTE] = self._ending(ends)
         table.rows[number] = row
 
-    def _off_names(self, table: ReadingTable, cells: _Within, within: int) -> tuple[list[_Column], Rows]:
+    def _off_names(self, table: LexerTable, cells: _Within, within: int) -> tuple[list[_Column], Rows]:
         """Where cells and any string stand after each byte; and the row of that, as it is away from all names."""
         known = self._shared.rows_off_names(table)
         found = known.get((cells, within))
         if found is None:
             places = len(self._starts)
-            turn(32 * (1 + len(cells)))
+            checkpoint(32 * (1 + len(cells)))
             rows = (self._shared.language(i, number).row(at) for i, number, at in cells)
             columns: list[_Column] = list(zip(*rows, table.rows[within].tolist(), strict=True))
             targets = {
@@ -235,14 +235,14 @@ class KeyReader(Reader):
         within = tuple(number for number, state in cells if self._shared.language(place, number).accepts(state))
         return KeyEnd(scope, -1, within) if within else None
 
-    def _number(self, table: ReadingTable, keys: _Keys, within: int) -> int:
+    def _number(self, table: LexerTable, keys: _Keys, within: int) -> int:
         first = keys[0]
         if self._shared.names is not None and first is not None and not first[2] and first[0] is not None:
             return table.state(self._shared.names, first[:2])
         return table.state(self, (keys, within) if any(key is not None for key in keys) else None)
 
 
-class CellReader(StringReader):
+class KeyClassLexer(StringLexer):
     """The keys of one cell at a single place where no name may come: a language of strings. Symbol 0 is theirs."""
 
     def __init__(self, language: TextLanguage, label: Hashable, home: int) -> None:

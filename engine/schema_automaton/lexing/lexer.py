@@ -2,7 +2,7 @@
 
 What a level reads until a symbol ends it is regular: white space up to a
 bracket, a string up to its quote, a key, a number. Each such language is a
-`Reader`, and a state of a reader has a row over bytes: the next state, or the
+`JsonLexer`, and a state of a reader has a row over bytes: the next state, or the
 symbol with which the reading ends. The rows do not know which frame they are
 read for, so all frames with the same reader share them.
 
@@ -23,13 +23,13 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.automata.byte_automaton import DEAD, MISS
-from engine.schema_automaton.formula.values import WORDS, Kind
+from engine.schema_automaton.formula.values import WORDS, JsonType
 from engine.schema_automaton.json_encoding.encoded_automaton import before, place_of
 from engine.schema_automaton.json_encoding.encoder import Escapes
 from engine.schema_automaton.lexing.whitespace import Whitespace, is_complete
 from engine.schema_automaton.lexing.whitespace import step as blank_step
 from engine.schema_automaton.number_languages.language import NUMERIC
-from engine.source import Limits, turn
+from engine.source import Limits, checkpoint
 
 Rows = npt.NDArray[np.int32]
 
@@ -67,7 +67,7 @@ def symbol_of(entry: int) -> int:
     return -2 - entry
 
 
-class Reader:
+class JsonLexer:
     """A language of what one level reads.
 
     It has abstract methods and is no `ABC`: of which kind a reader is, is asked for every mask, and an `ABC` takes long
@@ -96,16 +96,16 @@ class Reader:
     def start(self) -> Any:
         """The state in which the reading begins."""
 
-    def begin(self, table: ReadingTable) -> int:
+    def begin(self, table: LexerTable) -> int:
         """The number of that state."""
         return table.state(self, self.start)
 
     @abstractmethod
-    def fill(self, table: ReadingTable, number: int, state: Any, byte: int) -> None:
+    def fill(self, table: LexerTable, number: int, state: Any, byte: int) -> None:
         """Work out a state's entry for a byte, and those that come with it."""
 
 
-class ReadingTable:
+class LexerTable:
     """The reading states of one grammar.
 
     Attributes:
@@ -114,10 +114,10 @@ class ReadingTable:
         identity: what no other table has.
     """
 
-    def __init__(self, limits: Limits, begun: ReadingTable | None = None) -> None:
+    def __init__(self, limits: Limits, begun: LexerTable | None = None) -> None:
         self._limits = limits
         self.identity = object()
-        self.owners: list[tuple[Reader | None, Any]] = [(None, None)] if begun is None else begun.owners.copy()
+        self.owners: list[tuple[JsonLexer | None, Any]] = [(None, None)] if begun is None else begun.owners.copy()
         # Memory is taken when a row is first written, so that growth does not cost what nobody uses yet.
         self.rows: Rows = np.empty((max(_ROOM, 2 * len(self.owners)), 256), np.int32)
         self.rows[: len(self.owners)] = DEAD if begun is None else begun.rows[: len(self.owners)]
@@ -128,7 +128,7 @@ class ReadingTable:
     def __len__(self) -> int:
         return len(self.owners)
 
-    def state(self, reader: Reader, state: Any) -> int:
+    def state(self, reader: JsonLexer, state: Any) -> int:
         """The number of a reader's state; `DEAD` for None."""
         if state is None:
             return DEAD
@@ -142,12 +142,12 @@ class ReadingTable:
             self.owners.append((reader, state))
         return number
 
-    def states(self, reader: Reader, states: Iterable[Any]) -> list[int]:
+    def states(self, reader: JsonLexer, states: Iterable[Any]) -> list[int]:
         """The numbers of some of a reader's states."""
         ids = reader.ids
         return [ids[state] if state in ids else self.state(reader, state) for state in states]
 
-    def run(self, reader: Reader, states: list[Any], entry: int = MISS) -> int:
+    def run(self, reader: JsonLexer, states: list[Any], entry: int = MISS) -> int:
         """Number some of a reader's states anew, one after the other, with nothing but an entry; the first number."""
         first = len(self.owners)
         if first + len(states) > self._end:
@@ -197,7 +197,7 @@ class ReadingTable:
         """Work out an entry that is missing."""
         reader, name = self.owners[state]
         assert reader is not None
-        turn(16)
+        checkpoint(16)
         reader.fill(self, state, name, byte)
 
     def complete(self, state: int) -> None:
@@ -214,7 +214,7 @@ def _room_for(size: int) -> Rows:
 # ---------------------------------------------------------------------- white space and words
 
 
-class Blanks(Reader):
+class WhitespaceLexer(JsonLexer):
     """White space up to the first byte of what follows; its symbols are those of `STRUCTURE`."""
 
     start = 0
@@ -223,7 +223,7 @@ class Blanks(Reader):
         super().__init__()
         self._mode, self._behind = mode, behind
 
-    def fill(self, table: ReadingTable, number: int, state: int, byte: int) -> None:
+    def fill(self, table: LexerTable, number: int, state: int, byte: int) -> None:
         """Fill the whole row."""
         entries = np.full(256, DEAD, np.int32)
         if is_complete(self._mode, state, behind=self._behind):
@@ -234,26 +234,26 @@ class Blanks(Reader):
         table.rows[number] = entries
 
 
-class Nothing(Reader):
+class EmptyLexer(JsonLexer):
     """Behind the end of the text."""
 
     start = 0
 
-    def fill(self, table: ReadingTable, number: int, state: int, byte: int) -> None:
+    def fill(self, table: LexerTable, number: int, state: int, byte: int) -> None:
         """Fill the whole row."""
         table.rows[number] = DEAD
 
 
-class Word(Reader):
+class LiteralLexer(JsonLexer):
     """`null`, `false` or `true`; a state is how much of it was read. It begins behind its first letter."""
 
     start = 1
 
-    def __init__(self, kind: Kind) -> None:
+    def __init__(self, kind: JsonType) -> None:
         super().__init__()
         self._text = WORDS[kind]
 
-    def fill(self, table: ReadingTable, number: int, state: int, byte: int) -> None:
+    def fill(self, table: LexerTable, number: int, state: int, byte: int) -> None:
         """Fill the whole row."""
         entries = np.full(256, DEAD, np.int32)
         last = state + 1 == len(self._text)
@@ -264,7 +264,7 @@ class Word(Reader):
 # ---------------------------------------------------------------------- strings and numbers
 
 
-class LanguagesReader(Reader):
+class LanguagesLexer(JsonLexer):
     """Some languages side by side; a state is one of each, None where that language is left."""
 
     def __init__(self, languages: tuple[Any, ...]) -> None:
@@ -282,7 +282,7 @@ class LanguagesReader(Reader):
         return sum(1 << i for i, (language, at) in pairs if at is not None and language.accepts(at))
 
 
-class StringReader(LanguagesReader):
+class StringLexer(LanguagesLexer):
     """Some languages of strings side by side, up to the quote; a label is the set of those that accept, as bits."""
 
     def __init__(self, languages: tuple[Any, ...], home: int = DEAD) -> None:
@@ -298,7 +298,7 @@ class StringReader(LanguagesReader):
         blank = spelled.follow(state[0], 0x20)  # with which so many tokens begin
         return bool(spelled.loops_at(state[0]) or (blank != DEAD and spelled.loops_at(blank)))
 
-    def fill(self, table: ReadingTable, number: int, state: tuple[Any, ...], byte: int) -> None:
+    def fill(self, table: LexerTable, number: int, state: tuple[Any, ...], byte: int) -> None:
         """Fill the whole row, and those within the characters that may follow."""
         spelled = getattr(self.languages[0], "spelled", None)
         if len(self.languages) > 1 or spelled is None:
@@ -306,7 +306,7 @@ class StringReader(LanguagesReader):
         else:
             self._fill_characters(table, number, state, spelled)
 
-    def _fill_characters(self, table: ReadingTable, number: int, state: tuple[Any, ...], spelled: Any) -> None:
+    def _fill_characters(self, table: LexerTable, number: int, state: tuple[Any, ...], spelled: Any) -> None:
         """Fill the row, and those within the characters that may follow."""
         at, place = before(state[0]), place_of(state[0])
         ways = spelled.ways(at)
@@ -317,23 +317,23 @@ class StringReader(LanguagesReader):
             rows[0, QUOTE_BYTE] = ending(0)
         table.rows[[number, *inner] if place else number] = rows
 
-    def _targets(self, table: ReadingTable, targets: list[int]) -> list[int]:
+    def _targets(self, table: LexerTable, targets: list[int]) -> list[int]:
         entries = {DEAD: DEAD}
         for target in dict.fromkeys(targets):
             if target != DEAD:
                 entries[target] = self.entry(table, (target,))
         return [entries[target] for target in targets]
 
-    def entry(self, table: ReadingTable, following: tuple[Any, ...]) -> int:
+    def entry(self, table: LexerTable, following: tuple[Any, ...]) -> int:
         """The entry for a byte that leads to some states, one of each language."""
         # As any string from here on, where nothing is asked any more.
         free = self._home and self.languages[0].is_free(following[0])
         return self._home if free else table.state(self, following)
 
-    def _fill_row(self, table: ReadingTable, number: int, state: tuple[Any, ...]) -> None:
+    def _fill_row(self, table: LexerTable, number: int, state: tuple[Any, ...]) -> None:
         """Fill the row, byte by byte."""
         pairs = list(zip(self.languages, state, strict=True))
-        turn(16 * len(pairs))
+        checkpoint(16 * len(pairs))
         nothing: list[Any] = [None] * 256
         columns = list(zip(*(nothing if at is None else language.row(at) for language, at in pairs), strict=True))
         known = {(None,) * len(pairs): DEAD}
@@ -350,21 +350,21 @@ class StringReader(LanguagesReader):
 BEHIND_NUMBER: Final = np.array(list(b" \t\n\r,]}"))
 
 
-class NumberReader(LanguagesReader):
+class NumberLexer(LanguagesLexer):
     """Some languages of numbers side by side; a byte that may stand behind a number ends it, and is read again."""
 
-    def fill(self, table: ReadingTable, number: int, state: tuple[Any, ...], byte: int) -> None:
+    def fill(self, table: LexerTable, number: int, state: tuple[Any, ...], byte: int) -> None:
         """Fill the whole row."""
         entries = np.full(256, DEAD, np.int32)
         accepting = self.accepting(state)
         if accepting:
             entries[BEHIND_NUMBER] = self.ending(accepting)
         live = [(i, self.languages[i].row(at)) for i, at in enumerate(state) if at is not None]
-        turn(2 * len(live) + len(state) // 32)
+        checkpoint(2 * len(live) + len(state) // 32)
         for column, one in enumerate(NUMERIC):
             leads = [(i, to) for i, row in live if (to := row[column]) is not None]
             if leads:
-                turn(len(state) // 8)  # the state keeps so many
+                checkpoint(len(state) // 8)  # the state keeps so many
                 following: list[Any] = [None] * len(state)
                 for i, to in leads:
                     following[i] = to
@@ -375,7 +375,7 @@ class NumberReader(LanguagesReader):
 # ---------------------------------------------------------------------- what every grammar begins with
 
 
-class Common:
+class SharedLexers:
     """The readers that every grammar has, and their part of the table.
 
     Attributes:
@@ -387,16 +387,16 @@ class Common:
     """
 
     def __init__(self, mode: Whitespace, any_string: Any, free_string: Any, numbers: Iterable[Any]) -> None:
-        self.nothing = Nothing()
-        self.at_root = Blanks(Whitespace.COMPACT, behind=False)
-        self.blanks = Blanks(mode, behind=False)
-        self.blanks_behind = Blanks(mode, behind=True) if mode is Whitespace.ONE_SPACE else self.blanks
-        self.words = {kind: Word(kind) for kind in WORDS}
+        self.nothing = EmptyLexer()
+        self.at_root = WhitespaceLexer(Whitespace.COMPACT, behind=False)
+        self.blanks = WhitespaceLexer(mode, behind=False)
+        self.blanks_behind = WhitespaceLexer(mode, behind=True) if mode is Whitespace.ONE_SPACE else self.blanks
+        self.words = {kind: LiteralLexer(kind) for kind in WORDS}
         self.any_string, self.free_string = any_string, free_string
         self.escapes: Escapes = any_string.escapes
-        self.strings = {language: StringReader((language,)) for language in (any_string, free_string)}
-        self.numbers = {language: NumberReader((language,)) for language in numbers}
-        self.table = ReadingTable(Limits())
+        self.strings = {language: StringLexer((language,)) for language in (any_string, free_string)}
+        self.numbers = {language: NumberLexer((language,)) for language in numbers}
+        self.table = LexerTable(Limits())
         blanks = (self.nothing, self.at_root, self.blanks, self.blanks_behind)
         for reader in (*blanks, *self.words.values(), *self.numbers.values(), *self.strings.values()):
             self._complete(reader)
@@ -426,7 +426,7 @@ class Common:
             shape = self._shapes[within] = places, index
         return shape
 
-    def _complete(self, reader: Reader) -> None:
+    def _complete(self, reader: JsonLexer) -> None:
         """Work out all rows of a reader, so that its states follow one another."""
         state = first = len(self.table)
         if reader.begin(self.table) != first:
@@ -437,10 +437,10 @@ class Common:
 
 
 @cache
-def common(mode: Whitespace, escapes: Escapes) -> Common:
+def common(mode: Whitespace, escapes: Escapes) -> SharedLexers:
     """What grammars with such white space and escapes begin with."""
     from engine.schema_automaton.number_languages.language import number_language
     from engine.schema_automaton.string_languages.language import any_string
 
     strings = any_string(escapes), any_string(escapes.of_free_values)
-    return Common(mode, *strings, (number_language(), number_language(integer=True)))
+    return SharedLexers(mode, *strings, (number_language(), number_language(integer=True)))

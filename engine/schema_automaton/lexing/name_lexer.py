@@ -14,10 +14,10 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 import numpy as np
 
 from engine.automata.byte_automaton import DEAD, MISS
-from engine.schema_automaton.lexing.lexer import BACKSLASH, QUOTE_BYTE, Common, Reader, ReadingTable, ending
+from engine.schema_automaton.lexing.lexer import BACKSLASH, QUOTE_BYTE, JsonLexer, LexerTable, SharedLexers, ending
 from engine.schema_automaton.string_languages.names import (
     WITHIN_ESCAPES,
-    Trie,
+    NameTrie,
     TrieState,
     TrieStep,
     is_between,
@@ -33,14 +33,14 @@ Label = Callable[[str | None], Hashable]
 """What a name, or None for any other string, ends the reading with; None where it may not stand."""
 
 
-class MarkedString(Reader):
+class NameLexer(JsonLexer):
     """Any string, with some names told apart. Symbol 0 is that of any other string.
 
     Attributes:
         home: the state of any other string between two characters.
     """
 
-    def __init__(self, trie: Trie, label: Label, home: int) -> None:
+    def __init__(self, trie: NameTrie, label: Label, home: int) -> None:
         super().__init__()
         self._trie, self._label, self.home = trie, label, home
         self.ending(label(None))
@@ -54,16 +54,16 @@ class MarkedString(Reader):
         """Whether a state is between two characters."""
         return is_between(state)
 
-    def begin(self, table: ReadingTable) -> int:
+    def begin(self, table: LexerTable) -> int:
         """The number of that state."""
         return self._state(table, self.start, self.home)
 
-    def _state(self, table: ReadingTable, state: TrieState, otherwise: int) -> int:
+    def _state(self, table: LexerTable, state: TrieState, otherwise: int) -> int:
         """A state, or that of any string where no name lies that way."""
         on_the_way = not is_between(state) or self._trie.edges[state] or self._trie.ends[state] >= 0
         return table.state(self, state) if on_the_way else otherwise
 
-    def fill(self, table: ReadingTable, number: int, state: TrieState, byte: int) -> None:
+    def fill(self, table: LexerTable, number: int, state: TrieState, byte: int) -> None:
         """Fill the row: that of any string, but for what leads along the names; and those that follow.
 
         Escapes wait until somebody asks for one.
@@ -79,7 +79,7 @@ class MarkedString(Reader):
         if byte == BACKSLASH and self._trie.edges[state] and self._trie.has_needless_escapes:
             table.rows[number, BACKSLASH] = table.state(self, within(state, b"\\"))
 
-    def _fill_row(self, table: ReadingTable, number: int, state: TrieState) -> None:
+    def _fill_row(self, table: LexerTable, number: int, state: TrieState) -> None:
         """Fill one row, escapes too."""
         trie, shadow = self._trie, self.home
         for read in partial_of(state):
@@ -94,7 +94,7 @@ class MarkedString(Reader):
         for one, entry in marks:
             row[one] = entry
 
-    def _fill_letters(self, table: ReadingTable, number: int, node: int) -> tuple[int, int] | None:
+    def _fill_letters(self, table: LexerTable, number: int, node: int) -> tuple[int, int] | None:
         """Fill the row between two characters, but for escapes; what follows, if that is one state, and a new one."""
         trie, ids = self._trie, self.ids
         letters, ahead = trie.letters(node), None
@@ -123,14 +123,14 @@ class MarkedString(Reader):
         return DEAD if label is None else self.ending(label)
 
 
-class Names(Reader):
+class Names(JsonLexer):
     """Some of a trie's names and nothing else; the symbols are the names' numbers.
 
     A state is one of the trie, and which of the names below it may come. So readers of other names of the trie share
     it where the difference lies elsewhere: behind its first letters, a key is mostly the same key at every place.
     """
 
-    def __init__(self, trie: Trie, allowed: int, labels: Sequence[Hashable], alike: Names | None = None) -> None:
+    def __init__(self, trie: NameTrie, allowed: int, labels: Sequence[Hashable], alike: Names | None = None) -> None:
         super().__init__()
         self._trie, self._allowed = trie, allowed
         self.labels = labels
@@ -146,7 +146,7 @@ class Names(Reader):
         """A state of the trie, where these names may come."""
         return state, self._allowed & self._trie.below[node_of(state)]
 
-    def fill(self, table: ReadingTable, number: int, state: tuple[TrieState, int], byte: int) -> None:
+    def fill(self, table: LexerTable, number: int, state: tuple[TrieState, int], byte: int) -> None:
         """Fill the row, and those that follow: whoever reads one character mostly reads them all.
 
         Escapes wait until somebody asks for one: they would double the rows.
@@ -176,7 +176,7 @@ class Names(Reader):
                 table.rows[number, QUOTE_BYTE] = ending(name)
 
     def _lead(
-        self, table: ReadingTable, number: int, steps: Iterable[TrieStep], allowed: int
+        self, table: LexerTable, number: int, steps: Iterable[TrieStep], allowed: int
     ) -> list[tuple[int, TrieState, int]]:
         """Fill in where some bytes lead; the states that are met for the first time, which are to be filled too."""
         new: list[tuple[int, TrieState, int]] = []
@@ -199,7 +199,7 @@ class Names(Reader):
         return new
 
     def _lead_to_escapes(
-        self, table: ReadingTable, number: int, at: TrieState, allowed: int
+        self, table: LexerTable, number: int, at: TrieState, allowed: int
     ) -> list[tuple[int, TrieState, int]]:
         """Fill in where a backslash leads, as `_lead` does; and what follows, where names have it in common."""
         live = self._trie.beyond(at) & allowed
@@ -213,7 +213,7 @@ class Names(Reader):
         rows[first + 2] = MISS
         return []
 
-    def _fill_tail(self, table: ReadingTable, number: int, allowed: int, nodes: range, letters: bytes) -> int:
+    def _fill_tail(self, table: LexerTable, number: int, allowed: int, nodes: range, letters: bytes) -> int:
         """Fill the rows of all that is left of the only name that may come; how many these are."""
         ids = self.ids
         met = next((i for i, node in enumerate(nodes) if (node, allowed) in ids), len(nodes))
@@ -234,20 +234,20 @@ class Names(Reader):
         return met + 1
 
 
-class CountedString(Reader):
+class CountedString(JsonLexer):
     """Any string of so many characters; a state is how many there were, and the place within the next.
 
     Without a most, from the least on it is any string. A label is 1, as if it were the only language of some.
     """
 
-    def __init__(self, least: int, most: int | None, common: Common) -> None:
+    def __init__(self, least: int, most: int | None, common: SharedLexers) -> None:
         super().__init__()
         self._least, self._most, self._common = least, most, common
         self.ending(1)
 
     start = (0, 0)
 
-    def begin(self, table: ReadingTable) -> int:
+    def begin(self, table: LexerTable) -> int:
         """The number of the state before the first character."""
         return self._state(table, *self.start)
 
@@ -256,12 +256,12 @@ class CountedString(Reader):
         count, _ = state
         return max(self._least - count, 0), None if self._most is None else self._most - count
 
-    def _state(self, table: ReadingTable, count: int, within: int) -> int:
+    def _state(self, table: LexerTable, count: int, within: int) -> int:
         if self._most is None and count >= self._least:
             return self._common.home + within
         return table.state(self, (count, within))
 
-    def fill(self, table: ReadingTable, number: int, state: tuple[int, int], byte: int) -> None:
+    def fill(self, table: LexerTable, number: int, state: tuple[int, int], byte: int) -> None:
         """Fill the whole row."""
         count, within = state
         places, shape = self._common.shape(within)

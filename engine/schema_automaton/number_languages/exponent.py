@@ -13,7 +13,7 @@ from typing import NamedTuple
 from engine.schema_automaton.number_languages.magnitudes import Interval
 
 
-class Place(Enum):
+class ExponentState(Enum):
     """What was read last."""
 
     MARK = "e"
@@ -31,7 +31,7 @@ class Exponent(NamedTuple):
         value: the magnitude that the digits come to.
     """
 
-    place: Place
+    place: ExponentState
     low: int | None
     high: int | None
     value: int
@@ -39,13 +39,13 @@ class Exponent(NamedTuple):
 
 def after_mark(interval: Interval) -> Exponent:
     """The state behind the `e`; the interval is not empty."""
-    return Exponent(Place.MARK, *interval, 0)
+    return Exponent(ExponentState.MARK, *interval, 0)
 
 
 def step(state: Exponent, byte: int) -> Exponent | None:
     """The state after a byte; None where no completion lies in the interval."""
     low, high = state.low, state.high
-    if state.place is Place.MARK:
+    if state.place is ExponentState.MARK:
         if byte == 0x2D:
             return _signed(0 if high is None else -high, None if low is None else -low)
         positive = _signed(low or 0, high)
@@ -55,16 +55,16 @@ def step(state: Exponent, byte: int) -> Exponent | None:
     value = 10 * state.value + byte - 0x30
     least = low or 0
     if high is None and value >= least:
-        return Exponent(Place.DIGIT, 0, None, 0)
+        return Exponent(ExponentState.DIGIT, 0, None, 0)
     if not _can_reach(value, least, high):
         return None
-    return Exponent(Place.DIGIT, low, high, value)
+    return Exponent(ExponentState.DIGIT, low, high, value)
 
 
 def accepts(state: Exponent) -> bool:
     """Whether the exponent may end here."""
     return (
-        state.place is Place.DIGIT
+        state.place is ExponentState.DIGIT
         and state.value >= (state.low or 0)
         and (state.high is None or state.value <= state.high)
     )
@@ -72,7 +72,7 @@ def accepts(state: Exponent) -> bool:
 
 def _signed(low: int, high: int | None) -> Exponent | None:
     low = max(low, 0)
-    return Exponent(Place.SIGN, low, high, 0) if high is None or low <= high else None
+    return Exponent(ExponentState.SIGN, low, high, 0) if high is None or low <= high else None
 
 
 def _can_reach(value: int, low: int, high: int | None) -> bool:

@@ -18,11 +18,11 @@ from typing import NamedTuple, TypeAlias
 
 from engine.schema_automaton.formula.values import LARGEST, HugeNumber, integer, number
 from engine.schema_automaton.number_languages.exponent import Exponent
-from engine.schema_automaton.number_languages.exponent import Place as ExponentPlace
+from engine.schema_automaton.number_languages.exponent import ExponentState as ExponentPlace
 from engine.schema_automaton.number_languages.language import NUMERIC, NumberLanguage, number_language
 from engine.schema_automaton.number_languages.language import State as BaseState
 from engine.schema_automaton.number_languages.magnitudes import decimals
-from engine.schema_automaton.number_languages.mantissa import Mantissa, Place
+from engine.schema_automaton.number_languages.mantissa import Mantissa, MantissaState
 
 _DEEPEST = 64
 """Digits that are looked ahead for a number that is not excluded."""
@@ -202,17 +202,19 @@ def _after_byte(compared: _Digits, base: Mantissa, byte: int) -> _Digits:
     if byte == 0x2D:
         return compared
     left = compared.left
-    if base.place in (Place.WHOLE, Place.ZERO) and not compared.point:  # the first digit: the sign is known
+    if (
+        base.place in (MantissaState.WHOLE, MantissaState.ZERO) and not compared.point
+    ):  # the first digit: the sign is known
         left = tuple((each, count) for each, count in left if each.negative == base.negative)
     if byte == 0x2E:
         return _Digits(compared.point, left)
     if not base.prefix.length:  # a zero before all other digits
-        return _Digits(compared.point - (base.place is Place.FRACTION), left)
+        return _Digits(compared.point - (base.place is MantissaState.FRACTION), left)
     digit = chr(byte)
     agreeing = tuple(
         (each, count + 1) for each, count in left if (each.digits[count] if count < len(each.digits) else "0") == digit
     )
-    return _Digits(compared.point + (base.place is Place.WHOLE), agreeing)
+    return _Digits(compared.point + (base.place is MantissaState.WHOLE), agreeing)
 
 
 def _after_mark(compared: _Digits) -> _Power:

@@ -35,8 +35,8 @@ from typing import Final, TypeAlias
 from engine.schema_automaton.formula.values import LARGEST
 from engine.schema_automaton.number_languages.exponent import Exponent
 from engine.schema_automaton.number_languages.magnitudes import decimals
-from engine.schema_automaton.number_languages.mantissa import START, DigitReader, Edge, Mantissa, Side
-from engine.source import LimitExceededError, turn
+from engine.schema_automaton.number_languages.mantissa import START, DigitAutomaton, Edge, Mantissa, MantissaBound
+from engine.source import LimitExceededError, checkpoint
 
 NUMERIC: Final = b"0123456789+-.eE"
 """The bytes that numbers are written with."""
@@ -108,7 +108,7 @@ class NumberLanguage:
     not_multiple_of: tuple[Number, ...] = ()
     integer: bool = False
     plain: bool = False
-    _reader: DigitReader = field(init=False, repr=False)
+    _reader: DigitAutomaton = field(init=False, repr=False)
     _rows: dict[State, tuple[State | None, ...]] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -120,10 +120,10 @@ class NumberLanguage:
             if divisors and not divisors[0]:
                 raise ValueError("zero divides nothing")
             object.__setattr__(self, name, divisors)
-        reader = DigitReader(self._side(1), self._side(-1), whole=self.integer, plain=self.plain)
+        reader = DigitAutomaton(self._side(1), self._side(-1), whole=self.integer, plain=self.plain)
         object.__setattr__(self, "_reader", reader)
 
-    def _side(self, sign: int) -> Side:
+    def _side(self, sign: int) -> MantissaBound:
         lower = _tightest(max, self.minimum, self.exclusive_minimum)
         upper = _tightest(min, self.maximum, self.exclusive_maximum)
         if sign < 0:
@@ -133,7 +133,7 @@ class NumberLanguage:
         if divisors:
             scale = 10 ** max(map(decimals, divisors))
             multiple = Fraction(lcm(*(int(divisor * scale) for divisor in divisors)), scale)
-        return Side.of(lower, upper, multiple, tuple(Fraction(divisor) for divisor in self.not_multiple_of))
+        return MantissaBound.of(lower, upper, multiple, tuple(Fraction(divisor) for divisor in self.not_multiple_of))
 
     # ------------------------------------------------------------------ the language
 
@@ -150,7 +150,7 @@ class NumberLanguage:
         """The state after each byte of `NUMERIC`."""
         row = self._rows.get(state)
         if row is None:
-            turn(48)
+            checkpoint(48)
             row = tuple(self._reader.step(state, byte) for byte in NUMERIC)
             if len(self._rows) < _MOST_ROWS:
                 self._rows[state] = row

@@ -23,7 +23,7 @@ from functools import cached_property
 from math import ceil, floor, gcd, lcm
 from typing import NamedTuple, TypeAlias
 
-from engine.source import turn
+from engine.source import checkpoint
 
 Interval: TypeAlias = tuple[int | None, int | None]
 """Inclusive bounds of integers; None is no bound."""
@@ -187,7 +187,7 @@ class Magnitudes:
 
     def meets(self, prefix: Prefix, point: int) -> bool:
         """Whether a member has that point and a significand that begins with the prefix."""
-        turn(8 + self.modulus.bit_length() // 64)
+        checkpoint(8 + self.modulus.bit_length() // 64)
         lower, upper = self.lower, self.upper
         at_lower = lower is not None and point == lower.point
         at_upper = upper is not None and point == upper.point
@@ -230,7 +230,7 @@ class Magnitudes:
                 avoided.append((written, divisor * finer))
         last = min(most, first + step * ((1 << len(self.avoided)) - 1))
         for ending in range(first, last + 1, step):
-            turn(1 + (len(avoided) * (ending.bit_length() + 64)) // 256)
+            checkpoint(1 + (len(avoided) * (ending.bit_length() + 64)) // 256)
             if all((written + ending) % divisor for written, divisor in avoided):
                 yield ending
 
@@ -250,7 +250,7 @@ class Magnitudes:
             number = max(1, floor(ratio) + 1 if lower.strict else ceil(ratio))
         for candidate in range(number, number + (1 << len(self.avoided))):
             value = candidate * step
-            turn(4 + len(self.avoided))
+            checkpoint(4 + len(self.avoided))
             if upper is not None and (value > upper.value or (upper.strict and value == upper.value)):
                 return None
             if all((value / divisor).denominator != 1 for divisor in self.avoided):
@@ -260,7 +260,7 @@ class Magnitudes:
 
 def _zeros_needed(residue: int, divisor: int) -> int | None:
     """How many zeros make a number of that residue a multiple; None where none do."""
-    turn(1 + divisor.bit_length() // 64)
+    checkpoint(1 + divisor.bit_length() // 64)
     missing = divisor // gcd(residue, divisor)
     # Each zero brings one factor two and one factor five, and nothing else.
     twos, fives = valuation(missing, 2), valuation(missing, 5)

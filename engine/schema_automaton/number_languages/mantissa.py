@@ -18,7 +18,7 @@ Edge: TypeAlias = tuple[Fraction, bool]
 """A bound and whether it is strict."""
 
 
-class Place(Enum):
+class MantissaState(Enum):
     """What was read last."""
 
     START = "nothing"
@@ -39,18 +39,18 @@ class Mantissa(NamedTuple):
         prefix: the significant digits; its length is 0 while there are none.
     """
 
-    place: Place
+    place: MantissaState
     negative: bool
     point: int
     prefix: Prefix
 
 
 _NO_DIGITS: Final = Prefix(0, 0, 0, 0, 0)
-START: Final = Mantissa(Place.START, False, 0, _NO_DIGITS)
+START: Final = Mantissa(MantissaState.START, False, 0, _NO_DIGITS)
 
 
 @dataclass(frozen=True)
-class Side:
+class MantissaBound:
     """The numbers of one sign.
 
     Attributes:
@@ -64,7 +64,7 @@ class Side:
     @classmethod
     def of(
         cls, lower: Edge | None, upper: Edge | None, multiple: Fraction | None, avoided: tuple[Fraction, ...]
-    ) -> Side:
+    ) -> MantissaBound:
         """The side on which numbers grow away from zero, between two bounds."""
         over = lower is None or lower[0] < 0 or (lower[0] == 0 and not lower[1])
         under = upper is None or upper[0] > 0 or (upper[0] == 0 and not upper[1])
@@ -89,7 +89,7 @@ class Side:
         return 64 + 2 * (max(sizes, default=0) + found.scale + found.modulus.bit_length() // 3 + 2 * found.fineness)
 
 
-class DigitReader:
+class DigitAutomaton:
     """Steps through the spelling of the numbers of two sides.
 
     Attributes:
@@ -99,7 +99,13 @@ class DigitReader:
     """
 
     def __init__(
-        self, positive: Side, negative: Side, *, whole: bool, plain: bool = False, reach: int | None = None
+        self,
+        positive: MantissaBound,
+        negative: MantissaBound,
+        *,
+        whole: bool,
+        plain: bool = False,
+        reach: int | None = None,
     ) -> None:
         self.sides = (positive, negative)
         self.whole = whole
@@ -141,7 +147,7 @@ class DigitReader:
         if byte == 0x2D:
             return self.sides[True].magnitudes is None
         magnitudes, prefix = self.sides[state.negative].magnitudes, state.prefix
-        if byte != 0x30 or state.place is not Place.FRACTION or magnitudes is None or magnitudes.lower is None:
+        if byte != 0x30 or state.place is not MantissaState.FRACTION or magnitudes is None or magnitudes.lower is None:
             return False
         return prefix.to_lower == 0 and prefix.length >= len(magnitudes.lower.digits)
 
@@ -149,22 +155,22 @@ class DigitReader:
 
     def _follow(self, state: Mantissa, byte: int) -> Mantissa | None:
         place = state.place
-        if byte == 0x2D and place is Place.START:
-            return Mantissa(Place.MINUS, True, 0, _NO_DIGITS)
-        if byte == 0x2E and place in (Place.ZERO, Place.WHOLE) and not self.whole:
-            return state._replace(place=Place.POINT)
+        if byte == 0x2D and place is MantissaState.START:
+            return Mantissa(MantissaState.MINUS, True, 0, _NO_DIGITS)
+        if byte == 0x2E and place in (MantissaState.ZERO, MantissaState.WHOLE) and not self.whole:
+            return state._replace(place=MantissaState.POINT)
         if not 0x30 <= byte <= 0x39:
             return None
         digit = byte - 0x30
         match place:
-            case Place.START | Place.MINUS:
+            case MantissaState.START | MantissaState.MINUS:
                 if digit == 0:
-                    return state._replace(place=Place.ZERO)
-                return self._significant(Mantissa(Place.WHOLE, state.negative, 0, _NO_DIGITS), digit)
-            case Place.WHOLE:
+                    return state._replace(place=MantissaState.ZERO)
+                return self._significant(Mantissa(MantissaState.WHOLE, state.negative, 0, _NO_DIGITS), digit)
+            case MantissaState.WHOLE:
                 return self._significant(state, digit)
-            case Place.POINT | Place.FRACTION:
-                fraction = state._replace(place=Place.FRACTION)
+            case MantissaState.POINT | MantissaState.FRACTION:
+                fraction = state._replace(place=MantissaState.FRACTION)
                 leading = digit == 0 and state.prefix.length == 0
                 return self._leading_zero(fraction) if leading else self._significant(fraction, digit)
         return None
@@ -184,7 +190,7 @@ class DigitReader:
         if magnitudes is None:
             return None
         before, reach = state.prefix, self._reach[state.negative]
-        point = state.point + (state.place is Place.WHOLE)
+        point = state.point + (state.place is MantissaState.WHOLE)
         lower, upper = magnitudes.lower, magnitudes.upper
         to_lower = before.to_lower or (lower.compare(before.length, digit) if lower else 1)
         to_upper = before.to_upper or (upper.compare(before.length, digit) if upper else -1)
@@ -214,7 +220,7 @@ class DigitReader:
         return None if abs(state.point) > self._reach[state.negative] else self._plain_exponents(state)
 
     def _plain_exponents(self, state: Mantissa) -> Interval | None:
-        if state.place in (Place.START, Place.MINUS, Place.POINT):
+        if state.place in (MantissaState.START, MantissaState.MINUS, MantissaState.POINT):
             return None
         side = self.sides[state.negative]
         if not state.prefix.length:
@@ -223,7 +229,7 @@ class DigitReader:
         return side.magnitudes.exponents(state.prefix, state.point)
 
     def _is_live(self, state: Mantissa) -> bool:
-        if state.place in (Place.START, Place.MINUS):
+        if state.place in (MantissaState.START, MantissaState.MINUS):
             return any(self.step(state, byte) is not None for byte in b"-0123456789")
         if self.accepts(state):
             return True
@@ -235,7 +241,7 @@ class DigitReader:
             return True
         if self.whole:
             return False
-        fraction = state._replace(place=Place.FRACTION)
+        fraction = state._replace(place=MantissaState.FRACTION)
         firsts = (self._significant(fraction, digit) for digit in range(1, 10))
         return any(self._meets(first, leading=True) for first in firsts if first is not None)
 
@@ -254,11 +260,11 @@ class DigitReader:
             if leading:
                 most = min(most, state.point)
                 least = min(least, most)
-            elif state.place is Place.WHOLE:
+            elif state.place is MantissaState.WHOLE:
                 least = max(least, state.point)
             else:
                 least = most = state.point
-        room = reach - max(0, -state.point) - (state.place is Place.POINT)
+        room = reach - max(0, -state.point) - (state.place is MantissaState.POINT)
         counted = _is_counted(magnitudes) and not self.whole
         return any(
             magnitudes.meets(state.prefix, point)

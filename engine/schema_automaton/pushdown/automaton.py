@@ -21,21 +21,21 @@ import numpy.typing as npt
 from engine.automata.actions import ASK, ENDING, PUSH, STAY, ActionTable, decode
 from engine.automata.byte_automaton import DEAD, MISS, Loop
 from engine.automata.byte_classes import ByteClasses, ByteRanges, join_ranges
-from engine.automata.completion import Alphabet, Completion, Properties, Remaining
+from engine.automata.completion import Alphabet, Completion, LengthBound, NextProperties
 from engine.grammar import TokenSet
 from engine.schema_automaton.formula.nodes import Formula
-from engine.schema_automaton.formula.source_map import SharedPlaces, spans_of
+from engine.schema_automaton.formula.source_map import SourceMap, spans_of
 from engine.schema_automaton.formula.values import Value, from_text
-from engine.schema_automaton.lexing.bounded_lexer import BoundedReader
-from engine.schema_automaton.lexing.host_name_lexer import HostNameReader
-from engine.schema_automaton.lexing.lexer import LanguagesReader, NumberReader, ReadingTable, symbol_of
+from engine.schema_automaton.lexing.bounded_lexer import BoundedLexer
+from engine.schema_automaton.lexing.host_name_lexer import HostNameLexer
+from engine.schema_automaton.lexing.lexer import LanguagesLexer, LexerTable, NumberLexer, symbol_of
 from engine.schema_automaton.lexing.whitespace import Whitespace
 from engine.schema_automaton.pushdown.completion import JsonCompletion
-from engine.schema_automaton.pushdown.frame_table import Levels
-from engine.schema_automaton.pushdown.frames import Phase, Root
+from engine.schema_automaton.pushdown.frame_table import FrameTable
+from engine.schema_automaton.pushdown.frames import ParsePosition, Root
 from engine.schema_automaton.pushdown.item_text import NO_TEXT, ItemText
 from engine.schema_automaton.pushdown.next_properties import properties
-from engine.schema_automaton.solver.solver import Goals
+from engine.schema_automaton.solver.solver import SchemaSolver
 from engine.source import CancelToken, LimitExceededError, Limits, Span, is_work_limited, limited_work
 
 DEEPEST: Final = 30_000
@@ -55,7 +55,7 @@ class JsonAutomaton:
     token_elements: frozenset[TokenSet] = frozenset()
 
     def __init__(
-        self, goals: Goals, goal: Formula, limits: Limits, whitespace: Whitespace = Whitespace.FLEXIBLE
+        self, goals: SchemaSolver, goal: Formula, limits: Limits, whitespace: Whitespace = Whitespace.FLEXIBLE
     ) -> None:
         self.goals = goals
         self.goal = goal
@@ -64,7 +64,7 @@ class JsonAutomaton:
         self.n_classes = len(_BYTES)
         self.start = DEAD
         self._limits = self.limits = limits
-        self._levels = Levels(goals, limits, whitespace)
+        self._levels = FrameTable(goals, limits, whitespace)
         self.string_loops: tuple[Loop, ...] = tuple(dict.fromkeys((self._levels.any_string, self._levels.free_string)))
         self.generation = 0
         self._full = limits.configurations // 2
@@ -76,7 +76,7 @@ class JsonAutomaton:
         self._ids: dict[_Spot, int] = {self._spots[DEAD]: DEAD}
         self.accepting = bytearray(1)
         if goals.is_satisfiable(goal):
-            root = self._levels.frame(Phase.ROOT, ((Root(goal), 1),))
+            root = self._levels.frame(ParsePosition.ROOT, ((Root(goal), 1),))
             self.start = self._intern((self._node(root, -1, -1), self.actions.start(root), NO_TEXT))
 
     # ------------------------------------------------------------------ configurations
@@ -152,10 +152,10 @@ class JsonAutomaton:
     def _is_accepting(self, spot: _Spot) -> bool:
         frame, below, _ = self._nodes[spot[0]]
         phase = self._levels.frames[frame].phase
-        if phase is Phase.NUMBER:
-            at_root = self._levels.frames[self._nodes[below][0]].phase is Phase.ROOT
+        if phase is ParsePosition.NUMBER:
+            at_root = self._levels.frames[self._nodes[below][0]].phase is ParsePosition.ROOT
             return at_root and self._levels.accepts_number(frame, spot[1])
-        return phase is Phase.DONE
+        return phase is ParsePosition.DONE
 
     # ------------------------------------------------------------------ steps
 
@@ -211,7 +211,7 @@ class JsonAutomaton:
 
     def _act_on_text(self, frame: int, symbol: int, text: bytes) -> int:
         """What becomes of a frame whose text was followed to the end of its reading."""
-        if self._levels.frames[frame].phase is Phase.STRING:
+        if self._levels.frames[frame].phase is ParsePosition.STRING:
             return self.act(frame, symbol)
         return self._deep(self._levels.act_on_key, frame, symbol, json.loads(text))  # a key that must not come again
 
@@ -236,7 +236,7 @@ class JsonAutomaton:
         """A spot where the text is followed; within a host name it is told what the text decides."""
         frame, below, mark = self._nodes[node]
         reader, name = self._reading.owners[state]
-        if mark < 0 or not isinstance(reader, HostNameReader):
+        if mark < 0 or not isinstance(reader, HostNameLexer):
             return node, state, text
         if reader.is_within(name):
             return node, reader.settled(self._reading, name, text.since(mark)), text
@@ -255,7 +255,7 @@ class JsonAutomaton:
     # ------------------------------------------------------------------ what a walk over a vocabulary needs
 
     @property
-    def _reading(self) -> ReadingTable:
+    def _reading(self) -> LexerTable:
         return self._levels.reading
 
     @property
@@ -343,17 +343,17 @@ class JsonAutomaton:
 
     # ------------------------------------------------------------------ how far the end is
 
-    def remaining(self, place: _Spot, alphabet: Alphabet = None) -> Remaining:
+    def remaining(self, place: _Spot, alphabet: Alphabet = None) -> LengthBound:
         """Nothing, or at least a byte for each level that has to be closed."""
         if place[0] == DEAD:
-            return Remaining(None, exact=True)
+            return LengthBound(None, exact=True)
         if self._is_accepting(place):
-            return Remaining.of(accepting=True, at_least=0, exact=True)
+            return LengthBound.of(accepting=True, at_least=0, exact=True)
         open_levels, node = 0, place[0]
         while node >= 0:
             frame, node, _ = self._nodes[node]
-            open_levels += self._levels.frames[frame].phase not in (Phase.ROOT, Phase.NUMBER)
-        return Remaining.of(accepting=False, at_least=open_levels, exact=False)
+            open_levels += self._levels.frames[frame].phase not in (ParsePosition.ROOT, ParsePosition.NUMBER)
+        return LengthBound.of(accepting=False, at_least=open_levels, exact=False)
 
     def shortest_completion(
         self, configuration: int, effort: int, cancel: CancelToken | None = None, alphabet: Alphabet = None
@@ -367,9 +367,9 @@ class JsonAutomaton:
         """The configuration itself: the bytes alone tell the levels of a JSON text, so there is one stack."""
         return (configuration,) if configuration != DEAD else ()
 
-    def properties(self, configuration: int) -> Properties:
+    def properties(self, configuration: int) -> NextProperties:
         """The properties of the open object that may come next."""
-        return properties(self, self._levels, configuration) if configuration != DEAD else Properties()
+        return properties(self, self._levels, configuration) if configuration != DEAD else NextProperties()
 
     def rules(self, configuration: int) -> tuple[str, ...]:
         """None: the parts of a schema are told by their places."""
@@ -387,10 +387,10 @@ class JsonAutomaton:
         spans: Iterable[Span]
         for i, (place, mask) in enumerate(items):
             goals = self._goals_of(below, mask)
-            if isinstance(reader, BoundedReader):
+            if isinstance(reader, BoundedLexer):
                 spans = reader.spans(name)
-            elif isinstance(reader, LanguagesReader) and phase is not Phase.KEY:
-                said = place if isinstance(reader, NumberReader) else reader.languages[i]
+            elif isinstance(reader, LanguagesLexer) and phase is not ParsePosition.KEY:
+                said = place if isinstance(reader, NumberLexer) else reader.languages[i]
                 spans = said.spans(name[i]) if name[i] is not None else ()
             else:
                 spans, goals = spans_of(place, goals)
@@ -398,8 +398,8 @@ class JsonAutomaton:
         return tuple(sorted(span for span in found if span.end))  # what is implied has no place
 
     @cached_property
-    def _places(self) -> SharedPlaces:
-        return SharedPlaces(self._levels.goals.arena)
+    def _places(self) -> SourceMap:
+        return SourceMap(self._levels.goals.arena)
 
     def _goals_of(self, node: int, mask: int) -> list[Formula]:
         """What some of the places at a level are read for, which the level below knows."""

@@ -17,13 +17,13 @@ import heapq
 from typing import Final, NamedTuple
 
 from engine.automata.actions import ASK, POP, PUSH, STAY, decode
-from engine.automata.byte_automaton import DEAD, Runtime
+from engine.automata.byte_automaton import DEAD, ByteAutomaton
 from engine.automata.completion import Alphabet, Completion
 from engine.automata.completion_search import legible, search_completion
-from engine.schema_automaton.pushdown.frame_table import Levels
-from engine.schema_automaton.pushdown.frames import Phase
-from engine.schema_automaton.pushdown.lexeme_completions import Ending, Endings
-from engine.source import CancelToken, LimitExceededError, turn
+from engine.schema_automaton.pushdown.frame_table import FrameTable
+from engine.schema_automaton.pushdown.frames import ParsePosition
+from engine.schema_automaton.pushdown.lexeme_completions import LexemeCompletion, LexemeCompletions
+from engine.source import CancelToken, LimitExceededError, checkpoint
 
 LONGEST_TEXT: Final = 100_000
 """Bytes of a completion that is written out; members of members can need far more."""
@@ -65,15 +65,15 @@ class JsonCompletion:
 
     def __init__(
         self,
-        automaton: Runtime,
-        levels: Levels,
+        automaton: ByteAutomaton,
+        levels: FrameTable,
         effort: int,
         cancel: CancelToken | None,
         alphabet: Alphabet,
     ) -> None:
         self._automaton, self._levels, self._alphabet = automaton, levels, alphabet
         self._effort, self._cancel = effort, cancel
-        self._endings = Endings(levels.reading, legible(automaton.classes, alphabet), alphabet)
+        self._endings = LexemeCompletions(levels.reading, legible(automaton.classes, alphabet), alphabet)
         # What was read at least, whether a spot goes on that was come to before, a number that ends ties, the spot,
         # and which of its endings comes next.
         self._queue: list[tuple[int, bool, int, _Spot, int]] = []
@@ -95,13 +95,13 @@ class JsonCompletion:
             if self._cancel is not None and steps % _CHECK_EVERY == 0:
                 self._cancel.report("looking for the end", steps)
             steps += 1
-            turn(8)
+            checkpoint(8)
             least, _, _, spot, number = heapq.heappop(self._queue)
             if number == _FIRST:
                 if spot in self._begun:
                     continue  # a shorter way there was found since
                 self._begun.add(spot)
-            if spot.level < 0 and spot.frame != _ENDED and self._levels.frames[spot.frame].phase is Phase.DONE:
+            if spot.level < 0 and spot.frame != _ENDED and self._levels.frames[spot.frame].phase is ParsePosition.DONE:
                 return self._found(configuration, spot, least)
             try:
                 self._go_on(spot, max(0, number), least)
@@ -143,13 +143,13 @@ class JsonCompletion:
             self._end(spot, cost)
             return
         ending = self._endings.nth(spot.state, number, least - cost)
-        if isinstance(ending, Ending):
+        if isinstance(ending, LexemeCompletion):
             self._act(spot, ending, cost)
             self._push(least, spot, number + 1)
         elif ending is not None:
             self._push(cost + ending, spot, number)
 
-    def _act(self, spot: _Spot, ending: Ending, cost: int) -> None:
+    def _act(self, spot: _Spot, ending: LexemeCompletion, cost: int) -> None:
         action = self._automaton.act(spot.frame, ending.symbol)
         if action == ASK:
             self._all_followed = False
@@ -175,9 +175,9 @@ class JsonCompletion:
         """
         phase, items = self._levels.frames[spot.frame]
         before = self._ways[spot].before
-        if phase is not Phase.KEY or before is None:
+        if phase is not ParsePosition.KEY or before is None:
             return True
-        if self._levels.frames[before.frame].phase is Phase.MEMBER and self._ways[before].before is None:
+        if self._levels.frames[before.frame].phase is ParsePosition.MEMBER and self._ways[before].before is None:
             return True
         wants: dict[object, set[object]] = {}
         for place, _ in items:
@@ -193,7 +193,7 @@ class JsonCompletion:
                 self._reach(self._begin(end.level - 1, following), cost, _Way(end, b"", None))
             return
         self._ends.setdefault(end.level, []).append(end)
-        turn(len(self._callers[end.level]))
+        checkpoint(len(self._callers[end.level]))
         for caller in self._callers[end.level]:
             self._return(end, caller)
 

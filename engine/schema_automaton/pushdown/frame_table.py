@@ -21,23 +21,23 @@ from engine.automata.actions import ASK, ENDING, MISS, NEAR, POP, PUSH, STAY, Ac
 from engine.automata.byte_automaton import DEAD, Loop
 from engine.schema_automaton.formula.nodes import Formula
 from engine.schema_automaton.formula.values import Value
-from engine.schema_automaton.lexing.bounded_lexer import BoundedReader
-from engine.schema_automaton.lexing.host_name_lexer import HostNameReader, TextGate
-from engine.schema_automaton.lexing.key_lexer import KeyReader
+from engine.schema_automaton.lexing.bounded_lexer import BoundedLexer
+from engine.schema_automaton.lexing.host_name_lexer import HostNameLexer, TextGate
+from engine.schema_automaton.lexing.key_lexer import KeyLexer
 from engine.schema_automaton.lexing.lexer import (
     CLOSE_BRACE,
     COLON,
     COMMA,
     NUMBER,
     QUOTE,
-    NumberReader,
-    Reader,
-    ReadingTable,
-    StringReader,
+    JsonLexer,
+    LexerTable,
+    NumberLexer,
+    StringLexer,
     common,
 )
-from engine.schema_automaton.lexing.lexer_factory import OTHER_KEY, Readers
-from engine.schema_automaton.lexing.name_lexer import CountedString, MarkedString
+from engine.schema_automaton.lexing.lexer_factory import OTHER_KEY, LexerFactory
+from engine.schema_automaton.lexing.name_lexer import CountedString, NameLexer
 from engine.schema_automaton.lexing.whitespace import Whitespace
 from engine.schema_automaton.pushdown.frames import (
     BEFORE_VALUE,
@@ -49,14 +49,14 @@ from engine.schema_automaton.pushdown.frames import (
     OPENED,
     Frame,
     Items,
-    Phase,
+    ParsePosition,
     Place,
     merge,
 )
-from engine.schema_automaton.solver.array_machine import UNKNOWN_VALUE, ArrayPlace
-from engine.schema_automaton.solver.object_machine import UNKNOWN_KEY, ObjectMove
-from engine.schema_automaton.solver.solver import Goals
-from engine.source import Limits, turn
+from engine.schema_automaton.solver.array_machine import UNKNOWN_VALUE, ArrayState
+from engine.schema_automaton.solver.object_machine import UNKNOWN_KEY, ObjectTransition
+from engine.schema_automaton.solver.solver import SchemaSolver
+from engine.source import Limits, checkpoint
 
 _ALONE: Final = 0
 """The number of the ending of a value that satisfies the first of those below, who may be the only one."""
@@ -67,7 +67,7 @@ def _with_members(items: Items) -> Items:
     return tuple([item for item in items if any(item[0].case.allowed(item[0]))])
 
 
-class Levels:
+class FrameTable:
     """The frames of one grammar, and what becomes of them.
 
     Attributes:
@@ -78,7 +78,7 @@ class Levels:
         free_string: any string as a loop, in the spellings of values without conditions.
     """
 
-    def __init__(self, goals: Goals, limits: Limits, whitespace: Whitespace) -> None:
+    def __init__(self, goals: SchemaSolver, limits: Limits, whitespace: Whitespace) -> None:
         self.goals = goals
         self._limits = limits
         self._common = common(whitespace, goals.escapes)
@@ -86,16 +86,18 @@ class Levels:
         self.free_string = Loop(self._common.free_home, self._common.free_last)
         self._marked_string = self.any_string._replace(marked=True)
         self._marked_free_string = self.free_string._replace(marked=True)
-        self.reading = ReadingTable(limits, self._common.table)
+        self.reading = LexerTable(limits, self._common.table)
         self.actions = ActionTable()
-        self.frames: list[Frame] = [Frame(Phase.DONE, ())]
-        self._ids: dict[tuple[Phase, Items], int] = {}
+        self.frames: list[Frame] = [Frame(ParsePosition.DONE, ())]
+        self._ids: dict[tuple[ParsePosition, Items], int] = {}
         self._follows_text: list[bool | None] = [False]
-        self._readers: list[Reader] = [self._common.nothing]
-        self._of_phase: dict[Phase, Reader] = {phase: self._common.blanks for phase in Phase if phase not in OF_ITEMS}
+        self._readers: list[JsonLexer] = [self._common.nothing]
+        self._of_phase: dict[ParsePosition, JsonLexer] = {
+            phase: self._common.blanks for phase in ParsePosition if phase not in OF_ITEMS
+        }
         self._of_phase |= dict.fromkeys(BEHIND, self._common.blanks_behind)
-        self._of_phase |= {Phase.DONE: self._common.nothing, Phase.ROOT: self._common.at_root}
-        self._makers = Readers(self._common)
+        self._of_phase |= {ParsePosition.DONE: self._common.nothing, ParsePosition.ROOT: self._common.at_root}
+        self._makers = LexerFactory(self._common)
         self._tops: dict[tuple[Formula, ...], dict[int, int]] = {}
         self._endings: list[int] = [1]
         self._ending_ids: dict[int, int] = {1: _ALONE}
@@ -105,7 +107,7 @@ class Levels:
 
     # ------------------------------------------------------------------ frames
 
-    def frame(self, phase: Phase, items: Items) -> int:
+    def frame(self, phase: ParsePosition, items: Items) -> int:
         """The number of a frame; `DEAD` without places."""
         if not items:
             return DEAD
@@ -113,7 +115,7 @@ class Levels:
         if number is None:
             number = len(self.frames)
             self._limits.check("places of a document", number, self._limits.configurations, "configurations")
-            turn(8 + len(items))
+            checkpoint(8 + len(items))
             reader = self._reader(phase, items)
             self._ids[phase, items] = number
             self.frames.append(Frame(phase, items))
@@ -122,17 +124,17 @@ class Levels:
             self.actions.begin(number, reader.begin(self.reading))
         return number
 
-    def _reader(self, phase: Phase, items: Items) -> Reader:
+    def _reader(self, phase: ParsePosition, items: Items) -> JsonLexer:
         """What a frame reads."""
         reader = self._of_phase.get(phase)
         if reader is not None:
             return reader
         match phase:
-            case Phase.WORD:
+            case ParsePosition.WORD:
                 return self._common.words[items[0][0]]
-            case Phase.STRING:
+            case ParsePosition.STRING:
                 return self._makers.strings(tuple([language for language, _ in items]))
-            case Phase.NUMBER:
+            case ParsePosition.NUMBER:
                 return self._makers.numbers(tuple([piece.language for piece, _ in items]))
             case _:
                 return self._makers.keys(tuple([place for place, _ in items]))
@@ -140,7 +142,7 @@ class Levels:
     def relax(self, state: int, longest: int) -> int:
         """A reading state that more frames share, and that no text of so many bytes tells from this one."""
         reader, name = self.reading.owners[state]
-        if isinstance(reader, BoundedReader):
+        if isinstance(reader, BoundedLexer):
             return reader.relaxed(self.reading, name, longest) or state
         return state
 
@@ -151,9 +153,9 @@ class Levels:
         if state == self._common.free_home:
             return self.free_string
         reader, name = self.reading.owners[state]
-        if isinstance(reader, MarkedString) and reader.is_between(name):
+        if isinstance(reader, NameLexer) and reader.is_between(name):
             return self._marked_string if reader.home == self._common.home else self._marked_free_string
-        if isinstance(reader, KeyReader) and reader.is_like_any_string(name):
+        if isinstance(reader, KeyLexer) and reader.is_like_any_string(name):
             return self._marked_string
         if isinstance(reader, CountedString) and name[1] == 0:
             least, most = reader.left(name)
@@ -163,7 +165,7 @@ class Levels:
     def forget(self, states: Iterable[int]) -> dict[int, int]:
         """Drop all reading states but some and those in which frames begin; the new numbers of those that stay."""
         old, kept = self.reading, len(self._common.table)
-        self.reading = table = ReadingTable(self._limits, self._common.table)
+        self.reading = table = LexerTable(self._limits, self._common.table)
         for reader, _ in old.owners[kept:]:
             if reader is not None:
                 reader.ids.clear()
@@ -181,9 +183,9 @@ class Levels:
     def may_loop(self, state: int) -> bool:
         """Whether a reading state may be in a loop of its own: in a string that has to satisfy something."""
         reader, name = self.reading.owners[state]
-        if isinstance(reader, KeyReader):
+        if isinstance(reader, KeyLexer):
             return reader.is_off_names(name)
-        return isinstance(reader, StringReader) and reader.may_loop(name)
+        return isinstance(reader, StringLexer) and reader.may_loop(name)
 
     def follows_text(self, frame: int) -> bool:
         """Whether the text matters that is read from a frame on: of an item or a key that may not come twice."""
@@ -193,23 +195,23 @@ class Levels:
         return known
 
     def _must_follow(self, frame: Frame) -> bool:
-        if frame.phase is Phase.IN_ITEM:
+        if frame.phase is ParsePosition.IN_ITEM:
             return any(move.place.case.distinct is not None for move, _ in frame.items)
-        if frame.phase is Phase.KEY:
+        if frame.phase is ParsePosition.KEY:
             places = (place for place, _ in frame.items)
             return any(place.case.allowed(place)[1] and not place.case.forgets(place) for place in places)
         return False
 
-    def host_names(self, frame: int, symbol: int) -> tuple[HostNameReader, TextGate]:
+    def host_names(self, frame: int, symbol: int) -> tuple[HostNameLexer, TextGate]:
         """What a frame reads, and the gate there that is a symbol of it."""
         reader = self._readers[frame]
-        assert isinstance(reader, HostNameReader)
+        assert isinstance(reader, HostNameLexer)
         return reader, reader.labels[symbol]
 
     def accepts_number(self, frame: int, state: int) -> bool:
         """Whether a number that stands in a reading state may end."""
         reader, name = self.reading.owners[state]
-        return isinstance(reader, NumberReader) and bool(reader.accepting(name))
+        return isinstance(reader, NumberLexer) and bool(reader.accepting(name))
 
     # ------------------------------------------------------------------ actions
 
@@ -234,13 +236,13 @@ class Levels:
     def _values(self, number: int) -> dict[int, int]:
         """What becomes of a frame where a value begins: what is asked of it decides what may be read."""
         phase, moves = self.frames[number]
-        turn(8 + len(moves))
+        checkpoint(8 + len(moves))
         below = number  # the frame that the value stands on
-        if phase not in (Phase.ROOT, Phase.VALUE):
+        if phase not in (ParsePosition.ROOT, ParsePosition.VALUE):
             if any(UNKNOWN_VALUE in place.seen for place, _ in moves):
                 return dict.fromkeys(KIND_OF, ASK)
             moves = merge((move, mask) for place, mask in moves for move in place.case.moves(place))
-            below = self.frame(Phase.IN_ITEM, moves)
+            below = self.frame(ParsePosition.IN_ITEM, moves)
         return {
             symbol: encode(PUSH, top, below, again=symbol == NUMBER)
             for symbol, top in self._begun(tuple([move.goal for move, _ in moves])).items()
@@ -260,21 +262,21 @@ class Levels:
                         (start, 1 << i) for i, goal in enumerate(goals) for start in self.goals.starts(goal, kind)
                     ]
                     if starts:
-                        known[symbol] = self.frame(OPENED.get(kind, Phase.WORD), merge(starts))
+                        known[symbol] = self.frame(OPENED.get(kind, ParsePosition.WORD), merge(starts))
             if self.goals.assumptions == before:
                 self._tops[goals] = known
         return known
 
-    def _act(self, frame: Frame, reader: Reader, symbol: int) -> int:
+    def _act(self, frame: Frame, reader: JsonLexer, symbol: int) -> int:
         match frame.phase:
-            case Phase.WORD:
+            case ParsePosition.WORD:
                 return self._pop([mask for _, mask in frame.items])
-            case Phase.STRING | Phase.NUMBER:
+            case ParsePosition.STRING | ParsePosition.NUMBER:
                 accepting = reader.labels[symbol]
                 if isinstance(accepting, TextGate):
                     return ASK
                 masks = [mask for i, (_, mask) in enumerate(frame.items) if accepting >> i & 1]
-                return self._pop(masks, again=frame.phase is Phase.NUMBER)
+                return self._pop(masks, again=frame.phase is ParsePosition.NUMBER)
             case _:
                 return self._key_ended(frame, reader, symbol, UNKNOWN_KEY)
 
@@ -283,11 +285,11 @@ class Levels:
         frame, reader = self.frames[number], self._readers[number]
         return self._key_ended(frame, reader, symbol, key)
 
-    def _key_ended(self, frame: Frame, reader: Reader, symbol: int, key: str) -> int:
+    def _key_ended(self, frame: Frame, reader: JsonLexer, symbol: int, key: str) -> int:
         label = reader.labels[symbol]
-        turn(8 + len(frame.items))
-        moves: list[tuple[ObjectMove, int]] = []
-        if isinstance(reader, KeyReader) and not isinstance(label, str):
+        checkpoint(8 + len(frame.items))
+        moves: list[tuple[ObjectTransition, int]] = []
+        if isinstance(reader, KeyLexer) and not isinstance(label, str):
             ends = tuple(zip(label, frame.items, strict=True))
             if key == UNKNOWN_KEY and any(at and at.cells and not place.case.forgets(place) for at, (place, _) in ends):
                 return ASK  # whether enough other keys are left may depend on it
@@ -298,22 +300,22 @@ class Levels:
                 moves += ((move, mask) for move in place.case.moves_of(place, key if label == OTHER_KEY else label))
         if len(moves) == 1 and moves[0][0].place.case.is_plain:
             return encode(STAY, self._member(*moves[0]))
-        following = self._stay(Phase.AFTER_KEY, merge(moves))
+        following = self._stay(ParsePosition.AFTER_KEY, merge(moves))
         if following:  # many tokens that end a key begin its value, so that this is asked for next
             self.act(decode(self.act(decode(following)[1], COLON))[1], QUOTE)
         return following
 
-    def _member(self, move: ObjectMove, mask: int) -> int:
+    def _member(self, move: ObjectTransition, mask: int) -> int:
         """The frame behind a key, and with it those up to the next key, which nearly every text goes through."""
         items, then = ((move, mask),), ((move.place, mask),)
-        known = self._ids.get((Phase.AFTER_KEY, items))
+        known = self._ids.get((ParsePosition.AFTER_KEY, items))
         if known is not None:
             return known
         tops, case = self._begun((move.goal,)), move.place.case
         goes_on, closes = any(case.allowed(move.place)), case.can_close(move.place)
         first = len(self.frames)
         value, behind = first + 1, first + 2
-        known = self._ids.get((Phase.AFTER_MEMBER, then))  # behind another key
+        known = self._ids.get((ParsePosition.AFTER_MEMBER, then))  # behind another key
         phases = OF_MEMBER[:2] if known is not None else OF_MEMBER if goes_on else OF_MEMBER[:3]
         self._limits.check("places of a document", first + len(phases), self._limits.configurations, "configurations")
         for number, phase in enumerate(phases, first):
@@ -337,23 +339,23 @@ class Levels:
 
     def _structure(self, frame: Frame, symbol: int) -> int:
         phase, items = frame
-        turn(4 + len(items))
+        checkpoint(4 + len(items))
         if symbol == QUOTE:
             if any(UNKNOWN_KEY in place.extras for place, _ in items):
                 return ASK
-            return self._stay(Phase.KEY, _with_members(items))
+            return self._stay(ParsePosition.KEY, _with_members(items))
         if symbol == COLON:
-            return self._stay(Phase.VALUE, items)
-        if symbol == COMMA and phase is Phase.AFTER_MEMBER:
-            return self._stay(Phase.MEMBER, _with_members(items))
+            return self._stay(ParsePosition.VALUE, items)
+        if symbol == COMMA and phase is ParsePosition.AFTER_MEMBER:
+            return self._stay(ParsePosition.MEMBER, _with_members(items))
         if symbol == COMMA:
             open_items = [place for place, _ in items if UNKNOWN_VALUE in place.seen]
             if open_items:
-                return self._stay(Phase.ITEM, items) if all(p.case.has_spare(p) for p in open_items) else ASK
-            return self._stay(Phase.ITEM, tuple([item for item in items if item[0].case.moves(item[0])]))
+                return self._stay(ParsePosition.ITEM, items) if all(p.case.has_spare(p) for p in open_items) else ASK
+            return self._stay(ParsePosition.ITEM, tuple([item for item in items if item[0].case.moves(item[0])]))
         return self._pop([mask for place, mask in items if place.case.can_close(place)])  # a bracket
 
-    def _stay(self, phase: Phase, items: Items) -> int:
+    def _stay(self, phase: ParsePosition, items: Items) -> int:
         following = self.frame(phase, items)
         return encode(STAY, following) if following else DEAD
 
@@ -388,20 +390,22 @@ class Levels:
     def after_value(self, below: int, number: int, value: Value) -> int:
         """The same, where the value of the item is known."""
         phase, moves = self.frames[below]
-        if phase is Phase.ROOT:
-            return self.frame(Phase.DONE, ((None, 1),))
+        if phase is ParsePosition.ROOT:
+            return self.frame(ParsePosition.DONE, ((None, 1),))
         ended = self._endings[number]
-        turn(4 + len(moves))
+        checkpoint(4 + len(moves))
         places: list[tuple[Place, int]] = []
         for i, (move, mask) in enumerate(moves):
             if not ended >> i & 1:
                 continue
             place = move.place
-            if isinstance(place, ArrayPlace) and place.case.distinct is not None:
+            if isinstance(place, ArrayState) and place.case.distinct is not None:
                 known = value != UNKNOWN_VALUE
                 place = place.case.after(place, value) if known else place.case.after_any(place)
                 if place is None and not known:
                     return -ASK
             if place is not None:
                 places.append((place, mask))
-        return self.frame(Phase.AFTER_ITEM if phase is Phase.IN_ITEM else Phase.AFTER_MEMBER, merge(places))
+        return self.frame(
+            ParsePosition.AFTER_ITEM if phase is ParsePosition.IN_ITEM else ParsePosition.AFTER_MEMBER, merge(places)
+        )

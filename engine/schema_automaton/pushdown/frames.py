@@ -7,7 +7,7 @@ from enum import IntEnum
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from engine.schema_automaton.formula.nodes import Formula
-from engine.schema_automaton.formula.values import Kind
+from engine.schema_automaton.formula.values import JsonType
 from engine.schema_automaton.lexing.lexer import (
     CLOSE_BRACE,
     CLOSE_BRACKET,
@@ -23,7 +23,7 @@ from engine.schema_automaton.lexing.lexer import (
 )
 
 
-class Phase(IntEnum):
+class ParsePosition(IntEnum):
     """Where within a level the text stands."""
 
     ROOT = 0  # before the only value
@@ -57,7 +57,7 @@ class Frame(NamedTuple):
         items: the places, each with those of the frame below that it belongs to, as a bit set.
     """
 
-    phase: Phase
+    phase: ParsePosition
     items: Items
 
 
@@ -68,40 +68,40 @@ class Root(NamedTuple):
 
 
 KIND_OF: Final = {
-    QUOTE: Kind.STRING,
-    OPEN_BRACKET: Kind.ARRAY,
-    OPEN_BRACE: Kind.OBJECT,
-    NUMBER: Kind.NUMBER,
-    TRUE: Kind.TRUE,
-    FALSE: Kind.FALSE,
-    NULL: Kind.NULL,
+    QUOTE: JsonType.STRING,
+    OPEN_BRACKET: JsonType.ARRAY,
+    OPEN_BRACE: JsonType.OBJECT,
+    NUMBER: JsonType.NUMBER,
+    TRUE: JsonType.TRUE,
+    FALSE: JsonType.FALSE,
+    NULL: JsonType.NULL,
 }
 OPENED: Final = {
-    Kind.STRING: Phase.STRING,
-    Kind.NUMBER: Phase.NUMBER,
-    Kind.ARRAY: Phase.OPEN_ARRAY,
-    Kind.OBJECT: Phase.OPEN_OBJECT,
+    JsonType.STRING: ParsePosition.STRING,
+    JsonType.NUMBER: ParsePosition.NUMBER,
+    JsonType.ARRAY: ParsePosition.OPEN_ARRAY,
+    JsonType.OBJECT: ParsePosition.OPEN_OBJECT,
 }
 """Where a value of a kind begins; the others are words."""
-OF_ITEMS: Final = frozenset((Phase.WORD, Phase.NUMBER, Phase.STRING, Phase.KEY))
+OF_ITEMS: Final = frozenset((ParsePosition.WORD, ParsePosition.NUMBER, ParsePosition.STRING, ParsePosition.KEY))
 """Where what is read is not white space alone."""
-BEHIND: Final = frozenset((Phase.ITEM, Phase.MEMBER, Phase.VALUE))
+BEHIND: Final = frozenset((ParsePosition.ITEM, ParsePosition.MEMBER, ParsePosition.VALUE))
 BETWEEN: Final = {
-    Phase.ROOT: (),
-    Phase.OPEN_ARRAY: (CLOSE_BRACKET,),
-    Phase.ITEM: (),
-    Phase.AFTER_ITEM: (COMMA, CLOSE_BRACKET),
-    Phase.OPEN_OBJECT: (QUOTE, CLOSE_BRACE),
-    Phase.MEMBER: (QUOTE,),
-    Phase.AFTER_KEY: (COLON,),
-    Phase.VALUE: (),
-    Phase.AFTER_MEMBER: (COMMA, CLOSE_BRACE),
-    Phase.DONE: (),
+    ParsePosition.ROOT: (),
+    ParsePosition.OPEN_ARRAY: (CLOSE_BRACKET,),
+    ParsePosition.ITEM: (),
+    ParsePosition.AFTER_ITEM: (COMMA, CLOSE_BRACKET),
+    ParsePosition.OPEN_OBJECT: (QUOTE, CLOSE_BRACE),
+    ParsePosition.MEMBER: (QUOTE,),
+    ParsePosition.AFTER_KEY: (COLON,),
+    ParsePosition.VALUE: (),
+    ParsePosition.AFTER_MEMBER: (COMMA, CLOSE_BRACE),
+    ParsePosition.DONE: (),
 }
 """The symbols that may end white space, by where it stands; and where a value may begin, those of values."""
-OF_MEMBER: Final = (Phase.AFTER_KEY, Phase.VALUE, Phase.AFTER_MEMBER, Phase.MEMBER)
+OF_MEMBER: Final = (ParsePosition.AFTER_KEY, ParsePosition.VALUE, ParsePosition.AFTER_MEMBER, ParsePosition.MEMBER)
 """From the end of a key to the next one."""
-BEFORE_VALUE: Final = frozenset((Phase.ROOT, Phase.VALUE, Phase.OPEN_ARRAY, Phase.ITEM))
+BEFORE_VALUE: Final = frozenset((ParsePosition.ROOT, ParsePosition.VALUE, ParsePosition.OPEN_ARRAY, ParsePosition.ITEM))
 
 
 def merge(pairs: Iterable[tuple[Place, int]]) -> Items:

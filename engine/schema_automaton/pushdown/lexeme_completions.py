@@ -12,22 +12,22 @@ from typing import NamedTuple
 
 from engine.automata.byte_automaton import DEAD
 from engine.automata.completion import Alphabet
-from engine.schema_automaton.lexing.bounded_lexer import BoundedReader
-from engine.schema_automaton.lexing.host_name_lexer import HostNameReader
+from engine.schema_automaton.lexing.bounded_lexer import BoundedLexer
+from engine.schema_automaton.lexing.host_name_lexer import HostNameLexer
 from engine.schema_automaton.lexing.lexer import (
     BEHIND_NUMBER,
-    Blanks,
-    LanguagesReader,
-    NumberReader,
-    ReadingTable,
-    StringReader,
+    LanguagesLexer,
+    LexerTable,
+    NumberLexer,
+    StringLexer,
+    WhitespaceLexer,
     symbol_of,
 )
 from engine.schema_automaton.string_languages.language import TextLanguage
-from engine.source import turn
+from engine.source import checkpoint
 
 
-class Ending(NamedTuple):
+class LexemeCompletion(NamedTuple):
     """One way to end a reading.
 
     Attributes:
@@ -41,14 +41,14 @@ class Ending(NamedTuple):
     last: bytes
 
 
-class Endings:
+class LexemeCompletions:
     """The endings of all reading states of one grammar.
 
     Attributes:
         steps: how many states were stepped from so far.
     """
 
-    def __init__(self, reading: ReadingTable, legible: bytes, alphabet: Alphabet) -> None:
+    def __init__(self, reading: LexerTable, legible: bytes, alphabet: Alphabet) -> None:
         self.reading = reading
         self.alphabet = alphabet
         self.steps = 0
@@ -56,7 +56,7 @@ class Endings:
         self._of_state: dict[int, _Search] = {}
         self._exits: dict[int, list[tuple[int, bytes]]] = {}
 
-    def nth(self, state: int, number: int, up_to: int) -> Ending | int | None:
+    def nth(self, state: int, number: int, up_to: int) -> LexemeCompletion | int | None:
         """The shortest ending of a reading state, the next one, …, each with another symbol.
 
         Returns:
@@ -75,11 +75,11 @@ class Endings:
     def most(self, state: int) -> int | None:
         """How many endings a reading state has at most; None where that is not known."""
         reader, _ = self.reading.owners[state]
-        if isinstance(reader, BoundedReader):
+        if isinstance(reader, BoundedLexer):
             return 1
-        if isinstance(reader, HostNameReader):
+        if isinstance(reader, HostNameLexer):
             return None
-        if isinstance(reader, LanguagesReader):
+        if isinstance(reader, LanguagesLexer):
             return (1 << len(reader.languages)) - 1
         return None
 
@@ -94,13 +94,13 @@ class Endings:
             for byte in self._legible:
                 if row[byte] != DEAD:
                     chosen.setdefault(row[byte], bytes((byte,)))
-            if isinstance(self.reading.owners[state][0], NumberReader):
+            if isinstance(self.reading.owners[state][0], NumberLexer):
                 # The byte behind a number ends it and is read again, or is missing at the end of the text.
                 for byte in BEHIND_NUMBER:
                     if row[byte] < DEAD:
                         chosen.setdefault(row[byte], bytes((byte,)))
             ends = [exit_ for exit_ in chosen.items() if exit_[0] < DEAD]
-            blank = isinstance(self.reading.owners[state][0], Blanks)
+            blank = isinstance(self.reading.owners[state][0], WhitespaceLexer)
             exits = self._exits[state] = ends if blank and ends else list(chosen.items())
         return exits
 
@@ -110,9 +110,9 @@ class Endings:
         Known of strings alone, which can be long.
         """
         reader, name = self.reading.owners[state]
-        if isinstance(reader, BoundedReader):
+        if isinstance(reader, BoundedLexer):
             return reader.lacks(name, self.alphabet)
-        if not isinstance(reader, StringReader):
+        if not isinstance(reader, StringLexer):
             return 0
         lacking: list[int] = []
         for language, at in zip(reader.languages, name, strict=True):
@@ -128,7 +128,7 @@ class _Search:
     """A* from one reading state to all of its endings."""
 
     def __init__(self, start: int, most: int | None) -> None:
-        self.found: list[Ending] = []
+        self.found: list[LexemeCompletion] = []
         self._most = most
         self._symbols: set[int] = set()
         self._came: dict[int, tuple[int, int, bytes]] = {start: (0, DEAD, b"")}
@@ -142,7 +142,7 @@ class _Search:
         self._count += 1
         heapq.heappush(self.queue, (least, -read, self._count, state, entry, last))
 
-    def go_on(self, endings: Endings) -> None:
+    def go_on(self, endings: LexemeCompletions) -> None:
         """One step."""
         least, negated, _, state, entry, last = heapq.heappop(self.queue)
         read = -negated
@@ -150,14 +150,14 @@ class _Search:
             symbol = symbol_of(entry)
             if symbol not in self._symbols:
                 self._symbols.add(symbol)
-                self.found.append(Ending(symbol, self._text(state), last))
+                self.found.append(LexemeCompletion(symbol, self._text(state), last))
                 if len(self.found) == self._most:
                     self.queue.clear()
             return
         if read > self._came[state][0]:
             return
         exits = endings.exits(state)
-        turn(2 + 2 * len(exits))
+        checkpoint(2 + 2 * len(exits))
         for following, byte in exits:
             if following < DEAD:
                 if symbol_of(following) not in self._symbols:

@@ -10,45 +10,49 @@ from __future__ import annotations
 from collections import deque
 from typing import Final
 
-from engine.automata.byte_automaton import DEAD, Runtime
-from engine.automata.completion import Properties
-from engine.schema_automaton.lexing.key_lexer import CellReader, KeyReader
+from engine.automata.byte_automaton import DEAD, ByteAutomaton
+from engine.automata.completion import NextProperties
+from engine.schema_automaton.lexing.key_lexer import KeyClassLexer, KeyLexer
 from engine.schema_automaton.lexing.lexer import symbol_of
 from engine.schema_automaton.lexing.lexer_factory import OTHER_KEY
 from engine.schema_automaton.lexing.name_lexer import Names
-from engine.schema_automaton.pushdown.frame_table import Levels
-from engine.schema_automaton.pushdown.frames import Phase
+from engine.schema_automaton.pushdown.frame_table import FrameTable
+from engine.schema_automaton.pushdown.frames import ParsePosition
 
 _MOST_STATES: Final = 2_000
 _MOST_STATES_WITH_CONDITIONS: Final = 1_000  # each of them takes longer
 _MOST_NAMES: Final = 50
 _BEFORE_KEY: Final = {
-    Phase.OPEN_OBJECT: (b'"',),
-    Phase.MEMBER: (b'"', b' "'),
-    Phase.AFTER_MEMBER: (b',"', b', "'),
-    Phase.NUMBER: (b',"', b', "'),  # a comma ends it
+    ParsePosition.OPEN_OBJECT: (b'"',),
+    ParsePosition.MEMBER: (b'"', b' "'),
+    ParsePosition.AFTER_MEMBER: (b',"', b', "'),
+    ParsePosition.NUMBER: (b',"', b', "'),  # a comma ends it
 }
 _BACKSLASH: Final = 0x5C
 _ANY_OTHER: Final = 0
 """The symbol of a key that is none of the names."""
 
 
-def properties(automaton: Runtime, levels: Levels, configuration: int) -> Properties:
+def properties(automaton: ByteAutomaton, levels: FrameTable, configuration: int) -> NextProperties:
     """The properties that may come next; none where no key is being read, or about to be."""
     _, (frame, *_) = automaton.locate(configuration, 1)
     phase = levels.frames[frame].phase
-    if phase is Phase.KEY:
+    if phase is ParsePosition.KEY:
         return _ends(automaton, levels, configuration)
     for text in _BEFORE_KEY.get(phase, ()):
         within = automaton.run(configuration, text)
         if within != DEAD:
             _, (frame, *_) = automaton.locate(within, 1)
             # Behind an item of an array it may be a string.
-            return _ends(automaton, levels, within) if levels.frames[frame].phase is Phase.KEY else Properties()
-    return Properties()
+            return (
+                _ends(automaton, levels, within)
+                if levels.frames[frame].phase is ParsePosition.KEY
+                else NextProperties()
+            )
+    return NextProperties()
 
 
-def _ends(automaton: Runtime, levels: Levels, configuration: int) -> Properties:
+def _ends(automaton: ByteAutomaton, levels: FrameTable, configuration: int) -> NextProperties:
     """What may end the key that is being read."""
     state, (frame, *_) = automaton.locate(configuration, 1)
     reading = levels.reading
@@ -56,7 +60,7 @@ def _ends(automaton: Runtime, levels: Levels, configuration: int) -> Properties:
     assert reader is not None
     names: dict[str, None] = {}
     others = False
-    most = _MOST_STATES_WITH_CONDITIONS if isinstance(reader, KeyReader | CellReader) else _MOST_STATES
+    most = _MOST_STATES_WITH_CONDITIONS if isinstance(reader, KeyLexer | KeyClassLexer) else _MOST_STATES
     todo, escaped, seen = deque([state]), deque[int](), {state}
     while (todo or escaped) and len(seen) < most and len(names) < _MOST_NAMES:
         here = (todo or escaped).popleft()
@@ -81,4 +85,4 @@ def _ends(automaton: Runtime, levels: Levels, configuration: int) -> Properties:
                         names[name] = None
                     else:
                         others = True
-    return Properties(tuple(names), others)
+    return NextProperties(tuple(names), others)

@@ -13,19 +13,19 @@ from weakref import ref
 
 from engine.schema_automaton.formula.nodes import (
     Contains,
-    Distinct,
     Formula,
     ItemCount,
     Items,
     Not,
     Place,
+    UniqueItems,
     sorted_spans,
 )
 from engine.schema_automaton.formula.values import Value
-from engine.source import EngineError, Span, turn
+from engine.source import EngineError, Span, checkpoint
 
 if TYPE_CHECKING:
-    from engine.schema_automaton.solver.solver import Goals
+    from engine.schema_automaton.solver.solver import SchemaSolver
 
 
 _MOST_DISTINCT = 64
@@ -44,7 +44,7 @@ UNKNOWN_VALUE: Value = "\ud800"
 """Stands among the items seen for one that was not looked at. No JSON text has such a string."""
 
 
-class ArrayPlace(NamedTuple):
+class ArrayState(NamedTuple):
     """How far an array has come.
 
     Attributes:
@@ -53,17 +53,17 @@ class ArrayPlace(NamedTuple):
         seen: the items so far where no two may be equal.
     """
 
-    case: ArrayCase
+    case: ArrayMachine
     at: int
     counts: tuple[int, ...]
     seen: frozenset[Value]
 
 
-class ArrayMove(NamedTuple):
+class ArrayTransition(NamedTuple):
     """An item: what it must satisfy, and the place after it."""
 
     goal: Formula
-    place: ArrayPlace
+    place: ArrayState
 
 
 class ArrayMemo:
@@ -72,11 +72,11 @@ class ArrayMemo:
     __slots__ = ("live", "moves")
 
     def __init__(self) -> None:
-        self.live: dict[ArrayPlace, bool] = {}
-        self.moves: dict[ArrayPlace, tuple[ArrayMove, ...]] = {}
+        self.live: dict[ArrayState, bool] = {}
+        self.moves: dict[ArrayState, tuple[ArrayTransition, ...]] = {}
 
 
-class _Quota(NamedTuple):
+class _ContainsCounter(NamedTuple):
     """Between `least` and `most` items with an index in a range satisfy a formula."""
 
     value: Formula
@@ -87,16 +87,16 @@ class _Quota(NamedTuple):
     place: Place
 
 
-class ArrayCase:
+class ArrayMachine:
     """A conjunction of assertions over arrays. It lives no longer than its goals do."""
 
-    def __init__(self, goals: Goals, conjunction: tuple[Formula, ...]) -> None:
+    def __init__(self, goals: SchemaSolver, conjunction: tuple[Formula, ...]) -> None:
         self._known_by = ref(goals)
         self.least, self.most = 0, None
-        self.distinct: Distinct | None = None
-        self._equal: Distinct | None = None
+        self.distinct: UniqueItems | None = None
+        self._equal: UniqueItems | None = None
         self._ranges: list[Items] = []
-        self._quotas: list[_Quota] = []
+        self._quotas: list[_ContainsCounter] = []
         self._conjunction = conjunction
         for item in conjunction:
             self._add(item)
@@ -110,16 +110,16 @@ class ArrayCase:
     most: int | None
 
     @property
-    def _goals(self) -> Goals:
+    def _goals(self) -> SchemaSolver:
         goals = self._known_by()
         if goals is None:
             raise ReferenceError("the goals of this case are gone")
         return goals
 
     @property
-    def start(self) -> ArrayPlace:
+    def start(self) -> ArrayState:
         """Before the first item."""
-        return ArrayPlace(self, 0, (0,) * len(self._quotas), frozenset())
+        return ArrayState(self, 0, (0,) * len(self._quotas), frozenset())
 
     def _add(self, item: Formula) -> None:
         negated = isinstance(item, Not)
@@ -133,13 +133,13 @@ class ArrayCase:
                 self._ranges.append(atom)
             case Items():
                 value = self._goals.arena.negate(atom.value)
-                self._quotas.append(_Quota(value, 1, None, atom.first, atom.end, atom.place))
+                self._quotas.append(_ContainsCounter(value, 1, None, atom.first, atom.end, atom.place))
             case Contains():
                 least, most = _range(atom.least, atom.most, negated=negated)
-                self._quotas.append(_Quota(atom.value, least, most, 0, None, atom.place))
-            case Distinct() if not negated:
+                self._quotas.append(_ContainsCounter(atom.value, least, most, 0, None, atom.place))
+            case UniqueItems() if not negated:
                 self.distinct = atom
-            case Distinct():
+            case UniqueItems():
                 self._equal = atom
             case _:
                 raise AssertionError(item)
@@ -151,7 +151,7 @@ class ArrayCase:
 
     # ------------------------------------------------------------------ places
 
-    def can_close(self, place: ArrayPlace) -> bool:
+    def can_close(self, place: ArrayState) -> bool:
         """Whether the array may end."""
         return (
             place.at >= self.least
@@ -159,7 +159,7 @@ class ArrayCase:
             and all(count >= quota.least for count, quota in zip(place.counts, self._quotas, strict=True))
         )
 
-    def moves(self, place: ArrayPlace) -> tuple[ArrayMove, ...]:
+    def moves(self, place: ArrayState) -> tuple[ArrayTransition, ...]:
         """The items that may come next, each with a place that can be completed."""
         goals = self._goals
         known = goals.arrays.moves.get(place)
@@ -173,18 +173,18 @@ class ArrayCase:
                 goals.arrays.moves[place] = known
         return known
 
-    def after_any(self, place: ArrayPlace) -> ArrayPlace | None:
+    def after_any(self, place: ArrayState) -> ArrayState | None:
         """The place after an item whose value was not looked at; None where it has to be."""
         if place.at < self.least or self._quotas or UNKNOWN_VALUE in place.seen:
             return None
         return place._replace(seen=place.seen | {UNKNOWN_VALUE})
 
-    def has_spare(self, place: ArrayPlace) -> bool:
+    def has_spare(self, place: ArrayState) -> bool:
         """Whether some item may follow whatever the one was that was not looked at."""
         known = place._replace(seen=place.seen - {UNKNOWN_VALUE})
         return any(len(self._goals.values(move.goal, 2) or (0, 0)) > 1 for move in self.moves(known))
 
-    def after(self, place: ArrayPlace, value: Value) -> ArrayPlace | None:
+    def after(self, place: ArrayState, value: Value) -> ArrayState | None:
         """The place after an item that is `value`, where no two items may be equal."""
         following = place._replace(seen=place.seen | {value})
         return following if self.is_live(following) else None
@@ -193,18 +193,18 @@ class ArrayCase:
         """What the item at an index must satisfy, quotas apart."""
         goal = self._item_goals.get(index)
         if goal is None:
-            turn(1 + len(self._ranges) // 8)
+            checkpoint(1 + len(self._ranges) // 8)
             goal = self._goals.arena.all_of(
                 part.value for part in self._ranges if part.first <= index and (part.end is None or index < part.end)
             )
             self._item_goals[index] = goal
         return goal
 
-    def _all_moves(self, place: ArrayPlace) -> list[ArrayMove]:
+    def _all_moves(self, place: ArrayState) -> list[ArrayTransition]:
         if self.most is not None and place.at >= self.most:
             return []
         arena, index = self._goals.arena, place.at
-        turn(4 + len(self._quotas) + len(place.seen))
+        checkpoint(4 + len(self._quotas) + len(place.seen))
         ways: list[tuple[Formula, tuple[int, ...]]] = [(self.item_goal(index), ())]
         if place.seen:
             assert self.distinct is not None
@@ -212,16 +212,16 @@ class ArrayCase:
             used = arena.among(sorted(place.seen, key=repr), self.distinct.place, seen=True)
             ways = [(arena.all_of((ways[0][0], arena.negate(used))), ())]
         for quota, count in zip(self._quotas, place.counts, strict=True):
-            turn(4 * len(ways))
+            checkpoint(4 * len(ways))
             ways = [
                 (goal, (*counts, n)) for goal, counts in ways for goal, n in self._choices(goal, quota, count, index)
             ]
         following = min(index + 1, self._last)
         if self.most is not None:
             following = index + 1
-        return [ArrayMove(goal, ArrayPlace(self, following, counts, place.seen)) for goal, counts in ways]
+        return [ArrayTransition(goal, ArrayState(self, following, counts, place.seen)) for goal, counts in ways]
 
-    def _choices(self, goal: Formula, quota: _Quota, count: int, index: int) -> list[tuple[Formula, int]]:
+    def _choices(self, goal: Formula, quota: _ContainsCounter, count: int, index: int) -> list[tuple[Formula, int]]:
         """An item counts for a quota, or does not."""
         arena = self._goals.arena
         if index < quota.first or (quota.end is not None and index >= quota.end):
@@ -236,19 +236,19 @@ class ArrayCase:
         counted = goal if quota.least == 0 else arena.all_of((goal, quota.value))
         return [(counted, count + 1), without]
 
-    def sample(self) -> list[ArrayPlace]:
+    def sample(self) -> list[ArrayState]:
         """A place for each index from which goals differ."""
         edges = {0, *(part.first for part in self._ranges), *(part.end or 0 for part in self._ranges)}
         return [self.start._replace(at=index) for index in sorted(edges)]
 
     # ------------------------------------------------------------------ liveness
 
-    def is_live(self, place: ArrayPlace) -> bool:
+    def is_live(self, place: ArrayState) -> bool:
         """Whether the array can be completed."""
         goals = self._goals
         return goals.is_live(goals.arrays.live, place, self._is_live)
 
-    def _is_live(self, place: ArrayPlace) -> bool:
+    def _is_live(self, place: ArrayState) -> bool:
         if self._equal is not None:
             if self._goals.budget is not None:
                 raise UndecidedError("that two items are equal cannot be asked for", self._equal.place)
@@ -270,12 +270,12 @@ class ArrayCase:
             )
         return self._search(place)
 
-    def _goal_here(self, place: ArrayPlace, index: int) -> Formula:
+    def _goal_here(self, place: ArrayState, index: int) -> Formula:
         if index == place.at:
             return self._all_moves(place)[0].goal
         return self.item_goal(index)
 
-    def _search(self, start: ArrayPlace) -> bool:
+    def _search(self, start: ArrayState) -> bool:
         """Depth first for a place that can close; what counts for a quota is tried first."""
         goals = self._goals
         seen, todo = {start}, [start]
@@ -293,10 +293,10 @@ class ArrayCase:
 
     # ------------------------------------------------------------------ items that must all differ
 
-    def _has_distinct(self, place: ArrayPlace) -> bool:
+    def _has_distinct(self, place: ArrayState) -> bool:
         """Whether items may follow that complete the array and all differ; what counts for a quota is tried first."""
         tried = 0
-        todo: list[tuple[ArrayPlace, tuple[Formula, ...]]] = [(place, ())]
+        todo: list[tuple[ArrayState, tuple[Formula, ...]]] = [(place, ())]
         while todo:
             here, so_far = todo.pop()
             for move in reversed(self._useful_moves(here)):
@@ -313,7 +313,7 @@ class ArrayCase:
                     return True
         return False
 
-    def _useful_moves(self, place: ArrayPlace) -> list[ArrayMove]:
+    def _useful_moves(self, place: ArrayState) -> list[ArrayTransition]:
         """The items that bring the end nearer: behind all bounds, an item that counts for nothing can be left out."""
         moves = self._all_moves(place)
         return moves if place.at < self._steady else [move for move in moves if move.place.counts != place.counts]
@@ -327,7 +327,7 @@ class ArrayCase:
     def _can_differ(self, wanted: tuple[Formula, ...]) -> bool:
         """Whether there are different values for some goals: a matching of goals to values."""
         choices: list[list[Value]] = []
-        turn(4 * len(wanted))
+        checkpoint(4 * len(wanted))
         known: dict[Formula, list[Value]] = {}  # most items must satisfy the same
         for goal in wanted:
             if goal not in known:
@@ -345,7 +345,7 @@ class ArrayCase:
             self._refuse("whether so many arrays or objects can all differ is not decided")
         return values
 
-    def _without_dead_ends(self, move: ArrayMove) -> Formula:
+    def _without_dead_ends(self, move: ArrayTransition) -> Formula:
         """The goal of an item, without the values that the items after it cannot do without.
 
         Only values of goals that have few of them matter: where more are left than items are missing, there is always
@@ -389,7 +389,7 @@ class ArrayCase:
 
 def _match(row: int, choices: list[list[Value]], taken: dict[Value, int], seen: set[Value]) -> bool:
     """Kuhn's augmenting path: a value for a row, where others may move."""
-    turn(1 + len(choices[row]) // 4)
+    checkpoint(1 + len(choices[row]) // 4)
     for value in choices[row]:
         if value not in seen:
             seen.add(value)

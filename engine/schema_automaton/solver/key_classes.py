@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from engine.automata.byte_automaton import DEAD
-from engine.schema_automaton.formula.nodes import All, Among, Formula, Not, Some
+from engine.schema_automaton.formula.nodes import And, EnumValues, Formula, Not, Or
 from engine.schema_automaton.string_languages.language import TextLanguage
-from engine.source import Span, turn
+from engine.source import Span, checkpoint
 
 if TYPE_CHECKING:
     from engine.schema_automaton.formula.arena import Arena
-    from engine.schema_automaton.solver.solver import Goals
+    from engine.schema_automaton.solver.solver import SchemaSolver
 
 
 def names_in(keys: Formula) -> Iterator[str]:
@@ -29,9 +29,9 @@ def names_in(keys: Formula) -> Iterator[str]:
     while todo:
         part = todo.pop()
         match part:
-            case Among():
+            case EnumValues():
                 yield from (value for value in part.values if isinstance(value, str))
-            case All() | Some():
+            case And() | Or():
                 todo += reversed(part.items)
             case Not():
                 todo.append(part.item)
@@ -40,7 +40,7 @@ def names_in(keys: Formula) -> Iterator[str]:
 
 
 @dataclass(eq=False, slots=True)
-class Cell:
+class KeyClass:
     """Keys that no assertion tells apart.
 
     Attributes:
@@ -57,29 +57,29 @@ class Cell:
     _languages: dict[frozenset[str], TextLanguage] = field(default_factory=dict)
     _witnesses: dict[frozenset[str], str | None] = field(default_factory=dict)
 
-    def language(self, goals: Goals, used: frozenset[str]) -> TextLanguage:
+    def language(self, goals: SchemaSolver, used: frozenset[str]) -> TextLanguage:
         """The keys that may come, as a language."""
         language = self._languages.get(used)
         if language is None:
             language = self._languages[used] = goals.text(self._without(goals, used))
         return language
 
-    def has_keys(self, goals: Goals) -> bool:
+    def has_keys(self, goals: SchemaSolver) -> bool:
         """Whether there is such a key at all, which is no name."""
         return self.keys is goals.arena.true or self.language(goals, frozenset()).start is not None
 
-    def witness(self, goals: Goals, used: frozenset[str]) -> str | None:
+    def witness(self, goals: SchemaSolver, used: frozenset[str]) -> str | None:
         """One key that is not used yet."""
         if self.keys is goals.arena.true:
             taken = {*self.names, *used}
-            turn(1 + len(taken) // 4)
+            checkpoint(1 + len(taken) // 4)
             return next(key for key in (f"x{i}" for i in range(len(taken) + 1)) if key not in taken)
         if used not in self._witnesses:
             self._witnesses[used] = next(iter(some_strings(self.language(goals, used), 1)), None)
         return self._witnesses[used]
 
-    def _without(self, goals: Goals, used: frozenset[str]) -> Formula:
-        turn(1 + len(self.names) + len(used))
+    def _without(self, goals: SchemaSolver, used: frozenset[str]) -> Formula:
+        checkpoint(1 + len(self.names) + len(used))
         excluded = [name for name in sorted({*self.names, *used}) if goals.holds_string(self.keys, name)]
         if not excluded:
             return self.keys
@@ -99,7 +99,7 @@ def some_strings(language: TextLanguage, most: int) -> list[str]:
     queue = deque([language.start])
     while queue:
         state = queue.popleft()
-        turn(automaton.n_classes)
+        checkpoint(automaton.n_classes)
         if language.accepts(state):
             spelled = bytearray()
             while state != language.start or spelled == b"":
@@ -116,12 +116,12 @@ def some_strings(language: TextLanguage, most: int) -> list[str]:
     return []
 
 
-def find_cells(
-    goals: Goals,
+def find_key_classes(
+    goals: SchemaSolver,
     names: tuple[str, ...],
     every: list[tuple[Formula, Formula]],
     quests: list[tuple[Formula, Formula]],
-) -> tuple[tuple[Cell, ...], bool]:
+) -> tuple[tuple[KeyClass, ...], bool]:
     """The cells of an object, and whether every key that is no name is in one of them."""
     arena = goals.arena
     conditions: dict[Formula, list[tuple[Formula, int]]] = {}
@@ -139,7 +139,7 @@ def find_cells(
         for _, bit in effects:
             mask |= bit
         split: list[tuple[tuple[Formula, ...], Formula, int]] = []
-        turn(16 * len(cells))
+        checkpoint(16 * len(cells))
         for within, old, bits in cells:
             split.append(((*within, keys), arena.all_of((old, goal)), bits | mask))
             if keys is not arena.true:
@@ -151,11 +151,11 @@ def find_cells(
     merged: dict[tuple[Formula, int], list[Formula]] = {}
     for within, goal, bits in cells:
         merged.setdefault((goal, bits), []).append(arena.all_of(within))
-    found = tuple(Cell(arena.any_of(parts), names, goal, bits) for (goal, bits), parts in merged.items())
+    found = tuple(KeyClass(arena.any_of(parts), names, goal, bits) for (goal, bits), parts in merged.items())
     return found, any_key
 
 
-def _inhabited(goals: Goals, parts: tuple[Formula, ...]) -> bool:
+def _inhabited(goals: SchemaSolver, parts: tuple[Formula, ...]) -> bool:
     formula = goals.arena.all_of(parts)
     if formula is goals.arena.true:
         return True
@@ -165,13 +165,13 @@ def _inhabited(goals: Goals, parts: tuple[Formula, ...]) -> bool:
 def elsewhere(arena: Arena, keys: Formula) -> Formula:
     """A formula over keys for strings that it does not mention."""
     match keys:
-        case Among():
+        case EnumValues():
             return arena.false
         case Not():
             return arena.negate(elsewhere(arena, keys.item))
-        case All():
+        case And():
             return arena.all_of(elsewhere(arena, item) for item in keys.items)
-        case Some():
+        case Or():
             return arena.any_of(elsewhere(arena, item) for item in keys.items)
         case _:
             return keys

@@ -13,23 +13,23 @@ from typing import Final, TypeAlias
 
 from engine.schema_automaton.formula.arena import Arena
 from engine.schema_automaton.formula.nodes import (
-    All,
-    Among,
+    And,
     Constant,
+    EnumValues,
     ExactlyOne,
     Formula,
     Items,
-    Kinds,
-    Members,
+    LocatedFormula,
     Not,
+    Or,
     Place,
-    Placed,
-    Some,
-    Sub,
+    PropertyConstraint,
+    Ref,
+    TypeIn,
     is_compound,
 )
-from engine.schema_automaton.formula.values import EVERY_KIND, ArrayValue, Kind, ObjectValue, Value, kind_of
-from engine.source import Limits, turn
+from engine.schema_automaton.formula.values import EVERY_KIND, ArrayValue, JsonType, ObjectValue, Value, kind_of
+from engine.source import Limits, checkpoint
 
 _FEW: Final = 8
 Conjunction: TypeAlias = tuple[Formula, ...]
@@ -39,22 +39,22 @@ Judge: TypeAlias = Callable[[Conjunction], bool | None]
 """Whether nothing satisfies a conjunction; None where it seems so, but rests on a goal that is still in question."""
 
 
-class Specialiser:
+class TypeProjector:
     """Formulas of one arena, kind by kind."""
 
     def __init__(self, arena: Arena, limits: Limits) -> None:
         self._arena = arena
         self._limits = limits
-        self._known: dict[tuple[Formula, Kind], Formula] = {}
-        self._kinds: dict[Formula, frozenset[Kind]] = {}
+        self._known: dict[tuple[Formula, JsonType], Formula] = {}
+        self._kinds: dict[Formula, frozenset[JsonType]] = {}
         self._structures: dict[tuple[Value, bool], Formula] = {}
 
     # ------------------------------------------------------------------ one kind
 
-    def specialise(self, formula: Formula, kind: Kind) -> Formula:
+    def specialise(self, formula: Formula, kind: JsonType) -> Formula:
         """The formula for values of one kind: no definition, no assertion about another kind."""
         atom = formula.item if isinstance(formula, Not) else formula
-        if isinstance(atom, Placed) and atom.about is not None:
+        if isinstance(atom, LocatedFormula) and atom.about is not None:
             return formula if atom.about is kind else self._arena.constant(atom is formula)
         key = (formula, kind)
         known = self._known.get(key)
@@ -62,70 +62,70 @@ class Specialiser:
             known = self._known[key] = self._specialise(formula, kind)
         return known
 
-    def _specialise(self, formula: Formula, kind: Kind) -> Formula:
-        turn()
+    def _specialise(self, formula: Formula, kind: JsonType) -> Formula:
+        checkpoint()
         arena = self._arena
         match formula:
             case Constant():
                 return formula
-            case All():
+            case And():
                 items = self._each(formula.items, kind, arena.false)
                 return formula if items == formula.items else arena.all_of(items)
-            case Some():
+            case Or():
                 return self.any_of(self._each(formula.items, kind, arena.true))
             case ExactlyOne():
                 return arena.exactly_one([self.specialise(item, kind) for item in formula.items])
-            case Sub():
+            case Ref():
                 definition = arena.definitions[formula.number]
                 assert definition is not None
                 return self.specialise(definition, kind)
             case Not():
                 return self._negated(self.specialise(formula.item, kind))
-            case Kinds():
+            case TypeIn():
                 return arena.constant(kind in formula.kinds)
-            case Among():
+            case EnumValues():
                 return self._among(formula, kind)
             case _:
                 raise AssertionError(formula)
 
-    def kinds(self, formula: Formula) -> frozenset[Kind]:
+    def kinds(self, formula: Formula) -> frozenset[JsonType]:
         """The kinds of values that may satisfy a formula; it may turn out that those of one do not."""
         atom = formula.item if isinstance(formula, Not) else formula
-        if isinstance(atom, Placed) and atom.about is not None:
+        if isinstance(atom, LocatedFormula) and atom.about is not None:
             return EVERY_KIND
         known = self._kinds.get(formula)
         if known is None:
             known = self._kinds[formula] = self._kinds_of(formula)
         return known
 
-    def _kinds_of(self, formula: Formula) -> frozenset[Kind]:
+    def _kinds_of(self, formula: Formula) -> frozenset[JsonType]:
         match formula:
-            case All():
+            case And():
                 kinds = EVERY_KIND
                 for item in formula.items:
                     of_item = self.kinds(item)
                     if of_item is not EVERY_KIND:
                         kinds &= of_item
                 return kinds
-            case Some() | ExactlyOne():
+            case Or() | ExactlyOne():
                 return frozenset().union(*map(self.kinds, formula.items))
-            case Sub():
+            case Ref():
                 definition = self._arena.definitions[formula.number]
                 assert definition is not None
                 return self.kinds(definition)
-            case Kinds():
+            case TypeIn():
                 return formula.kinds
-            case Not(item=Kinds(kinds=kinds)):
+            case Not(item=TypeIn(kinds=kinds)):
                 return EVERY_KIND - kinds
-            case Among():
+            case EnumValues():
                 return frozenset(map(kind_of, formula.values))
             case _:
                 return EVERY_KIND if formula is not self._arena.false else frozenset()
 
-    def _each(self, items: tuple[Formula, ...], kind: Kind, ending: Formula) -> tuple[Formula, ...]:
+    def _each(self, items: tuple[Formula, ...], kind: JsonType, ending: Formula) -> tuple[Formula, ...]:
         """The items as they stand for a kind; that one alone, if there is one, which decides."""
         if len(items) > _FEW:
-            turn(len(items))
+            checkpoint(len(items))
         found: list[Formula] = []
         for item in items:
             special = self.specialise(item, kind)
@@ -142,7 +142,7 @@ class Specialiser:
         """
         arena = self._arena
         whole = arena.any_of(items)
-        if not isinstance(whole, Some):
+        if not isinstance(whole, Or):
             return whole
         groups: dict[object, list[Formula]] = {}
         for item in whole.items:
@@ -156,14 +156,14 @@ class Specialiser:
         values = []
         for item in group:
             atom = item.item if isinstance(item, Not) else item
-            assert isinstance(atom, Members | Items)
+            assert isinstance(atom, PropertyConstraint | Items)
             same = atom
             values.append(arena.negate(atom.value) if isinstance(item, Not) else atom.value)
         needed = all(isinstance(item, Not) for item in group)
         value = arena.any_of(values)
         stated = arena.negate(value) if needed else value
-        if isinstance(same, Members):
-            declares = any(isinstance(item, Members) and item.declares for item in group)
+        if isinstance(same, PropertyConstraint):
+            declares = any(isinstance(item, PropertyConstraint) and item.declares for item in group)
             whole = arena.members(same.keys, stated, same.place, declares=declares)
         else:
             whole = arena.items(same.first, same.end, stated, same.place)
@@ -172,15 +172,15 @@ class Specialiser:
     def _negated(self, special: Formula) -> Formula:
         """The negation of a specialised formula."""
         negated = self._arena.negate(special)
-        return self.any_of(negated.items) if isinstance(negated, Some) else negated
+        return self.any_of(negated.items) if isinstance(negated, Or) else negated
 
-    def _among(self, formula: Among, kind: Kind) -> Formula:
+    def _among(self, formula: EnumValues, kind: JsonType) -> Formula:
         arena = self._arena
         values = [value for value in formula.values if kind_of(value) is kind]
-        if kind is Kind.NUMBER or kind is Kind.STRING:
+        if kind is JsonType.NUMBER or kind is JsonType.STRING:
             every = len(values) == len(formula.values)
             return formula if every else arena.among(values, formula.place, seen=formula.seen)
-        if kind is Kind.ARRAY or kind is Kind.OBJECT:
+        if kind is JsonType.ARRAY or kind is JsonType.OBJECT:
             return arena.any_of(self._structure(value, formula.place, seen=formula.seen) for value in values)
         return arena.constant(bool(values))
 
@@ -222,9 +222,9 @@ class Specialiser:
         match formula:
             case Constant():
                 return [()] if formula.value else []
-            case All():
+            case And():
                 return self._product(formula.items, judge, known)
-            case Some():
+            case Or():
                 found = [one for item in formula.items for one in self._alternatives(item, judge, known)]
                 return _without_covered(found)
             case ExactlyOne():
@@ -262,7 +262,7 @@ class Specialiser:
             if len(parts) == 1:
                 found = [(*one, (place[item], parts[0])) for one in found]
             else:
-                turn(len(found) * (1 + len(parts)))
+                checkpoint(len(found) * (1 + len(parts)))
                 found = [way for one in found for way in self._choose(one, place[item], parts, judge)]
                 found = _uncovered(found)
             if len(found) > _MOST_WAYS and len(conditions) > 1 and item in conditions:
@@ -275,19 +275,19 @@ class Specialiser:
     def _is_about_members(self, formula: Formula) -> bool:
         """Whether it says something of members, and nothing else."""
         match formula:
-            case All() | Some() | ExactlyOne():
+            case And() | Or() | ExactlyOne():
                 return all(map(self._is_about_members, formula.items))
             case Not():
                 return self._is_about_members(formula.item)
             case _:
-                return isinstance(formula, Members | Constant)
+                return isinstance(formula, PropertyConstraint | Constant)
 
     def _choose(
         self, one: tuple[tuple[int, Conjunction], ...], place: int, parts: list[Conjunction], judge: Judge
     ) -> list[tuple[tuple[int, Conjunction], ...]]:
         """A conjunction with each part of a choice; itself, where it implies one of them."""
         arena, whole = self._arena, _flat(one)
-        turn(2 * len(whole) + len(parts))
+        checkpoint(2 * len(whole) + len(parts))
         known = set(whole)
         for part in parts:
             if all(
@@ -306,7 +306,7 @@ class Specialiser:
             overlap[j].append(i)
         found: list[Conjunction] = []
         for i, item in enumerate(items):
-            turn(1 + len(overlap[i]))
+            checkpoint(1 + len(overlap[i]))
             others = [self._negated(items[j]) for j in overlap[i]]
             found += self._alternatives(arena.all_of([item, *others]), judge, known)
         return _without_covered(found)
@@ -314,7 +314,7 @@ class Specialiser:
     def _overlaps(self, items: tuple[Formula, ...], judge: Judge, known: Conjunction) -> list[tuple[int, int]]:
         """The pairs that something may satisfy together, where something is known of it already."""
         each = [self._alternatives(item, judge, known) for item in items]
-        turn(len(items) ** 2)
+        checkpoint(len(items) ** 2)
         return [
             (i, j)
             for i, mine in enumerate(each)
@@ -330,9 +330,9 @@ class Specialiser:
 def _ways(formula: Formula) -> int:
     """How many alternatives a formula comes to at most, about."""
     match formula:
-        case All():
+        case And():
             return min(prod(map(_ways, formula.items)), _HOPELESS)
-        case Some() | ExactlyOne():
+        case Or() | ExactlyOne():
             return min(sum(map(_ways, formula.items)), _HOPELESS)
         case Not(item=ExactlyOne(items=items)):
             return min(len(items) ** 2, _HOPELESS)
@@ -343,7 +343,7 @@ def _ways(formula: Formula) -> int:
 def _one_part(item: Formula) -> object:
     """What tells assertions about one member, or one item, from those about others; None for the rest."""
     atom = item.item if isinstance(item, Not) else item
-    if isinstance(atom, Members) and isinstance(atom.keys, Among) and len(atom.keys.values) == 1:
+    if isinstance(atom, PropertyConstraint) and isinstance(atom.keys, EnumValues) and len(atom.keys.values) == 1:
         return atom.keys
     if isinstance(atom, Items) and atom.end == atom.first + 1:
         return Items, atom.first
@@ -351,7 +351,7 @@ def _one_part(item: Formula) -> object:
 
 
 def _joined(*conjunctions: Conjunction) -> Conjunction:
-    turn(1 + sum(map(len, conjunctions)) // 4)
+    checkpoint(1 + sum(map(len, conjunctions)) // 4)
     return tuple(dict.fromkeys(literal for one in conjunctions for literal in one))
 
 
@@ -365,7 +365,7 @@ def _flat(parts: tuple[tuple[int, Conjunction], ...]) -> Conjunction:
 def _uncovered(
     found: list[tuple[tuple[int, Conjunction], ...]],
 ) -> list[tuple[tuple[int, Conjunction], ...]]:
-    turn(len(found) ** 2 // 4 if len(found) <= _MOST_COMPARED else len(found))
+    checkpoint(len(found) ** 2 // 4 if len(found) <= _MOST_COMPARED else len(found))
     by_content = {frozenset(_flat(one)): one for one in reversed(found)}
     if len(by_content) <= _MOST_COMPARED:
         sets = list(by_content)
@@ -383,7 +383,7 @@ def _without_covered(found: list[Conjunction]) -> list[Conjunction]:
     if len(found) < 2 or len(found) > _MOST_COMPARED:
         return list({frozenset(one): one for one in found}.values())
     sets = [frozenset(one) for one in found]
-    turn(len(found) ** 2 // 4)
+    checkpoint(len(found) ** 2 // 4)
     kept = []
     for i, mine in enumerate(sets):
         covered = any(other < mine or (other == mine and j < i) for j, other in enumerate(sets) if j != i)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from engine.schema_automaton.formula.nodes import Among, Formula, Least, Most, MultipleOf, Not
+from engine.schema_automaton.formula.nodes import EnumValues, Formula, Maximum, Minimum, MultipleOf, Not
 from engine.schema_automaton.formula.values import HugeNumber
 from engine.schema_automaton.number_languages.huge import is_above, is_multiple
 
@@ -35,24 +35,24 @@ class NumberRange:
         self.written = False
 
     def add(self, literal: Formula) -> None:
-        """Narrow it by one assertion, or negated one; `Among` is not added but negated."""
+        """Narrow it by one assertion, or negated one; `EnumValues` is not added but negated."""
         negated = isinstance(literal, Not)
         atom = literal.item if isinstance(literal, Not) else literal
         match atom:
-            case Least() if not negated:
+            case Minimum() if not negated:
                 self._at_least(atom.value, atom.strict)
-            case Least():
+            case Minimum():
                 self._at_most(atom.value, not atom.strict)
-            case Most() if not negated:
+            case Maximum() if not negated:
                 self._at_most(atom.value, atom.strict)
-            case Most():
+            case Maximum():
                 self._at_least(atom.value, not atom.strict)
             case MultipleOf() if not negated:
                 self.multiples.append(atom.value)
                 self.written = self.written or atom.written
             case MultipleOf():
                 self.not_multiples.append(atom.value)
-            case Among() if negated:
+            case EnumValues() if negated:
                 self.excluded |= {value for value in atom.values if isinstance(value, Fraction)}
                 self.excluded_huge |= {value for value in atom.values if isinstance(value, HugeNumber)}
             case _:

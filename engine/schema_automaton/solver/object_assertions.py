@@ -9,12 +9,12 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from engine.schema_automaton.formula.nodes import Among, Formula, MemberCount, Members, Not
-from engine.schema_automaton.solver.residual import Conditions
-from engine.source import turn
+from engine.schema_automaton.formula.nodes import EnumValues, Formula, MemberCount, Not, PropertyConstraint
+from engine.schema_automaton.solver.residual import ResidualConditions
+from engine.source import checkpoint
 
 if TYPE_CHECKING:
-    from engine.schema_automaton.solver.solver import Goals
+    from engine.schema_automaton.solver.solver import SchemaSolver
 
 
 class Assertions:
@@ -32,7 +32,7 @@ class Assertions:
         least, most: how many members there must and may be.
     """
 
-    def __init__(self, goals: Goals, conjunction: tuple[Formula, ...]) -> None:
+    def __init__(self, goals: SchemaSolver, conjunction: tuple[Formula, ...]) -> None:
         self.least = 0
         self.most: int | None = None
         self.every: list[tuple[Formula, Formula]] = []
@@ -43,16 +43,16 @@ class Assertions:
         begin: dict[str, None] = {}
         of_quests: dict[str, None] = {}
         compound: list[Formula] = []
-        turn(1 + len(conjunction))
+        checkpoint(1 + len(conjunction))
         for item in conjunction:
             negated = isinstance(item, Not)
             atom = item.item if isinstance(item, Not) else item
             if isinstance(atom, MemberCount):
                 self._count(atom, negated=negated)
                 continue
-            if not isinstance(atom, Members):
+            if not isinstance(atom, PropertyConstraint):
                 compound.append(item)
-                declared.update(Conditions(goals, [item]).names)
+                declared.update(ResidualConditions(goals, [item]).names)
                 continue
             keys, names = goals.keys(atom)
             if not negated and atom.begins:
@@ -67,12 +67,12 @@ class Assertions:
             value = goals.arena.negate(atom.value)
             if goals.arena.is_doubtful(keys):  # here those have to be known
                 keys = goals.string_formula(atom.keys)
-            if isinstance(keys, Among) and len(keys.values) == 1 and isinstance(keys.values[0], str):
+            if isinstance(keys, EnumValues) and len(keys.values) == 1 and isinstance(keys.values[0], str):
                 self._needed.setdefault(keys.values[0], []).append(value)
             else:
                 self.quests.append((keys, value))
                 of_quests.update(names)
-        self.conditions = Conditions(goals, compound) if compound else goals.no_conditions
+        self.conditions = ResidualConditions(goals, compound) if compound else goals.no_conditions
         self.watched = [*self.quests, *self.conditions.atoms]
         needed = dict.fromkeys(self._needed)
         if declared:
@@ -96,20 +96,20 @@ class Assertions:
         listed: dict[str, list[tuple[int, Formula]]] = {}
         others: list[tuple[int, Formula, Formula]] = []
         for number, (keys, value) in enumerate(self.every):
-            if isinstance(keys, Among):
+            if isinstance(keys, EnumValues):
                 for name in keys.values:
                     listed.setdefault(str(name), []).append((number, value))
             else:
                 others.append((number, keys, value))
         return listed, others
 
-    def goal_of(self, goals: Goals, number: int) -> Formula:
+    def goal_of(self, goals: SchemaSolver, number: int) -> Formula:
         """What a member of a name must satisfy, in the order of the source."""
         known = self._goals.get(number)
         if known is None:
             name, (listed, others) = self.names[number], self._by_keys
             said = listed.get(name, [])
-            turn(1 + len(others))
+            checkpoint(1 + len(others))
             of_others = [(place, value) for place, keys, value in others if goals.holds_string(keys, name)]
             if of_others:
                 said = sorted([*said, *of_others], key=lambda pair: pair[0])
@@ -117,13 +117,13 @@ class Assertions:
             self._goals[number] = known
         return known
 
-    def watched_of_names(self, goals: Goals) -> list[int]:
+    def watched_of_names(self, goals: SchemaSolver) -> list[int]:
         """Of each name those of `watched` that it is among the keys of, as a bit set."""
         listed = dict.fromkeys(self.names, 0)
         others: list[tuple[int, Formula]] = []
         for w, (keys, _) in enumerate(self.watched):
-            turn(1 + len(self.names) // 16)
-            if isinstance(keys, Among):
+            checkpoint(1 + len(self.names) // 16)
+            if isinstance(keys, EnumValues):
                 for name in listed.keys() & keys.members:
                     listed[name] |= 1 << w
             else:

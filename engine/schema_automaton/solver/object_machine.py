@@ -21,20 +21,20 @@ from typing import TYPE_CHECKING, NamedTuple
 from weakref import ref
 
 from engine.schema_automaton.formula.nodes import Formula, sorted_spans
-from engine.schema_automaton.solver.key_classes import Cell, find_cells
+from engine.schema_automaton.solver.key_classes import KeyClass, find_key_classes
 from engine.schema_automaton.solver.object_assertions import Assertions
 from engine.schema_automaton.solver.object_search import completes
-from engine.schema_automaton.string_languages.names import Trie
-from engine.source import turn
+from engine.schema_automaton.string_languages.names import NameTrie
+from engine.source import checkpoint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from engine.schema_automaton.solver.solver import Goals
+    from engine.schema_automaton.solver.solver import SchemaSolver
     from engine.source import Span
 
 
-class ObjectPlace(NamedTuple):
+class ObjectState(NamedTuple):
     """How far an object has come.
 
     Attributes:
@@ -46,7 +46,7 @@ class ObjectPlace(NamedTuple):
         left: what is left of the conditions (see `conditions`).
     """
 
-    case: ObjectCase
+    case: ObjectMachine
     position: int
     seen: int
     done: int
@@ -55,11 +55,11 @@ class ObjectPlace(NamedTuple):
     left: Formula
 
 
-class ObjectMove(NamedTuple):
+class ObjectTransition(NamedTuple):
     """A member: what its value must satisfy, and the place after it."""
 
     goal: Formula
-    place: ObjectPlace
+    place: ObjectState
 
 
 class ObjectMemo:
@@ -72,12 +72,12 @@ class ObjectMemo:
     __slots__ = ("allowed", "end_moves", "inhabited", "live", "names", "plain")
 
     def __init__(self) -> None:
-        self.inhabited: dict[ObjectCase, int] = {}
-        self.live: dict[ObjectPlace, bool] = {}
-        self.allowed: dict[ObjectPlace, tuple[int, tuple[int, ...]]] = {}
-        self.end_moves: dict[tuple[ObjectPlace, int, int, str], tuple[ObjectMove, ...]] = {}
-        self.plain: dict[tuple[ObjectCase, int, int], tuple[ObjectMove, ...]] = {}
-        self.names: dict[ObjectCase, tuple[int, int]] = {}
+        self.inhabited: dict[ObjectMachine, int] = {}
+        self.live: dict[ObjectState, bool] = {}
+        self.allowed: dict[ObjectState, tuple[int, tuple[int, ...]]] = {}
+        self.end_moves: dict[tuple[ObjectState, int, int, str], tuple[ObjectTransition, ...]] = {}
+        self.plain: dict[tuple[ObjectMachine, int, int], tuple[ObjectTransition, ...]] = {}
+        self.names: dict[ObjectMachine, tuple[int, int]] = {}
 
 
 _NO_KEYS: frozenset[str] = frozenset()
@@ -86,10 +86,10 @@ UNKNOWN_KEY = "\ud800"
 """Stands among the extras of a place for a key that was not looked at. No JSON text has such a key."""
 
 
-class ObjectCase:
+class ObjectMachine:
     """A conjunction of assertions over objects. It lives no longer than its goals do."""
 
-    def __init__(self, goals: Goals, conjunction: tuple[Formula, ...]) -> None:
+    def __init__(self, goals: SchemaSolver, conjunction: tuple[Formula, ...]) -> None:
         self._goals = ref(goals)
         self._conjunction = conjunction
         self._said = said = Assertions(goals, conjunction)
@@ -102,7 +102,7 @@ class ObjectCase:
         self.counted = self.least > 0 or self.most is not None
 
     @property
-    def goals(self) -> Goals:
+    def goals(self) -> SchemaSolver:
         """The goals that the case belongs to."""
         goals = self._goals()
         if goals is None:
@@ -110,9 +110,9 @@ class ObjectCase:
         return goals
 
     @property
-    def start(self) -> ObjectPlace:
+    def start(self) -> ObjectState:
         """Before the first member."""
-        return ObjectPlace(self, 0, 0, 0, 0, _NO_KEYS, self.conditions.whole)
+        return ObjectState(self, 0, 0, 0, 0, _NO_KEYS, self.conditions.whole)
 
     @cached_property
     def watched_of_name(self) -> list[int]:
@@ -125,9 +125,9 @@ class ObjectCase:
         return sorted_spans(self._conjunction)
 
     @cached_property
-    def trie(self) -> Trie:
+    def trie(self) -> NameTrie:
         """The names, to be read."""
-        return Trie(self.names, self.goals.escapes)
+        return NameTrie(self.names, self.goals.escapes)
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
@@ -135,12 +135,12 @@ class ObjectCase:
         return {name: number for number, name in enumerate(self.names)}
 
     @cached_property
-    def _found_cells(self) -> tuple[tuple[Cell, ...], bool]:
+    def _found_cells(self) -> tuple[tuple[KeyClass, ...], bool]:
         """Found when keys without a name first matter."""
-        return find_cells(self.goals, self.names, self._said.every, self.watched)
+        return find_key_classes(self.goals, self.names, self._said.every, self.watched)
 
     @property
-    def cells(self) -> tuple[Cell, ...]:
+    def cells(self) -> tuple[KeyClass, ...]:
         """The cells."""
         return self._found_cells[0]
 
@@ -165,11 +165,11 @@ class ObjectCase:
         cells = self.cells
         return 0 if len(cells) == 1 and cells[0].keys is self.goals.arena.true else -1
 
-    def forgets(self, place: ObjectPlace) -> bool:
+    def forgets(self, place: ObjectState) -> bool:
         """Whether the text of the next key will not matter once it ended."""
         return not self.remembers or self._is_settled(place, self.least - 1)
 
-    def _is_settled(self, place: ObjectPlace, size: int) -> bool:
+    def _is_settled(self, place: ObjectState, size: int) -> bool:
         """Whether there are so many members, and neither quests nor conditions are left for keys without a name."""
         return (
             place.done == self.all_quests
@@ -179,7 +179,7 @@ class ObjectCase:
 
     # ------------------------------------------------------------------ places
 
-    def can_close(self, place: ObjectPlace) -> bool:
+    def can_close(self, place: ObjectState) -> bool:
         """Whether the object may end."""
         if self.missing(place) or place.done != self.all_quests:
             return False
@@ -187,20 +187,20 @@ class ObjectCase:
             return False
         return place.left is self.goals.arena.true or self.conditions.holds_at_end(place.left)
 
-    def wants(self, place: ObjectPlace) -> tuple[object, ...]:
+    def wants(self, place: ObjectState) -> tuple[object, ...]:
         """What an object still wants: a member that changes none of it can be left out of whatever completes it."""
         return self.missing(place), place.done, place.left, min(place.size, self.least)
 
-    def missing(self, place: ObjectPlace) -> int:
+    def missing(self, place: ObjectState) -> int:
         """The required names that have not come yet, as a bit set."""
         return (self._said.required & ~place.seen) >> place.position << place.position
 
-    def candidates(self, place: ObjectPlace) -> tuple[list[int], bool]:
+    def candidates(self, place: ObjectState) -> tuple[list[int], bool]:
         """The names that the order allows next, and whether cells may come."""
         names, with_cells = self._candidates(place)
         return list(_bits(names)), with_cells
 
-    def _candidates(self, place: ObjectPlace) -> tuple[int, bool]:
+    def _candidates(self, place: ObjectState) -> tuple[int, bool]:
         if self.most is not None and place.size >= self.most:
             return 0, False
         declared = (1 << self.ordered) - 1
@@ -212,7 +212,7 @@ class ObjectCase:
         every = (1 << len(self.names)) - 1
         return declared >> place.position << place.position | every & ~declared & ~place.seen, True
 
-    def allowed(self, place: ObjectPlace) -> tuple[int, tuple[int, ...]]:
+    def allowed(self, place: ObjectState) -> tuple[int, tuple[int, ...]]:
         """The names (as a bit set) and the cells that the next key may be of."""
         goals = self.goals
         known = goals.objects.allowed.get(place)
@@ -228,7 +228,7 @@ class ObjectCase:
                 goals.objects.allowed[place] = known
         return known
 
-    def _live_names(self, place: ObjectPlace, names: int) -> int:
+    def _live_names(self, place: ObjectState, names: int) -> int:
         """Those of some names whose members can be completed, as a bit set."""
         in_order = 0
         if not place.seen and self.is_plain:  # then it is the same at all places, and each name is judged once
@@ -251,13 +251,13 @@ class ObjectCase:
             return sum(1 << name for name in _bits(names) if goals.is_satisfiable(said.goal_of(goals, name)))
         return sum(1 << name for name in _bits(names) if self._plain_moves(name))
 
-    def _has_cell_move(self, place: ObjectPlace, number: int, cell: Cell) -> bool:
+    def _has_cell_move(self, place: ObjectState, number: int, cell: KeyClass) -> bool:
         if not self.remembers:
             return bool(self.end_moves(place, -1, number, "")) and cell.has_keys(self.goals)
         witness = cell.witness(self.goals, place.extras)
         return witness is not None and bool(self.end_moves(place, -1, number, witness))
 
-    def end_moves(self, place: ObjectPlace, name: int, cell: int, key: str) -> tuple[ObjectMove, ...]:
+    def end_moves(self, place: ObjectState, name: int, cell: int, key: str) -> tuple[ObjectTransition, ...]:
         """The members that a complete key may begin: of a name, or else of a cell; each can be completed."""
         goals = self.goals
         if not place.seen and name < self.ordered and self.is_plain:
@@ -280,7 +280,7 @@ class ObjectCase:
         """Whether a place in order is a position and nothing more."""
         return not self.remembers and not self.counted and self.conditions.whole is self.goals.arena.true
 
-    def _plain_moves(self, name: int, cell: int = -1) -> tuple[ObjectMove, ...]:
+    def _plain_moves(self, name: int, cell: int = -1) -> tuple[ObjectTransition, ...]:
         """The member that a name in order, or else a key of a cell, begins: the same wherever in the order it does."""
         goals = self.goals
         known = goals.objects.plain.get((self, name, cell))
@@ -290,13 +290,13 @@ class ObjectCase:
             known = ()
             if goals.is_satisfiable(goal):
                 position = name + 1 if name >= 0 else self.ordered
-                place = ObjectPlace(self, position, 0, 0, 0, _NO_KEYS, goals.arena.true)
-                known = (ObjectMove(goal, place),) if self.is_live(place) else ()
+                place = ObjectState(self, position, 0, 0, 0, _NO_KEYS, goals.arena.true)
+                known = (ObjectTransition(goal, place),) if self.is_live(place) else ()
             if goals.assumptions == before:
                 goals.objects.plain[self, name, cell] = known
         return known
 
-    def all_moves(self, place: ObjectPlace, name: int, cell: int, key: str) -> list[ObjectMove]:
+    def all_moves(self, place: ObjectState, name: int, cell: int, key: str) -> list[ObjectTransition]:
         """The members that a key may begin, whether or not there are such values or the object can be completed."""
         arena = self.goals.arena
         count = 0
@@ -315,7 +315,7 @@ class ObjectCase:
             goal, watched = self.cells[cell].goal, self.cells[cell].quests
             position, seen = self.ordered, place.seen
             if not self.forgets(place):
-                turn(1 + len(extras) // 4)  # they are copied
+                checkpoint(1 + len(extras) // 4)  # they are copied
                 extras = extras | {key}
         if place.left is not arena.true:
             left = self._passed_over(place, position, name)
@@ -327,36 +327,36 @@ class ObjectCase:
             move
             for goal, left in ways
             for move in self._moves_with_quests(
-                goal, watched, ObjectPlace(self, position, seen, place.done, count, extras, left)
+                goal, watched, ObjectState(self, position, seen, place.done, count, extras, left)
             )
         ]
 
-    def _passed_over(self, place: ObjectPlace, position: int, name: int) -> Formula:
+    def _passed_over(self, place: ObjectState, position: int, name: int) -> Formula:
         """What is left of the conditions once the names that the order has passed over cannot come any more."""
         left = place.left
-        turn(1 + max(0, min(position, self.ordered) - place.position) // 4)
+        checkpoint(1 + max(0, min(position, self.ordered) - place.position) // 4)
         for passed in range(place.position, min(position, self.ordered)):
             if passed != name:
                 left = self.conditions.assume(left, self.conditions.of_name(self.names[passed]), holds=True)
         return left
 
-    def _moves_with_quests(self, goal: Formula, watched: int, place: ObjectPlace) -> list[ObjectMove]:
+    def _moves_with_quests(self, goal: Formula, watched: int, place: ObjectState) -> list[ObjectTransition]:
         arena = self.goals.arena
         open_quests = watched & self.all_quests & ~place.done
         moves = []
         chosen = open_quests
         while True:  # all subsets of the quests that this member could fulfil, the largest first
-            turn(2 + len(self.quests))
+            checkpoint(2 + len(self.quests))
             values = [value for q, (_, value) in enumerate(self.quests) if chosen >> q & 1]
             following = place._replace(done=place.done | chosen)
             if following.extras and self._is_settled(following, self.least):
                 following = following._replace(extras=_NO_KEYS)
-            moves.append(ObjectMove(arena.all_of((goal, *values)), following))
+            moves.append(ObjectTransition(arena.all_of((goal, *values)), following))
             if chosen == 0:
                 return moves
             chosen = (chosen - 1) & open_quests
 
-    def moves_of(self, place: ObjectPlace, key: str) -> tuple[ObjectMove, ...]:
+    def moves_of(self, place: ObjectState, key: str) -> tuple[ObjectTransition, ...]:
         """The members that a key begins, where every key that is no name is in one cell."""
         names, cells = self.allowed(place)
         name = self._numbers.get(key, -1)
@@ -374,16 +374,16 @@ class ObjectCase:
 
     # ------------------------------------------------------------------ liveness
 
-    def known_live(self, place: ObjectPlace) -> bool:
+    def known_live(self, place: ObjectState) -> bool:
         """Whether the object was found to be completable from there."""
         return self.goals.objects.live.get(place, False)
 
-    def is_live(self, place: ObjectPlace) -> bool:
+    def is_live(self, place: ObjectState) -> bool:
         """Whether the object can be completed."""
         goals = self.goals
         return goals.is_live(goals.objects.live, place, self._is_live)
 
-    def _is_live(self, place: ObjectPlace) -> bool:
+    def _is_live(self, place: ObjectState) -> bool:
         if self.can_close(place):
             return True
         if not self.counted and place.done == self.all_quests and place.left is self.goals.arena.true:

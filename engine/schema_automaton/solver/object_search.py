@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.source import turn
+from engine.source import checkpoint
 
 if TYPE_CHECKING:
-    from engine.schema_automaton.solver.object_machine import ObjectCase, ObjectMove, ObjectPlace
+    from engine.schema_automaton.solver.object_machine import ObjectMachine, ObjectState, ObjectTransition
 
 
-def completes(case: ObjectCase, start: ObjectPlace) -> bool:
+def completes(case: ObjectMachine, start: ObjectState) -> bool:
     """Whether an object can be completed: a search, depth first, for a place that can close."""
     goals = case.goals
     reached, todo = {start}, [start]
     while todo:
         place = todo.pop()
-        turn(8)
+        checkpoint(8)
         for move in _witness_moves(case, place):
             if move.place in reached or not goals.is_satisfiable(move.goal):
                 continue
@@ -28,7 +28,7 @@ def completes(case: ObjectCase, start: ObjectPlace) -> bool:
     return False
 
 
-def _witness_moves(case: ObjectCase, place: ObjectPlace) -> list[ObjectMove]:
+def _witness_moves(case: ObjectMachine, place: ObjectState) -> list[ObjectTransition]:
     """The moves that bring the end nearer, those of a cell by one key that stands for all of its kind.
 
     A member that is not required, fulfils no quest and is not needed for the count can be left out of whatever
@@ -37,7 +37,7 @@ def _witness_moves(case: ObjectCase, place: ObjectPlace) -> list[ObjectMove]:
     names, with_cells = case.candidates(place)
     missing = case.missing(place)
     wanted = (case.all_quests & ~place.done) | case.conditions.open(place.left) << len(case.quests)
-    moves: list[ObjectMove] = []
+    moves: list[ObjectTransition] = []
     if with_cells and not missing:
         for number, cell in enumerate(case.cells):
             if place.size < case.least or cell.quests & wanted:
@@ -48,7 +48,7 @@ def _witness_moves(case: ObjectCase, place: ObjectPlace) -> list[ObjectMove]:
     for name in reversed(names):
         needed = missing >> name & 1 or place.size < case.least or case.watched_of_name[name] & wanted
         if name <= last and needed:
-            turn(4)
+            checkpoint(4)
             moves += reversed([_as_if_ordered(case, move, name) for move in case.all_moves(place, name, -1, "")])
     return [
         move
@@ -60,7 +60,7 @@ def _witness_moves(case: ObjectCase, place: ObjectPlace) -> list[ObjectMove]:
     ]
 
 
-def _as_if_ordered(case: ObjectCase, move: ObjectMove, name: int) -> ObjectMove:
+def _as_if_ordered(case: ObjectMachine, move: ObjectTransition, name: int) -> ObjectTransition:
     """The same where the order is free, without the names before this one: as if they could not come any more."""
     place = move.place
     free = range(case.ordered, name)

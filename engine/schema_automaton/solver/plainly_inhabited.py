@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from engine.grammar import Chars, Choice, Look, Never, Node, Repeat, Sequence
+from engine.grammar import Chars, Choice, Lookaround, Never, Node, Repeat, Sequence
 from engine.grammar.charset import EVERY_SCALAR
 from engine.grammar.nodes import parts
 from engine.grammar.simplify import simplify
-from engine.schema_automaton.formula.nodes import All, Among, Constant, Formula, Length, Not, Some, Text
+from engine.schema_automaton.formula.nodes import And, Constant, EnumValues, Formula, Length, Not, Or, Text
 
 _MANY: Final = 1_000_000
 """There are more characters than that, and more strings of every format."""
@@ -27,13 +27,13 @@ def is_plainly_inhabited(formula: Formula) -> bool:
             return formula.shared or _is_plain(simplify(formula.node))
         case Length():
             return formula.most is None or formula.least <= formula.most
-        case Among():
+        case EnumValues():
             return any(isinstance(value, str) for value in formula.values)
-        case Some():
+        case Or():
             return any(is_plainly_inhabited(item) for item in formula.items)
         case Not():
-            return isinstance(formula.item, Among)
-        case All():
+            return isinstance(formula.item, EnumValues)
+        case And():
             return _is_plainly_met(formula.items)
         case _:
             return False
@@ -51,9 +51,9 @@ def _is_plainly_met(conditions: tuple[Formula, ...]) -> bool:
             others.append(condition)
     if most is not None and least > most:
         return False
-    excluded = [other.item for other in others if isinstance(other, Not) and isinstance(other.item, Among)]
+    excluded = [other.item for other in others if isinstance(other, Not) and isinstance(other.item, EnumValues)]
     left_out = sum(len(each.values) for each in excluded)
-    texts = [other for other in others if not (isinstance(other, Not) and isinstance(other.item, Among))]
+    texts = [other for other in others if not (isinstance(other, Not) and isinstance(other.item, EnumValues))]
     if not texts:
         return not left_out or most is None or (most > 0 and left_out < _MANY)
     text = texts[0]
@@ -94,6 +94,6 @@ def _shortest(node: Node) -> int:
 def _is_plain(node: Node) -> bool:
     """Whether a node has neither conditions nor parts that nothing matches."""
     return all(
-        not isinstance(part, Look | Never) and (not isinstance(part, Chars) or bool(part.set & EVERY_SCALAR))
+        not isinstance(part, Lookaround | Never) and (not isinstance(part, Chars) or bool(part.set & EVERY_SCALAR))
         for part in parts(node)
     )

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from math import prod
 
-from engine.schema_automaton.formula.nodes import All, ExactlyOne, Formula, Not, Placed, Some, Sub
-from engine.schema_automaton.formula.values import Kind
-from engine.schema_automaton.solver.array_machine import ArrayCase, ArrayPlace, UndecidedError
-from engine.schema_automaton.solver.object_machine import ObjectCase, ObjectPlace
-from engine.schema_automaton.solver.solver import BudgetSpentError, Goals
+from engine.schema_automaton.formula.nodes import And, ExactlyOne, Formula, LocatedFormula, Not, Or, Ref
+from engine.schema_automaton.formula.values import JsonType
+from engine.schema_automaton.solver.array_machine import ArrayMachine, ArrayState, UndecidedError
+from engine.schema_automaton.solver.object_machine import ObjectMachine, ObjectState
+from engine.schema_automaton.solver.solver import BudgetSpentError, SchemaSolver
 from engine.source import CancelToken, LimitExceededError
 
 _MOST_JUDGED = 1_000
@@ -22,7 +22,7 @@ _MANY_WAYS = 200
 _ENOUGH = 1_000_000
 
 
-def explore(goals: Goals, goal: Formula, cancel: CancelToken) -> None:
+def explore(goals: SchemaSolver, goal: Formula, cancel: CancelToken) -> None:
     """Write out the goals below a goal, if the grammar has assertions that may be undecided.
 
     Raises:
@@ -40,12 +40,12 @@ def explore(goals: Goals, goal: Formula, cancel: CancelToken) -> None:
         goals.budget = None
 
 
-def _explore(goals: Goals, seen: set[Formula], todo: list[Formula], cancel: CancelToken) -> None:
+def _explore(goals: SchemaSolver, seen: set[Formula], todo: list[Formula], cancel: CancelToken) -> None:
     while todo:
         cancel.report("looking at subschemas", len(seen))
         current = todo.pop()
         try:
-            for kind in (Kind.ARRAY, Kind.OBJECT):
+            for kind in (JsonType.ARRAY, JsonType.OBJECT):
                 for start in goals.starts(current, kind):
                     for following in _below(start):
                         if following not in seen:
@@ -56,11 +56,11 @@ def _explore(goals: Goals, seen: set[Formula], todo: list[Formula], cancel: Canc
 
 
 def _below(start: object) -> list[Formula]:
-    if isinstance(start, ArrayPlace):
-        case: ArrayCase = start.case
+    if isinstance(start, ArrayState):
+        case: ArrayMachine = start.case
         return [move.goal for place in case.sample() for move in case.moves(place)]
-    if isinstance(start, ObjectPlace):
-        owner: ObjectCase = start.case
+    if isinstance(start, ObjectState):
+        owner: ObjectMachine = start.case
         return owner.value_goals()
     return []
 
@@ -68,7 +68,7 @@ def _below(start: object) -> list[Formula]:
 # ---------------------------------------------------------------------- how many alternatives there may be
 
 
-def _may_multiply(goals: Goals) -> bool:
+def _may_multiply(goals: SchemaSolver) -> bool:
     if not goals.arena.has_choices:
         return False
     counted = _Ways(goals)
@@ -82,14 +82,14 @@ def _may_multiply(goals: Goals) -> bool:
 class _Ways:
     """How many conjunctions a formula comes to at most, about; a choice between kinds of values is none."""
 
-    def __init__(self, goals: Goals) -> None:
+    def __init__(self, goals: SchemaSolver) -> None:
         self._definitions = goals.arena.definitions
         self._kinds = goals.specialiser.kinds
         self._known: dict[tuple[Formula, bool], int] = {}
 
     def ways(self, formula: Formula, *, negated: bool) -> int:
         """How many, of a formula or of its negation."""
-        if isinstance(formula, Placed):
+        if isinstance(formula, LocatedFormula):
             return 1
         key = (formula, negated)
         known = self._known.get(key)
@@ -99,14 +99,14 @@ class _Ways:
 
     def _ways(self, formula: Formula, *, negated: bool) -> int:
         match formula:
-            case Sub():
+            case Ref():
                 definition = self._definitions[formula.number]
                 return 1 if definition is None else self.ways(definition, negated=negated)
             case Not():
                 return self.ways(formula.item, negated=not negated)
-            case All() | Some() if isinstance(formula, All) is not negated:
+            case And() | Or() if isinstance(formula, And) is not negated:
                 return prod(self.ways(item, negated=negated) for item in formula.items)
-            case All() | Some():
+            case And() | Or():
                 return self._sum(formula.items, [self.ways(item, negated=negated) for item in formula.items])
             case ExactlyOne():
                 if negated:
@@ -122,7 +122,7 @@ class _Ways:
 
     def _sum(self, items: Iterable[Formula], counts: list[int]) -> int:
         """The most alternatives that values of one kind have."""
-        by_kind = dict.fromkeys(Kind, 0)
+        by_kind = dict.fromkeys(JsonType, 0)
         for item, count in zip(items, counts, strict=True):
             for kind in self._kinds(item):
                 by_kind[kind] += count

@@ -13,15 +13,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.schema_automaton.formula.nodes import All, Among, Constant, ExactlyOne, Formula, Members, Not, Some
+from engine.schema_automaton.formula.nodes import (
+    And,
+    Constant,
+    EnumValues,
+    ExactlyOne,
+    Formula,
+    Not,
+    Or,
+    PropertyConstraint,
+)
 from engine.schema_automaton.solver.key_classes import names_in
-from engine.source import turn
+from engine.source import checkpoint
 
 if TYPE_CHECKING:
-    from engine.schema_automaton.solver.solver import Goals
+    from engine.schema_automaton.solver.solver import SchemaSolver
 
 
-class Conditions:
+class ResidualConditions:
     """A boolean formula over assertions about members.
 
     Attributes:
@@ -31,7 +40,7 @@ class Conditions:
             alternatives apart, which people write first, is known before the rest is read.
     """
 
-    def __init__(self, goals: Goals, formulas: list[Formula]) -> None:
+    def __init__(self, goals: SchemaSolver, formulas: list[Formula]) -> None:
         self._arena = goals.arena
         self.whole = goals.arena.all_of(formulas)
         self._numbers: dict[Formula, int] = {}
@@ -40,23 +49,23 @@ class Conditions:
         self._collect(goals, self.whole)
         self._open: dict[Formula, int] = {}
         self._known: dict[tuple[Formula, int, bool], Formula] = {}
-        self.about_others = sum(1 << i for i, (keys, _) in enumerate(self.atoms) if not isinstance(keys, Among))
+        self.about_others = sum(1 << i for i, (keys, _) in enumerate(self.atoms) if not isinstance(keys, EnumValues))
         self._of_one_name = {
-            keys.values[0]: 0 for keys, _ in self.atoms if isinstance(keys, Among) and len(keys.values) == 1
+            keys.values[0]: 0 for keys, _ in self.atoms if isinstance(keys, EnumValues) and len(keys.values) == 1
         }
         for number, (keys, _) in enumerate(self.atoms):
-            if isinstance(keys, Among) and len(keys.values) == 1:
+            if isinstance(keys, EnumValues) and len(keys.values) == 1:
                 self._of_one_name[keys.values[0]] |= 1 << number
 
-    def _collect(self, goals: Goals, formula: Formula) -> None:
-        turn()
+    def _collect(self, goals: SchemaSolver, formula: Formula) -> None:
+        checkpoint()
         match formula:
-            case All() | Some() | ExactlyOne():
+            case And() | Or() | ExactlyOne():
                 for item in formula.items:
                     self._collect(goals, item)
             case Not():
                 self._collect(goals, formula.item)
-            case Members():
+            case PropertyConstraint():
                 keys = goals.string_formula(formula.keys)
                 if goals.arena.is_doubtful(keys):  # which are they not to lack here, and which not to have?
                     goals.limits.check("conditions on keys whose format is not known exactly", 1, 0)
@@ -72,13 +81,13 @@ class Conditions:
         known = self._open.get(left)
         if known is None:
             match left:
-                case All() | Some() | ExactlyOne():
+                case And() | Or() | ExactlyOne():
                     known = 0
                     for item in left.items:
                         known |= self.open(item)
                 case Not():
                     known = self.open(left.item)
-                case Members():
+                case PropertyConstraint():
                     known = 1 << self._numbers[left]
                 case _:
                     known = 0
@@ -87,18 +96,18 @@ class Conditions:
 
     def assume(self, left: Formula, atoms: int, holds: bool) -> Formula:
         """What is left once some assertions are known to hold, or not to."""
-        turn()
+        checkpoint()
         if not self.open(left) & atoms:
             return left
         key = (left, atoms, holds)
         known = self._known.get(key)
         if known is None:
             arena = self._arena
-            turn(1 + len(getattr(left, "items", ())))
+            checkpoint(1 + len(getattr(left, "items", ())))
             match left:
-                case All():
+                case And():
                     known = arena.all_of([self.assume(item, atoms, holds) for item in left.items])
-                case Some():
+                case Or():
                     known = arena.any_of([self.assume(item, atoms, holds) for item in left.items])
                 case ExactlyOne():
                     known = arena.exactly_one([self.assume(item, atoms, holds) for item in left.items])
@@ -118,7 +127,7 @@ class Conditions:
         return self._of_one_name.get(name, 0)
 
     def ways(
-        self, goals: Goals, way: tuple[Formula, Formula], atoms: int, name: str | None
+        self, goals: SchemaSolver, way: tuple[Formula, Formula], atoms: int, name: str | None
     ) -> list[tuple[Formula, Formula]]:
         """What a member's value may be as to each open assertion about it, and what is left of the formula then.
 
@@ -135,7 +144,7 @@ class Conditions:
             atoms ^= bit
             _, value = self.atoms[bit.bit_length() - 1]
             split: list[tuple[Formula, Formula]] = []
-            turn(4 * len(ways))
+            checkpoint(4 * len(ways))
             for so_far, still in ways:
                 if not self.open(still) & bit:
                     split.append((so_far, still))

@@ -20,39 +20,48 @@ from typing import Final, TypeAlias, TypeVar
 
 from engine.schema_automaton.formula.arena import Arena
 from engine.schema_automaton.formula.nodes import (
-    All,
-    Among,
+    And,
     Constant,
+    EnumValues,
     ExactlyOne,
     Formula,
-    Kinds,
-    Least,
     Length,
-    Members,
-    Most,
+    Maximum,
+    Minimum,
     MultipleOf,
     Not,
+    Or,
     Place,
-    Some,
-    Sub,
+    PropertyConstraint,
+    Ref,
     Text,
+    TypeIn,
     sorted_spans,
     span_at,
 )
-from engine.schema_automaton.formula.values import WORDS, ArrayValue, HugeNumber, Kind, ObjectValue, Value, Word, number
+from engine.schema_automaton.formula.values import (
+    WORDS,
+    ArrayValue,
+    HugeNumber,
+    JsonLiteral,
+    JsonType,
+    ObjectValue,
+    Value,
+    number,
+)
 from engine.schema_automaton.json_encoding.encoder import Escapes
 from engine.schema_automaton.number_languages.huge import AnyNumberLanguage, language_of, without
 from engine.schema_automaton.number_languages.language import NumberLanguage, number_language
-from engine.schema_automaton.solver.array_machine import ArrayCase, ArrayMemo, ArrayPlace
+from engine.schema_automaton.solver.array_machine import ArrayMachine, ArrayMemo, ArrayState
 from engine.schema_automaton.solver.key_classes import names_in, some_strings
-from engine.schema_automaton.solver.normal_form import Conjunction, Specialiser
+from engine.schema_automaton.solver.normal_form import Conjunction, TypeProjector
 from engine.schema_automaton.solver.number_range import NumberRange
-from engine.schema_automaton.solver.object_machine import ObjectCase, ObjectMemo, ObjectPlace
+from engine.schema_automaton.solver.object_machine import ObjectMachine, ObjectMemo, ObjectState
 from engine.schema_automaton.solver.plainly_inhabited import is_plainly_inhabited
-from engine.schema_automaton.solver.residual import Conditions
+from engine.schema_automaton.solver.residual import ResidualConditions
 from engine.schema_automaton.string_languages.conditions import Components
 from engine.schema_automaton.string_languages.language import EnumLanguage, StringLanguage, TextLanguage, any_string
-from engine.source import LimitExceededError, Limits, Span, turn
+from engine.source import LimitExceededError, Limits, Span, checkpoint
 
 _Place = TypeVar("_Place")
 
@@ -64,13 +73,21 @@ class BudgetSpentError(Exception):
     """Looking ahead took more than it was given."""
 
 
-Start: TypeAlias = "StringLanguage | NumberPiece | ArrayPlace | ObjectPlace | Kind"
+Start: TypeAlias = "StringLanguage | NumberPiece | ArrayState | ObjectState | JsonType"
 """Where a value of a kind begins: a string or a number in its language; a word is its kind."""
 
-_CHEAP_FIRST: Final = (Kind.NULL, Kind.TRUE, Kind.FALSE, Kind.STRING, Kind.NUMBER, Kind.ARRAY, Kind.OBJECT)
+_CHEAP_FIRST: Final = (
+    JsonType.NULL,
+    JsonType.TRUE,
+    JsonType.FALSE,
+    JsonType.STRING,
+    JsonType.NUMBER,
+    JsonType.ARRAY,
+    JsonType.OBJECT,
+)
 
 
-class Goals:
+class SchemaSolver:
     """The goals of one grammar and what is known about them.
 
     Attributes:
@@ -86,18 +103,18 @@ class Goals:
         self.limits = limits
         self.any_order = any_order
         self.escapes = escapes
-        self.specialiser = Specialiser(arena, limits)
+        self.specialiser = TypeProjector(arena, limits)
         self.objects, self.arrays = ObjectMemo(), ArrayMemo()
-        self.no_conditions = Conditions(self, [])
-        self._keys: dict[Members, tuple[Formula, dict[str, None]]] = {}
-        self._starts: dict[tuple[Formula, Kind], tuple[Start, ...]] = {}
+        self.no_conditions = ResidualConditions(self, [])
+        self._keys: dict[PropertyConstraint, tuple[Formula, dict[str, None]]] = {}
+        self._starts: dict[tuple[Formula, JsonType], tuple[Start, ...]] = {}
         self._satisfiable: dict[Formula, bool] = {}
         self._texts: dict[Formula, TextLanguage] = {}
         self._free_texts: dict[Formula, TextLanguage] = {}
         self._components: Components = {}
         # Where items must differ, each asks for the ranges between all that came before.
         self._number_language: Callable[..., NumberLanguage] = cache(number_language)
-        self._cases: dict[tuple[Kind, frozenset[Formula]], ArrayCase | ObjectCase] = {}
+        self._cases: dict[tuple[JsonType, frozenset[Formula]], ArrayMachine | ObjectMachine] = {}
         self._in_progress: set[Formula] = set()
         self._assumptions = 0
         self._sizes: dict[Value, int] = {}
@@ -150,7 +167,7 @@ class Goals:
         """Whether an array or an object can be completed from a place: what `judge` says, unless it is known."""
         verdict = known.get(place)
         if verdict is None:
-            turn(4)
+            checkpoint(4)
             before = self._assumptions
             verdict = judge(place)
             if verdict or self._assumptions == before:
@@ -162,12 +179,12 @@ class Goals:
         known = self._satisfiable.get(goal)
         if known is not None:
             return known
-        if isinstance(goal, Constant | Kinds):
+        if isinstance(goal, Constant | TypeIn):
             return goal is not self.arena.false  # there are values of every kind
         if goal in self._in_progress:
             self._assumptions += 1
             return False
-        turn(4)
+        checkpoint(4)
         before = self._assumptions
         if not self._in_progress:
             self._judged_before = self.judged
@@ -191,9 +208,9 @@ class Goals:
         todo = [goal]
         while todo:
             part = todo.pop()
-            if isinstance(part, Sub):
+            if isinstance(part, Ref):
                 return self.arena.places[part.number]
-            if isinstance(part, All | Some | ExactlyOne):
+            if isinstance(part, And | Or | ExactlyOne):
                 todo += reversed(part.items)
             elif isinstance(part, Not):
                 todo.append(part.item)
@@ -205,19 +222,19 @@ class Goals:
         if span_at(place).end:
             error.locate(span_at(place), getattr(place, "pointer", "") or "the whole schema")
 
-    def _is_satisfiable_by(self, goal: Formula, kind: Kind) -> bool:
+    def _is_satisfiable_by(self, goal: Formula, kind: JsonType) -> bool:
         formula = self.specialiser.specialise(goal, kind)
         if formula is self.arena.true:
             return True
-        if kind is Kind.NUMBER and _is_plain_range(formula):
+        if kind is JsonType.NUMBER and _is_plain_range(formula):
             return True
-        if kind is Kind.STRING and is_plainly_inhabited(formula):
+        if kind is JsonType.STRING and is_plainly_inhabited(formula):
             return True
         return formula is not self.arena.false and bool(self.starts(goal, kind))
 
     # ------------------------------------------------------------------ where a value begins
 
-    def starts(self, goal: Formula, kind: Kind) -> tuple[Start, ...]:
+    def starts(self, goal: Formula, kind: JsonType) -> tuple[Start, ...]:
         """The places at which a value of a kind begins that may come to satisfy the goal."""
         key = (goal, kind)
         known = self._starts.get(key)
@@ -234,15 +251,15 @@ class Goals:
                 self._starts[key] = known
         return known
 
-    def _compute_starts(self, goal: Formula, kind: Kind) -> list[Start]:
+    def _compute_starts(self, goal: Formula, kind: JsonType) -> list[Start]:
         formula = self.specialiser.specialise(goal, kind)
         if formula is self.arena.false:
             return []
         if kind in WORDS:
             return [kind] if formula is self.arena.true else []
-        if kind is Kind.STRING:
+        if kind is JsonType.STRING:
             return [language for language in self._strings(formula) if language.start is not None]
-        if kind is Kind.NUMBER:
+        if kind is JsonType.NUMBER:
             return [piece for piece in self._numbers(formula) if piece.start is not None]
         starts: list[Start] = []
         for conjunction in self.specialiser.alternatives(formula, lambda one: self._is_dead(one, kind)):
@@ -250,18 +267,18 @@ class Goals:
             starts.append(case.start)
         return starts
 
-    def case(self, conjunction: Conjunction, kind: Kind) -> ArrayCase | ObjectCase:
+    def case(self, conjunction: Conjunction, kind: JsonType) -> ArrayMachine | ObjectMachine:
         """The case of a conjunction over arrays or objects."""
         key = (kind, frozenset(conjunction))
         case = self._cases.get(key)
         if case is None:
-            make = ArrayCase if kind is Kind.ARRAY else ObjectCase
+            make = ArrayMachine if kind is JsonType.ARRAY else ObjectMachine
             case = self._cases[key] = make(self, conjunction)
         return case
 
-    def _is_dead(self, conjunction: Conjunction, kind: Kind) -> bool | None:
+    def _is_dead(self, conjunction: Conjunction, kind: JsonType) -> bool | None:
         """Whether nothing satisfies a conjunction; None where it seems so, but rests on what is in question."""
-        turn(16)
+        checkpoint(16)
         self.judged += 1
         if self.budget is not None and self.judged > self.budget:
             raise BudgetSpentError
@@ -278,7 +295,7 @@ class Goals:
         found: list[Value] = []
         arena = self.arena
         while len(found) < most:
-            turn(16)
+            checkpoint(16)
             rest = arena.all_of((goal, arena.negate(arena.among(found, Span(0, 0))))) if found else goal
             if not self.is_satisfiable(rest):
                 return found
@@ -292,8 +309,8 @@ class Goals:
         """A scalar that satisfies a goal, or some of one kind; none where there are none."""
         for kind in _CHEAP_FIRST[:5]:
             for start in self.starts(goal, kind):
-                if isinstance(start, Kind):
-                    return [Word(start)]
+                if isinstance(start, JsonType):
+                    return [JsonLiteral(start)]
                 if isinstance(start, NumberPiece):
                     written = start.language.witness()
                     return [] if written is None else [number(written)]
@@ -328,17 +345,17 @@ class Goals:
 
     def string_formula(self, formula: Formula) -> Formula:
         """A formula for strings alone, with `ExactlyOne` written out."""
-        if isinstance(formula, Among) and set(map(type, formula.values)) == {str}:
+        if isinstance(formula, EnumValues) and set(map(type, formula.values)) == {str}:
             return formula
-        return self.without_exactly_one(self.specialiser.specialise(formula, Kind.STRING))
+        return self.without_exactly_one(self.specialiser.specialise(formula, JsonType.STRING))
 
-    def keys(self, members: Members) -> tuple[Formula, dict[str, None]]:
+    def keys(self, members: PropertyConstraint) -> tuple[Formula, dict[str, None]]:
         """The keys that an assertion is about, as a formula for strings alone, and the names among them, in order."""
         known = self._keys.get(members)
         if known is None:
             keys = members.keys
             formula = self.arena.widened(self.string_formula(keys))
-            names = keys.values if formula is keys and isinstance(keys, Among) else names_in(formula)
+            names = keys.values if formula is keys and isinstance(keys, EnumValues) else names_in(formula)
             known = self._keys[members] = formula, dict.fromkeys(map(str, names))
         return known
 
@@ -349,18 +366,18 @@ class Goals:
                 return formula.value
             case Length():
                 return formula.least <= len(text) and (formula.most is None or len(text) <= formula.most)
-            case Among():
+            case EnumValues():
                 return text in formula.members
             case Text():
-                turn(1 + 4 * len(text))
+                checkpoint(1 + 4 * len(text))
                 return self.text(formula).holds(text)
             case ExactlyOne() | Not(item=ExactlyOne()):
                 return self.holds_string(self.without_exactly_one(formula), text)
             case Not():
                 return not self.holds_string(formula.item, text)
-            case All():
+            case And():
                 return all(self.holds_string(item, text) for item in formula.items)
-            case Some():
+            case Or():
                 return any(self.holds_string(item, text) for item in formula.items)
             case _:
                 raise AssertionError(formula)
@@ -370,7 +387,7 @@ class Goals:
         arena = self.arena
         match formula:
             case ExactlyOne():
-                turn(len(formula.items) ** 2)
+                checkpoint(len(formula.items) ** 2)
                 items = [self.without_exactly_one(item) for item in formula.items]
                 return arena.any_of(
                     arena.all_of([item, *(arena.negate(other) for j, other in enumerate(items) if j != i)])
@@ -378,28 +395,28 @@ class Goals:
                 )
             case Not(item=ExactlyOne()):
                 return arena.negate(self.without_exactly_one(formula.item))
-            case All():
+            case And():
                 return arena.all_of(self.without_exactly_one(item) for item in formula.items)
-            case Some():
+            case Or():
                 return arena.any_of(self.without_exactly_one(item) for item in formula.items)
             case _:
                 return formula
 
     def _strings(self, formula: Formula) -> list[StringLanguage]:
         formula = self.without_exactly_one(formula)
-        turn(4)
-        alternatives = formula.items if isinstance(formula, Some) else (formula,)
+        checkpoint(4)
+        alternatives = formula.items if isinstance(formula, Or) else (formula,)
         values: dict[str, None] = {}
         place: Place | None = None
         rest: list[Formula] = []
         for alternative in alternatives:
-            items = alternative.items if isinstance(alternative, All) else (alternative,)
-            listed = next((item for item in items if isinstance(item, Among)), None)
+            items = alternative.items if isinstance(alternative, And) else (alternative,)
+            listed = next((item for item in items if isinstance(item, EnumValues)), None)
             if listed is None:
                 rest.append(alternative)
                 continue
             place = place or listed.place
-            turn(len(listed.values) * len(items))
+            checkpoint(len(listed.values) * len(items))
             for value in listed.values:
                 if isinstance(value, str) and all(self.holds_string(item, value) for item in items):
                     values[value] = None
@@ -418,9 +435,9 @@ class Goals:
         for conjunction in self.specialiser.alternatives(formula, lambda _: False):
             bounds = NumberRange()
             values: list[Fraction | HugeNumber] | None = None
-            turn(8 * (1 + len(conjunction)))
+            checkpoint(8 * (1 + len(conjunction)))
             for item in conjunction:
-                if isinstance(item, Among):
+                if isinstance(item, EnumValues):
                     given = [value for value in item.values if isinstance(value, Fraction | HugeNumber)]
                     values = given if values is None else [value for value in values if value in item.members]
                 else:
@@ -434,7 +451,7 @@ class Goals:
 
 def _is_free(formula: Formula) -> bool:
     """Whether strings that satisfy a formula are those that no keyword constrains."""
-    parts = formula.items if isinstance(formula, All) else (formula,)
+    parts = formula.items if isinstance(formula, And) else (formula,)
     return all(
         part.value if isinstance(part, Constant) else isinstance(part, Not) and _is_seen(part.item) for part in parts
     )
@@ -442,14 +459,14 @@ def _is_free(formula: Formula) -> bool:
 
 def _is_seen(formula: Formula) -> bool:
     """Whether a formula is about the items that came before in an array whose items must differ."""
-    return isinstance(formula, Among) and formula.seen
+    return isinstance(formula, EnumValues) and formula.seen
 
 
 def _is_plain_range(formula: Formula) -> bool:
     """Whether it is clear at a glance that some number satisfies a formula: it has no more than one bound."""
-    items = formula.items if isinstance(formula, All) else (formula,)
-    return sum(isinstance(item, Least | Most) for item in items) < 2 and all(
-        isinstance(item, Least | Most | MultipleOf) for item in items
+    items = formula.items if isinstance(formula, And) else (formula,)
+    return sum(isinstance(item, Minimum | Maximum) for item in items) < 2 and all(
+        isinstance(item, Minimum | Maximum | MultipleOf) for item in items
     )
 
 
@@ -474,7 +491,7 @@ def _listed(
     bounds: NumberRange, values: list[Fraction | HugeNumber], make: Callable[..., NumberLanguage], *, plain: bool
 ) -> list[AnyNumberLanguage]:
     """Return a language for each listed number within a range; `plain` as in `NumberLanguage`."""
-    turn(8 * len(values))
+    checkpoint(8 * len(values))
     fitting = [value for value in dict.fromkeys(values) if bounds.holds(value)]
     huge = frozenset(value for value in fitting if isinstance(value, HugeNumber))
     found: list[AnyNumberLanguage] = [
@@ -490,7 +507,7 @@ def _ranges(bounds: NumberRange, make: Callable[..., NumberLanguage]) -> list[An
     edges = sorted(value for value in bounds.excluded if bounds.within(value))
     huge = frozenset(bounds.excluded_huge)
     languages: list[AnyNumberLanguage] = []
-    turn(32 * (1 + len(edges)))
+    checkpoint(32 * (1 + len(edges)))
     lowest: tuple[Fraction | None, bool] = (bounds.least, bounds.least_strict)
     for edge in [*edges, None]:
         least, strict = lowest

@@ -39,9 +39,9 @@ from typing import Final, NamedTuple, TypeAlias
 
 from engine.automata.byte_automaton import DEAD
 from engine.automata.byte_classes import ByteClasses
-from engine.automata.completion import Alphabet, Remaining
+from engine.automata.completion import Alphabet, LengthBound
 from engine.grammar import CharSet
-from engine.schema_automaton.json_encoding.alphabet import Letters, common_letters, letters_of
+from engine.schema_automaton.json_encoding.alphabet import CharacterClasses, common_letters, letters_of
 from engine.schema_automaton.json_encoding.encoder import Escapes
 from engine.schema_automaton.string_languages.tables import TableAutomaton, table_of
 
@@ -220,7 +220,7 @@ class NamesWithALabels:
         """
         self._alphabet = _alphabet(name, escapes)
         self._table = self._alphabet.table
-        self.letters: Letters = self._alphabet.letters
+        self.letters: CharacterClasses = self._alphabet.letters
         self.classes: ByteClasses = self.letters.classes
         self._states: list[_State | None] = [None]
         self._ids: dict[tuple[type[_State], _State], int] = {}
@@ -271,12 +271,12 @@ class NamesWithALabels:
         """Never: no format ends in any string."""
         return False
 
-    def remaining(self, state: int, alphabet: Alphabet = None) -> Remaining:
+    def remaining(self, state: int, alphabet: Alphabet = None) -> LengthBound:
         """What a state lacks, in bytes."""
         at = self._states[state]
         if isinstance(at, _Plain):
             return self._table.remaining(at.table, alphabet)
-        return Remaining(None if at is None else 0, exact=False)
+        return LengthBound(None if at is None else 0, exact=False)
 
     def _number(self, at: _State) -> int:
         key = type(at), at  # tuples of different kinds may be equal
@@ -401,7 +401,7 @@ class _Far:
     """
 
     def __init__(self, names: NamesWithALabels, table: TableAutomaton) -> None:
-        self.letters: Letters = table.letters
+        self.letters: CharacterClasses = table.letters
         self.classes: ByteClasses = table.classes
         self.start = names.start
         self.row = names.row_far

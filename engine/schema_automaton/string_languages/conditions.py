@@ -16,22 +16,22 @@ import numpy as np
 
 from engine.automata.byte_automaton import DEAD
 from engine.automata.byte_classes import ByteClasses, join_ranges
-from engine.automata.completion import Alphabet, Remaining
+from engine.automata.completion import Alphabet, LengthBound
 from engine.automata.dfa.lazy_table import LazyTable
 from engine.automata.length_bounds import ByteCosts, ProgramLengths
 from engine.automata.nfa.lazy_automaton import LazyAutomaton
-from engine.automata.nfa.program import Accept, Atom, Pc, Program, Split, assemble
+from engine.automata.nfa.program import Accept, CharClass, Pc, Program, Split, assemble
 from engine.automata.nfa.thread_values import NOTHING, Past, Threads
 from engine.automata.utf8 import Utf8Automaton
 from engine.grammar import Chars, CharSet, Node, Repeat
 from engine.grammar.charset import EVERY_SCALAR
 from engine.grammar.nodes import parts
 from engine.grammar.simplify import simplify
-from engine.schema_automaton.formula.nodes import Among, Formula, Length, Text
-from engine.schema_automaton.json_encoding.alphabet import MOST_LETTERS, Letters, letters_of
-from engine.schema_automaton.json_encoding.class_encoder import json_automaton, spelling_of
+from engine.schema_automaton.formula.nodes import EnumValues, Formula, Length, Text
+from engine.schema_automaton.json_encoding.alphabet import MOST_LETTERS, CharacterClasses, letters_of
+from engine.schema_automaton.json_encoding.class_encoder import class_encoding_of, json_automaton
 from engine.schema_automaton.json_encoding.encoder import Escapes, spellings
-from engine.schema_automaton.string_languages.names import Trie, TrieState
+from engine.schema_automaton.string_languages.names import NameTrie, TrieState
 from engine.schema_automaton.string_languages.tables import TableAutomaton, table_of
 from engine.source import Limits
 
@@ -47,7 +47,9 @@ class ConditionAutomaton(LazyAutomaton):
         letters: what it reads; None for bytes.
     """
 
-    def __init__(self, program: Program | None, limits: Limits, letters: Letters | None, escapes: Escapes) -> None:
+    def __init__(
+        self, program: Program | None, limits: Limits, letters: CharacterClasses | None, escapes: Escapes
+    ) -> None:
         self.letters = letters
         every = json_automaton(EVERY_SCALAR, escapes) if letters is None else letters.automaton(EVERY_SCALAR)
         self._endless = _endless(program, every) if program is not None else frozenset()
@@ -111,7 +113,7 @@ def _endless(program: Program, every: Utf8Automaton) -> frozenset[Pc]:
     code = program.instructions
     found = set()
     for pc, atom in enumerate(code):
-        if not isinstance(atom, Atom) or program.minima[pc] or atom.automaton != every:
+        if not isinstance(atom, CharClass) or program.minima[pc] or atom.automaton != every:
             continue
         reached, todo = {atom.to}, [atom.to]
         while todo:
@@ -128,9 +130,9 @@ def _endless(program: Program, every: Utf8Automaton) -> frozenset[Pc]:
 class _LetterCosts(ByteCosts):
     """How many bytes letters take."""
 
-    def __init__(self, letters: Letters, alphabet: Alphabet) -> None:
+    def __init__(self, letters: CharacterClasses, alphabet: Alphabet) -> None:
         super().__init__(alphabet)
-        self._of_letter = spelling_of(letters).costs(alphabet)[0]
+        self._of_letter = class_encoding_of(letters).costs(alphabet)[0]
 
     def left(self, automaton: Utf8Automaton, node: int = 0) -> int | None:
         """The fewest bytes of one of the letters."""
@@ -180,7 +182,9 @@ class _Same:
 class SharedAutomaton(ConditionAutomaton):
     """A format, which belongs to no grammar: what one grammar has found out serves all others, in any thread."""
 
-    def __init__(self, program: Program | None, limits: Limits, letters: Letters | None, escapes: Escapes) -> None:
+    def __init__(
+        self, program: Program | None, limits: Limits, letters: CharacterClasses | None, escapes: Escapes
+    ) -> None:
         self._lock = RLock()
         super().__init__(program, limits, letters, escapes)
 
@@ -213,7 +217,7 @@ def _text_automaton(formula: Text, limits: Limits, escapes: Escapes, *, by_lette
 
 def text_program(
     node: Node, limits: Limits, escapes: Escapes, *, by_letters: bool
-) -> tuple[Program | None, Limits, Letters | None, Escapes] | None:
+) -> tuple[Program | None, Limits, CharacterClasses | None, Escapes] | None:
     """What runs a node; None where it tells too many letters apart.
 
     Raises:
@@ -235,7 +239,7 @@ class NamesAutomaton(LazyTable["TrieState | None"]):
     letters = None
 
     def __init__(self, names: Iterable[str], limits: Limits, escapes: Escapes) -> None:
-        self._trie = Trie(names, escapes)
+        self._trie = NameTrie(names, escapes)
         super().__init__(_classes_of_names(self._trie.names, escapes), None, limits)
         if self._trie.names:
             self.start = self._intern(self._trie.start)
@@ -268,9 +272,9 @@ def _classes_of_names(names: Iterable[str], escapes: Escapes) -> ByteClasses:
 class ListedAutomaton(LazyTable[int]):
     """Some strings, by letters; a state is a node of their trie."""
 
-    def __init__(self, names: Iterable[str], letters: Letters, limits: Limits) -> None:
+    def __init__(self, names: Iterable[str], letters: CharacterClasses, limits: Limits) -> None:
         self.letters = letters
-        self._trie = Trie(names, letters.escapes)
+        self._trie = NameTrie(names, letters.escapes)
         self._edges = [{letters.of(code): to for code, to in edges.items()} for edges in self._trie.edges]
         super().__init__(letters.classes, -1, limits)
         if self._trie.names:
@@ -294,7 +298,7 @@ class LengthAutomaton(LazyTable[int]):
     def __init__(self, least: int, most: int | None, limits: Limits, escapes: Escapes) -> None:
         letters = letters_of((), escapes)
         assert letters is not None
-        self.letters: Letters = letters
+        self.letters: CharacterClasses = letters
         self._least, self._most = least, most
         super().__init__(letters.classes, -1, limits)
         if most is None or least <= most:
@@ -304,9 +308,9 @@ class LengthAutomaton(LazyTable[int]):
         """Whether any string may follow."""
         return self._most is None and self._keys[configuration] >= self._least
 
-    def remaining(self, place: int, alphabet: Alphabet = None) -> Remaining:
+    def remaining(self, place: int, alphabet: Alphabet = None) -> LengthBound:
         """A byte for each character at least."""
-        return Remaining(max(self._least - self._keys[place], 0), exact=False) if place else super().remaining(place)
+        return LengthBound(max(self._least - self._keys[place], 0), exact=False) if place else super().remaining(place)
 
     def _is_accepting(self, key: int) -> bool:
         return key >= self._least
@@ -324,7 +328,7 @@ Components: TypeAlias = dict[tuple[Formula, bool], Component | None]
 
 
 def component(
-    formula: Text | Length | Among, limits: Limits, escapes: Escapes, known: Components, *, by_letters: bool
+    formula: Text | Length | EnumValues, limits: Limits, escapes: Escapes, known: Components, *, by_letters: bool
 ) -> Component | None:
     """The automaton of one condition; None where it tells too many letters apart."""
     key = (formula, by_letters)
@@ -333,9 +337,11 @@ def component(
     return known[key]
 
 
-def _make(formula: Text | Length | Among, limits: Limits, escapes: Escapes, *, by_letters: bool) -> Component | None:
+def _make(
+    formula: Text | Length | EnumValues, limits: Limits, escapes: Escapes, *, by_letters: bool
+) -> Component | None:
     match formula:
-        case Among():
+        case EnumValues():
             names = [value for value in formula.values if isinstance(value, str) and not _SURROGATES.search(value)]
             if not by_letters:
                 return NamesAutomaton(names, limits, escapes)

@@ -17,9 +17,9 @@ from engine.automata.byte_automaton import DEAD
 from engine.grammar import EMPTY
 from engine.grammar.simplify import simplify
 from engine.schema_automaton.formula.nodes import (
-    All,
-    Among,
+    And,
     Constant,
+    EnumValues,
     Formula,
     Length,
     Not,
@@ -28,7 +28,7 @@ from engine.schema_automaton.formula.nodes import (
     span_at,
     span_of,
 )
-from engine.schema_automaton.json_encoding.encoded_automaton import Spelled, before
+from engine.schema_automaton.json_encoding.encoded_automaton import EncodedAutomaton, before
 from engine.schema_automaton.json_encoding.encoder import Escapes
 from engine.schema_automaton.json_encoding.length_counter import longest_completion, without_count
 from engine.schema_automaton.solver.plainly_inhabited import is_plainly_inhabited
@@ -41,7 +41,7 @@ from engine.schema_automaton.string_languages.conditions import (
     any_automaton,
     no_automaton,
 )
-from engine.schema_automaton.string_languages.names import Trie, TrieState
+from engine.schema_automaton.string_languages.names import NameTrie, TrieState
 from engine.schema_automaton.string_languages.products import (
     LEAF,
     TextProduct,
@@ -103,12 +103,12 @@ class TextLanguage:
     ) -> None:
         self._formula, self._limits, self.escapes = formula, limits, escapes
         self._components = {} if components is None else components
-        self._automaton: ByBytes | Spelled | None = None
+        self._automaton: ByBytes | EncodedAutomaton | None = None
         # The first state that an automaton interns.
         self.start: int | None = 1 if is_plainly_inhabited(formula) else self.automaton.start or None
 
     @property
-    def automaton(self) -> ByBytes | Spelled:
+    def automaton(self) -> ByBytes | EncodedAutomaton:
         """What runs it."""
         if self._automaton is None:
             self._automaton = self._make()
@@ -117,10 +117,10 @@ class TextLanguage:
     @property
     def listing(self) -> Listing | None:
         """Which strings it lacks, where those are all that is said; otherwise None."""
-        parts = self._formula.items if isinstance(self._formula, All) else (self._formula,)
+        parts = self._formula.items if isinstance(self._formula, And) else (self._formula,)
         names: list[str] = []
         for part in parts:
-            if isinstance(part, Not) and isinstance(part.item, Among):
+            if isinstance(part, Not) and isinstance(part.item, EnumValues):
                 names += (value for value in part.item.values if isinstance(value, str))
             elif part is not EVERY_STRING:
                 return None
@@ -129,7 +129,7 @@ class TextLanguage:
     @property
     def lengths(self) -> tuple[int, int | None] | None:
         """How many characters it asks for, least and most, where that is all that is said; otherwise None."""
-        parts = self._formula.items if isinstance(self._formula, All) else (self._formula,)
+        parts = self._formula.items if isinstance(self._formula, And) else (self._formula,)
         lengths = [part for part in parts if isinstance(part, Length)]
         return _range_of(lengths) if len(lengths) == len(parts) else None
 
@@ -139,7 +139,7 @@ class TextLanguage:
 
         What a pattern counts is one of the lengths, where it may be.
         """
-        parts = self._formula.items if isinstance(self._formula, All) else (self._formula,)
+        parts = self._formula.items if isinstance(self._formula, And) else (self._formula,)
         texts = [part for part in parts if not isinstance(part, Length)]
         lengths = [part for part in parts if isinstance(part, Length)]
         if len(texts) != 1 or not isinstance(texts[0], Text):
@@ -163,7 +163,7 @@ class TextLanguage:
     @property
     def host_names(self) -> str | None:
         """The format of host names that is all that is said, where some of them hold A-labels; otherwise None."""
-        parts = self._formula.items if isinstance(self._formula, All) else (self._formula,)
+        parts = self._formula.items if isinstance(self._formula, And) else (self._formula,)
         texts = [part for part in parts if not _is_length_of_names(part)]
         match texts:
             case [Text(key=("format", str(name)))] if name in DOTS:
@@ -174,7 +174,7 @@ class TextLanguage:
     @property
     def places(self) -> tuple[Span, ...]:
         """Where in the source it is said."""
-        parts = self._formula.items if isinstance(self._formula, All) else (self._formula,)
+        parts = self._formula.items if isinstance(self._formula, And) else (self._formula,)
         return tuple(span_of(part) for part in parts)
 
     @property
@@ -183,11 +183,11 @@ class TextLanguage:
         return self.automaton.classes.of_byte
 
     @property
-    def spelled(self) -> Spelled | None:
+    def spelled(self) -> EncodedAutomaton | None:
         """The automaton over letters, as they are spelled; None where it reads bytes."""
-        return self.automaton if isinstance(self.automaton, Spelled) else None
+        return self.automaton if isinstance(self.automaton, EncodedAutomaton) else None
 
-    def _make(self) -> ByBytes | Spelled:
+    def _make(self) -> ByBytes | EncodedAutomaton:
         if self._formula is EVERY_STRING:
             return any_automaton(self._limits, self.escapes)
         try:
@@ -195,7 +195,9 @@ class TextLanguage:
         except TooManyLettersError:
             made = self._made(by_letters=False)
         if made.letters is not None:
-            return Spelled(made.letters, made, merges=not isinstance(made, TextProduct))  # which tells what is open
+            return EncodedAutomaton(
+                made.letters, made, merges=not isinstance(made, TextProduct)
+            )  # which tells what is open
         assert isinstance(made, ConditionAutomaton | NamesAutomaton | TextProduct)
         return made
 
@@ -213,7 +215,7 @@ class TextLanguage:
     def step(self, state: int, byte: int) -> int | None:
         """The state after a byte."""
         automaton = self.automaton
-        if isinstance(automaton, Spelled):
+        if isinstance(automaton, EncodedAutomaton):
             return automaton.follow(state, byte) or None
         following = int(automaton.rows[state, automaton.classes.of_byte[byte]])
         if following < 0:
@@ -223,7 +225,7 @@ class TextLanguage:
     def row(self, state: int) -> list[int | None]:
         """The state after each byte."""
         automaton = self.automaton
-        if isinstance(automaton, Spelled):
+        if isinstance(automaton, EncodedAutomaton):
             return [following or None for following in automaton.row(state)]
         row = automaton.row(state)
         return [row[each] or None for each in automaton.classes.of_byte]
@@ -246,7 +248,7 @@ class TextLanguage:
     def spans(self, state: int) -> tuple[Span, ...]:
         """Where in the source the match stands."""
         automaton: object = self.automaton
-        if isinstance(automaton, Spelled):
+        if isinstance(automaton, EncodedAutomaton):
             automaton, state = automaton.inner, before(state)
         if isinstance(automaton, TextProduct):
             return automaton.spans(state)
@@ -296,7 +298,7 @@ class EnumLanguage:
     host_names = None
 
     def __init__(self, values: Iterable[str], place: Place, escapes: Escapes) -> None:
-        self.trie = Trie(values, escapes)
+        self.trie = NameTrie(values, escapes)
         self.all = (1 << len(self.trie.names)) - 1
         self.start: TrieState | None = self.trie.start if self.all else None
         self._place = place

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Final, TypeAlias
 
 from engine.schema_automaton.json_encoding.encoder import Escapes, spellings
-from engine.source import turn
+from engine.source import checkpoint
 
 _ONE_BYTE: Final = frozenset(range(0x20, 0x7F)) - set(b'"\\')
 """The characters that may stand for themselves, in a byte."""
@@ -56,7 +56,7 @@ WITHIN_ESCAPES: Final = tuple(within(0, partial) for partial in _ESCAPED)
 """Behind how much of that a state is, to be added to its node."""
 
 
-class Trie:
+class NameTrie:
     """Some strings as a tree of characters.
 
     Attributes:
@@ -84,7 +84,9 @@ class Trie:
             node, bit, shared = 0, 1 << number, 0
             codes = list(map(ord, name))
             if not number % _AT_ONCE or len(codes) > _AT_ONCE:
-                turn(1 + len(codes) + _AT_ONCE * (number // 1_024))  # the bit set of a name is as long as its number
+                checkpoint(
+                    1 + len(codes) + _AT_ONCE * (number // 1_024)
+                )  # the bit set of a name is as long as its number
             for code in codes:
                 following = edges[node].get(code)
                 if following is None:

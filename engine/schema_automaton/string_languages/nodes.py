@@ -5,13 +5,13 @@ What runs is made otherwise, see `products`.
 
 from __future__ import annotations
 
-from engine.grammar import EMPTY, NEVER, Chars, CharSet, Choice, Look, Node, Repeat, Sequence
+from engine.grammar import EMPTY, NEVER, Chars, CharSet, Choice, Lookaround, Node, Repeat, Sequence
 from engine.grammar.charset import EVERY_SCALAR
-from engine.schema_automaton.formula.nodes import All, Among, Constant, Formula, Length, Not, Some, Text
+from engine.schema_automaton.formula.nodes import And, Constant, EnumValues, Formula, Length, Not, Or, Text
 from engine.source import Span
 
 _ANY = Chars(EVERY_SCALAR)
-_END = Look(_ANY, ahead=True, negated=True)
+_END = Lookaround(_ANY, ahead=True, negated=True)
 ANYTHING = Repeat(_ANY, 0, None)
 
 
@@ -24,13 +24,13 @@ def to_node(formula: Formula) -> Node:
             return formula.node
         case Length():
             return Repeat(Chars(EVERY_SCALAR, formula.span), formula.least, formula.most, formula.span)
-        case Among():
+        case EnumValues():
             return Choice(tuple(_literal(value, formula.span) for value in formula.values if isinstance(value, str)))
-        case Some():
+        case Or():
             return Choice(tuple(to_node(item) for item in formula.items))
         case Not():
             return Sequence((_whole(formula.item, negated=True), ANYTHING))
-        case All():
+        case And():
             return _conjunction(formula.items)
         case _:
             raise AssertionError(formula)
@@ -45,7 +45,7 @@ def _conjunction(items: tuple[Formula, ...]) -> Node:
             least = max(least, item.least)
             most = item.most if most is None else most if item.most is None else min(most, item.most)
             span = item.span
-        elif isinstance(item, Text | Some) and body is None:
+        elif isinstance(item, Text | Or) and body is None:
             body = item
         else:
             looks.append(_whole(item.item, negated=True) if isinstance(item, Not) else _whole(item, negated=False))
@@ -60,7 +60,7 @@ def _conjunction(items: tuple[Formula, ...]) -> Node:
 
 
 def _whole(formula: Formula, *, negated: bool) -> Node:
-    return Look(Sequence((to_node(formula), _END)), ahead=True, negated=negated)
+    return Lookaround(Sequence((to_node(formula), _END)), ahead=True, negated=negated)
 
 
 def _literal(value: str, span: Span) -> Node:

@@ -22,14 +22,14 @@ from typing import Any, Final, TypeAlias
 
 from engine.automata.byte_automaton import DEAD, MISS
 from engine.automata.byte_classes import ByteClasses
-from engine.automata.completion import Alphabet, Remaining
+from engine.automata.completion import Alphabet, LengthBound
 from engine.automata.dfa.lazy_table import LazyTable
 from engine.automata.dfa.searched_table import SearchedTable
-from engine.schema_automaton.formula.nodes import All, Among, Constant, Formula, Length, Not, Some, Text, span_of
-from engine.schema_automaton.json_encoding.alphabet import Letters, common_letters
+from engine.schema_automaton.formula.nodes import And, Constant, EnumValues, Formula, Length, Not, Or, Text, span_of
+from engine.schema_automaton.json_encoding.alphabet import CharacterClasses, common_letters
 from engine.schema_automaton.json_encoding.encoder import Escapes
 from engine.schema_automaton.string_languages.conditions import Component, Components, component
-from engine.source import Limits, Span, turn
+from engine.source import Limits, Span, checkpoint
 
 Residual: TypeAlias = Any
 """What is left of a formula: a boolean, or `(LEAF, component, state)`, `(_NOT, it)`, `(_ALL or _SOME, them)`."""
@@ -53,7 +53,7 @@ def begin(
     formulas: list[Formula] = []
     components: list[Component] = []
 
-    def find(part: Text | Length | Among) -> Residual:
+    def find(part: Text | Length | EnumValues) -> Residual:
         automaton = component(part, limits, escapes, known, by_letters=by_letters)
         if automaton is None:
             raise TooManyLettersError
@@ -64,15 +64,15 @@ def begin(
     return _begin(formula, find), components, formulas
 
 
-def _begin(part: Formula, find: Callable[[Text | Length | Among], Residual]) -> Residual:
+def _begin(part: Formula, find: Callable[[Text | Length | EnumValues], Residual]) -> Residual:
     match part:
         case Constant():
             return part.value
         case Not():
             return _negated(_begin(part.item, find))
-        case All() | Some():
-            return _joined(_ALL if isinstance(part, All) else _SOME, [_begin(item, find) for item in part.items])
-        case Text() | Length() | Among():
+        case And() | Or():
+            return _joined(_ALL if isinstance(part, And) else _SOME, [_begin(item, find) for item in part.items])
+        case Text() | Length() | EnumValues():
             return find(part)
         case _:
             raise AssertionError(part)
@@ -108,7 +108,7 @@ class TextProduct(SearchedTable[tuple[int, Residual]]):
         self._every = every
         self._components = components
         self._formulas = formulas
-        self.letters: Letters | None = None
+        self.letters: CharacterClasses | None = None
         if every is None:
             common = common_letters([each.letters for each in components if each.letters is not None])
             if common is None:
@@ -147,13 +147,13 @@ class TextProduct(SearchedTable[tuple[int, Residual]]):
                 todo += residual[1]
         return tuple(sorted(found))
 
-    def remaining(self, place: int, alphabet: Alphabet = None) -> Remaining:
+    def remaining(self, place: int, alphabet: Alphabet = None) -> LengthBound:
         """What the conditions lack at least that have to hold."""
         least = super().remaining(place, alphabet)
         if not least.at_least:
             return least
         lacks = self._lacks(self._keys[place][1], alphabet)
-        return Remaining(None if lacks is None else max(lacks, least.at_least), exact=False)
+        return LengthBound(None if lacks is None else max(lacks, least.at_least), exact=False)
 
     def _lacks(self, residual: Residual, alphabet: Alphabet) -> int | None:
         if isinstance(residual, bool) or residual[0] == _NOT:
@@ -188,7 +188,7 @@ class TextProduct(SearchedTable[tuple[int, Residual]]):
         place, residual = self._keys[state]
         rows = [(0, self._every.row(place))] if self._every is not None else []
         rows += [(number + 1, self._components[number].row(at)) for number, at in dict.fromkeys(_leaves(residual))]
-        turn(1 + (4 + len(self._classes_of) // 8) * len(rows))
+        checkpoint(1 + (4 + len(self._classes_of) // 8) * len(rows))
         alike: dict[tuple[int, ...], list[int]] = {}
         for byte_class, classes in enumerate(self._classes_of):
             alike.setdefault(tuple([row[classes[at]] for at, row in rows]), []).append(byte_class)
@@ -196,7 +196,7 @@ class TextProduct(SearchedTable[tuple[int, Residual]]):
 
     def _step(self, configuration: int, byte_class: int) -> int:
         place, residual = self._keys[configuration]
-        turn(2 + 2 * _size(residual))
+        checkpoint(2 + 2 * _size(residual))
         classes = self._classes_of[byte_class]
         if self._every is not None:
             place = self._every.step(place, classes[0])
@@ -242,7 +242,7 @@ class TextProduct(SearchedTable[tuple[int, Residual]]):
         Most searches end at once; until then, how many conditions do not hold yet is told faster.
         """
         residual = self._keys[configuration][1]
-        turn(1 + _size(residual))
+        checkpoint(1 + _size(residual))
         if order > _SOON:
             return self._distance(residual), order
         conditions = residual[1] if residual is not True and residual[0] == _ALL else (residual,)

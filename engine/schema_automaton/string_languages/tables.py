@@ -27,9 +27,9 @@ import numpy.typing as npt
 
 from engine.automata.byte_automaton import DEAD
 from engine.automata.byte_classes import ByteClasses
-from engine.automata.completion import Alphabet, Remaining
-from engine.schema_automaton.json_encoding.alphabet import Letters, letters_from
-from engine.schema_automaton.json_encoding.class_encoder import spelling_of
+from engine.automata.completion import Alphabet, LengthBound
+from engine.schema_automaton.json_encoding.alphabet import CharacterClasses, letters_from
+from engine.schema_automaton.json_encoding.class_encoder import class_encoding_of
 from engine.schema_automaton.json_encoding.encoder import Escapes
 
 BLOCK: Final = 512
@@ -67,7 +67,7 @@ class TableAutomaton:
     def __init__(self, data: bytes, escapes: Escapes) -> None:
         length = int.from_bytes(data[:4], "little")
         header = json.loads(data[4 : 4 + length])
-        self.letters: Letters = letters_from(tuple(map(tuple, header["segments"])), escapes)
+        self.letters: CharacterClasses = letters_from(tuple(map(tuple, header["segments"])), escapes)
         self.classes: ByteClasses = self.letters.classes
         self.n_classes = len(self.classes)
         self.size: int = header["states"]
@@ -102,16 +102,16 @@ class TableAutomaton:
         """The fewest characters that complete a string from a live state."""
         return self._block(state).characters.item(state % BLOCK)
 
-    def remaining(self, state: int, alphabet: Alphabet = None) -> Remaining:
+    def remaining(self, state: int, alphabet: Alphabet = None) -> LengthBound:
         """What a state lacks."""
         if state == DEAD:
-            return Remaining(None, exact=True)
+            return LengthBound(None, exact=True)
         if alphabet is None:
-            return Remaining(self._block(state).lacks.item(state % BLOCK), exact=True)
+            return LengthBound(self._block(state).lacks.item(state % BLOCK), exact=True)
         lacks = self._lacks.get(alphabet)
         if lacks is None:
             lacks = self._lacks[alphabet] = self._find_lacks(alphabet)
-        return Remaining(None if lacks[state] == np.inf else int(lacks[state]), exact=True)
+        return LengthBound(None if lacks[state] == np.inf else int(lacks[state]), exact=True)
 
     def _block(self, state: int) -> _Block:
         number = state // BLOCK
@@ -128,7 +128,7 @@ class TableAutomaton:
         rows = np.concatenate([rows for rows, _, _ in unpacked])
         accepting = np.concatenate([lacks for _, lacks, _ in unpacked]) == 0
         accepting[DEAD] = False
-        return shortest(rows, accepting, spelling_of(self.letters).costs(alphabet)[0])
+        return shortest(rows, accepting, class_encoding_of(self.letters).costs(alphabet)[0])
 
 
 def shortest(
@@ -170,7 +170,7 @@ def unpack(
     return columns[:-2].T, columns[-2], columns[-1]
 
 
-def write(rows: Targets, lacks: Targets, characters: Targets, *, letters: Letters, digest: str) -> bytes:
+def write(rows: Targets, lacks: Targets, characters: Targets, *, letters: CharacterClasses, digest: str) -> bytes:
     """The file of a table."""
     blocks = [pack(*(each[at : at + BLOCK] for each in (rows, lacks, characters))) for at in range(0, len(rows), BLOCK)]
     header = {

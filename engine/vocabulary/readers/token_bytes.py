@@ -63,7 +63,7 @@ def is_byte_level(document: Part) -> bool:
     return any(part.get("type").value == "ByteLevel" for part in parts)
 
 
-def spelling(document: Part) -> Spell:
+def token_bytes_reader(document: Part) -> Spell:
     """How a `tokenizer.json` spells one token.
 
     Raises:

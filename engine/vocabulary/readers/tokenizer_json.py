@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.vocabulary.readers.document import Part, by_id, encoded, highest_id
-from engine.vocabulary.readers.token_bytes import is_byte_level, spelling
+from engine.vocabulary.readers.token_bytes import is_byte_level, token_bytes_reader
 from engine.vocabulary.readers.token_table import TokenTable
 
 
@@ -58,7 +58,7 @@ def _pieces(model: Part) -> tuple[dict[int, str], int | None]:
 
 
 def _table(document: Part, pieces: Mapping[int, str], unknown: int | None) -> TokenTable:
-    spell, literal = spelling(document), is_byte_level(document)
+    spell, literal = token_bytes_reader(document), is_byte_level(document)
     texts = {index: spell(piece) for index, piece in pieces.items()}
     special: dict[int, str] = {}
     for index, (content, is_special) in _added(document, len(pieces)).items():

@@ -22,7 +22,7 @@ from app.document.grammar_file import read as read_grammar
 from app.settings import Preferences, Settings
 from app.storage import read_limited, set_aside
 from engine.decoding.pipeline_settings import PipelineSettings
-from engine.decoding.values import Chat, FormerBranch
+from engine.decoding.values import ArchivedBranch, Chat
 from engine.diagnosis.test_strings.values import ExpectedText
 
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "400"))
@@ -36,7 +36,7 @@ DOCUMENT = DocumentFile(
     prompt=Chat((("user", "hello"),), "{"),
     pipeline=PipelineSettings(suppress=("c",)),
     trace=TRACE,
-    former=(FormerBranch("Letters", "prompt", tuple(node.step for node in TRACE.nodes)),),
+    former=(ArchivedBranch("Letters", "prompt", tuple(node.step for node in TRACE.nodes)),),
     test_strings=(ExpectedText("x"), "y"),
 )
 PREFERENCES = Preferences(theme="dark", recent=["/a.turnstile"], geometry=b"\0\1", splitters={"wide": b"\1"})
@@ -146,7 +146,7 @@ def grammar(path: Path) -> object:
 
 READERS: dict[str, tuple[Callable[[Path], object], bytes]] = {
     "preferences.json": (preferences, msgspec.json.encode(PREFERENCES)),
-    "session.json": (session, msgspec.json.encode(last.Last("/a", 1.0, DOCUMENT))),
+    "session.json": (session, msgspec.json.encode(last.LastDocument("/a", 1.0, DOCUMENT))),
     "left.autosave": (autosave, msgspec.json.encode(Saved("/a", 1.0, DOCUMENT))),
     "work.turnstile": (document, file.encode(DOCUMENT)),
     "schema.json": (grammar, b'{"type": "object"}:1'),

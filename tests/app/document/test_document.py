@@ -12,7 +12,7 @@ from PySide6.QtCore import QTimer
 from app.document import Autosave, Document, DocumentError, DocumentFile, GrammarPart, Saved
 from app.document.autosave import _Encoder
 from engine.decoding.pipeline_settings import PipelineSettings
-from engine.decoding.values import FormerBranch, SamplerSettings, Trace
+from engine.decoding.values import ArchivedBranch, SamplerSettings, Trace
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def test_a_budget_is_part_of_the_document(document):
 
 
 def test_the_latest_few_former_branches_are_kept_each_once(document):
-    branches = [FormerBranch("Letters", str(i), ()) for i in range(10)]
+    branches = [ArchivedBranch("Letters", str(i), ()) for i in range(10)]
     for branch in [*branches, branches[5]]:
         document.add_former(branch)
     assert [branch.prompt for branch in document.content.former] == list("59876432")
@@ -246,7 +246,7 @@ def test_steps_are_encoded_once_and_read_back_the_same(autosave, tmp_path):
     encoder = _Encoder()
     for length in (0, 1, 255, 256, 257, 512, 700, 300, 0):
         nodes = steps[:length]
-        former = (FormerBranch("model", "prompt", tuple(node.step for node in nodes)),)
+        former = (ArchivedBranch("model", "prompt", tuple(node.step for node in nodes)),)
         path = tuple(range(length))
         content = DocumentFile(trace=Trace(nodes, path, path[-1] if path else None, frozenset(path[:2])), former=former)
         saved = Saved("/a/ü", 12.5, content, "SIGTERM")

@@ -14,7 +14,7 @@ from engine.decoding.pipeline_settings import (
     TableSettings,
     ZoneSettings,
 )
-from engine.decoding.values import Chat, FormerBranch, SamplerSettings, Step, Trace, TraceNode
+from engine.decoding.values import ArchivedBranch, Chat, SamplerSettings, Step, Trace, TraceNode
 from engine.diagnosis.test_strings.values import ExpectedText
 
 
@@ -29,7 +29,7 @@ FULL = DocumentFile(
     prompt=Chat((("user", "hello"),), "Sure"),
     sampler=SamplerSettings(temperature=0.5, top_k=3, seed=9),
     max_tokens=12,
-    former=(FormerBranch("Records", "hi", (step(5, b"\xff"),)), FormerBranch("x", Chat((("user", "hi"),)), ())),
+    former=(ArchivedBranch("Records", "hi", (step(5, b"\xff"),)), ArchivedBranch("x", Chat((("user", "hi"),)), ())),
     trace=Trace(
         (TraceNode(1, None, step(5, b"\xff\x00")), TraceNode(2, 1, step(6, None)), TraceNode(3, 1, step(7, b"x"))),
         (1, 3),

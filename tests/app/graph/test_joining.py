@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.graph.match.state_matching import joined
+from app.graph.match.state_matching import match_states
 from engine.compile import compile_grammar
 
 
@@ -22,7 +22,7 @@ def dfa(pattern: str):
 )
 def test_states_are_joined_by_the_texts_that_lead_to_them(before, after):
     old, new = dfa(before), dfa(after)
-    found = joined(old, new)
+    found = match_states(old, new)
     assert len(found) == len(set(found.values())) >= len(old.states) - 2
     for text in (b"r", b"re", b"gree", b"bl", b"y", b"may", b"A", b"A:", b"A: a"):
         if (state := new.run(text)) is not None:
@@ -30,8 +30,8 @@ def test_states_are_joined_by_the_texts_that_lead_to_them(before, after):
 
 
 def test_of_another_language_only_the_start_is_the_same():
-    assert joined(dfa("abc"), dfa("xyz")) == {dfa("xyz").start: dfa("abc").start}
+    assert match_states(dfa("abc"), dfa("xyz")) == {dfa("xyz").start: dfa("abc").start}
 
 
 def test_nothing_is_joined_to_what_has_no_states():
-    assert joined(dfa("(?!)"), dfa("a")) == joined(dfa("a"), dfa("(?!)")) == {}
+    assert match_states(dfa("(?!)"), dfa("a")) == match_states(dfa("a"), dfa("(?!)")) == {}

@@ -17,7 +17,7 @@ from app.graph.labelling import MARK, place_labels
 from app.graph.layout.types import METHODS, LayoutAnswer, LayoutRequest, Placement, lay_out
 from app.graph.match.folding import fold
 from app.panes.automaton.drawing import Automaton, Drawing
-from app.panes.automaton.view_state import View
+from app.panes.automaton.view_state import ViewState
 from engine.compile import compile_grammar
 
 NUMBER = r"-?([0-9]|[1-9][0-9]{0,15})(\.[0-9]+)?([eE][-+]?[0-9][1-9]{0,15})?"  # as in llama.cpp's json.gbnf
@@ -46,7 +46,7 @@ PATTERNS = {
 }
 
 
-def drawing(pattern: str, view: View) -> Drawing:
+def drawing(pattern: str, view: ViewState) -> Drawing:
     grammar = compile_grammar("regex", pattern)
     dfa = grammar.materialise()
     return Automaton(Chart(dfa, fold(dfa)), 1, None, grammar.source).draw(frozenset(), view)
@@ -88,7 +88,7 @@ def drawn_labels(scene: AutomatonScene) -> dict[tuple[int, int], QRectF]:
 @pytest.mark.parametrize("downwards", [False, True], ids=["right", "down"])
 @pytest.mark.parametrize("name", PATTERNS)
 def test_a_label_is_read_as_that_of_its_own_edge(qapp, name, downwards, method):
-    shown = drawing(PATTERNS[name], View(draws_all=True, downwards=downwards, method=method))
+    shown = drawing(PATTERNS[name], ViewState(draws_all=True, downwards=downwards, method=method))
     answer = lay_out(shown.request)
     scene = AutomatonScene()
     scene.show_picture(shown.picture, shown.request, answer)
@@ -113,12 +113,12 @@ def test_a_label_is_read_as_that_of_its_own_edge(qapp, name, downwards, method):
 @pytest.mark.parametrize("name", PATTERNS)
 def test_nearly_all_labels_are_written(qapp, name):
     """A layout that leaves room for labels is not spoiled by marks."""
-    answer = lay_out(drawing(PATTERNS[name], View(draws_all=True)).request)
+    answer = lay_out(drawing(PATTERNS[name], ViewState(draws_all=True)).request)
     assert len(answer.marks) <= 0.1 * len(answer.label_positions)
 
 
 def test_what_the_layout_got_right_stays_where_it_is(qapp):
-    shown = drawing(r"[A-Z]+: [a-z]+\n", View(draws_all=True))
+    shown = drawing(r"[A-Z]+: [a-z]+\n", ViewState(draws_all=True))
     placed = Placement({}, {}, {})
     answer = lay_out(shown.request)
     placed = Placement(answer.positions, answer.curves, answer.label_positions)
@@ -154,7 +154,7 @@ def test_a_layout_of_many_labels_is_bounded():
 
 
 def test_a_mark_shows_its_label_when_it_is_pointed_at(qapp):
-    shown = drawing(PATTERNS["number"], View(draws_all=True, method="layered"))
+    shown = drawing(PATTERNS["number"], ViewState(draws_all=True, method="layered"))
     answer = lay_out(shown.request)
     assert answer.marks
     key = min(answer.marks)
@@ -173,7 +173,7 @@ def test_a_mark_shows_its_label_when_it_is_pointed_at(qapp):
 
 
 def test_badges_cover_nothing(qapp):
-    shown = drawing(PATTERNS["fan-out"], View(draws_all=True))
+    shown = drawing(PATTERNS["fan-out"], ViewState(draws_all=True))
     answer = lay_out(shown.request)
     scene = AutomatonScene()
     scene.show_picture(shown.picture, shown.request, answer)

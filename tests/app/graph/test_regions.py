@@ -7,7 +7,7 @@ import pickle
 import pytest
 
 from app.graph.match.folding import fold
-from app.graph.match.regions import FOLDED_BEYOND, MOST_REGIONS, Regions, regions_of
+from app.graph.match.regions import FOLDED_BEYOND, MOST_REGIONS, AutomatonRegions, regions_of
 from engine.compile import compile_grammar
 
 RECORD = r'\{"name": "[A-Z][a-z]{1,15}", "age": ([1-9]|[1-9][0-9]|1[01][0-9]), "mail": "[a-z]{1,20}@[a-z]{1,20}"\}'
@@ -25,7 +25,7 @@ PATTERNS = (
 )
 
 
-def regions(pattern: str) -> Regions:
+def regions(pattern: str) -> AutomatonRegions:
     grammar = compile_grammar("regex", pattern)
     dfa = grammar.materialise()
     assert grammar.grammar is not None

@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtGui import QImage
 from pytestqt.qtbot import QtBot
 
-from app.graph.draw.diagram import picture_of, request_of
+from app.graph.draw.diagram import diagram_of, request_of
 from app.graph.draw.image_files import dot_of, save
 from app.graph.draw.scene import AutomatonScene
 from app.graph.layout.types import lay_out
@@ -24,7 +24,7 @@ def scene(qtbot: QtBot) -> AutomatonScene:
     dfa = compile_grammar("regex", 'a"b{20}').materialise()
     excerpt = Surroundings(dfa).around([1])
     accepting = frozenset(state.id for state in dfa.states if state.accepting)
-    picture = picture_of(excerpt, start=0, accepting=accepting, label_of_edge=lambda edge: chr(edge.ranges[0][0]))
+    picture = diagram_of(excerpt, start=0, accepting=accepting, label_of_edge=lambda edge: chr(edge.ranges[0][0]))
     request = request_of(picture, 1)
     scene = AutomatonScene()
     scene.show_picture(picture, request, lay_out(request))

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import QPointF, QRectF
 from pytestqt.qtbot import QtBot
 
-from app.graph.draw.diagram import Picture, picture_of, request_of, written
+from app.graph.draw.diagram import Diagram, diagram_of, request_of, written
 from app.graph.draw.scene import LABELS_FROM_ZOOM, AutomatonScene
 from app.graph.layout.types import LayoutRequest, lay_out
 from app.graph.match.neighbourhood import Surroundings
@@ -23,11 +23,11 @@ def dfa_of(count: int) -> ByteDfa:
     return ByteDfa(0, states, tuple(sorted([*edges, *loops], key=lambda edge: (edge.source, edge.target))))
 
 
-def drawn(count: int = 4) -> tuple[AutomatonScene, Picture, LayoutRequest]:
+def drawn(count: int = 4) -> tuple[AutomatonScene, Diagram, LayoutRequest]:
     dfa = dfa_of(count)
     accepting = frozenset(state.id for state in dfa.states if state.accepting)
     excerpt = Surroundings(dfa).whole()
-    picture = picture_of(excerpt, start=0, accepting=accepting, label_of_edge=lambda edge: f"{edge.target} label")
+    picture = diagram_of(excerpt, start=0, accepting=accepting, label_of_edge=lambda edge: f"{edge.target} label")
     request = request_of(picture, 1)
     scene = AutomatonScene()
     scene.show_picture(picture, request, lay_out(request))
@@ -137,7 +137,7 @@ def test_greying_keeps_the_shapes(qtbot: QtBot) -> None:
 
 
 def test_an_empty_automaton_is_drawn_as_nothing(qtbot: QtBot) -> None:
-    picture = picture_of(
+    picture = diagram_of(
         Surroundings(ByteDfa(None, (), ())).whole(), start=None, accepting=frozenset(), label_of_edge=lambda _: ""
     )
     request = request_of(picture, 1)

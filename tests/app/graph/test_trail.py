@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.graph.match.folding import fold
-from app.graph.match.path import Trail, between, edges_of, shortest_text
+from app.graph.match.path import PathTracker, between, edges_of, shortest_text
 from engine.automata.dfa.dfa import ByteDfa
 from engine.compile import compile_grammar
 
@@ -29,7 +29,7 @@ def anew(dfa: ByteDfa, text: bytes) -> list[int]:
 
 @given(st.lists(st.binary(max_size=6) | st.text("abcéx", max_size=6).map(str.encode), max_size=8))
 def test_a_trail_remembers_only_what_is_still_so(texts: list[bytes]) -> None:
-    trail = Trail(DFA)
+    trail = PathTracker(DFA)
     for text in texts:
         assert list(trail.follow(text)) == anew(DFA, text)
 

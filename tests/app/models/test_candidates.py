@@ -2,7 +2,7 @@ import pytest
 from decode_views import CANDIDATES, candidate
 from PySide6.QtCore import QPersistentModelIndex, Qt
 
-from app.models.candidates import CandidateModel, Column
+from app.models.candidates import CandidateColumn, CandidateModel
 
 DESCENDING = Qt.SortOrder.DescendingOrder
 
@@ -25,7 +25,7 @@ def text(model, row, column):
 @pytest.mark.usefixtures("qapp")
 def test_qt_finds_no_fault(model, qtmodeltester):
     qtmodeltester.check(model)
-    model.sort(Column.RANK)
+    model.sort(CandidateColumn.RANK)
     model.set_allowed_only(True)
     qtmodeltester.check(model)
     model.show_candidates(())
@@ -45,11 +45,11 @@ def test_equal_weights_keep_the_order_of_the_model(qapp):
 @pytest.mark.parametrize(
     ("column", "order", "first"),
     [
-        (Column.RANK, Qt.SortOrder.AscendingOrder, 10),
-        (Column.ID, DESCENDING, 13),
-        (Column.CHANGE, DESCENDING, 11),
-        (Column.STATE, DESCENDING, 11),
-        (Column.TOKEN, DESCENDING, 12),
+        (CandidateColumn.RANK, Qt.SortOrder.AscendingOrder, 10),
+        (CandidateColumn.ID, DESCENDING, 13),
+        (CandidateColumn.CHANGE, DESCENDING, 11),
+        (CandidateColumn.STATE, DESCENDING, 11),
+        (CandidateColumn.TOKEN, DESCENDING, 12),
     ],
 )
 def test_every_column_sorts(model, column, order, first):
@@ -60,7 +60,7 @@ def test_every_column_sorts(model, column, order, first):
 def test_states_sort_by_their_numbers_and_follow_the_drawing(qapp):
     model = CandidateModel()
     model.show_candidates([candidate(i, b"a", 0.1, rank=i + 1, allowed=i != 4) for i in range(5)])
-    model.sort(Column.STATE, Qt.SortOrder.AscendingOrder)
+    model.sort(CandidateColumn.STATE, Qt.SortOrder.AscendingOrder)
     assert ids(model) == [4, 3, 2, 1, 0]  # none is drawn
     names = {0: "10", 1: "9", 2: "10"}
     model.set_states(lambda one: names.get(one.token_id))
@@ -68,8 +68,8 @@ def test_states_sort_by_their_numbers_and_follow_the_drawing(qapp):
 
 
 def test_sorting_keeps_what_is_selected(model):
-    kept = QPersistentModelIndex(model.index(0, Column.TOKEN))
-    model.sort(Column.RANK)
+    kept = QPersistentModelIndex(model.index(0, CandidateColumn.TOKEN))
+    model.sort(CandidateColumn.RANK)
     assert model.candidate(kept.row()).token_id == 11
     assert kept.row() == 1
 
@@ -83,9 +83,9 @@ def test_forbidden_ones_can_be_left_out(model):
 
 def test_what_the_cells_say(model):
     model.set_states(lambda candidate: {11: "4"}.get(candidate.token_id))
-    assert [text(model, 0, column) for column in Column] == ["2", "{", "11", "30.00% → 60.00%", "+30.0", "4"]
-    assert [text(model, 1, column) for column in Column] == ["1", "Sure", "10", "40.00% → –", "−40.0", "–"]
-    assert text(model, 2, Column.STATE) == "…"
+    assert [text(model, 0, column) for column in CandidateColumn] == ["2", "{", "11", "30.00% → 60.00%", "+30.0", "4"]
+    assert [text(model, 1, column) for column in CandidateColumn] == ["1", "Sure", "10", "40.00% → –", "−40.0", "–"]
+    assert text(model, 2, CandidateColumn.STATE) == "…"
     assert "not allow" in model.index(1, 0).data(Qt.ItemDataRole.ToolTipRole)
     assert model.index(1, 2).data(Qt.ItemDataRole.AccessibleDescriptionRole) == "not allowed"
     told = [model.index(1, column).data(Qt.ItemDataRole.AccessibleDescriptionRole) for column in (0, 1)]
@@ -96,7 +96,7 @@ def test_what_the_cells_say(model):
 def test_an_allowed_end_leads_to_the_end(qapp):
     model = CandidateModel()
     model.show_candidates([candidate(0, None, 0.1, name="<|end|>", is_eos=True)])
-    assert text(model, 0, Column.STATE) == "end"
+    assert text(model, 0, CandidateColumn.STATE) == "end"
 
 
 def test_a_bar_is_filled_by_the_largest_probability_of_the_step(model):

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel
 
-from app.widgets.lazy import Late, LateTabs
+from app.widgets.lazy import Lazy, LazyTabs
 
 
 class Maker:
@@ -23,11 +23,11 @@ def maker():
 
 @pytest.fixture
 def tabs(qtbot, maker):
-    tabs = LateTabs()
+    tabs = LazyTabs()
     qtbot.addWidget(tabs)
-    tabs.late = Late(maker)
+    tabs.late = Lazy(maker)
     tabs.addTab(QLabel("early"), "Early")
-    tabs.add_late(tabs.late, "Late")
+    tabs.add_late(tabs.late, "Lazy")
     tabs.addTab(QLabel("last"), "Last")
     tabs.show()
     return tabs
@@ -40,7 +40,7 @@ def titles(tabs):
 def test_nothing_is_built_that_nobody_looks_at(tabs, maker):
     tabs.setCurrentIndex(2)
     assert maker.made == []
-    assert titles(tabs) == ["Early", "Late", "Last"]
+    assert titles(tabs) == ["Early", "Lazy", "Last"]
 
 
 def test_a_click_on_the_tab_builds_its_page_once(qtbot, tabs, maker):
@@ -49,7 +49,7 @@ def test_a_click_on_the_tab_builds_its_page_once(qtbot, tabs, maker):
     assert len(maker.made) == 1
     assert tabs.currentWidget() is maker.made[0]
     assert maker.made[0].isVisible()
-    assert titles(tabs) == ["Early", "Late", "Last"]
+    assert titles(tabs) == ["Early", "Lazy", "Last"]
 
 
 def test_who_asks_for_it_builds_it_behind_the_page_that_is_shown(tabs, maker):
@@ -66,22 +66,22 @@ def test_a_title_that_changed_meanwhile_stays(tabs):
 
 
 def test_a_page_that_is_there_already_is_just_a_page(qtbot, maker):
-    tabs, page = LateTabs(), Late(maker)
+    tabs, page = LazyTabs(), Lazy(maker)
     qtbot.addWidget(tabs)
     page.get()
-    tabs.add_late(page, "Late")
+    tabs.add_late(page, "Lazy")
     assert tabs.widget(0) is maker.made[0]
 
 
 def test_the_first_page_is_seen_at_once(qtbot, maker):
-    tabs = LateTabs()
+    tabs = LazyTabs()
     qtbot.addWidget(tabs)
-    tabs.add_late(Late(maker), "Late")
+    tabs.add_late(Lazy(maker), "Lazy")
     assert tabs.widget(0) is maker.made[0]
 
 
 def test_who_waits_for_it_is_handed_it(maker):
-    page, taken = Late(maker), []
+    page, taken = Lazy(maker), []
     page.when_built(taken.append)
     assert taken == []
     page.get()

@@ -3,7 +3,7 @@
 import json
 
 from app.panes.generation.schema_parts import LONGEST, MOST_PARTS, schema_parts
-from engine.decoding.debugging.schema_locations import SchemaPlaces
+from engine.decoding.debugging.schema_locations import SchemaLocations
 
 SCHEMA = {
     "properties": {
@@ -27,7 +27,7 @@ def test_parts_are_listed_in_the_texts_order():
 
 
 def test_the_names_are_those_that_a_run_is_told_of():
-    places = SchemaPlaces(json.dumps(SCHEMA))
+    places = SchemaLocations(json.dumps(SCHEMA))
     told = {*places.of(("a/b",)), *places.of(("a/b", 0)), *places.of(("c",))}
     assert told == set(schema_parts(json.dumps(SCHEMA)))
 

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
-from app.widgets.stable_widget import Steady
+from app.widgets.stable_widget import StableWidget
 
 
 class Requests(QObject):
@@ -24,7 +24,7 @@ class Requests(QObject):
 def shown(qtbot):
     window, label = QWidget(), QLabel("one")
     label.setWordWrap(True)
-    steady = Steady.around(label)
+    steady = StableWidget.around(label)
     layout = QVBoxLayout(window)
     layout.addWidget(steady)
     layout.addStretch()
@@ -55,7 +55,7 @@ def test_a_text_that_needs_more_lines_gets_them(shown, qtbot):
 
 
 def test_what_takes_what_is_left_asks_for_no_width(qtbot):
-    steady = Steady(takes_what_is_left=True)
+    steady = StableWidget(takes_what_is_left=True)
     qtbot.addWidget(steady)
     QVBoxLayout(steady.inner).addWidget(QLabel("a long line"))
     assert steady.minimumSizeHint().width() == 0

@@ -6,7 +6,7 @@ import pytest
 from model_doubles import decode_handler
 
 from app.document import Autosave, Document, DocumentFile, GrammarPart, ModelPart
-from app.session import Groups, Session
+from app.session import Session, WorkerPool
 from app.workers.decode_messages import Force, Restart, Take
 from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind
 from engine.decoding.debugging.run_until import Goal, RunUntil
@@ -18,7 +18,7 @@ GBNF = 'root ::= "(" word ")" tail\nword ::= [ab]{3} more\nmore ::= "c" [x]\ntai
 
 @pytest.fixture
 def session(workers, qtbot, tmp_path):
-    session = Session(Document(Autosave(tmp_path / "autosave")), Groups(decode_handler=decode_handler))
+    session = Session(Document(Autosave(tmp_path / "autosave")), WorkerPool(decode_handler=decode_handler))
     session.start()
     yield session
     session.close()

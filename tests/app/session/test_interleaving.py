@@ -8,7 +8,7 @@ import pytest
 from model_doubles import decode_handler
 
 from app.document import Autosave, Document, DocumentFile, GrammarPart, ModelPart
-from app.session import Groups, Session
+from app.session import Session, WorkerPool
 from app.session.decoding import _STOPPED_BY
 from app.workers import decode_messages, forced_messages
 from app.workers.compile_messages import CompileRequest
@@ -22,6 +22,7 @@ from app.workers.decode_messages import (
     OpenModel,
     Restart,
     RestoreTrace,
+    RunBaseline,
     SampleMany,
     SetBudget,
     SetGrammar,
@@ -32,7 +33,6 @@ from app.workers.decode_messages import (
     Take,
     TokensRequest,
     Why,
-    WriteTwin,
 )
 from app.workers.forced_messages import CompareSpellings, FindForced, FindForcedHere, ListIndex, MeasureStrategies
 from app.workers.replaying import AssessOutput, OpenOutput, ReplayQuestion
@@ -62,14 +62,14 @@ ENDS = {
     SetPrompt: lambda session: session.decoding.set_prompt("another"),
     SetPipeline: lambda session: session.decoding.set_pipeline(PipelineSettings(budget=True)),
     SampleMany: lambda session: session.decoding.sample_many(1),
-    WriteTwin: lambda session: session.debugging.write_twin(),
+    RunBaseline: lambda session: session.debugging.write_twin(),
     MeasureStrategies: lambda session: session.decoding.stop_for(MeasureStrategies),
 }
 
 
 @pytest.fixture
 def ready(workers, qtbot, tmp_path):
-    session = Session(Document(Autosave(tmp_path / "autosave")), Groups(decode_handler=decode_handler))
+    session = Session(Document(Autosave(tmp_path / "autosave")), WorkerPool(decode_handler=decode_handler))
     session.start()
     grammar, sampler = GrammarPart(text=f"[ab]{{{LENGTH}}}"), SamplerSettings(seed=3)
     session.document.replace(

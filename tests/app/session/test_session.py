@@ -8,9 +8,9 @@ from model_doubles import decode_handler, letters
 from app.document import Autosave, Document, DocumentFile, GrammarPart, ModelPart
 from app.graph.layout.types import LayoutRequest
 from app.jobs import group
-from app.session import Groups, Session
+from app.session import Session, WorkerPool
 from app.workers.decode_messages import Back, Begin, Lookup, StepOnce, Take
-from app.workers.export_messages import ExportTold
+from app.workers.export_messages import ExportOptionsMessage
 from engine import compile_grammar
 from engine.decoding.generate import generate
 from engine.decoding.pipeline_settings import PipelineSettings
@@ -24,7 +24,7 @@ A, B = ord("a") - 0x20, ord("b") - 0x20
 @pytest.fixture
 def session(workers, qtbot, tmp_path):
     document = Document(Autosave(tmp_path / "autosave"))
-    session = Session(document, Groups(decode_handler=decode_handler))
+    session = Session(document, WorkerPool(decode_handler=decode_handler))
     yield session
     session.close()
 
@@ -318,11 +318,11 @@ def test_cancelled_seeds_say_that_no_more_will_come(ready, qtbot):
 
 def test_exports_come_from_the_last_good_grammar(ready, qtbot):
     with qtbot.waitSignal(ready.compiling.exported) as graph:
-        ready.compiling.export("dot", "", ExportTold(), 1)
+        ready.compiling.export("dot", "", ExportOptionsMessage(), 1)
     with qtbot.waitSignal(ready.decoding.exported) as index:
-        ready.decoding.export("json", "", ExportTold(), 2)
+        ready.decoding.export("json", "", ExportOptionsMessage(), 2)
     with qtbot.waitSignal(ready.compiling.exports_listed) as listed:
-        ready.compiling.list_exports(ExportTold(), has_model=True)
+        ready.compiling.list_exports(ExportOptionsMessage(), has_model=True)
     assert (graph.args[0].number, index.args[0].number) == (1, 2)
     assert {"dot", "json", "vllm"} <= {entry.name for entry in listed.args[0].entries if not entry.refusal}
     assert "digraph" in graph.args[0].preview

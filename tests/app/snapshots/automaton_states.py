@@ -10,10 +10,10 @@ from app.graph.match.folding import fold
 from app.graph.match.regions import regions_of
 from app.graph.rules import charts_of
 from app.panes.automaton import AutomatonPane
-from app.workers.compile_messages import StandingAnswer
+from app.workers.compile_messages import StackAnswer
 from app.workers.decode_messages import TokensAnswer, TokensRequest, TokensTo
-from app.workers.stack_report import standing
-from engine.automata.rtn.rule_tracker import RuleMatch
+from app.workers.stack_report import stack_report
+from engine.automata.rtn.rule_tracker import RuleTracker
 from engine.compile import compile_grammar
 from engine.diagnosis.test_strings.coverage import coverage, one_rule, uses_of
 from engine.source import Span
@@ -40,10 +40,10 @@ def rules(text: str, output: bytes, *, live: bool = False, stacks: bool = False,
     automata = grammar.rule_automata()
     made.show_dfa(grammar.neighbourhood(output), 1, None, grammar.source, None, charts_of(automata))
     made.show_too_large("Recursive grammar: drawn around the live state")
-    places = RuleMatch(automata).places(output)
+    places = RuleTracker(automata).places(output)
     made.set_live([0], places, output)
-    open_, more = standing(grammar, output)
-    made.show_standing(StandingAnswer(1, output, open_, more, places))
+    open_, more = stack_report(grammar, output)
+    made.show_standing(StackAnswer(1, output, open_, more, places))
     if live:
         made.levels.live_button.click()
     if stacks:

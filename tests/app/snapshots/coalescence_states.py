@@ -6,7 +6,7 @@ from coalescence_answers import FORCED
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
-from app.panes.forced import CoalescencePane
+from app.panes.forced import ForcedPane
 from app.panes.forced.pane import Page
 from app.workers.forced_messages import (
     CompareSpellings,
@@ -39,9 +39,9 @@ INDEX = IndexAnswer(
 )
 
 
-def pane(page: Page = Page.RUNS) -> CoalescencePane:
+def pane(page: Page = Page.RUNS) -> ForcedPane:
     """The pane with a page open."""
-    made = CoalescencePane()
+    made = ForcedPane()
     shown(made, 1000, 260)
     made.switches.button(page).click()
     return made

@@ -14,22 +14,22 @@ from app.actions.declarations import MENUS
 from app.dialogs.export_dialog import ExportDialog
 from app.dialogs.gallery_dialog import GalleryDialog
 from app.dialogs.keys_dialog import KeysDialog
-from app.dialogs.notation_dialog import NotationDialog, Way
+from app.dialogs.notation_dialog import ConversionChoice, NotationDialog
 from app.dialogs.palette import CommandPalette
 from app.dialogs.replay_dialog import ReplayDialog
 from app.document import GrammarPart
-from app.session import Alarm
+from app.session import Notification
 from app.window.banner import BannerStack
 from app.window.status import StatusLine
 from app.window.toolbar import Toolbar
 from app.workers.compile_messages import CompileRequest
 from app.workers.convert_messages import ConvertAnswer, ConvertRequest, ReadAnswer, ReadRequest
 from app.workers.converting import convert, read
-from app.workers.export_messages import ExportAnswer, ExportList, ExportRequest, ExportTold, ListExports
+from app.workers.export_messages import ExportAnswer, ExportList, ExportOptionsMessage, ExportRequest, ListExports
 from app.workers.exporting import export, list_exports
 from app.workers.replaying import ReplayAnswer, ReplayQuestion
 from engine.compile import CompileOptions, compile_grammar
-from engine.diagnosis.verdicts.replay import Whose, replay_text
+from engine.diagnosis.verdicts.replay import TokenSource, replay_text
 from engine.source import CancelToken
 from engine.vocabulary import Vocabulary
 from tests.app.snapshots.making import GBNF, POLL_MS, SCHEMA, State, pictured, settled, shown
@@ -48,11 +48,11 @@ class _Asked(QObject):
         dialog.list_wanted.connect(self._list)
         dialog.wanted.connect(self._export)
 
-    def _list(self, told: ExportTold) -> None:
+    def _list(self, told: ExportOptionsMessage) -> None:
         found = list_exports(ListExports(self._request, told, has_model=True), self._compiled, CancelToken())
         self._dialog.show_list(found)
 
-    def _export(self, target: str, path: str, told: ExportTold, number: int, _needs_model: bool) -> None:
+    def _export(self, target: str, path: str, told: ExportOptionsMessage, number: int, _needs_model: bool) -> None:
         request = ExportRequest(self._request, target, "", told, number)
         answer = export(request, self._compiled, _VOCABULARY, CancelToken())
         if path:
@@ -83,7 +83,7 @@ def no_exports() -> QWidget:
 
 
 def other_notation(
-    target: str, way: Way = Way.CONVERT, *, text: str = SCHEMA, notation: str = "json_schema"
+    target: str, way: ConversionChoice = ConversionChoice.CONVERT, *, text: str = SCHEMA, notation: str = "json_schema"
 ) -> QWidget:
     """What becomes of a text in another notation."""
     examples = {"GBNF": GrammarPart("gbnf", GBNF), "Regex · Python": GrammarPart("regex", "[0-9]{4}")}
@@ -115,7 +115,7 @@ def checked(output: str, *, budget: int = 0, finish: str = "", error: str = "") 
 
     def answer(question: ReplayQuestion) -> None:
         grammar = compile_grammar("json_schema", SCHEMA)
-        found = replay_text(grammar, output.encode(), Whose(_VOCABULARY), budget=question.budget, finish=finish)
+        found = replay_text(grammar, output.encode(), TokenSource(_VOCABULARY), budget=question.budget, finish=finish)
         dialog.show_answer(ReplayAnswer(question, error=error) if error else ReplayAnswer(question, found, "A model"))
 
     dialog.checked.connect(answer)
@@ -160,17 +160,17 @@ def alarm(severity: str) -> QWidget:
     stack.resize(1000, 60)
     stack.show()
     texts = {
-        "error": Alarm(
+        "error": Notification(
             "window",
             "The model's process stopped (signal 9, SIGKILL) and was started anew. The output is kept; the model is "
             "loaded again.",
             "Traceback (most recent call last):\n  File “decode.py”, line 12\nMemoryError",
             button="Restart workers",
         ),
-        "warning": Alarm(
+        "warning": Notification(
             "window", "The file was changed by another program.", severity="warning", button="Read it anew"
         ),
-        "hint": Alarm("window", "Shared as dates.html: 12 steps in 84 kB.", severity="hint", button="Open"),
+        "hint": Notification("window", "Shared as dates.html: 12 steps in 84 kB.", severity="hint", button="Open"),
     }
     banner = stack.show_alarm(texts[severity])
     if severity == "error":
@@ -228,8 +228,8 @@ STATES: dict[str, State] = {
     "export-error": no_exports,
     "notation-typical": lambda: other_notation("GBNF"),
     "notation-error": lambda: other_notation("Regex · Python", text='root ::= "(" root ")" | "a"', notation="gbnf"),
-    "notation-reinterpret": lambda: other_notation("GBNF", Way.REINTERPRET),
-    "notation-new": lambda: other_notation("GBNF", Way.NEW),
+    "notation-reinterpret": lambda: other_notation("GBNF", ConversionChoice.REINTERPRET),
+    "notation-new": lambda: other_notation("GBNF", ConversionChoice.NEW),
     "check-complete": lambda: checked('{"name": "Ada"}'),
     "check-cut-off": lambda: checked(CUT_OFF, budget=16, finish="length"),
     "check-refused": lambda: checked('{"name": "Ada", "age": 36}'),

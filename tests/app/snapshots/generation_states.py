@@ -12,19 +12,19 @@ from app.panes.generation import GenerationPane
 from app.panes.generation.processors_dialog import ProcessorsDialog
 from app.panes.generation.run_until_popover import RunUntilPopover
 from app.panes.generation.sampler_popover import SamplerPopover
-from app.workers.decode_messages import DecodeView, LookupAnswer, ManyAnswer, TwinAnswer, WhyAnswer
+from app.workers.decode_messages import BaselineAnswer, DecodeView, LookupAnswer, ManyAnswer, WhyAnswer
 from engine.compile import compile_grammar
 from engine.decoding.debugging.run_until import Goal
 from engine.decoding.pipeline_settings import Afterwards, PipelineSettings, StageName, ZoneSettings
 from engine.decoding.values import (
+    ArchivedBranch,
+    BaselineRun,
     Chat,
     EosState,
-    Favourite,
     Finish,
-    FormerBranch,
     SampleOutcome,
     SamplerSettings,
-    Twin,
+    TopToken,
 )
 from engine.matching import Matcher
 from engine.vocabulary import Vocabulary
@@ -110,7 +110,7 @@ def coloured(by: str) -> QWidget:
     steps = trace(WORDS, current=6, forced=(2, 3))
     made = pane(view(steps, position(output=b"The quick brown fox jumps over the")), 420)
     made.output.set_colours(by)
-    made.show_former((FormerBranch("Shakespeare", "Once", tuple(step(word) for word in WORDS[:4])),))
+    made.show_former((ArchivedBranch("Shakespeare", "Once", tuple(step(word) for word in WORDS[:4])),))
     return settled(made)
 
 
@@ -138,7 +138,7 @@ OUTCOMES = (
 )
 
 
-def twin(answer: TwinAnswer | None, *, refusal: str = "", stale: bool = False) -> QWidget:
+def twin(answer: BaselineAnswer | None, *, refusal: str = "", stale: bool = False) -> QWidget:
     """What the model would have written without the grammar."""
     made = pane(height=560)
     made.pages.setCurrentWidget(made.twin)
@@ -150,12 +150,12 @@ def twin(answer: TwinAnswer | None, *, refusal: str = "", stale: bool = False) -
     return settled(made)
 
 
-def twins() -> Twin:
+def twins() -> BaselineRun:
     """Two outputs that part at their fourth token."""
     mine = tuple(step(word) for word in (b"{", b'"name', b'": "', b"Ada", b'"}'))
-    parted = replace(mine[3], top=(Favourite(83, b"Sure", "", 0.7, False),))
+    parted = replace(mine[3], top=(TopToken(83, b"Sure", "", 0.7, False),))
     free = (*mine[:3], *(step(word) for word in (b"Sure", b",", b" here", b" you", b" are")))
-    return Twin((*mine[:3], parted, mine[4]), free, 3, Finish.LENGTH)
+    return BaselineRun((*mine[:3], parted, mine[4]), free, 3, Finish.LENGTH)
 
 
 def until(goal: Goal, *, rules: tuple[str, ...] = ("root", "value")) -> QWidget:
@@ -201,8 +201,8 @@ STATES: dict[str, State] = {
     "seeds-typical": lambda: many(ManyAnswer(OUTCOMES, 4, done=True)),
     "seeds-error": lambda: many(None, "The grammar has an error"),
     "twin-empty": lambda: twin(None),
-    "twin-typical": lambda: twin(TwinAnswer(twins(), 20)),
-    "twin-stale": lambda: twin(TwinAnswer(twins(), 20), stale=True),
+    "twin-typical": lambda: twin(BaselineAnswer(twins(), 20)),
+    "twin-stale": lambda: twin(BaselineAnswer(twins(), 20), stale=True),
     "twin-error": lambda: twin(None, refusal="The grammar has an error"),
     "until-typical": lambda: until(Goal.RULE_EXIT),
     "until-error": lambda: until(Goal.STATE),

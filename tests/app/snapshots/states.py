@@ -14,13 +14,13 @@ from app.graph.layout.types import lay_out
 from app.panes.automaton import AutomatonPane
 from app.panes.breakpoints import BreakpointsPane
 from app.panes.editor import EditorPane
-from app.panes.forced import CoalescencePane
+from app.panes.forced import ForcedPane
 from app.panes.generation import GenerationPane
 from app.panes.probabilities import ProbabilitiesPane
 from app.panes.problems import ProblemsPane
 from app.panes.test_strings import StringTestsPane
 from app.panes.timeline import TimelinePane
-from app.session import Alarm
+from app.session import Notification
 from app.window.banner import BannerStack
 from app.window.tour_card import TourCard
 from app.workers.decode_messages import DecodeView
@@ -201,9 +201,11 @@ def banners() -> QWidget:
     stack = BannerStack()
     stack.resize(900, 140)
     stack.show()
-    stack.show_alarm(Alarm("window", "The compiler process stopped (signal 9, SIGKILL) and was restarted.", "details"))
-    stack.show_alarm(Alarm("window", "Autosave does not work (no space left).", severity="warning"))
-    stack.show_alarm(Alarm("window", "Press Step.", severity="hint", button="Take the tour"))
+    stack.show_alarm(
+        Notification("window", "The compiler process stopped (signal 9, SIGKILL) and was restarted.", "details")
+    )
+    stack.show_alarm(Notification("window", "Autosave does not work (no space left).", severity="warning"))
+    stack.show_alarm(Notification("window", "Press Step.", severity="hint", button="Take the tour"))
     QTest.qWait(POLL_MS)
     return stack
 
@@ -246,7 +248,7 @@ STATES: dict[str, State] = {
     "tests-suggestions": suggestions,
     "breakpoints-empty": lambda: breakpoints(()),
     "breakpoints-typical": lambda: breakpoints(BREAKPOINTS),
-    "coalescence-empty": lambda: shown(CoalescencePane(), 900, 220),
+    "coalescence-empty": lambda: shown(ForcedPane(), 900, 220),
     "banners": banners,
     "tour": tour_card,
     "gallery": lambda: settled(GalleryDialog()),

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QInputDialog, 
 
 from app import theme
 from app.document import Autosave, Document
-from app.session import Groups, Session
+from app.session import Session, WorkerPool
 from app.settings import Settings
 from app.window.main_window import MainWindow
 
@@ -54,7 +54,7 @@ class OwnWindow:
     def open(self, path: Path | None = None) -> None:
         """Open the window, on a document or on the first example."""
         self.document = Document(Autosave(self.home / "autosave"))
-        self.groups = Groups(decode_handler=decode_handler)
+        self.groups = WorkerPool(decode_handler=decode_handler)
         self.session = Session(self.document, self.groups)
         self.window = MainWindow(self.session, Settings(self.home / "preferences.json"))
         self.window.resize(1600, 1000)

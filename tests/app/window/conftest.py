@@ -13,7 +13,7 @@ from watchdog import Watchdog
 
 from app import theme
 from app.document import Autosave, Document, DocumentFile, GrammarPart, ModelPart
-from app.session import Groups, Session
+from app.session import Session, WorkerPool
 from app.settings import Settings
 from app.window.main_window import MainWindow
 from app.workers.decode import DecodeHandler
@@ -29,7 +29,7 @@ class Desk:
         self.settings = Settings(tmp_path / "preferences.json")
         theme.prepare(qapp, "light")
         self.document = Document(Autosave(tmp_path / "autosave"))
-        self.session = Session(self.document, Groups(decode_handler=handler))
+        self.session = Session(self.document, WorkerPool(decode_handler=handler))
         self.window = MainWindow(self.session, self.settings)
         self.panes = self.window.panes
         self.window.resize(1600, 1000)

@@ -3,7 +3,7 @@
 import pytest
 from decode_views import position, trace, view
 
-from app.session import Alarm
+from app.session import Notification
 from app.window import screen_reader
 from engine.decoding.values import Finish
 
@@ -38,8 +38,8 @@ def test_a_run_is_told_once_it_is_over(desk, said):
 
 
 def test_errors_interrupt(desk, said):
-    desk.session.alarmed.emit(Alarm("window", "It broke"))
-    desk.session.alarmed.emit(Alarm("window", "It is fine", severity="hint"))
+    desk.session.alarmed.emit(Notification("window", "It broke"))
+    desk.session.alarmed.emit(Notification("window", "It is fine", severity="hint"))
     assert said == [("It broke", True), ("It is fine", False)]
 
 

@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 
 from app.document import DocumentFile, GrammarPart, ModelPart
-from app.models.candidates import Column
+from app.models.candidates import CandidateColumn
 from app.models.states import MARKS
 from engine.decoding.debugging.breakpoints import BreakpointKind
 from engine.decoding.debugging.run_until import Goal
@@ -217,7 +217,7 @@ def test_a_look_up_says_why_not(rules):
     rules.wait(lambda: candidates.verdict.isVisible() and bool(candidates.verdict.text()))
     assert candidates.verdict.text() == "✗ q stops at “q”: expected “(”"
     table = candidates.table
-    box = table.visualRect(table.candidates.index(0, Column.TOKEN))
+    box = table.visualRect(table.candidates.index(0, CandidateColumn.TOKEN))
     rules.qtbot.mouseMove(table.viewport(), box.center())
 
 
@@ -311,7 +311,7 @@ def test_an_explanation_that_is_asked_for_in_a_run_stays_and_says_of_which_token
     desk.open("[ab]{120}c")
     generation = desk.panes.generation
     desk.activate()
-    generation.candidates.table.candidates.sort(Column.TOKEN, Qt.SortOrder.AscendingOrder)
+    generation.candidates.table.candidates.sort(CandidateColumn.TOKEN, Qt.SortOrder.AscendingOrder)
     press(desk, Qt.Key.Key_F5)
     desk.wait(lambda: len(desk.output) > 2)
     desk.qtbot.mouseClick(generation.candidates.table.viewport(), LEFT, pos=QPoint(40, 8))

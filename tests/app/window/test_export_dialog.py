@@ -15,8 +15,8 @@ from app.workers.export_messages import (
     ExportAnswer,
     ExportEntry,
     ExportList,
+    ExportOptionsMessage,
     ExportRequest,
-    ExportTold,
     PreviewFile,
 )
 from app.workers.exporting import export
@@ -280,7 +280,7 @@ def test_a_late_answer_is_dropped(alone, qtbot):
     asked = []
     alone.wanted.connect(lambda *given: asked.append(given))
     alone.show_list(ExportList((ENTRY,)))
-    assert [given[:3] for given in asked] == [("gbnf", "", ExportTold(name="x"))]
+    assert [given[:3] for given in asked] == [("gbnf", "", ExportOptionsMessage(name="x"))]
     number = asked[0][3]
     alone.show_answer(ExportAnswer("gbnf", "", number - 1, files=(PreviewFile("a", 3, "old"),)))
     assert alone.is_waiting

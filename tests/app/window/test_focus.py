@@ -8,7 +8,7 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QMenu
 
-from app.dialogs.notation_dialog import Way
+from app.dialogs.notation_dialog import ConversionChoice
 from app.document import DocumentFile, GrammarPart, ModelPart, file
 from app.document.autosave import Saved
 
@@ -108,7 +108,7 @@ def test_an_example(stepping):
     assert_text_has_focus(stepping)
 
 
-@pytest.mark.parametrize("way", list(Way))
+@pytest.mark.parametrize("way", list(ConversionChoice))
 def test_another_notation(stepping, way, tmp_path):
     edit = stepping.panes.editor.edit
     edit.setFocus()

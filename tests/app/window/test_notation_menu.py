@@ -7,7 +7,7 @@ from lockstep import excess
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QMessageBox
 
-from app.dialogs.notation_dialog import NotationDialog, Way
+from app.dialogs.notation_dialog import ConversionChoice, NotationDialog
 from app.document import DocumentFile, GrammarPart, ModelPart
 from app.workers.convert_messages import ConvertRequest
 from engine.compile import CompileOptions, compile_grammar
@@ -228,7 +228,7 @@ def test_a_broken_text_is_not_converted_but_may_be_what_it_reads_as(desk):
     desk.wait(lambda: not dialog.is_waiting)
     assert "The grammar has an error" in dialog.instead.text()
     assert not dialog.accept_button.isEnabled()
-    dialog.ways[Way.REINTERPRET].click()
+    dialog.ways[ConversionChoice.REINTERPRET].click()
     desk.wait(lambda: not dialog.is_waiting)
     assert "As GBNF, it has 1 error:" in dialog.told.text()
     assert dialog.text.text() == 'root ::= "a" ['

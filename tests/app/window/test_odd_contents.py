@@ -14,7 +14,7 @@ from app.document.file import MOST_TOKENS, AutomatonPart, decode, encode
 from app.settings import Preferences
 from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind
 from engine.decoding.pipeline_settings import PipelineSettings
-from engine.decoding.values import Chat, FormerBranch, SamplerSettings, TraceNode
+from engine.decoding.values import ArchivedBranch, Chat, SamplerSettings, TraceNode
 from engine.diagnosis.test_strings.values import ExpectedText
 
 HUGE = 2**62
@@ -40,7 +40,7 @@ CONTENTS = {
     "numbers": DocumentFile(
         trace=changed(p=-1e308, z=1e308, allowed=-HUGE, mask_us=1e308, logits_ms=-1.0, entropy=1e308)
     ),
-    "branch": DocumentFile(former=(FormerBranch(LINES, LINES, (replace(STEP, token=None),) * 3),) * 20),
+    "branch": DocumentFile(former=(ArchivedBranch(LINES, LINES, (replace(STEP, token=None),) * 3),) * 20),
     "automaton": DocumentFile(automaton=AutomatonPart(rule=LINES, tokens=True, draws_all=True, method="dot")),
     "tests": DocumentFile(test_strings=(LINES, ExpectedText(LINES), "")),
     "stages": DocumentFile(pipeline=PipelineSettings(suppress=(LINES,))),

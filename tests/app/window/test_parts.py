@@ -8,9 +8,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton
 
 from app.graph.match.folding import fold
-from app.session import Alarm, Drawn
+from app.session import CompiledGrammarView, Notification
 from app.window.banner import BannerStack
-from app.window.exception_hook import tell_uncaught
+from app.window.exception_hook import report_uncaught
 from app.window.status import StatusLine
 from app.workers.compile_messages import CompileRequest
 from app.workers.decode_messages import DecodeView
@@ -28,14 +28,14 @@ def stack(qtbot):
 
 def test_a_banner_acts_once_and_goes(stack, qtbot):
     acted = []
-    banner = stack.show_alarm(Alarm("window", "Trouble", button="Mend", action=lambda: acted.append(1)))
+    banner = stack.show_alarm(Notification("window", "Trouble", button="Mend", action=lambda: acted.append(1)))
     qtbot.mouseClick(next(b for b in banner.findChildren(QPushButton) if b.text() == "Mend"), Qt.MouseButton.LeftButton)
     assert acted == [1]
     assert stack.banners == []
 
 
 def test_details_unfold(stack, qtbot):
-    banner = stack.show_alarm(Alarm("window", "Trouble", details="Traceback"))
+    banner = stack.show_alarm(Notification("window", "Trouble", details="Traceback"))
     button = next(b for b in banner.findChildren(QPushButton) if b.text() == "Details")
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     assert button.isChecked()
@@ -43,7 +43,7 @@ def test_details_unfold(stack, qtbot):
 
 def test_there_is_no_wall_of_banners(stack):
     for i in range(6):
-        stack.show_alarm(Alarm("window", f"Trouble {i % 5}"))
+        stack.show_alarm(Notification("window", f"Trouble {i % 5}"))
     texts = [banner.alarm.text for banner in stack.banners]
     assert len(texts) == len(set(texts)) <= 3
     assert texts[-1] == "Trouble 0"
@@ -52,7 +52,7 @@ def test_there_is_no_wall_of_banners(stack):
 def test_uncaught_exceptions_become_alarms(qtbot):
     alarms = []
     before = sys.excepthook
-    undo = tell_uncaught(alarms.append)
+    undo = report_uncaught(alarms.append)
     try:
         sys.excepthook(ValueError, ValueError("oops"), None)
         thread = threading.Thread(target=lambda: 1 / 0)
@@ -70,7 +70,7 @@ def drawn(text, too_large=""):
     grammar = compile_grammar("regex", text, CompileOptions())
     request = CompileRequest(1, "regex", text, CompileOptions())
     dfa = grammar.materialise()
-    return Drawn(request, dfa, b"", 1.25, too_large, fold(dfa))
+    return CompiledGrammarView(request, dfa, b"", 1.25, too_large, fold(dfa))
 
 
 def position(**changes):

@@ -8,7 +8,7 @@ from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QMainWindow
 
 from app.settings import Settings
-from app.window.placement import LEAST, WANTED, Placement, fitted
+from app.window.placement import LEAST, WANTED, WindowPlacement, fitted
 
 SMALL = QRect(0, 0, 1280, 720)
 
@@ -23,9 +23,9 @@ def opened(qtbot, settings):
     """Open windows one after the other, each with what the one before has left."""
     windows = []
 
-    def open_window(*, size: QSize | None = None) -> tuple[QMainWindow, Placement]:
+    def open_window(*, size: QSize | None = None) -> tuple[QMainWindow, WindowPlacement]:
         window = QMainWindow()
-        placement = Placement(window, settings)
+        placement = WindowPlacement(window, settings)
         placement.restore()
         if size is not None:
             window.resize(size)

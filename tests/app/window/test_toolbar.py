@@ -19,7 +19,7 @@ def toolbar(qtbot, qapp):
     toolbar = Toolbar(Actions(owner))
     toolbar.owner = owner
     qtbot.addWidget(toolbar)
-    theme.dress(toolbar)  # the sheet's margins count
+    theme.apply_font(toolbar)  # the sheet's margins count
     toolbar.show_document("People", is_modified=False)
     toolbar.show_notation("Regex · Python", "")
     toolbar.show_model(MODEL, f"{MODEL}: 49,152 tokens")

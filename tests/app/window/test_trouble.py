@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.graph.layout.types import LayoutRequest
 from app.session.notification import post_mortem
-from app.window.exception_hook import tell_uncaught
+from app.window.exception_hook import report_uncaught
 from app.workers.compile_messages import CompileRequest
 from app.workers.decode_messages import Take
 from app.workers.judge_messages import JudgeRequest
@@ -84,7 +84,7 @@ def test_a_bug_in_a_job_is_a_message_with_its_traceback(busy, name):
 
 
 def test_an_exception_in_the_window_is_a_message_too(desk):
-    undo = tell_uncaught(desk.window.show_alarm)
+    undo = report_uncaught(desk.window.show_alarm)
     try:
         error = ZeroDivisionError("as asked")
         sys.excepthook(type(error), error, error.__traceback__)  # what PySide does with what a slot raises

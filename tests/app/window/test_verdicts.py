@@ -9,12 +9,12 @@ from PySide6.QtWidgets import QLineEdit, QToolButton
 from app.dialogs.replay_dialog import ReplayDialog
 from app.document import DocumentFile, GrammarPart, ModelPart
 from app.panes.generation.chip import ChipKind
-from app.panes.test_strings.model import Column
+from app.panes.test_strings.model import TextsColumn
 from app.workers.replaying import ReplayOutput
 from engine.decoding.pipeline_settings import PipelineSettings, ZoneSettings
 from engine.decoding.values import REPLAYED, Finish
 from engine.diagnosis.test_strings.values import ExpectedText
-from engine.diagnosis.verdicts.verdict import Outcome
+from engine.diagnosis.verdicts.verdict import VerdictOutcome
 
 SCHEMA = """{"type": "object", "properties": {"name": {"type": "string"}, "age": {"type": "integer"}},
 "required": ["name", "age"], "additionalProperties": false}"""
@@ -173,7 +173,7 @@ def test_ids_are_pasted_too(desk):
     ids = ", ".join(str(byte - 0x20) for byte in b'{"nam')
     type_over(dialog.text, f"[{ids}]")
     desk.wait(lambda: dialog._verdict is not None)
-    assert dialog._verdict.outcome is Outcome.CUT_OFF
+    assert dialog._verdict.outcome is VerdictOutcome.CUT_OFF
     type_over(dialog.text, "one, two")
     desk.wait(lambda: dialog.sentence.startswith("These are no token ids"))
     type_over(dialog.text, "12 5000")
@@ -245,7 +245,7 @@ def test_test_strings_are_judged_while_one_types_the_grammar(desk):
     QTest.keyClick(line, Qt.Key.Key_Return)
     desk.wait(lambda: tests.model.rowCount() == 1 and tests.model.passes(0) is False)
     assert desk.window.arrangement.bottom.tabText(1) == "Tests (1 failing)"
-    assert tests.model.index(0, Column.VERDICT).data() == "Refused at byte 2: expected “a” or “b”"
+    assert tests.model.index(0, TextsColumn.VERDICT).data() == "Refused at byte 2: expected “a” or “b”"
     desk.panes.editor.edit.setPlainText("a+[bc]")
     desk.wait(lambda: tests.model.passes(0) is True)
     assert desk.window.arrangement.bottom.tabText(1) == "Tests (1 ✓)"
@@ -267,7 +267,7 @@ def test_a_click_on_a_verdict_selects_the_rule(desk):
     tests = desk.panes.tests
     desk.window.commands["view.tests"].trigger()
     desk.wait(lambda: tests.model.passes(0) is False)
-    box = tests.table.visualRect(tests.model.index(0, Column.VERDICT))
+    box = tests.table.visualRect(tests.model.index(0, TextsColumn.VERDICT))
     QTest.mouseClick(tests.table.viewport(), LEFT, pos=box.center())
     assert desk.panes.editor.edit.textCursor().selectedText() in ('"-01"', "-", "[0-9]", "-01")
 

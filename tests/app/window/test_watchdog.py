@@ -8,7 +8,7 @@ from watchdog import Watchdog
 from worker_doubles import patient_compile_handler
 
 from app.document import Autosave, Document
-from app.session import Groups, Session
+from app.session import Session, WorkerPool
 from engine.decoding.values import Finish, SamplerSettings
 
 pytestmark = pytest.mark.alone
@@ -75,7 +75,7 @@ def test_loading_a_model(desk, watchdog):
 
 
 def test_loading_the_bundled_model_with_all_of_torch(qtbot, tmp_path, watchdog):
-    session = Session(Document(Autosave(tmp_path)), Groups())
+    session = Session(Document(Autosave(tmp_path)), WorkerPool())
     watchdog.start()
     session.start()
     session.decoding.open_model("shakespeare")

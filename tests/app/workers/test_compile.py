@@ -3,8 +3,8 @@ import pickle
 import pytest
 
 from app.workers.compile import CompileHandler
-from app.workers.compile_messages import CompileRequest, NeighbourhoodRequest, StandingRequest
-from app.workers.export_messages import ExportRequest, ExportTold, ListExports
+from app.workers.compile_messages import CompileRequest, NeighbourhoodRequest, StackRequest
+from app.workers.export_messages import ExportOptionsMessage, ExportRequest, ListExports
 from engine.grammar.options import CompileOptions
 from engine.source import CancelledError, CancelToken, Limits, Severity
 
@@ -74,20 +74,20 @@ def test_a_picture_is_previewed_small_and_a_folder_by_its_files():
     assert shown.picture.startswith(b"\x89PNG")
     assert int.from_bytes(shown.picture[16:20]) <= 14 * 120 + 2
     assert handle(ExportRequest(request("a{600}"), "png")).error == "States to draw: 601 exceeds the limit of 400"
-    folder = handle(ExportRequest(request("a+"), "requests", told=ExportTold(name="x", model="m")))
+    folder = handle(ExportRequest(request("a+"), "requests", told=ExportOptionsMessage(name="x", model="m")))
     assert [file.path for file in folder.files][:2] == ["README.md", "llama-server.json"]
     assert all(file.text for file in folder.files)
 
 
 def test_targets_are_listed_with_what_does_not_fit():
     asked = CompileRequest(1, "gbnf", ARITHMETIC, CompileOptions())
-    listed = pickle.loads(pickle.dumps(handle(ListExports(asked, ExportTold(), has_model=True))))
+    listed = pickle.loads(pickle.dumps(handle(ListExports(asked, ExportOptionsMessage(), has_model=True))))
     found = {entry.name: entry for entry in listed.entries}
     assert found["regex"].refusal == "its rules nest without bound; give a depth to cut them at"
     assert found["vllm"].needs_model
     assert not found["gbnf"].needs_model
     assert {type(entry.group) for entry in listed.entries} == {str}  # else the window would import all targets
-    deep = handle(ListExports(asked, ExportTold(depth=2), has_model=False))
+    deep = handle(ListExports(asked, ExportOptionsMessage(depth=2), has_model=False))
     assert {entry.name: bool(entry.refusal) for entry in deep.entries}["regex"] is False
     assert all(entry.refusal for entry in deep.entries if entry.name in ("vllm", "transformers"))
 
@@ -254,7 +254,7 @@ def test_a_large_regular_grammar_of_rules_comes_whole_and_by_its_rules():
     answer = handle(asked, handler)
     assert (answer.too_large, answer.regions, answer.rules.names) == ("", None, ("root", "b"))
     assert len(answer.dfa.states) > 100
-    told = handle(StandingRequest(asked, b"a1"), handler)
+    told = handle(StackRequest(asked, b"a1"), handler)
     assert {answer.rules.names[rule] for rule, _ in told.places.reading} == {"b"}
 
 
@@ -264,9 +264,9 @@ def test_where_a_match_stands_outlives_a_broken_text_and_a_new_process():
     broken = CompileRequest(2, "gbnf", grammar + "?", CompileOptions())
     handler = CompileHandler()
     assert handle(asked, handler).rules is not None
-    there = handle(StandingRequest(asked, b"(b", by_rules=True), handler).places
+    there = handle(StackRequest(asked, b"(b", by_rules=True), handler).places
     assert there is not None
     assert there.reading
     assert handle(broken, handler).dfa is None
-    assert handle(StandingRequest(asked, b"(b", by_rules=True), handler).places == there
-    assert handle(StandingRequest(asked, b"(b", by_rules=True), CompileHandler()).places == there
+    assert handle(StackRequest(asked, b"(b", by_rules=True), handler).places == there
+    assert handle(StackRequest(asked, b"(b", by_rules=True), CompileHandler()).places == there

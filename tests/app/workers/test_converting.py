@@ -6,7 +6,7 @@ import pytest
 
 from app.workers.compile_messages import CompileRequest
 from app.workers.convert_messages import ConvertRequest, GenerateRequest, ReadRequest
-from app.workers.test_runner import JudgeHandler
+from app.workers.test_runner import StringTestHandler
 from engine.compile import CompileOptions, compile_grammar
 from engine.source import CancelledError, CancelToken
 
@@ -15,8 +15,8 @@ NESTED = 'root ::= "(" root ")" | "x"'
 
 
 @pytest.fixture
-def handler() -> JudgeHandler:
-    return JudgeHandler()
+def handler() -> StringTestHandler:
+    return StringTestHandler()
 
 
 def ask(handler, request, cancel=None):

@@ -4,10 +4,10 @@ import pytest
 
 from app.workers.compile_messages import CompileRequest
 from app.workers.judge_messages import CoverRequest, JudgeRequest, SuggestRequest
-from app.workers.test_runner import JudgeHandler, passed
+from app.workers.test_runner import StringTestHandler, passed
 from engine.compile import CompileOptions, compile_grammar
 from engine.diagnosis.test_strings.values import SuggestionKind
-from engine.diagnosis.verdicts.verdict import Outcome
+from engine.diagnosis.verdicts.verdict import VerdictOutcome
 from engine.source import CancelledError, CancelToken
 
 GRAMMARS = {
@@ -20,7 +20,7 @@ TEXTS = {"gbnf": ("y", "x"), "regex": ("y", "x"), "json_schema": ('{ "a": "x" }'
 
 @pytest.fixture
 def handler():
-    return JudgeHandler()
+    return StringTestHandler()
 
 
 def compiled(notation, text=None, revision=3):
@@ -43,7 +43,7 @@ def suggest(handler, request, kind, known=()):
 def test_texts_are_judged_and_counted(handler, notation):
     answer = judge(handler, compiled(notation), TEXTS[notation])
     assert answer.error == ""
-    assert [verdict.outcome for verdict in answer.verdicts] == [Outcome.COMPLETE, Outcome.CUT_OFF]
+    assert [verdict.outcome for verdict in answer.verdicts] == [VerdictOutcome.COMPLETE, VerdictOutcome.CUT_OFF]
     assert (answer.revision, answer.coverage.followed, answer.coverage.reason) == (3, 1, "")
     assert 0 < answer.coverage.covered_edges < answer.coverage.total_edges == len(answer.coverage.edges)
 
@@ -52,7 +52,7 @@ def test_texts_are_judged_and_counted(handler, notation):
 def test_outputs_and_test_strings_are_counted_apart(handler, notation):
     texts, outputs = TEXTS[notation][:1], (b"x1", b'{"a":"y"}', b"x")
     alone = judge(handler, compiled(notation), texts).coverage
-    generated = cover(JudgeHandler(), compiled(notation), *outputs).coverage
+    generated = cover(StringTestHandler(), compiled(notation), *outputs).coverage
     assert cover(handler, compiled(notation), *outputs).coverage == generated
     assert judge(handler, compiled(notation), texts).coverage == alone
     assert cover(handler, compiled(notation), *outputs).coverage == generated

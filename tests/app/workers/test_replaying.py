@@ -8,7 +8,7 @@ from app.workers.decode_messages import Back, Begin, OpenModel, SetGrammar, Step
 from app.workers.replaying import AssessOutput, OpenOutput, ReplayOutput, ReplayQuestion
 from engine.compile import CompileOptions
 from engine.decoding.values import REPLAYED, SamplerSettings
-from engine.diagnosis.verdicts.verdict import Outcome
+from engine.diagnosis.verdicts.verdict import VerdictOutcome
 from engine.source import CancelToken
 
 A, B, X = (ord(letter) - 0x20 for letter in "abx")
@@ -33,7 +33,7 @@ def question(text="", ids=None, grammar="a+b", revision=1, **more):
 
 def test_a_text_is_judged_in_the_model_s_tokens(handler):
     answer = ask(handler, question("aax", budget=4))
-    assert (answer.verdict.outcome, answer.verdict.failure.place.token) == (Outcome.ILLEGAL, 2)
+    assert (answer.verdict.outcome, answer.verdict.failure.place.token) == (VerdictOutcome.ILLEGAL, 2)
     assert [token.token_id for token in answer.verdict.tokens] == [A, A, X]
     assert answer.tokens_of == "Letters"
 
@@ -41,7 +41,7 @@ def test_a_text_is_judged_in_the_model_s_tokens(handler):
 def test_the_grammar_is_the_one_in_the_editor(handler):
     assert ask(handler, question("aax", grammar="a+x", revision=2)).verdict.is_complete
     broken = ask(handler, question("aax", grammar="(a", revision=3))
-    assert broken.verdict.outcome is Outcome.GRAMMAR_ERROR
+    assert broken.verdict.outcome is VerdictOutcome.GRAMMAR_ERROR
 
 
 def test_ids_need_a_model():

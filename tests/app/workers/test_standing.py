@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.workers.compile import CompileHandler
-from app.workers.compile_messages import CompileRequest, StandingAnswer, StandingRequest
+from app.workers.compile_messages import CompileRequest, StackAnswer, StackRequest
 from engine.grammar.options import CompileOptions
 from engine.source import CancelToken, SourceText
 
@@ -13,12 +13,12 @@ ARITHMETIC = 'root ::= expr "="\nexpr ::= term ("+" term)*\nterm ::= "a" | "(" e
 SCHEMA = '{"properties": {"a": {"items": {"properties": {"b": {"type": "integer"}}}}}}'
 
 
-def standing(notation: str, text: str, output: bytes) -> StandingAnswer:
+def standing(notation: str, text: str, output: bytes) -> StackAnswer:
     handler = CompileHandler()
     compiled = CompileRequest(3, notation, text, CompileOptions())
     handler.handle(compiled, CancelToken(), lambda _value: None)
-    answer = handler.handle(StandingRequest(compiled, output), CancelToken(), lambda _value: None)
-    assert isinstance(answer, StandingAnswer)
+    answer = handler.handle(StackRequest(compiled, output), CancelToken(), lambda _value: None)
+    assert isinstance(answer, StackAnswer)
     assert (answer.revision, answer.output) == (3, output)
     return answer
 

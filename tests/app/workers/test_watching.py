@@ -12,10 +12,10 @@ from app.workers.decode_messages import (
     Force,
     Lookup,
     OpenModel,
+    RunBaseline,
     SetGrammar,
     StepOnce,
     Take,
-    WriteTwin,
 )
 from engine.decoding.debugging.breakpoints import BreakpointKind
 from engine.decoding.values import FORCE, Finish
@@ -79,7 +79,7 @@ def test_the_twin_comes_in_parts_and_then_whole():
     worker = Worker("regex", "[ab]{6}")
     for _ in range(3):
         worker(StepOnce())
-    whole = worker(WriteTwin())
+    whole = worker(RunBaseline())
     assert whole.twin.finish in (Finish.STOP, Finish.LENGTH)
     assert len(whole.twin.written) == 3
     assert [len(part.twin.free) for part in worker.told if hasattr(part, "twin")][:2] == [4, 8]
@@ -90,7 +90,7 @@ def test_the_twin_can_be_cancelled():
     worker, cancel = Worker("regex", "[ab]{6}"), CancelToken()
     cancel.cancel()
     with pytest.raises(CancelledError):
-        worker(WriteTwin(), cancel)
+        worker(RunBaseline(), cancel)
     assert worker(StepOnce()).position.index == 1
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from engine.automata.byte_automaton import DEAD
 from engine.automata.nfa.lazy_automaton import LazyAutomaton
-from engine.automata.nfa.stack_listing import MOST_FRAMES, LiveStacks
+from engine.automata.nfa.stack_listing import MOST_FRAMES, StackListing
 from engine.compile import CompiledGrammar, compile_grammar
 
 ARITHMETIC = 'root ::= expr "="\nexpr ::= term ("+" term)*\nterm ::= "a" | "(" expr ")"'
@@ -17,7 +17,7 @@ AMBIGUOUS = 'root ::= x x\nx ::= "(" x "1" | "(" x "2" | "a"'
 GRAMMARS = [ARITHMETIC, LEFT, AMBIGUOUS, 'root ::= root root | "a" | "(" root ")"', 'root ::= "a(" | "a" [+(]+']
 
 
-def after(text: str, data: str, limit: int = 1000) -> tuple[CompiledGrammar, LiveStacks]:
+def after(text: str, data: str, limit: int = 1000) -> tuple[CompiledGrammar, StackListing]:
     grammar = compile_grammar("gbnf", text)
     automaton = grammar.automaton
     assert isinstance(automaton, LazyAutomaton)
@@ -92,7 +92,7 @@ def test_of_a_deep_stack_the_middle_is_left_out() -> None:
 def test_nowhere_there_are_no_stacks() -> None:
     automaton = compile_grammar("gbnf", ARITHMETIC).automaton
     assert isinstance(automaton, LazyAutomaton)
-    assert automaton.stacks(DEAD) == LiveStacks((), 0)
+    assert automaton.stacks(DEAD) == StackListing((), 0)
 
 
 def test_a_pattern_with_conditions_has_no_rules_to_tell_of() -> None:

@@ -10,9 +10,9 @@ import itertools
 
 import pytest
 
-from engine.automata.rtn.rule_tracker import OpenRules, RuleMatch
+from engine.automata.rtn.rule_tracker import OpenRules, RuleTracker
 from engine.compile import compile_grammar
-from engine.grammar import Chars, Choice, Empty, Grammar, Node, Reference, Repeat, Sequence
+from engine.grammar import Chars, Choice, Empty, Grammar, Node, Repeat, RuleReference, Sequence
 
 GRAMMARS = {
     "sums": ('root ::= term ("+" term)*\nterm ::= "a" | "(" root ")"\n', "a+()", 5),
@@ -56,7 +56,7 @@ class Trees:
             case Chars():
                 fits = start < len(self._text) and ord(self._text[start]) in node.set
                 return {start + 1} if fits else set()
-            case Reference():
+            case RuleReference():
                 return set(self._ends[node.name, start])
             case Sequence():
                 reached = {start}
@@ -85,7 +85,7 @@ class Trees:
         if end not in self._reach(node, start):
             return
         match node:
-            case Reference():
+            case RuleReference():
                 self._use(node.name, start, end)
             case Choice():
                 for item in node.alternatives:
@@ -109,7 +109,7 @@ def test_uses_are_those_of_parse_trees(name):
     names = [rule.name for rule in automata.rules]
     texts = ["".join(chosen) for n in range(longest + 1) for chosen in itertools.product(letters, repeat=n)]
     trees = {text: Trees(compiled.grammar, text).uses for text in texts}
-    match = RuleMatch(automata)
+    match = RuleTracker(automata)
     for prefix in (text for text in texts if 0 < len(text) <= longest - 2):
         here = len(prefix)
         whole = [uses for text, uses in trees.items() if text.startswith(prefix) and uses]
@@ -128,7 +128,7 @@ def test_uses_are_those_of_parse_trees(name):
 
 
 def test_what_does_not_match_is_within_nothing():
-    match = RuleMatch(compile_grammar("gbnf", GRAMMARS["sums"][0]).rule_automata())
+    match = RuleTracker(compile_grammar("gbnf", GRAMMARS["sums"][0]).rule_automata())
     assert match.open_rules(b"") == OpenRules()
     assert match.open_rules(b"+") == OpenRules()
     assert match.open_rules(b"(").depth == 2
@@ -137,7 +137,7 @@ def test_what_does_not_match_is_within_nothing():
 
 def test_depth_is_how_many_are_within_one_another():
     names = ["root", "term"]
-    match = RuleMatch(compile_grammar("gbnf", GRAMMARS["sums"][0]).rule_automata())
+    match = RuleTracker(compile_grammar("gbnf", GRAMMARS["sums"][0]).rule_automata())
     for text, depth in ((b"(", 2), (b"((", 4), (b"(((", 6), (b"((a", 5), (b"((a)", 3), (b"((a))", 1), (b"a+(a", 3)):
         found = match.open_rules(text)
         assert found.depth == depth, text
@@ -145,13 +145,13 @@ def test_depth_is_how_many_are_within_one_another():
 
 
 def test_a_list_that_recurs_at_its_end_grows_deeper():
-    match = RuleMatch(compile_grammar("gbnf", GRAMMARS["right"][0]).rule_automata())
+    match = RuleTracker(compile_grammar("gbnf", GRAMMARS["right"][0]).rule_automata())
     assert [match.open_rules(b"a" * n).depth for n in (1, 2, 3)] == [1, 2, 3]
     assert match.open_rules(b"a" * 500).depth == 500
 
 
 def test_left_recursion_counts_once():
-    match = RuleMatch(compile_grammar("gbnf", GRAMMARS["left"][0]).rule_automata())
+    match = RuleTracker(compile_grammar("gbnf", GRAMMARS["left"][0]).rule_automata())
     depths = {match.open_rules(b"a" + b"+a" * n).depth for n in range(5)}
     assert len(depths) <= 2
     assert max(depths) <= 2

@@ -6,7 +6,7 @@ import pytest
 
 from engine.automata.nfa.program import assemble
 from engine.automata.nfa.recursion import nests_without_bound
-from engine.grammar import Chars, CharSet, Choice, Grammar, Node, Reference, Repeat, Rule, Sequence
+from engine.grammar import Chars, CharSet, Choice, Grammar, Node, Repeat, Rule, RuleReference, Sequence
 from engine.grammar.simplify import simplify_grammar
 from engine.source import Limits
 
@@ -15,7 +15,7 @@ def char(text: str) -> Node:
     return Chars(CharSet.chars(text))
 
 
-E, X = Reference("e"), Reference("x")
+E, X = RuleReference("e"), RuleReference("x")
 
 
 @pytest.mark.parametrize(

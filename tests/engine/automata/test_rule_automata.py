@@ -13,7 +13,7 @@ from rule_interpreter import RuleInterpreter
 
 from engine.automata.nfa.program import assemble
 from engine.automata.rtn.rule_automata import RuleAutomata, rule_automata
-from engine.automata.rtn.rule_tracker import RuleMatch
+from engine.automata.rtn.rule_tracker import RuleTracker
 from engine.compile import CompiledGrammar, compile_grammar
 from engine.compile.compiled import NoFiniteAutomatonError
 from engine.grammar import Grammar
@@ -48,7 +48,7 @@ def test_the_rules_match_what_the_grammar_does(name: str) -> None:
     text, alphabet = GRAMMARS[name]
     grammar = compiled(text)
     automata = grammar.rule_automata()
-    interpreter, match = RuleInterpreter(automata), RuleMatch(automata)
+    interpreter, match = RuleInterpreter(automata), RuleTracker(automata)
     start = grammar.automaton.start
     for data in texts(alphabet, 6 if len(alphabet) < 5 else 5):
         wanted = grammar.fullmatch(data)
@@ -64,7 +64,7 @@ def test_random_grammars(grammar: Grammar) -> None:
     if program is None or not program.rules:
         return
     automata = rule_automata(program, 2_000)
-    interpreter, match = RuleInterpreter(automata), RuleMatch(automata)
+    interpreter, match = RuleInterpreter(automata), RuleTracker(automata)
     samples = ["".join(chars) for length in range(5) for chars in product(ALPHABET, repeat=length)]
     wanted = language(grammar, samples)
     for text in samples:
@@ -84,7 +84,7 @@ def test_the_grammars_of_the_corpora(name: str) -> None:
             continue
         if not grammar.has_rules:
             continue
-        match = RuleMatch(grammar.rule_automata())
+        match = RuleTracker(grammar.rule_automata())
         texts_of = (*case["accept"], *case["reject"])
         wrong += [
             (case["id"], text) for text in texts_of if match.places(text.encode()).accepting != grammar.fullmatch(text)
@@ -143,7 +143,7 @@ def test_a_grammar_without_text_has_no_rules() -> None:
     with pytest.raises(NoFiniteAutomatonError):
         compiled('root ::= "a" root').rule_automata()
     assert not compiled('root ::= "a" root').has_rules
-    assert not RuleMatch(RuleAutomata(())).places(b"a").reading
+    assert not RuleTracker(RuleAutomata(())).places(b"a").reading
 
 
 @pytest.mark.parametrize(("notation", "text"), [("json_schema", "{}"), ("regex", "a+")])
@@ -175,7 +175,7 @@ ARITHMETIC = 'root ::= expr "="\nexpr ::= term ("+" term)*\nterm ::= "a" | "(" e
 def test_places_are_the_states_that_read_next_and_the_calls_around_them() -> None:
     automata = compiled(ARITHMETIC).rule_automata()
     names = [rule.name for rule in automata.rules]
-    match = RuleMatch(automata)
+    match = RuleTracker(automata)
 
     def told(data: bytes) -> tuple[set[str], set[tuple[str, str]]]:
         places = match.places(data)
@@ -191,20 +191,20 @@ def test_places_are_the_states_that_read_next_and_the_calls_around_them() -> Non
 
 
 def test_a_text_that_goes_on_is_not_read_again() -> None:
-    match = RuleMatch(compiled(ARITHMETIC).rule_automata())
+    match = RuleTracker(compiled(ARITHMETIC).rule_automata())
     for data in (b"((a", b"((a+", b"((b", b"((a)", b"", b"(a)=", b"(a)=a", b"(a)="):
-        assert match.places(data) == RuleMatch(compiled(ARITHMETIC).rule_automata()).places(data)
+        assert match.places(data) == RuleTracker(compiled(ARITHMETIC).rule_automata()).places(data)
 
 
 def test_a_list_written_by_right_recursion_takes_one_return_for_each_item() -> None:
-    match = RuleMatch(compiled('root ::= "a" root | "(" root ")" | "b"').rule_automata())
+    match = RuleTracker(compiled('root ::= "a" root | "(" root ")" | "b"').rule_automata())
     assert match.places(b"a" * 20_000).reading
     assert match.places(b"a" * 20_000 + b"b").accepting
 
 
 def test_too_many_ways_are_refused_and_the_next_text_is_followed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engine.automata.rtn.rule_tracker.MOST_ITEMS", 300)
-    match = RuleMatch(compiled('root ::= root root | "a" | "(" root ")"').rule_automata())
+    match = RuleTracker(compiled('root ::= root root | "a" | "(" root ")"').rule_automata())
     with pytest.raises(LimitExceededError):
         match.places(b"a" * 100)
     assert match.places(b"a" * 3).accepting

@@ -13,7 +13,7 @@ from engine.automata.byte_automaton import DEAD
 from engine.automata.nfa.lazy_automaton import LazyAutomaton
 from engine.automata.nfa.program import assemble
 from engine.compile import compile_grammar
-from engine.grammar import Chars, CharSet, Choice, Grammar, Node, Reference, Repeat, Rule, Sequence
+from engine.grammar import Chars, CharSet, Choice, Grammar, Node, Repeat, Rule, RuleReference, Sequence
 from engine.grammar.simplify import simplify_grammar
 from engine.source import LimitExceededError, Limits
 
@@ -51,7 +51,7 @@ def choice(*alternatives: Node) -> Node:
     return Choice(alternatives)
 
 
-E = Reference("e")
+E = RuleReference("e")
 
 
 @pytest.mark.parametrize(
@@ -61,12 +61,12 @@ E = Reference("e")
         ({"e": choice(sequence(char("("), E, char(")")), char("n"))}, ["n", "((n))"], ["(n", "n)", "()"]),
         ({"e": choice(sequence(E, E), char("a"), Repeat(char("b"), 0, 1))}, ["", "a", "abba"], ["c"]),
         (
-            {"e": choice(sequence(Reference("t"), char("x")), char("a")), "t": choice(sequence(E, char("y")), E)},
+            {"e": choice(sequence(RuleReference("t"), char("x")), char("a")), "t": choice(sequence(E, char("y")), E)},
             ["a", "ax", "ayx", "axyx"],
             ["ay", "x"],
         ),
         (
-            {"e": sequence(Reference("y"), char("a")), "y": choice(E, char("a"), sequence(char("é"), E))},
+            {"e": sequence(RuleReference("y"), char("a")), "y": choice(E, char("a"), sequence(char("é"), E))},
             ["aa", "aaa", "éaaa"],
             ["éaa", "éa"],
         ),

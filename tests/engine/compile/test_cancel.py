@@ -16,7 +16,7 @@ import pytest
 
 from engine import CompileOptions, compile_grammar
 from engine.source import CancelledError, CancelToken, GrammarError, Limits
-from engine.source.cancel import turn
+from engine.source.cancel import checkpoint
 
 MOST_CALLS = 30_000  # between two checks; some ten milliseconds
 CASES = {
@@ -124,11 +124,11 @@ def test_turns_belong_to_the_token_that_is_at_work_in_this_thread() -> None:
     outer, inner = CancelToken(), CancelToken()
     inner.cancel()
     with outer.at_work():
-        turn(10_000)
+        checkpoint(10_000)
         with pytest.raises(CancelledError), inner.at_work():
-            turn(10_000)
-        turn(10_000)
-    turn(10_000)  # nobody's
+            checkpoint(10_000)
+        checkpoint(10_000)
+    checkpoint(10_000)  # nobody's
 
 
 def test_a_step_can_be_cancelled_as_well() -> None:

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from engine.automata.rtn.rule_automata import RuleAutomata
-from engine.automata.rtn.rule_tracker import RuleMatch
+from engine.automata.rtn.rule_tracker import RuleTracker
 from engine.compile import compile_grammar
 from engine.diagnosis.test_strings.coverage import Uses, coverage, one_rule, uses_of
 from engine.diagnosis.test_strings.values import EdgeKey
@@ -41,7 +41,7 @@ def without(automata, key):
 
 @pytest.mark.parametrize("text", [b"1", b"12+3", b"(1)", b"((1+2)+34)", b"1+(2)+3"])
 def test_an_unambiguous_text_uses_the_edges_that_it_cannot_do_without(automata, text):
-    needed = {key for key in all_edges(automata) if not RuleMatch(without(automata, key)).places(text).accepting}
+    needed = {key for key in all_edges(automata) if not RuleTracker(without(automata, key)).places(text).accepting}
     assert uses_of(automata, text).edges == needed
 
 

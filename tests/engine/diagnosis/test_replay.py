@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from engine.analysis.token_completion import fewest_tokens
+from engine.analysis.token_completion import search_token_completion
 from engine.compile import CompileOptions, compile_grammar
-from engine.diagnosis.verdicts.replay import Whose, replay_ids, replay_pieces, replay_text, verdict_on_error
+from engine.diagnosis.verdicts.replay import TokenSource, replay_ids, replay_pieces, replay_text, verdict_on_error
 from engine.diagnosis.verdicts.sentences import sentence_on
-from engine.diagnosis.verdicts.verdict import Outcome, Spelled, TokenState
+from engine.diagnosis.verdicts.verdict import ReplayedTokenState, SpellingOrigin, VerdictOutcome
 from engine.source import EngineError, GrammarError
 from engine.vocabulary import Vocabulary
 
@@ -37,7 +37,7 @@ def judge(grammar, text, **more):
 
 def test_a_complete_output(person):
     found = judge(person, WHOLE)
-    assert found.outcome is Outcome.COMPLETE
+    assert found.outcome is VerdictOutcome.COMPLETE
     assert found.is_complete
     assert found.is_prefix
     assert found.sentence == "Complete: the output matches the grammar in full (26 bytes)."
@@ -46,7 +46,7 @@ def test_a_complete_output(person):
 
 def test_a_cut_off_output_is_told_with_its_shortest_ending(person):
     found = judge(person, '{"name": "Ada", ')
-    assert found.outcome is Outcome.CUT_OFF
+    assert found.outcome is VerdictOutcome.CUT_OFF
     assert not found.is_complete
     assert found.ending.in_bytes.text == b'"age":0}'
     assert found.sentence == (
@@ -55,12 +55,12 @@ def test_a_cut_off_output_is_told_with_its_shortest_ending(person):
 
 
 def test_one_more_token_is_one(person):
-    found = judge(person, WHOLE[:-1], whose=Whose(WORDS))
+    found = judge(person, WHOLE[:-1], whose=TokenSource(WORDS))
     assert "needs 1 more token (`}`)" in found.sentence
 
 
 def test_where_no_tokens_were_found_the_ending_is_told_in_bytes(person):
-    found = judge(person, WHOLE[:-1], whose=Whose(WORDS))
+    found = judge(person, WHOLE[:-1], whose=TokenSource(WORDS))
     searched = replace(found, ending=replace(found.ending, least_tokens=156, most_tokens=None, token_ids=None))
     assert sentence_on(searched, person.source).endswith(
         "the shortest legal ending needs 1 more byte (`}`), and no 156 tokens of this vocabulary spell one."
@@ -68,9 +68,9 @@ def test_where_no_tokens_were_found_the_ending_is_told_in_bytes(person):
 
 
 def test_the_sentence_of_the_budget(person):
-    found = judge(person, '{"name": "Ada Lovelace', whose=Whose(WORDS), budget=20)
+    found = judge(person, '{"name": "Ada Lovelace', whose=TokenSource(WORDS), budget=20)
     used, left = found.ending.used, found.ending.left
-    assert found.spelled is Spelled.FEWEST
+    assert found.spelled is SpellingOrigin.FEWEST
     assert (used, left) == (16, 4)
     needed = found.ending.least_tokens
     assert found.sentence == f"Cut off at token 16: the shortest legal ending needed {needed} more, the budget had 4."
@@ -80,18 +80,18 @@ def test_the_sentence_of_the_budget(person):
 def test_from_where_on_the_end_was_out_of_reach(person):
     """Halving, against looking at every token."""
     for budget in range(1, 30):
-        found = judge(person, '{"name": "Ada Lovelace", ', whose=Whose(WORDS), budget=budget)
+        found = judge(person, '{"name": "Ada Lovelace", ', whose=TokenSource(WORDS), budget=budget)
         data = found.data
         needs = []
         for token in (*found.tokens, None):
             configuration = person.automaton.run(person.automaton.start, data[: token.start] if token else data)
-            needs.append(fewest_tokens(person.automaton, WORDS, configuration, 30_000).at_least)
+            needs.append(search_token_completion(person.automaton, WORDS, configuration, 30_000).at_least)
         late = next((taken for taken, needed in enumerate(needs) if needed > budget - taken), None)
         assert found.ending.late_at == late
 
 
 def test_an_output_that_stops_early_is_not_called_cut_off(person):
-    found = judge(person, '{"name": "Ada"', whose=Whose(WORDS), budget=100)
+    found = judge(person, '{"name": "Ada"', whose=TokenSource(WORDS), budget=100)
     assert found.sentence.startswith("Stopped early at token ")
     assert found.ending.late_at is None
 
@@ -109,21 +109,21 @@ def test_what_the_server_said_is_taken_into_account(person, finish, begins):
 
 
 def test_a_full_context_is_no_matter_of_the_budget(person):
-    found = judge(person, '{"name": "Ada", ', whose=Whose(WORDS), budget=7, finish="context")
+    found = judge(person, '{"name": "Ada", ', whose=TokenSource(WORDS), budget=7, finish="context")
     assert found.sentence.startswith("Cut off at token ")
     assert "the model's context is full, the shortest legal ending needed" in found.sentence
     assert not any("budget" in said for said in (found.sentence, *found.notes))
 
 
 def test_an_illegal_byte(person):
-    found = judge(person, '{"name": "Ada",\n "age": "36"}', whose=Whose(WORDS))
-    assert found.outcome is Outcome.ILLEGAL
+    found = judge(person, '{"name": "Ada",\n "age": "36"}', whose=TokenSource(WORDS))
+    assert found.outcome is VerdictOutcome.ILLEGAL
     place = found.failure.place
     assert (place.byte, place.line, place.column) == (24, 2, 9)
     assert found.data[:24].count(b'"') == 6
-    assert found.tokens[place.token].state is TokenState.ILLEGAL
-    assert {token.state for token in found.tokens[: place.token]} == {TokenState.LEGAL}
-    assert {token.state for token in found.tokens[place.token + 1 :]} == {TokenState.BEYOND}
+    assert found.tokens[place.token].state is ReplayedTokenState.ILLEGAL
+    assert {token.state for token in found.tokens[: place.token]} == {ReplayedTokenState.LEGAL}
+    assert {token.state for token in found.tokens[place.token + 1 :]} == {ReplayedTokenState.BEYOND}
     assert [person.source.excerpt(span) for span in found.failure.spans] == ['"integer"']
     assert "expected `0-9` or `-`" in found.sentence
 
@@ -139,7 +139,7 @@ def test_the_bound_that_is_named_is_that_of_the_property(name):
       "$defs": {"small": {"type": "integer", "maximum": 20}}
     }"""
     found = judge(compile_grammar("json_schema", schema), f'{{"{name}": 21}}')
-    assert found.outcome is Outcome.ILLEGAL
+    assert found.outcome is VerdictOutcome.ILLEGAL
     holder = "#/$defs/small" if name == "height" else name
     begin = schema.index(f'"{holder.rpartition("/")[2]}": {{')
     wanted = schema.index("20}", begin)
@@ -162,7 +162,7 @@ def test_a_key_that_is_not_there(person):
 
 def test_what_would_help_is_told(person):
     in_another_order = judge(person, '{"age": 36, "name": "Ada"}')
-    assert in_another_order.outcome is Outcome.ILLEGAL
+    assert in_another_order.outcome is VerdictOutcome.ILLEGAL
     assert any(note.startswith("It would be complete where its properties may come") for note in in_another_order.notes)
     blanks = judge(person, '{"name":    "Ada", "age": 36}')
     assert any(note == "It would be complete where white space is free (option `any`)." for note in blanks.notes)
@@ -181,7 +181,7 @@ def test_what_would_help_is_told(person):
 )
 def test_what_stands_in_front_is_skipped_and_told_of(person, front, kind):
     found = judge(person, front + WHOLE)
-    assert found.outcome is Outcome.TEXT_BEFORE
+    assert found.outcome is VerdictOutcome.TEXT_BEFORE
     assert found.skipped == (len(front.encode()), len((front + WHOLE).encode()))
     assert found.sentence.startswith(f"It begins with {kind}")
     assert found.sentence.endswith("on it is complete.")
@@ -206,14 +206,14 @@ def test_a_whole_fence_is_told_of_on_both_sides(person):
 )
 def test_what_stands_behind_is_told_of(person, behind, kind):
     found = judge(person, WHOLE + behind)
-    assert found.outcome is Outcome.TEXT_AFTER
+    assert found.outcome is VerdictOutcome.TEXT_AFTER
     assert found.legal == len(WHOLE)
     assert kind in found.sentence
 
 
 def test_a_word_among_words_is_no_text_before_and_an_object_is(person):
     found = judge(compile_grammar("regex", "[a-z]+"), "Hello world 123")
-    assert found.outcome is Outcome.ILLEGAL
+    assert found.outcome is VerdictOutcome.ILLEGAL
     found = judge(person, f"Sure! {WHOLE} I hope that it helps you with all of your work today.")
     assert found.skipped == (6, 6 + len(WHOLE))
     assert found.sentence.endswith(f"complete up to byte {6 + len(WHOLE)}, where more text follows.")
@@ -222,12 +222,12 @@ def test_a_word_among_words_is_no_text_before_and_an_object_is(person):
 @pytest.mark.parametrize("front", ["Sure! Here it is:\n", "Here:\n```json\n"])
 def test_an_object_behind_a_greeting_is_judged_though_it_is_not_legal_as_a_whole(person, front):
     found = judge(person, front + WHOLE[:-1] + ', "shoe": 43}')
-    assert found.outcome is Outcome.TEXT_BEFORE
+    assert found.outcome is VerdictOutcome.TEXT_BEFORE
     assert found.skipped is not None
     assert found.skipped[0] == len(front)
     assert f"from byte {len(front)} on it is legal up to byte {len(front) + len(WHOLE) - 1}" in found.sentence
     assert found.sentence.endswith("then `,` cannot stand; expected `0-9`, `}`, a line feed or a space.")
-    assert judge(person, "See [1] and {a} for more of it.").outcome is Outcome.ILLEGAL
+    assert judge(person, "See [1] and {a} for more of it.").outcome is VerdictOutcome.ILLEGAL
 
 
 def test_a_budget_that_cannot_be_held_against_an_output_says_so(person):
@@ -236,20 +236,20 @@ def test_a_budget_that_cannot_be_held_against_an_output_says_so(person):
 
 def test_a_broken_letter_at_the_start_is_no_text_before():
     found = judge(compile_grammar("regex", "[a-z]+"), "Abc")
-    assert found.outcome is Outcome.ILLEGAL
+    assert found.outcome is VerdictOutcome.ILLEGAL
 
 
 def test_circles_on_white_space():
     grammar = compile_grammar("json_schema", PERSON, CompileOptions(whitespace="any"))
     found = judge(grammar, '{"name": "Ada",' + "\n" * 60)
-    assert found.outcome is Outcome.CIRCLES
+    assert found.outcome is VerdictOutcome.CIRCLES
     assert found.sentence.startswith("It goes in circles on white space: the last 60 bytes")
     assert found.notes[0].startswith("White space `flexible`")
 
 
 def test_circles_of_a_rule():
     found = judge(compile_grammar("gbnf", 'root ::= "a" " "* "b"'), "a" + " " * 60)
-    assert found.outcome is Outcome.CIRCLES
+    assert found.outcome is VerdictOutcome.CIRCLES
     assert found.notes[0].startswith("Bound the white space in the grammar")
 
 
@@ -263,7 +263,7 @@ def test_cuts_within_an_escape_and_within_a_character(person):
 
 def test_an_empty_language():
     found = judge(compile_grammar("regex", "a$b"), "a")
-    assert found.outcome is Outcome.EMPTY_LANGUAGE
+    assert found.outcome is VerdictOutcome.EMPTY_LANGUAGE
     assert not found.is_complete
 
 
@@ -271,33 +271,33 @@ def test_a_grammar_that_does_not_compile():
     with pytest.raises(GrammarError) as caught:
         compile_grammar("regex", "(a|b")
     found = verdict_on_error(caught.value, b"a")
-    assert found.outcome is Outcome.GRAMMAR_ERROR
+    assert found.outcome is VerdictOutcome.GRAMMAR_ERROR
     assert found.sentence.startswith("The grammar does not compile: line 1, column 1: ")
 
 
 def test_ids_and_their_end(person):
     ids = [256, 257, 258, 259, *b"Ada", 260, 261, 258, *b"3}", 263]
-    found = replay_ids(person, ids, Whose(WORDS))
+    found = replay_ids(person, ids, TokenSource(WORDS))
     assert found.is_complete
-    assert found.tokens[-1].state is TokenState.END
+    assert found.tokens[-1].state is ReplayedTokenState.END
     assert found.tokens[-1].name == "<end>"
-    cut = replay_ids(person, [*ids[:4], 263], Whose(WORDS))
-    assert cut.outcome is Outcome.CUT_OFF
-    assert cut.tokens[-1].state is TokenState.ILLEGAL
+    cut = replay_ids(person, [*ids[:4], 263], TokenSource(WORDS))
+    assert cut.outcome is VerdictOutcome.CUT_OFF
+    assert cut.tokens[-1].state is ReplayedTokenState.ILLEGAL
     assert cut.sentence.startswith("It stopped by itself before its end, at token 4;")
     assert "It ends with `<end>`, where the grammar allows no end." in cut.notes
 
 
 def test_a_special_token_within_is_foreign(person):
-    found = replay_ids(person, [256, 264, 257], Whose(WORDS))
-    assert found.outcome is Outcome.FOREIGN
+    found = replay_ids(person, [256, 264, 257], TokenSource(WORDS))
+    assert found.outcome is VerdictOutcome.FOREIGN
     assert found.failure.place.token == 1
     assert found.sentence.startswith("Illegal at token 2: `<tool>` stands for no text")
 
 
 def test_an_id_that_is_not_there_is_refused(person):
     with pytest.raises(EngineError, match="token 2 is #999"):
-        replay_ids(person, [256, 999], Whose(WORDS))
+        replay_ids(person, [256, 999], TokenSource(WORDS))
 
 
 def test_how_the_tokenizer_would_have_spelled_it(person):
@@ -305,10 +305,10 @@ def test_how_the_tokenizer_would_have_spelled_it(person):
         return WORDS_OF_ITS_OWN if text == '{"name' else []
 
     WORDS_OF_ITS_OWN = [256, 257]  # noqa: N806
-    own = replay_ids(person, [256, 257], Whose(WORDS, spell))
+    own = replay_ids(person, [256, 257], TokenSource(WORDS, spell))
     assert own.is_canonical
     assert own.divergence is None
-    other = replay_ids(person, [256, *b"name"], Whose(WORDS, spell))
+    other = replay_ids(person, [256, *b"name"], TokenSource(WORDS, spell))
     assert other.is_canonical is False
     assert (other.divergence.token, other.divergence.byte, other.divergence.own) == (1, 2, b"name")
 
@@ -317,11 +317,11 @@ def test_a_grammar_that_names_tokens_is_followed_token_by_token():
     grammar = compile_grammar("gbnf", "root ::= <tool> [a-z]+")
     with pytest.raises(EngineError, match="names tokens"):
         replay_text(grammar, b"abc")
-    found = replay_ids(grammar, [264, *b"ab", 263], Whose(WORDS))
+    found = replay_ids(grammar, [264, *b"ab", 263], TokenSource(WORDS))
     assert found.is_complete
-    assert not replay_ids(grammar, [264], Whose(WORDS), budget=1).is_complete
-    broken = replay_ids(grammar, [264, *b"aB"], Whose(WORDS))
-    assert broken.outcome is Outcome.TEXT_AFTER
+    assert not replay_ids(grammar, [264], TokenSource(WORDS), budget=1).is_complete
+    broken = replay_ids(grammar, [264, *b"aB"], TokenSource(WORDS))
+    assert broken.outcome is VerdictOutcome.TEXT_AFTER
     assert broken.failure.place.token == 2
 
 
@@ -332,7 +332,7 @@ def test_a_saved_trace_needs_no_vocabulary(person):
 
 
 def test_every_byte_of_a_forced_token_is_forced(person):
-    found = judge(person, '{"name": "', whose=Whose(WORDS))
+    found = judge(person, '{"name": "', whose=TokenSource(WORDS))
     assert [(token.data, token.forced) for token in found.tokens][:2] == [(b'{"', False), (b"name", True)]
     digits = replay_pieces(compile_grammar("regex", "abc[0-9]def"), [b"ab", b"c1", b"def"])
     assert [token.forced for token in digits.tokens] == [True, False, True]
@@ -353,11 +353,11 @@ ESCAPED = json.dumps({"properties": {"age": {"type": "integer"}, "desc": {"type"
 @pytest.mark.parametrize(
     ("output", "outcome", "escape", "byte"),
     [
-        (r'{"age": 28, "d\u0065sc": "x"}', Outcome.COMPLETE, r"`\u0065`", 14),
-        (r'{"desc": "\u0041\u00', Outcome.CUT_OFF, r"`\u0041`", 10),
-        (r'{"desc": "\n\\\u001F"}', Outcome.COMPLETE, r"`\u001F`", 14),
-        (r'Sure: {"desc": "a\u0041"}', Outcome.TEXT_BEFORE, r"`\u0041`", 17),
-        (r'{"d\u0065sc": 1}', Outcome.ILLEGAL, r"`\u0065`", 3),
+        (r'{"age": 28, "d\u0065sc": "x"}', VerdictOutcome.COMPLETE, r"`\u0065`", 14),
+        (r'{"desc": "\u0041\u00', VerdictOutcome.CUT_OFF, r"`\u0041`", 10),
+        (r'{"desc": "\n\\\u001F"}', VerdictOutcome.COMPLETE, r"`\u001F`", 14),
+        (r'Sure: {"desc": "a\u0041"}', VerdictOutcome.TEXT_BEFORE, r"`\u0041`", 17),
+        (r'{"d\u0065sc": 1}', VerdictOutcome.ILLEGAL, r"`\u0065`", 3),
     ],
 )
 def test_an_output_from_elsewhere_may_have_any_escapes_and_that_is_said(output, outcome, escape, byte):
@@ -378,7 +378,7 @@ def test_what_is_judged_alike_with_any_escapes_is_not_remarked(output):
 
 def test_a_test_string_is_judged_by_the_grammar_as_it_was_compiled():
     found = replay_text(compile_grammar("json_schema", ESCAPED), rb'{"d\u0065sc": "x"}', advise=False)
-    assert found.outcome is Outcome.ILLEGAL
+    assert found.outcome is VerdictOutcome.ILLEGAL
 
 
 # ---------------------------------------------------------------------- numbers that Turnstile does not write
@@ -391,15 +391,15 @@ NUMBERS = json.dumps(
 @pytest.mark.parametrize(
     ("output", "outcome", "written", "byte"),
     [
-        ('{"a":1.0}', Outcome.COMPLETE, "`1.0`", 5),
-        ('{"a":1e2,"b":10.0}', Outcome.COMPLETE, "`1e2`", 5),
-        ('{"a":1,"b":100e-1}', Outcome.COMPLETE, "`100e-1`", 11),
-        ('{"c":0.50}', Outcome.COMPLETE, "`0.50`", 5),
-        ('{"c":-0}', Outcome.COMPLETE, "`-0`", 5),
-        ('{"a":[],"b":1}', Outcome.ILLEGAL, None, 5),
-        ('{"a":1.', Outcome.CUT_OFF, "`1.`", 5),
-        ('Sure: {"b":1e1}', Outcome.TEXT_BEFORE, "`1e1`", 11),
-        ('{"a":1.0,"b":11}', Outcome.ILLEGAL, "`1.0`", 5),
+        ('{"a":1.0}', VerdictOutcome.COMPLETE, "`1.0`", 5),
+        ('{"a":1e2,"b":10.0}', VerdictOutcome.COMPLETE, "`1e2`", 5),
+        ('{"a":1,"b":100e-1}', VerdictOutcome.COMPLETE, "`100e-1`", 11),
+        ('{"c":0.50}', VerdictOutcome.COMPLETE, "`0.50`", 5),
+        ('{"c":-0}', VerdictOutcome.COMPLETE, "`-0`", 5),
+        ('{"a":[],"b":1}', VerdictOutcome.ILLEGAL, None, 5),
+        ('{"a":1.', VerdictOutcome.CUT_OFF, "`1.`", 5),
+        ('Sure: {"b":1e1}', VerdictOutcome.TEXT_BEFORE, "`1e1`", 11),
+        ('{"a":1.0,"b":11}', VerdictOutcome.ILLEGAL, "`1.0`", 5),
     ],
 )
 def test_an_output_from_elsewhere_may_have_any_numbers_and_that_is_said(output, outcome, written, byte):

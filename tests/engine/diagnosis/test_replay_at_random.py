@@ -6,8 +6,8 @@ import pytest
 
 from engine.compile import compile_grammar
 from engine.diagnosis.test_strings.suggestions import at_random
-from engine.diagnosis.verdicts.replay import Whose, replay_text
-from engine.diagnosis.verdicts.verdict import Outcome, TokenState
+from engine.diagnosis.verdicts.replay import TokenSource, replay_text
+from engine.diagnosis.verdicts.verdict import ReplayedTokenState, VerdictOutcome
 from engine.matching import Matcher
 from engine.vocabulary import Vocabulary
 
@@ -45,13 +45,13 @@ def test_verdicts_say_what_the_matcher_says(notation, source):
     seeds = [one.text for seed in range(4) for one in at_random(grammar, 5, seed)]
     for _ in range(60):
         text = broken(draw.choice(seeds), draw)
-        whose = Whose(VOCABULARY) if draw.random() < 0.5 else None
+        whose = TokenSource(VOCABULARY) if draw.random() < 0.5 else None
         found = replay_text(grammar, text, whose, advise=False)
         legal = max(k for k in range(len(text) + 1) if Matcher(grammar, VOCABULARY).accept_bytes(text[:k]))
         assert found.is_complete is grammar.fullmatch(text)
         assert found.is_prefix is (legal == len(text))
-        assert (found.outcome is Outcome.COMPLETE) is found.is_complete
-        if found.outcome is Outcome.TEXT_BEFORE:
+        assert (found.outcome is VerdictOutcome.COMPLETE) is found.is_complete
+        if found.outcome is VerdictOutcome.TEXT_BEFORE:
             assert legal < found.skipped[0]
             assert grammar.automaton.run(grammar.automaton.start, text[found.skipped[0] : found.legal])
             continue
@@ -67,4 +67,4 @@ def test_verdicts_say_what_the_matcher_says(notation, source):
         matcher = Matcher(grammar, VOCABULARY)
         taken = next((i for i, token in enumerate(found.tokens) if not matcher.accept(token.token_id)), None)
         states = [token.state for token in found.tokens]
-        assert (states.index(TokenState.ILLEGAL) if TokenState.ILLEGAL in states else None) == taken
+        assert (states.index(ReplayedTokenState.ILLEGAL) if ReplayedTokenState.ILLEGAL in states else None) == taken

@@ -6,7 +6,7 @@ from engine.compile import compile_grammar
 from engine.diagnosis.test_strings.coverage import coverage, uses_of
 from engine.diagnosis.test_strings.suggestions import at_random, by_rule, near_misses, shortest
 from engine.diagnosis.test_strings.values import SuggestionKind
-from engine.diagnosis.test_strings.witnesses import ShortestWays
+from engine.diagnosis.test_strings.witnesses import ShortestWitnesses
 
 GRAMMAR = 'root ::= a | "(" root ")"\na ::= b "x"? | c c\nb ::= [xy]\nc ::= "z" b\n'
 SCHEMA = """{"type": "object", "properties": {"a": {"type": "integer"}, "b": {"enum": ["x", "y"]}},
@@ -30,7 +30,7 @@ def test_the_shortest_text_through_each_edge(grammar, automata):
     for text in filter(grammar.fullmatch, texts):
         for key in uses_of(automata, text.encode()).edges:
             shortest_of.setdefault(key, len(text))
-    ways = ShortestWays(automata)
+    ways = ShortestWitnesses(automata)
     edges = [row.key for row in coverage(automata, []).edges]
     assert set(shortest_of) == set(edges)
     for key in edges:
@@ -41,7 +41,7 @@ def test_the_shortest_text_through_each_edge(grammar, automata):
 
 
 def test_the_shortest_text_through_each_rule(grammar, automata):
-    ways = ShortestWays(automata)
+    ways = ShortestWitnesses(automata)
     assert {rule.name: ways.through_rule(n) for n, rule in enumerate(automata.rules)} == {
         "root": b"x",
         "a": b"x",

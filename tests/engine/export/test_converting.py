@@ -9,7 +9,7 @@ from lockstep import difference, excess, texts
 from schemas import PERSON, SCHEMAS
 
 from engine.compile import CompileOptions, compile_grammar
-from engine.export import Spelling
+from engine.export import NumberSpelling
 from engine.export.conversion_preview import ConvertOptions, convert
 from engine.export.text.conversion import NotConvertibleError
 from engine.source import CancelledError, CancelToken, GrammarError
@@ -76,10 +76,10 @@ def test_rules_as_a_schema_of_strings(source):
 @pytest.mark.parametrize("name", ["person", "patterns", "numbers"])
 def test_a_schema_elsewhere(name, notation):
     schema = compile_grammar("json_schema", json.dumps(SCHEMAS[name]), CompileOptions(whitespace="one-space"))
-    exact = convert_or_skip(schema, notation, Spelling.ANY)
+    exact = convert_or_skip(schema, notation, NumberSpelling.ANY)
     assert difference(schema, compile_grammar(notation, exact.text)) == ""
     assert exact.check.walks > 0
-    plain = convert_or_skip(schema, notation, Spelling.PLAIN)
+    plain = convert_or_skip(schema, notation, NumberSpelling.PLAIN)
     assert excess(compile_grammar(notation, plain.text), schema) == ""
     assert plain.losses[0].startswith("spelling is plain")
 
@@ -123,7 +123,7 @@ def test_words_that_are_lost_are_told():
     found = convert(compile_grammar("json_schema", json.dumps(schema)), "gbnf", ConvertOptions())
     assert found.losses[-1] == "what it says of itself goes: title, description"
     silent = {"properties": {"title": {"const": {"description": 1}}}, "type": "object", "additionalProperties": False}
-    found = convert(compile_grammar("json_schema", json.dumps(silent)), "gbnf", ConvertOptions(Spelling.ANY))
+    found = convert(compile_grammar("json_schema", json.dumps(silent)), "gbnf", ConvertOptions(NumberSpelling.ANY))
     assert found.losses == ()
     rules = compile_grammar("gbnf", 'root ::= x # a comment\nx ::= "a"')
     assert convert(rules, "regex", ConvertOptions()).losses == ("its comments go", "the names of its rules go")

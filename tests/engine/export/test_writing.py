@@ -11,14 +11,14 @@ import pytest
 from exports import job_of
 
 from engine.export import targets, writing
-from engine.export.target import Artifact, Check, ExportError, Group, MismatchError, NotExportableError
+from engine.export.target import Artifact, Check, ExportError, MismatchError, NotExportableError, TargetGroup
 from engine.export.writing import export, fits, make, refusal
 from engine.source import CancelledError, CancelToken, InvariantError
 from engine.vocabulary import Vocabulary
 
 
 class FakeTarget:
-    name, title, about, group, suffix = "fake", "Fake", "A double.", Group.TEXT, ".txt"
+    name, title, about, group, suffix = "fake", "Fake", "A double.", TargetGroup.TEXT, ".txt"
     needs_vocabulary = False
 
     def __init__(self, files, *, wrong="", is_folder=False):
@@ -192,7 +192,7 @@ def test_every_target_is_whole():
         assert one.name == name
         assert one.title[0].isupper() or one.title[0].islower()
         assert one.about.endswith(".")
-        assert isinstance(one.group, Group)
+        assert isinstance(one.group, TargetGroup)
         assert one.is_folder == (one.suffix == "")
         assert one.takes(compiled) <= {"spelling", "depth", "name", "model"}
     with pytest.raises(ExportError, match="no export target 'yaml'"):
@@ -201,7 +201,7 @@ def test_every_target_is_whole():
 
 def test_targets_stand_under_their_headings():
     groups = [targets.target(name).group for name in targets.TARGETS]
-    assert groups == sorted(groups, key=list(Group).index)
+    assert groups == sorted(groups, key=list(TargetGroup).index)
 
 
 def test_what_needs_a_vocabulary_says_so():

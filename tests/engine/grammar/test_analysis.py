@@ -19,9 +19,9 @@ from engine.grammar import (
     Grammar,
     Never,
     Node,
-    Reference,
     Repeat,
     Rule,
+    RuleReference,
     Sequence,
     TokenSet,
 )
@@ -37,7 +37,7 @@ from engine.grammar.analysis import (
 from engine.source import Span
 
 A = Chars(CharSet.chars("a"))
-X, Y = Reference("x"), Reference("y")
+X, Y = RuleReference("x"), RuleReference("y")
 TEXTS = ["".join(chars) for length in range(3) for chars in product(ALPHABET, repeat=length)]
 
 
@@ -59,7 +59,7 @@ def test_what_blocks_a_rule_matches_nothing_either(made: Grammar) -> None:
     found = blockers(made)
     assert set(found) == {rule.name for rule in made.rules} - productive_rules(made)
     for blocker in found.values():
-        assert isinstance(blocker, Reference)
+        assert isinstance(blocker, RuleReference)
         assert blocker.name in found
     if "root" in found:
         assert not any(matches(made, text) for text in TEXTS)
@@ -87,12 +87,12 @@ def test_components_are_those_of_networkx(edges: dict[int, list[int]]) -> None:
 @pytest.mark.parametrize(
     ("rules", "cycles"),
     [
-        ({"root": Choice((Sequence((Reference("root"), A)), A))}, [("root", "root")]),
-        ({"root": Sequence((A, Reference("root")))}, []),
-        ({"root": Sequence((Repeat(A, 0, None), Reference("root")))}, [("root", "root")]),
+        ({"root": Choice((Sequence((RuleReference("root"), A)), A))}, [("root", "root")]),
+        ({"root": Sequence((A, RuleReference("root")))}, []),
+        ({"root": Sequence((Repeat(A, 0, None), RuleReference("root")))}, [("root", "root")]),
         ({"root": X, "x": Sequence((Y, A)), "y": Choice((X, A))}, [("x", "y", "x")]),
-        ({"root": Sequence((TokenSet(("<t>",), (), negated=False), Reference("root")))}, []),
-        ({"root": Sequence((X, Reference("root"))), "x": Empty()}, [("root", "root")]),
+        ({"root": Sequence((TokenSet(("<t>",), (), negated=False), RuleReference("root")))}, []),
+        ({"root": Sequence((X, RuleReference("root"))), "x": Empty()}, [("root", "root")]),
     ],
 )
 def test_left_recursion(rules: dict[str, Node], cycles: list[tuple[str, ...]]) -> None:
@@ -100,8 +100,8 @@ def test_left_recursion(rules: dict[str, Node], cycles: list[tuple[str, ...]]) -
 
 
 def test_hidden_left_recursion_is_told_apart() -> None:
-    (open_cycle,) = left_recursion(grammar(root=Sequence((Reference("root"), A))))
-    (hidden,) = left_recursion(grammar(root=Sequence((Repeat(A, 0, 1), Reference("root")))))
+    (open_cycle,) = left_recursion(grammar(root=Sequence((RuleReference("root"), A))))
+    (hidden,) = left_recursion(grammar(root=Sequence((Repeat(A, 0, 1), RuleReference("root")))))
     assert not open_cycle.hidden
     assert hidden.hidden
 
@@ -119,10 +119,10 @@ def test_surrogates_alone_are_no_text() -> None:
 
 
 def test_depth_costs_no_frames() -> None:
-    node: Node = Reference("root")
+    node: Node = RuleReference("root")
     for _ in range(20_000):
         node = Choice((Sequence((node, A)), A))
-    made = grammar(root=node, **{f"r{i}": Sequence((Reference(f"r{i + 1}"), A)) for i in range(5000)}, r5000=A)
+    made = grammar(root=node, **{f"r{i}": Sequence((RuleReference(f"r{i + 1}"), A)) for i in range(5000)}, r5000=A)
     assert "r0" in productive_rules(made)
     assert nullable_rules(made) == frozenset()
     assert [cycle.names for cycle in left_recursion(made)] == [("root", "root")]

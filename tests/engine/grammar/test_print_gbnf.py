@@ -13,7 +13,20 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from language import ALPHABET
 
-from engine.grammar import Chars, CharSet, Choice, Empty, Grammar, Look, Never, Node, Reference, Repeat, Rule, Sequence
+from engine.grammar import (
+    Chars,
+    CharSet,
+    Choice,
+    Empty,
+    Grammar,
+    Lookaround,
+    Never,
+    Node,
+    Repeat,
+    Rule,
+    RuleReference,
+    Sequence,
+)
 from engine.grammar import TokenSet as Tokens
 from engine.grammar.print_gbnf import NoGbnfError, print_gbnf
 from engine.notations.gbnf import parse
@@ -101,7 +114,15 @@ def test_how_it_reads(node: Node, text: str) -> None:
 
 def test_names_are_those_that_llama_cpp_takes() -> None:
     made = grammar(
-        start=Sequence((Reference("a_b"), Reference("a-b"), Reference("root"), Reference("é"), Reference("$/x"))),
+        start=Sequence(
+            (
+                RuleReference("a_b"),
+                RuleReference("a-b"),
+                RuleReference("root"),
+                RuleReference("é"),
+                RuleReference("$/x"),
+            )
+        ),
         **{"a_b": A, "a-b": B, "root": A, "é": B, "$/x": A},
     )
     text = print_gbnf(made)
@@ -153,14 +174,15 @@ def test_the_hostile_characters_come_back() -> None:
 
 
 def test_long_alternatives_go_on_new_lines() -> None:
-    made = grammar(root=Choice(tuple(Sequence((A, Reference("number"))) for _ in range(10))), number=B)
+    made = grammar(root=Choice(tuple(Sequence((A, RuleReference("number"))) for _ in range(10))), number=B)
     text = print_gbnf(made)
     assert max(len(line) for line in text.splitlines()) < 100
     assert parse(SourceText(text), Limits())[1] == ()
 
 
 @pytest.mark.parametrize(
-    "node", [Look(A, ahead=True, negated=False), Tokens(("<a>", "<b>"), (), negated=True), Tokens(("a",), (), False)]
+    "node",
+    [Lookaround(A, ahead=True, negated=False), Tokens(("<a>", "<b>"), (), negated=True), Tokens(("a",), (), False)],
 )
 def test_what_gbnf_cannot_say_is_refused(node: Node) -> None:
     with pytest.raises(NoGbnfError):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from language import ALPHABET, matches, nodes
 
-from engine.grammar import Chars, CharSet, Choice, Empty, Look, Never, Node, Repeat, Sequence
+from engine.grammar import Chars, CharSet, Choice, Empty, Lookaround, Never, Node, Repeat, Sequence
 from engine.grammar.simplify import simplify
 from engine.notations.regex import parse
 from engine.source import Limits, SourceText
@@ -22,7 +22,7 @@ def parts(node: Node) -> list[Node]:
             return [node, *(p for item in node.items for p in parts(item))]
         case Choice():
             return [node, *(p for item in node.alternatives for p in parts(item))]
-        case Repeat() | Look():
+        case Repeat() | Lookaround():
             return [node, *parts(node.node)]
         case _:
             return [node]
@@ -52,11 +52,11 @@ def test_nothing_impossible_is_left_inside(node: Node) -> None:
     ["^a$", r"\Aa\Z", "^a|^b$", "(^a|b)$", "^(?:^a)$", "(?m)^a$", "^$", r"^(?!tag)$", r"\ba", "(?<!x)a", "a(?!b)"],
 )
 def test_a_condition_that_its_place_decides_is_gone(text: str) -> None:
-    looks = [part for part in parts(pattern(text)) if isinstance(part, Look)]
+    looks = [part for part in parts(pattern(text)) if isinstance(part, Lookaround)]
     assert not [look for look in looks if not _is_word_look(look)], looks
 
 
-def _is_word_look(look: Look) -> bool:
+def _is_word_look(look: Lookaround) -> bool:
     """`\\b` at the start leaves "a word character follows", which only the next character decides."""
     return isinstance(look.node, Chars) and ord("a") in look.node.set
 

@@ -7,7 +7,7 @@ import pytest
 import engine
 from engine import Matcher, compile_grammar
 from engine.masking import token_automaton as module
-from engine.masking.mask_cache import MaskStore, store
+from engine.masking.mask_cache import MaskCache, store
 from engine.masking.token_automaton import token_automaton
 from engine.vocabulary import Vocabulary
 
@@ -79,7 +79,7 @@ def test_clearing_forgets_grammars_and_keeps_matchers_going(small):
 
 def test_the_store_is_bounded(small, monkeypatch):
     size = 4 * ((small.size + 31) // 32)
-    bounded = MaskStore(budget=3 * size)
+    bounded = MaskCache(budget=3 * size)
     monkeypatch.setattr(module, "store", bounded)
     matcher = Matcher(compile_grammar("regex", "0123456789"), small)
     masks = []
@@ -94,7 +94,7 @@ def test_the_store_is_bounded(small, monkeypatch):
 
 def test_masks_that_only_hash_alike_are_not_mixed_up(monkeypatch):
     monkeypatch.setattr("engine.masking.mask_cache.hash", lambda content: 7, raising=False)
-    shared = MaskStore()
+    shared = MaskCache()
     one, two = (shared.share(np.array([value], np.uint32)) for value in (1, 2))
     assert (one[0], two[0]) == (1, 2)
 

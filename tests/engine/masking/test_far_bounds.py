@@ -7,7 +7,7 @@ import pytest
 from masks_by_brute_force import brute_force
 
 from engine import Matcher, Vocabulary, compile_grammar
-from engine.masking.token_slices import LONG, longer
+from engine.masking.token_slices import LONG, long_tokens
 from engine.vocabulary.trie import Trie
 
 LETTERS = b'ab -.@1"\\,}\n'
@@ -54,7 +54,7 @@ def test_they_are_those_of_the_definition(name, walk):
 
 def test_the_tokens_that_are_longer():
     trie = VOCABULARY.trie
-    part = longer(trie, LONG)
+    part = long_tokens(trie, LONG)
     expected = {i for i, token in enumerate(VOCABULARY.tokens) if token and len(token) > LONG}
     assert isinstance(part.trie, Trie)
     assert set(part.trie.token_ids.tolist()) == expected

@@ -8,7 +8,7 @@ from masks_by_brute_force import brute_force
 
 from engine import Matcher, compile_grammar
 from engine.automata.actions import ActionTable
-from engine.masking.reference_mask import plain_mask
+from engine.masking.reference_mask import compute_reference_mask
 from engine.masking.token_automaton import TokenAutomaton
 from engine.source import Limits
 from engine.vocabulary import Vocabulary
@@ -50,7 +50,7 @@ def test_the_plain_walk_over_a_real_vocabulary(mistral_pieces):
         grammar = compile_grammar("regex", pattern)
         matcher = Matcher(grammar, mistral_pieces)
         assert matcher.accept_bytes(text[:1])
-        plain = plain_mask(mistral_pieces.trie, grammar.automaton, matcher.configuration)
+        plain = compute_reference_mask(mistral_pieces.trie, grammar.automaton, matcher.configuration)
         (end,) = mistral_pieces.eos_ids
         plain[end >> 5] |= np.uint32(matcher.is_accepting << (end & 31))
         np.testing.assert_array_equal(plain.view(np.int32), brute_force(grammar, matcher))
@@ -154,7 +154,7 @@ def test_kernels_and_plain_walk_agree_on_any_automaton(kernels, automaton, token
     shared = TokenAutomaton(automaton, vocabulary)
     for configuration in range(1, len(automaton.accepting)):
         mask = np.array(shared.mask(shared.state(configuration))).view(np.uint32)
-        plain = plain_mask(vocabulary.trie, automaton, configuration)
+        plain = compute_reference_mask(vocabulary.trie, automaton, configuration)
         np.testing.assert_array_equal(mask, plain)
         allowed = [i for i, text in enumerate(tokens) if text and automaton.run(configuration, text)]
         assert np.flatnonzero(np.unpackbits(plain.view(np.uint8), bitorder="little")).tolist() == allowed

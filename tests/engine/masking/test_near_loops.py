@@ -8,7 +8,7 @@ from masks_by_brute_force import brute_force
 
 from engine import Matcher, Vocabulary, compile_grammar
 from engine.automata.byte_automaton import DEAD
-from engine.masking.token_slices import LoopFinder, regions_of, whole
+from engine.masking.token_slices import LoopFinder, all_tokens, token_slices_of
 
 PIECES = [
     *(bytes([byte]) for byte in b'0123456789-:ab T."\\u\n'),
@@ -51,7 +51,7 @@ def test_where_a_loop_is_near():
 
 def test_a_region_without_what_begins_with_some_bytes(kernels):
     trie = VOCABULARY.trie
-    regions = regions_of(trie)
+    regions = token_slices_of(trie)
     loop = np.full((1, 256), -1, np.int8)
     loop[0, list(b"ab- 0123456789")] = 0
     region = regions.region(kernels, trie, loop)
@@ -66,6 +66,6 @@ def test_a_region_without_what_begins_with_some_bytes(kernels):
     assert {trie.prefix(root) for root in cut.roots.tolist()} == {way for way in roots if way[:1] != b"-"}
     assert [trie.byte[root] for root in cut.roots] == sorted(trie.byte[root] for root in cut.roots)
     assert cut is regions.without(region, (ord("-"), ord("z")), trie)
-    dashes = whole(trie, (ord("-"), ord("z")))
+    dashes = all_tokens(trie, (ord("-"), ord("z")))
     assert [trie.prefix(root) for root in dashes.roots.tolist()] == [b"-"]
     assert not dashes.mask.any()

@@ -4,7 +4,7 @@ from masks_by_brute_force import brute_force
 
 from engine import Matcher, clear_caches, compile_grammar
 from engine.masking import token_slices
-from engine.masking.token_slices import LoopFinder, regions_of
+from engine.masking.token_slices import LoopFinder, token_slices_of
 from engine.vocabulary import Vocabulary
 from engine.vocabulary.trie import Trie
 
@@ -67,7 +67,7 @@ def test_grammars_share_the_region_of_a_loop(kernels, small, monkeypatch):
 
 
 def test_the_regions_kept_are_few(kernels, small, monkeypatch):
-    kept = regions_of(small.trie)._by_loop
+    kept = token_slices_of(small.trie)._by_loop
     monkeypatch.setattr(kept, "_most", 2)
     kept.clear()
     for first in "abcd":
@@ -81,7 +81,7 @@ def test_a_loop_behind_a_common_first_byte_is_found_once(kernels, monkeypatch):
     tokens = [*(bytes((byte,)) for byte in range(256)), *(f" {word}".encode() for word in words * 20)]
     tokens += [f" {a}{b}".encode() for a in "abcdefghij" for b in "klmnopqrst"]
     vocabulary = Vocabulary(tokens, eos_ids=[])
-    assert regions_of(vocabulary.trie).broad_bytes == [ord(" ")]
+    assert token_slices_of(vocabulary.trie).broad_bytes == [ord(" ")]
     roots = []
     monkeypatch.setattr(
         token_slices, "_find", lambda *args, find=token_slices._find: roots.append(args[-1]) or find(*args)

@@ -9,7 +9,7 @@ import pytest
 
 from engine import Matcher, Vocabulary, compile_grammar
 from engine.analysis.dead_end_search import dead_ends
-from engine.analysis.token_successors import TokenSteps
+from engine.analysis.token_successors import TokenSuccessors
 from engine.source import CancelledError, CancelToken
 
 WORDS = Vocabulary([b"a", b"b", b"ab", b"c", b"abc", b"bb", None, None], eos_ids=[6], special={7: "<t>"})
@@ -149,7 +149,7 @@ def test_a_search_can_be_cancelled():
 
 
 def test_texts_are_spelled_by_as_few_tokens_as_can_be():
-    steps = TokenSteps(compile_grammar("regex", "a").automaton, WORDS)
+    steps = TokenSuccessors(compile_grammar("regex", "a").automaton, WORDS)
     words, chance = [token for token in WORDS.tokens if token], random.Random(5)
     for _ in range(200):
         text = bytes(chance.choices(b"abcd", (4, 4, 2, 0.2), k=chance.randrange(9)))

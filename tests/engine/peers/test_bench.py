@@ -4,7 +4,7 @@ import pytest
 
 from engine import CompileOptions
 from engine.peers import PEERS, BenchCase, LabelledText, UnknownPeerError, compare, find_peers, run_bench
-from engine.peers.measurements import CaseMeasured, Ending, EngineMeasured
+from engine.peers.measurements import CaseMeasured, CaseOutcome, EngineMeasured
 from engine.peers.registry import OWN, Peer
 from engine.source import CancelledError, CancelToken
 from engine.vocabulary import Vocabulary
@@ -28,11 +28,11 @@ def test_this_engine_is_measured():
     assert measured.absent is None
     assert measured.prepare_ms > 0
     done, refused, schema = measured.cases
-    assert done.ending == Ending.DONE
+    assert done.ending == CaseOutcome.DONE
     assert done.verdicts == (True, False, False)
     assert len(done.step_us) == 2 * (2 + 1 + 2)  # a, ab; b, which is not allowed; a, a
     assert 0 < done.compile_us <= done.first_mask_us
-    assert refused.ending == Ending.REFUSED
+    assert refused.ending == CaseOutcome.REFUSED
     assert "never closed" in refused.reason or "(" in refused.reason
     assert schema.verdicts == (True,)
 
@@ -48,13 +48,13 @@ def test_what_goes_wrong_with_one_case_does_not_end_the_others():
     cases = [case(name, ("a", True)) for name in names] + [case("x", ("a",), notation="gbnf")]
     (measured,) = run_bench([double()], BYTES, cases, limit_s=1.0)
     assert [(one.name, one.ending) for one in measured.cases] == [
-        ("fine", Ending.DONE),
-        ("refused", Ending.REFUSED),
-        ("hangs", Ending.TIMED_OUT),
-        ("breaks", Ending.FAILED),
-        ("dies", Ending.DIED),
-        ("rejects", Ending.DONE),
-        ("x", Ending.REFUSED),
+        ("fine", CaseOutcome.DONE),
+        ("refused", CaseOutcome.REFUSED),
+        ("hangs", CaseOutcome.TIMED_OUT),
+        ("breaks", CaseOutcome.FAILED),
+        ("dies", CaseOutcome.DIED),
+        ("rejects", CaseOutcome.DONE),
+        ("x", CaseOutcome.REFUSED),
     ]
     reasons = {one.name: one.reason for one in measured.cases}
     assert reasons["refused"] == "ValueError: not this one"
@@ -86,7 +86,7 @@ def test_a_vocabulary_without_an_end_gets_one():
 def test_a_text_that_the_vocabulary_cannot_spell_is_told():
     (measured,) = run_bench([double()], Vocabulary([b"a"], eos_ids=[]), [case("fine", ("ab",))])
     assert (measured.cases[0].ending, measured.cases[0].reason) == (
-        Ending.REFUSED,
+        CaseOutcome.REFUSED,
         "the vocabulary cannot spell a text",
     )
 
@@ -112,13 +112,15 @@ def measured(name, *cases):
 
 
 def done(name, first_mask_us, steps, *verdicts):
-    return CaseMeasured(name, Ending.DONE, "", first_mask_us / 2, first_mask_us, steps, verdicts)
+    return CaseMeasured(name, CaseOutcome.DONE, "", first_mask_us / 2, first_mask_us, steps, verdicts)
 
 
 def test_ratios_are_over_what_both_did():
     cases = [case("one", ("a", True), ("b", False)), case("two", ("c",))]
     ours = measured(OWN, done("one", 1000, (1.0, 3.0), True, True), done("two", 9000, (50.0,), True))
-    theirs = measured("other", done("one", 3000, (4.0, 4.0), False, True), CaseMeasured("two", Ending.REFUSED, "no"))
+    theirs = measured(
+        "other", done("one", 3000, (4.0, 4.0), False, True), CaseMeasured("two", CaseOutcome.REFUSED, "no")
+    )
     own, other = compare([ours, theirs], cases)
     assert own.ratios is None
     assert own.times.first_mask_p50_ms == 5.0
@@ -128,11 +130,11 @@ def test_ratios_are_over_what_both_did():
     assert other.ratios.step_mean_us == 2.0
     assert (other.agreed, other.judged) == (1, 2)
     assert (other.false_rejects, other.false_accepts, other.labelled) == (1, 1, 2)
-    assert other.endings[Ending.REFUSED] == 1
+    assert other.endings[CaseOutcome.REFUSED] == 1
 
 
 def test_nothing_in_common_has_no_ratios():
-    refused = CaseMeasured("one", Ending.REFUSED, "no")
+    refused = CaseMeasured("one", CaseOutcome.REFUSED, "no")
     own, other = compare(
         [measured(OWN, refused), measured("other", done("one", 1, (1.0,), True))], [case("one", ("a",))]
     )

@@ -22,7 +22,7 @@ from engine import (
     Vocabulary,
     compile_grammar,
 )
-from engine.analysis.token_budget import TokenReach
+from engine.analysis.token_budget import BudgetSearch
 from engine.automata.byte_automaton import DEAD
 from engine.automata.completion import Alphabet, Completion
 from engine.source import Severity
@@ -272,7 +272,7 @@ def _problem_in_bytes(matcher: Matcher, search: Search, text: bytes, alphabet: A
 
 def _walk_in_tokens(rng: random.Random, tally: Tally, case: Case, matcher: Matcher, search: Search) -> None:
     vocabulary, taken = matcher.vocabulary, b""
-    reach = TokenReach(matcher.grammar, vocabulary)
+    reach = BudgetSearch(matcher.grammar, vocabulary)
     ids = [token_id for token_id, token in enumerate(vocabulary.tokens) if token]
     for _ in range(STEPS):
         if matcher.configuration == DEAD:
@@ -313,7 +313,7 @@ def _problem_of_bounds(bounds: tuple[int | None, int | None], true: tuple[int | 
     return problem and f"{problem}; the budget says at least {bounds[0]}, at most {bounds[1]}"
 
 
-def _problem_of_budgets(matcher: Matcher, reach: TokenReach, search: Search, here: int) -> str:
+def _problem_of_budgets(matcher: Matcher, reach: BudgetSearch, search: Search, here: int) -> str:
     for budget in range(BUDGETS):
         found = reach.within(matcher.configuration, budget)
         for token_id, token in enumerate(matcher.vocabulary.tokens):

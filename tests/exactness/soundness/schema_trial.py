@@ -19,7 +19,7 @@ from decimal import Decimal
 from typing import Any
 
 from engine import CompiledGrammar, CompileOptions, GrammarError, compile_grammar
-from engine.automata.byte_automaton import DEAD, Runtime
+from engine.automata.byte_automaton import DEAD, ByteAutomaton
 from tests.exactness.instances import OrderSearch
 from tests.exactness.oracles import UnjudgedError, Verdict, schema_verdict
 from tests.exactness.oracles import read_json as read_for_jsonschema
@@ -269,7 +269,7 @@ _GROUPS = (b'"', b"[]", b"{}", b",:", b"0123456789", b".-+eE", b"ntf", b"abxyz",
 _ATTEMPTS = 6
 
 
-def _choose_byte(automaton: Runtime, configuration: int, rng: random.Random) -> int | None:
+def _choose_byte(automaton: ByteAutomaton, configuration: int, rng: random.Random) -> int | None:
     """Choose a group of bytes first, so that quotes and brackets come as often as the many bytes of strings."""
     for _ in range(_ATTEMPTS):
         byte = rng.choice(rng.choice(_GROUPS))

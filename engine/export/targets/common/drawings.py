@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from engine.compile import CompiledGrammar
-from engine.export.checks.byte_walks import CompiledSide, scope_of, walk_side_by_side
-from engine.export.checks.rule_side import side_of
+from engine.export.checks.byte_walks import CompiledRecogniser, scope_of, walk_side_by_side
+from engine.export.checks.rule_side import recogniser_of
 from engine.export.graph.drawing import drawing, drawing_refusal, drawn_grammar
 from engine.export.graph.read_dot import read_dot
-from engine.export.target import Check, ExportJob, ExportOptions, Group, OptionName
+from engine.export.target import Check, ExportJob, ExportOptions, OptionName, TargetGroup
 from engine.vocabulary import Vocabulary
 
 
 class DrawingTarget:
     """The part of a `Target` that is the same for all drawings."""
 
-    group = Group.PICTURE
+    group = TargetGroup.PICTURE
     is_folder = False
     needs_vocabulary = False
 
@@ -46,7 +46,7 @@ def check_drawn(job: ExportJob, text: str, compared: str, shown: str = "") -> Ch
         MismatchError: they differ.
         CancelledError: the job was cancelled.
     """
-    engine = CompiledSide(drawn_grammar(job.compiled, job.cancel))
+    engine = CompiledRecogniser(drawn_grammar(job.compiled, job.cancel))
     fewer = job.compiled.notation == "json_schema"
-    walks, steps = walk_side_by_side(job, engine, side_of(read_dot(text)), holds_fewer=fewer)
+    walks, steps = walk_side_by_side(job, engine, recogniser_of(read_dot(text)), holds_fewer=fewer)
     return Check(compared, walks, steps, f"{shown} {scope_of(job.compiled)}".strip())

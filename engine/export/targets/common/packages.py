@@ -13,7 +13,7 @@ from engine.export.provenance import indented_provenance
 from engine.export.runtimes import GUIDE, runtime_files
 from engine.export.runtimes.guide import Guide
 from engine.export.tables.rule_tables import as_text, tables_document, tables_of
-from engine.export.target import Artifact, Check, ExportJob, ExportOptions, Group, MismatchError, OptionName
+from engine.export.target import Artifact, Check, ExportJob, ExportOptions, MismatchError, OptionName, TargetGroup
 from engine.vocabulary import Vocabulary
 
 DATA: Final = "grammar.json"
@@ -28,7 +28,7 @@ class PackageTarget:
         modules: of the runtimes, what a package has besides the guide.
     """
 
-    group = Group.ELSEWHERE
+    group = TargetGroup.ELSEWHERE
     suffix = ""
     is_folder = True
     needs_vocabulary = True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.compile import CompiledGrammar
-from engine.export.target import ExportOptions, Group, OptionName
+from engine.export.target import ExportOptions, OptionName, TargetGroup
 from engine.export.text.plain_grammar import refusal, spelled
 from engine.vocabulary import Vocabulary
 
@@ -11,7 +11,7 @@ from engine.vocabulary import Vocabulary
 class RulesTarget:
     """The part of a `Target` that is the same for all rules."""
 
-    group = Group.TEXT
+    group = TargetGroup.TEXT
     is_folder = False
     needs_vocabulary = False
 

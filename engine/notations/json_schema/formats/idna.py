@@ -30,7 +30,7 @@ from typing import TypeAlias
 
 from engine.grammar import Chars, CharSet, Choice, Node, Repeat, Sequence
 from engine.grammar.charset import ANY
-from engine.grammar.nodes import Look
+from engine.grammar.nodes import Lookaround
 
 DOTS = "\u002e\u3002\uff0e\uff61"
 """What separates labels (RFC 3490, section 3.1)."""
@@ -53,7 +53,7 @@ _LOWER_LETTERS = CharSet(((0x61, 0x7A),))
 _LOWER_CASE = CharSet(((0x30, 0x39),)) | _LOWER_LETTERS
 _NEUTRAL = ("ES", "CS", "ET", "ON", "BN")  # directions of characters that end no label of a name with the Bidi rule
 _HYPHEN = CharSet.chars("-")
-_END = Look(Chars(ANY), ahead=True, negated=True)
+_END = Lookaround(Chars(ANY), ahead=True, negated=True)
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ def _set(codes: Iterable[int]) -> CharSet:
 
 
 def _ahead(*items: Node, negated: bool = False) -> Node:
-    return Look(Sequence(items), ahead=True, negated=negated)
+    return Lookaround(Sequence(items), ahead=True, negated=negated)
 
 
 def _any_of(characters: CharSet) -> Node:

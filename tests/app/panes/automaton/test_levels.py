@@ -8,7 +8,7 @@ from shown_rules import Shown
 
 from app.graph.layout.types import lay_out
 from app.panes.automaton import AutomatonPane
-from engine.automata.rtn.rule_positions import RulePlaces
+from engine.automata.rtn.rule_positions import RulePositions
 from engine.compile import compile_grammar
 
 SMALL = 'root ::= expr "="\nexpr ::= term ("+" term)*\nterm ::= "a" | "(" expr ")"'
@@ -133,7 +133,7 @@ def test_while_the_places_are_being_found_out_the_last_ones_stay_lit(pane: Autom
     shown = Shown(pane, SMALL)
     pane.set_live([])
     assert shown.lit() == {"term 0"}
-    pane.set_live([0], RulePlaces())
+    pane.set_live([0], RulePositions())
     assert shown.lit() == set()
 
 

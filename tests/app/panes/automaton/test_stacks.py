@@ -9,9 +9,9 @@ from pytestqt.qtbot import QtBot
 from app.graph.layout.types import lay_out
 from app.graph.rules import charts_of
 from app.panes.automaton import AutomatonPane
-from app.workers.compile_messages import OpenFrame, OpenStack, StandingAnswer
-from app.workers.stack_report import standing
-from engine.automata.rtn.rule_tracker import RuleMatch
+from app.workers.compile_messages import OpenFrame, OpenStack, StackAnswer
+from app.workers.stack_report import stack_report
+from engine.automata.rtn.rule_tracker import RuleTracker
 from engine.compile import compile_grammar
 from engine.source import Span
 
@@ -37,9 +37,9 @@ def pane(qtbot: QtBot) -> AutomatonPane:
 def write(pane: AutomatonPane, output: bytes) -> None:
     """Another output: what is live, and then the stacks."""
     pane.set_live([0], None, output)
-    stacks, more = standing(GRAMMAR, output)
-    places = RuleMatch(GRAMMAR.rule_automata()).places(output)
-    pane.show_standing(StandingAnswer(1, output, stacks, more, places))
+    stacks, more = stack_report(GRAMMAR, output)
+    places = RuleTracker(GRAMMAR.rule_automata()).places(output)
+    pane.show_standing(StackAnswer(1, output, stacks, more, places))
 
 
 def lines(pane: AutomatonPane) -> list[tuple[str, str]]:
@@ -96,13 +96,13 @@ def test_where_the_rules_stand_comes_with_the_stacks(pane: AutomatonPane) -> Non
 def test_a_late_answer_moves_no_light(pane: AutomatonPane) -> None:
     pane.set_live([0], None, b"(a)")
     before = pane.scene.lit.live
-    pane.show_standing(StandingAnswer(1, b"(", (), 0, RuleMatch(GRAMMAR.rule_automata()).places(b"(")))
+    pane.show_standing(StackAnswer(1, b"(", (), 0, RuleTracker(GRAMMAR.rule_automata()).places(b"(")))
     assert pane.scene.lit.live == before
 
 
 def test_a_deep_stack_is_said_shortly_and_listed_whole(pane: AutomatonPane) -> None:
     frames = tuple(OpenFrame(f"r{number}", (Span(0, 4),), may_end=number == 1) for number in range(30))
-    pane.show_standing(StandingAnswer(1, b"", (OpenStack(frames, "x", left_out=5),), 7))
+    pane.show_standing(StackAnswer(1, b"", (OpenStack(frames, "x", left_out=5),), 7))
     assert lines(pane)[0] == ("r0 ‹ r1 ‹ r2 ‹ r3 ‹ r4 ‹ r5 ‹ … 23 … ‹ r29", "x")
     assert lines(pane)[1][0] == "and 7 more at least"
     item = pane.stacks.topLevelItem(0)
@@ -114,5 +114,5 @@ def test_a_deep_stack_is_said_shortly_and_listed_whole(pane: AutomatonPane) -> N
 
 
 def test_what_cannot_go_on_is_said(pane: AutomatonPane) -> None:
-    pane.show_standing(StandingAnswer(1, b"zz", ()))
+    pane.show_standing(StackAnswer(1, b"zz", ()))
     assert lines(pane)[0][0].startswith("Nothing may come next")

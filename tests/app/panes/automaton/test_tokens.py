@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 from app.graph.layout.types import LayoutRequest, lay_out
 from app.panes.automaton import AutomatonPane
 from app.workers.decode_messages import TokensAnswer, TokensRequest, TokensTo
-from engine.automata.rtn.rule_positions import RulePlaces
+from engine.automata.rtn.rule_positions import RulePositions
 from engine.compile import compile_grammar
 
 DFA = compile_grammar("regex", "[a-c]+(x|y)?z").materialise()
@@ -158,7 +158,7 @@ def test_where_the_rules_are_drawn_only_the_live_tokens_have_a_place(pane: Autom
     grammar = compile_grammar("gbnf", 'root ::= "(" root ")" | "x"')
     asked = Asked(pane)
     pane.show_dfa(grammar.neighbourhood(b""), 5, None, grammar.source, None, charts_of(grammar.rule_automata()))
-    pane.set_live([0], RulePlaces(frozenset({(0, 0)})))
+    pane.set_live([0], RulePositions(frozenset({(0, 0)})))
     pane.show_tokens_of(1)
     assert asked.tokens[-1] == TokensRequest(5, None, grouped=True)
     asked.answer(counts=COUNTS, total=2, groups=(TokensTo(b"(", ("(",), 1, 0.5), TokensTo(b"x", ("x",), 1, 0.5)))

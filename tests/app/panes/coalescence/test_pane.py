@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
-from app.panes.forced import CoalescencePane
+from app.panes.forced import ForcedPane
 from app.panes.forced.pane import Page
 from app.panes.forced.wording import begins, continuation, part_of
 from app.workers.forced_messages import (
@@ -30,7 +30,7 @@ ROWS = (
 
 @pytest.fixture
 def pane(qtbot):
-    pane = CoalescencePane()
+    pane = ForcedPane()
     qtbot.addWidget(pane)
     pane.resize(1200, 300)
     pane.show()

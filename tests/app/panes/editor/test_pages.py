@@ -7,7 +7,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLabel, QPlainTextEdit
 
 from app.panes.editor.pages import Pages
-from app.widgets.lazy import Late
+from app.widgets.lazy import Lazy
 
 
 @pytest.fixture
@@ -20,9 +20,9 @@ def pages(qtbot) -> Pages:
         pages.made.append(QLabel("late"))
         return pages.made[-1]
 
-    pages.late = Late(make)
+    pages.late = Lazy(make)
     pages.add_page(pages.first, "First")
-    pages.add_page(pages.late, "Late")
+    pages.add_page(pages.late, "Lazy")
     pages.resize(400, 500)
     pages.show()
     qtbot.waitExposed(pages)

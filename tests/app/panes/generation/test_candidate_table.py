@@ -7,7 +7,7 @@ from dataclasses import replace
 from decode_views import CANDIDATES, candidate, position, trace, view
 from PySide6.QtCore import QPoint, Qt
 
-from app.models.candidates import Column
+from app.models.candidates import CandidateColumn
 from app.workers.decode_messages import LookupAnswer
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge, DfaState
 from engine.decoding.values import EosState
@@ -16,7 +16,7 @@ LEFT = Qt.MouseButton.LeftButton
 
 
 def click_row(qtbot, table, token_id):
-    box = table.visualRect(table.candidates.index(table.candidates.row_of(token_id), Column.TOKEN))
+    box = table.visualRect(table.candidates.index(table.candidates.row_of(token_id), CandidateColumn.TOKEN))
     qtbot.mouseClick(table.viewport(), LEFT, pos=box.center())
 
 
@@ -41,7 +41,7 @@ def test_the_end_is_pinned_and_answers_too(qtbot, pane):
 
 def test_pinned_columns_stand_under_the_others(pane):
     table, ends = pane.candidates.table, pane.candidates.ends
-    assert [table.columnWidth(c) for c in Column] == [ends.columnWidth(c) for c in Column]
+    assert [table.columnWidth(c) for c in CandidateColumn] == [ends.columnWidth(c) for c in CandidateColumn]
 
 
 def test_a_vocabulary_without_an_end_says_how_it_stops(pane):
@@ -98,7 +98,7 @@ def test_nothing_is_taken_while_a_step_is_refused(qtbot, pane):
 
 def test_a_click_on_a_title_sorts(qtbot, pane):
     header = pane.candidates.table.horizontalHeader()
-    x = header.sectionViewportPosition(Column.RANK) + 5
+    x = header.sectionViewportPosition(CandidateColumn.RANK) + 5
     qtbot.mouseClick(header.viewport(), LEFT, pos=QPoint(x, 8))
     assert pane.candidates.table.candidates.candidate(0).token_id in (10, 13)
 
@@ -112,21 +112,21 @@ def test_a_narrow_pane_keeps_the_token_and_its_probabilities(pane):
     pane.show_drawn(ByteDfa(0, (DfaState(0, False),), ()), 0)
     pane.resize(360, 800)
     table = pane.candidates.table
-    assert table.isColumnHidden(Column.CHANGE)
-    assert not table.isColumnHidden(Column.TOKEN)
-    assert not table.isColumnHidden(Column.PROBABILITY)
+    assert table.isColumnHidden(CandidateColumn.CHANGE)
+    assert not table.isColumnHidden(CandidateColumn.TOKEN)
+    assert not table.isColumnHidden(CandidateColumn.PROBABILITY)
     pane.resize(900, 800)
-    assert not any(table.isColumnHidden(column) for column in Column)
+    assert not any(table.isColumnHidden(column) for column in CandidateColumn)
 
 
 def test_target_states_are_those_of_the_drawing(pane):
     states = (DfaState(0, False), DfaState(1, True))
     pane.show_drawn(ByteDfa(0, states, (DfaEdge(0, 1, ((0x7B, 0x7B),)),)), 0)
     rows = pane.candidates.table.candidates
-    assert rows.index(rows.row_of(11), Column.STATE).data() == "1"
-    assert rows.index(rows.row_of(12), Column.STATE).data() == "…"  # its space leads beyond what is drawn
+    assert rows.index(rows.row_of(11), CandidateColumn.STATE).data() == "1"
+    assert rows.index(rows.row_of(12), CandidateColumn.STATE).data() == "…"  # its space leads beyond what is drawn
     pane.show_drawn(None, None)
-    assert pane.candidates.table.isColumnHidden(Column.STATE)
+    assert pane.candidates.table.isColumnHidden(CandidateColumn.STATE)
 
 
 def test_any_token_can_be_looked_up(qtbot, pane):

@@ -8,7 +8,7 @@ from app import theme
 from app.panes.generation.chip import Chip, ChipKind, chips_of, former_chips
 from app.panes.generation.chip_colours import SCALES, ChipColours, Legend, colours_of, share_of
 from app.panes.generation.output import OutputBox
-from engine.decoding.values import FORCE, REPLAYED, Favourite, FormerBranch, Trace, TraceNode
+from engine.decoding.values import FORCE, REPLAYED, ArchivedBranch, TopToken, Trace, TraceNode
 
 
 def chip(**changes) -> Chip:
@@ -55,7 +55,7 @@ def test_a_part_of_a_character_is_told():
 
 
 def test_the_tip_shows_the_favourites():
-    top = (Favourite(1, b"<b>", "", 0.6, False), Favourite(97, b"a", "", 0.3, True))
+    top = (TopToken(1, b"<b>", "", 0.6, False), TopToken(97, b"a", "", 0.3, True))
     node = TraceNode(0, None, replace(step(b"a"), top=top, mask_us=100.0, logits_ms=2.0))
     (made,), _ = chips_of(Trace((node,), (0,), 0))
     tip = made.tip()
@@ -68,10 +68,10 @@ def test_the_tip_shows_the_favourites():
 
 def test_a_forced_token_stays_marked_where_it_is_only_read():
     forced = replace(step(b"a"), chosen_by=FORCE)
-    (made,) = former_chips(FormerBranch("", "", (forced,)))
+    (made,) = former_chips(ArchivedBranch("", "", (forced,)))
     assert made.kind is ChipKind.ILLEGAL
     assert "forced against the grammar" in made.tip()
-    (pasted,) = former_chips(FormerBranch("", "", (replace(step(b"a"), chosen_by=REPLAYED),)))
+    (pasted,) = former_chips(ArchivedBranch("", "", (replace(step(b"a"), chosen_by=REPLAYED),)))
     assert pasted.p is None
 
 

@@ -9,7 +9,7 @@ from app.panes.generation.branches import BranchStrip, branches_of
 from app.panes.generation.chip import ChipKind, chips_of, prompt_chips
 from app.panes.generation.chip_flow import flow
 from app.panes.generation.chip_view import ChipView
-from engine.decoding.values import COALESCED, FormerBranch, Trace, TraceNode
+from engine.decoding.values import COALESCED, ArchivedBranch, Trace, TraceNode
 
 
 def test_lines_wrap_and_break():
@@ -135,7 +135,7 @@ def test_the_strip_shows_the_latest_branches_and_a_menu_of_the_rest(qtbot):
     with qtbot.waitSignal(strip.branch_clicked) as clicked:
         qtbot.mouseClick(strip.buttons[0], Qt.MouseButton.LeftButton)
     assert clicked.args == [5]
-    former = FormerBranch("Letters & more", "", (step(b"z"),))
+    former = ArchivedBranch("Letters & more", "", (step(b"z"),))
     strip.show_former((former,), "Records")
     assert len(strip.buttons) == 3
     assert strip._more.text() == "+3"

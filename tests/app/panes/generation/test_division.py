@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QSplitterHandle
 
 from app import theme
 from app.panes.generation import GenerationPane
-from app.panes.generation.splitter import Division
+from app.panes.generation.splitter import OutputSplitter
 
 LOW, HIGH = 460, 900
 
@@ -21,7 +21,7 @@ LOW, HIGH = 460, 900
 def pane(request, qtbot):
     made = GenerationPane()
     if request.param == "dressed":  # as in the window
-        theme.dress(made)
+        theme.apply_font(made)
     qtbot.addWidget(made)
     made.resize(500, LOW)
     made.show()
@@ -44,7 +44,7 @@ def test_in_a_low_window_the_output_takes_the_lines_that_it_needs(pane):
     assert lines(pane) < 1.2
     show(pane, 15)
     assert 1.5 < lines(pane) < 3
-    division = pane.findChild(Division)
+    division = pane.findChild(OutputSplitter)
     show(pane, 500)
     assert pane.output.height() <= max(division.height() * 0.26, pane.output.minimumSizeHint().height())
     show(pane, 2)
@@ -79,7 +79,7 @@ def test_where_there_are_but_a_few_lines_the_candidates_get_them(pane, qtbot):
 
 def test_where_the_user_drew_the_line_it_stays(pane):
     show(pane, 2)
-    handle = pane.findChild(Division).handle(1)
+    handle = pane.findChild(OutputSplitter).handle(1)
     assert isinstance(handle, QSplitterHandle)
     start = QPoint(40, 0)
     QTest.mousePress(handle, Qt.MouseButton.LeftButton, pos=start)

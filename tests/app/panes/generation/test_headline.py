@@ -7,7 +7,7 @@ from app.panes.generation.headline import Headline, assessment_of, headline_of, 
 from app.widgets.rich_text import prose
 from engine.compile import compile_grammar
 from engine.decoding.values import ContextState, EosState, Finish
-from engine.diagnosis.verdicts.replay import Whose, replay_ids
+from engine.diagnosis.verdicts.replay import TokenSource, replay_ids
 from engine.vocabulary import Vocabulary
 
 
@@ -86,7 +86,7 @@ def test_an_assessment_outlives_a_drawing_that_is_late(qtbot):
     qtbot.addWidget(headline)
     at = position(output=b"a")
     headline.show_position(at)
-    headline.show_assessment(replay_ids(compile_grammar("regex", "aé"), list(b"a"), Whose(LETTERS), budget=9))
+    headline.show_assessment(replay_ids(compile_grammar("regex", "aé"), list(b"a"), TokenSource(LETTERS), budget=9))
     assert "no tokens of this vocabulary complete it" in headline.text
     headline.show_position(at)
     assert "no tokens of this vocabulary complete it" in headline.text
@@ -121,7 +121,7 @@ LETTERS = Vocabulary([bytes((byte,)) for byte in range(128)] + [b"ab", None], [1
 
 def assessed(pattern, ids, budget, *, finish=None, notation="regex"):
     grammar = compile_grammar(notation, pattern)
-    found = replay_ids(grammar, ids, Whose(LETTERS), budget=budget, finish=finish or "")
+    found = replay_ids(grammar, ids, TokenSource(LETTERS), budget=budget, finish=finish or "")
     at = position(output=found.data, finish=finish, accepting=found.is_complete)
     return assessment_of(at, found)
 
@@ -165,7 +165,7 @@ def test_a_dead_end_of_the_vocabulary():
 
 def test_at_a_dead_end_the_second_line_says_what_to_do_and_not_the_same_again():
     grammar = compile_grammar("regex", "aé")
-    found = replay_ids(grammar, list(b"a"), Whose(LETTERS), budget=9)
+    found = replay_ids(grammar, list(b"a"), TokenSource(LETTERS), budget=9)
     at = position(output=b"a", finish=Finish.DEAD_END, forced_bytes="é".encode())
     said_of_it, worries = assessment_of(replace(at, index=1), found)
     assert said_of_it == "It must go on with “é”. Go back, or choose another model, or change the grammar"
@@ -174,6 +174,6 @@ def test_at_a_dead_end_the_second_line_says_what_to_do_and_not_the_same_again():
 
 def test_a_spelling_of_ones_own_is_told_of():
     grammar = compile_grammar("regex", "[ab]+c")
-    found = replay_ids(grammar, list(b"ab"), Whose(LETTERS, lambda text: [128] if text == "ab" else []), budget=9)
+    found = replay_ids(grammar, list(b"ab"), TokenSource(LETTERS, lambda text: [128] if text == "ab" else []), budget=9)
     text, _ = assessment_of(position(output=b"ab"), found)
     assert text.endswith("the tokenizer itself would spell it otherwise from token 1 on")

@@ -12,7 +12,7 @@ from PySide6.QtGui import QGuiApplication
 from app import theme
 from app.panes.generation import GenerationPane
 from app.workers.decode_messages import DecodeView
-from engine.decoding.values import Chat, Finish, FormerBranch, SamplerSettings, Trace
+from engine.decoding.values import ArchivedBranch, Chat, Finish, SamplerSettings, Trace
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -122,7 +122,7 @@ def test_a_budget_that_is_being_typed_stays(qtbot, pane):
     assert "12" in budget.lineEdit().text()
 
 
-FORMER = FormerBranch("A model", "hi", (step(b"x"), step(b"yz", by="user")))
+FORMER = ArchivedBranch("A model", "hi", (step(b"x"), step(b"yz", by="user")))
 
 
 def test_an_earlier_output_is_read_and_left_again(qtbot, pane):

@@ -5,12 +5,12 @@ from decode_views import step
 from PySide6.QtCore import Qt
 
 from app.panes.generation.baseline_page import TwinPage, verdict_of
-from app.workers.decode_messages import TwinAnswer
-from engine.decoding.values import Favourite, Finish, Twin
+from app.workers.decode_messages import BaselineAnswer
+from engine.decoding.values import BaselineRun, Finish, TopToken
 
 LEFT = Qt.MouseButton.LeftButton
 A, B, C = step(b"a"), step(b"b"), step(b"c")
-FORBIDDEN = replace(B, top=(Favourite(C.token_id, b"c", "", 0.7, False),))
+FORBIDDEN = replace(B, top=(TopToken(C.token_id, b"c", "", 0.7, False),))
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def test_it_says_what_it_would_show(qtbot, page):
 
 
 def test_it_grows_and_can_be_cancelled(qtbot, page):
-    page.show_twin(TwinAnswer(Twin((A, B), (A,), None), 20))
+    page.show_twin(BaselineAnswer(BaselineRun((A, B), (A,), None), 20))
     assert page.write.text() == "Cancel"
     assert page.bar.isVisible()
     with qtbot.waitSignal(page.cancelled):
@@ -40,7 +40,7 @@ def test_it_grows_and_can_be_cancelled(qtbot, page):
 
 
 def test_it_marks_where_they_part(page):
-    page.show_twin(TwinAnswer(Twin((A, FORBIDDEN), (A, C, C), 1, Finish.LENGTH), 20))
+    page.show_twin(BaselineAnswer(BaselineRun((A, FORBIDDEN), (A, C, C), 1, Finish.LENGTH), 20))
     assert page.with_grammar._current == 1
     assert page.without._current == 1
     assert "step 2" in page.verdict.text()
@@ -48,19 +48,19 @@ def test_it_marks_where_they_part(page):
 
 
 def test_verdicts():
-    parted = verdict_of(Twin((A, FORBIDDEN), (A, C), 1, Finish.STOP))
+    parted = verdict_of(BaselineRun((A, FORBIDDEN), (A, C), 1, Finish.STOP))
     assert "“b” with the grammar, “c” without it" in parted
     assert "did not allow" in parted
     assert "ended by itself" in parted
-    assert "You chose" in verdict_of(Twin((replace(B, chosen_by="user"),), (C,), 0))
-    assert "alike" in verdict_of(Twin((A,), (A, B), None, Finish.LENGTH))
-    assert "nothing to compare" in verdict_of(Twin((), (A,), None))
+    assert "You chose" in verdict_of(BaselineRun((replace(B, chosen_by="user"),), (C,), 0))
+    assert "alike" in verdict_of(BaselineRun((A,), (A, B), None, Finish.LENGTH))
+    assert "nothing to compare" in verdict_of(BaselineRun((), (A,), None))
 
 
 def test_an_output_that_changed_makes_it_old(page):
     page.set_stale()
     assert "changed" not in page.verdict.text()
-    page.show_twin(TwinAnswer(Twin((A,), (A,), None, Finish.STOP), 20))
+    page.show_twin(BaselineAnswer(BaselineRun((A,), (A,), None, Finish.STOP), 20))
     page.set_stale()
     assert "changed" in page.verdict.text()
 

@@ -10,7 +10,7 @@ from app import theme
 from app.panes.test_strings import StringTestsPane
 from app.panes.test_strings.delegate import Mark, pieces_of
 from app.panes.test_strings.edits import lines_of
-from app.panes.test_strings.model import Column, TextsModel, as_marks, from_marks, told
+from app.panes.test_strings.model import TextsColumn, TextsModel, as_marks, from_marks, told
 from app.workers.judge_messages import JudgeAnswer, SuggestAnswer
 from engine.compile import compile_grammar
 from engine.diagnosis.test_strings.coverage import coverage, uses_of
@@ -75,24 +75,24 @@ def test_the_model_is_one(qapp, qtmodeltester, grammar):
 
 
 def test_each_row_says_whether_it_is_as_it_should_be(pane):
-    assert [cell(pane, row, Column.RESULT) for row in range(4)] == ["Pass", "Fail", "Pass", "Fail"]
-    assert [cell(pane, row, Column.EXPECT) for row in range(4)] == ["accepted", "accepted", "refused", "accepted"]
-    assert cell(pane, 0, Column.VERDICT) == "Accepted"
-    assert cell(pane, 1, Column.VERDICT).startswith("Refused at byte 6: expected 0-2")
-    assert cell(pane, 2, Column.VERDICT) == "Refused, but a valid prefix; to complete it: “-01”"
+    assert [cell(pane, row, TextsColumn.RESULT) for row in range(4)] == ["Pass", "Fail", "Pass", "Fail"]
+    assert [cell(pane, row, TextsColumn.EXPECT) for row in range(4)] == ["accepted", "accepted", "refused", "accepted"]
+    assert cell(pane, 0, TextsColumn.VERDICT) == "Accepted"
+    assert cell(pane, 1, TextsColumn.VERDICT).startswith("Refused at byte 6: expected 0-2")
+    assert cell(pane, 2, TextsColumn.VERDICT) == "Refused, but a valid prefix; to complete it: “-01”"
     assert pane.summary.text().startswith("✓ 2 pass  ·  ✗ 2 fail  ·  Tests: 3 of 3 rules")
 
 
 def test_a_click_on_a_verdict_goes_to_the_rule(pane, qtbot):
     with qtbot.waitSignal(pane.span_wanted) as wanted:
-        click(pane, 1, Column.VERDICT)
+        click(pane, 1, TextsColumn.VERDICT)
     span = wanted.args[0]
     assert GRAMMAR[span.start : span.end] == "[0-2]"
 
 
 def test_a_click_expects_the_opposite_and_ctrl_z_takes_it_back(pane):
-    click(pane, 1, Column.EXPECT)
-    assert cell(pane, 1, Column.RESULT) == "Pass"
+    click(pane, 1, TextsColumn.EXPECT)
+    assert cell(pane, 1, TextsColumn.RESULT) == "Pass"
     assert not pane.model.expected[1].accepts
     key(pane.table, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     assert pane.model.expected == TEXTS
@@ -107,7 +107,7 @@ def test_a_test_is_added_and_typed(pane, qtbot):
     QTest.keyClicks(line, "1999-12")
     key(line, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: texts(pane)[-1] == "1999-12")
-    assert cell(pane, 4, Column.RESULT) == "Pass"
+    assert cell(pane, 4, TextsColumn.RESULT) == "Pass"
 
 
 def test_a_test_is_edited_duplicated_and_removed_by_keys(pane, qtbot):
@@ -119,7 +119,7 @@ def test_a_test_is_edited_duplicated_and_removed_by_keys(pane, qtbot):
     line.selectAll()
     QTest.keyClicks(line, "2024-12")
     key(line, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: cell(pane, 1, Column.RESULT) == "Pass")
+    qtbot.waitUntil(lambda: cell(pane, 1, TextsColumn.RESULT) == "Pass")
     key(pane.table, Qt.Key.Key_D, Qt.KeyboardModifier.ControlModifier)
     assert texts(pane) == ["2024-01", "2024-12", "2024-12", "2024", "x"]
     key(pane.table, Qt.Key.Key_Delete)

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from engine.automata.byte_automaton import DEAD
 from engine.schema_automaton.json_encoding.encoder import Escapes
-from engine.schema_automaton.lexing.lexer import QUOTE_BYTE, ReadingTable, common, ending
-from engine.schema_automaton.lexing.name_lexer import MarkedString, Names
+from engine.schema_automaton.lexing.lexer import QUOTE_BYTE, LexerTable, common, ending
+from engine.schema_automaton.lexing.name_lexer import NameLexer, Names
 from engine.schema_automaton.lexing.whitespace import Whitespace
-from engine.schema_automaton.string_languages.names import Trie
+from engine.schema_automaton.string_languages.names import NameTrie
 from engine.source import Limits
 
 NAMES = st.lists(st.text(alphabet="ab/é", max_size=4), min_size=1, max_size=5)
@@ -22,7 +22,7 @@ SHARED = {mode: common(Whitespace.FLEXIBLE, mode) for mode in (Escapes.SHORTEST,
 
 
 def new_table(mode):
-    return ReadingTable(Limits(), SHARED[mode].table)
+    return LexerTable(Limits(), SHARED[mode].table)
 
 
 def read(table, reader, data):
@@ -42,7 +42,7 @@ def decoded(spelled):
 
 @given(NAMES, st.integers(0, 31), st.lists(SPELLINGS, max_size=8), MODES)
 def test_names_are_read_as_the_trie_steps(names, allowed, texts, mode):
-    trie = Trie(names, mode)
+    trie = NameTrie(names, mode)
     table, reader = new_table(mode), Names(trie, allowed, trie.names)
     for text in [*texts, *trie.names]:
         state, entry = trie.start, reader.begin(table)
@@ -59,9 +59,9 @@ def test_names_are_read_as_the_trie_steps(names, allowed, texts, mode):
 
 @given(NAMES, st.lists(SPELLINGS, max_size=8), MODES, st.booleans())
 def test_marked_strings_are_any_strings_with_some_told_apart(names, texts, mode, free):
-    trie, shared = Trie(names, mode), SHARED[mode]
+    trie, shared = NameTrie(names, mode), SHARED[mode]
     home, language = (shared.free_home, shared.free_string) if free else (shared.home, shared.any_string)
-    table, reader = new_table(mode), MarkedString(trie, lambda name: "" if name is None else f"={name}", home)
+    table, reader = new_table(mode), NameLexer(trie, lambda name: "" if name is None else f"={name}", home)
     for text in [*texts, *trie.names]:
         entry = read(table, reader, text.encode())
         end = table.entry(entry, QUOTE_BYTE) if entry > DEAD else DEAD
@@ -81,7 +81,7 @@ def test_marked_strings_are_any_strings_with_some_told_apart(names, texts, mode,
 
 @pytest.mark.parametrize("count", [5_000, 40_000])
 def test_a_table_that_grows_keeps_what_was_written(count):
-    trie = Trie(["ab", "ac"], Escapes.ANY)
+    trie = NameTrie(["ab", "ac"], Escapes.ANY)
     table, reader = new_table(Escapes.ANY), Names(trie, 3, trie.names)
     state = read(table, reader, b"a")
     row = table.rows[state].copy()

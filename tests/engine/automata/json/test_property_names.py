@@ -7,7 +7,7 @@ import json
 import pytest
 
 from engine.automata.byte_automaton import DEAD
-from engine.automata.completion import Properties
+from engine.automata.completion import NextProperties
 from engine.compile import CompileOptions, compile_grammar
 
 BASE = {
@@ -69,13 +69,13 @@ def test_they_are_those_that_can_be_written(schema, whitespace):
 def test_within_a_key_those_that_begin_so():
     automaton = compile_grammar("json_schema", json.dumps(CLOSED), CompileOptions(escapes="any")).automaton
     for text, names in ((b'{"n', ("name",)), (b'{"name":"x","n', ("nick",)), (b'{"name":"x","n\\u0069', ("nick",))):
-        assert automaton.properties(automaton.run(automaton.start, text)) == Properties(names)
+        assert automaton.properties(automaton.run(automaton.start, text)) == NextProperties(names)
 
 
 def test_elsewhere_there_are_none():
     automaton = compile_grammar("json_schema", json.dumps(CLOSED)).automaton
     for text in (b"", b'{"name"', b'{"name":', b'{"name":"x', b'{"name":"x"}'):
-        assert automaton.properties(automaton.run(automaton.start, text)) == Properties()
-    assert automaton.properties(DEAD) == Properties()
+        assert automaton.properties(automaton.run(automaton.start, text)) == NextProperties()
+    assert automaton.properties(DEAD) == NextProperties()
     words = compile_grammar("regex", '"a"').automaton
-    assert words.properties(words.start) == Properties()
+    assert words.properties(words.start) == NextProperties()

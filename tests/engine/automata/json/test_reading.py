@@ -7,11 +7,11 @@ import pytest
 
 from engine.automata.byte_automaton import MISS
 from engine.schema_automaton.lexing import lexer
-from engine.schema_automaton.lexing.lexer import Reader, ReadingTable
+from engine.schema_automaton.lexing.lexer import JsonLexer, LexerTable
 from engine.source import LimitExceededError, Limits
 
 
-class Numbers(Reader):
+class Numbers(JsonLexer):
     start = 0
 
     def fill(self, table, number, state, byte):
@@ -27,7 +27,7 @@ def small_rooms(monkeypatch):
 @pytest.mark.usefixtures("small_rooms")
 def test_a_table_that_grows_holds_what_was_written_at_any_time():
     random = Random(5)
-    table, reader, expected = ReadingTable(Limits()), Numbers(), {}
+    table, reader, expected = LexerTable(Limits()), Numbers(), {}
     rooms = set()
     while len(table) < 2_000:
         if random.random() < 0.2:
@@ -47,7 +47,7 @@ def test_a_table_that_grows_holds_what_was_written_at_any_time():
 
 @pytest.mark.usefixtures("small_rooms")
 def test_a_table_ends_at_its_limit():
-    table, reader = ReadingTable(Limits(configurations=500)), Numbers()
+    table, reader = LexerTable(Limits(configurations=500)), Numbers()
     for state in range(500):
         table.state(reader, state)
     with pytest.raises(LimitExceededError, match="reading states"):

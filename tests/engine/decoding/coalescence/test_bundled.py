@@ -10,7 +10,7 @@ import torch
 from engine.compile import compile_grammar
 from engine.decoding import Finish, SamplerSettings
 from engine.decoding.forced.encodings import asking, compare
-from engine.decoding.forced.generation import generate_coalesced
+from engine.decoding.forced.generation import generate_fast_forward
 from engine.decoding.forced.lattice import Lattice
 from engine.decoding.forced.tokenizer_encoding import own_spelling
 from engine.decoding.pipeline_settings import Strategy
@@ -33,7 +33,7 @@ def records() -> Iterator[LogitSource]:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_the_tokenizers_own_spelling_is_written_whatever_was_drawn(records, seed):
-    made = generate_coalesced(PEOPLE, records, Strategy.OWN, prompt=PROMPT, sampler=SamplerSettings(seed=seed))
+    made = generate_fast_forward(PEOPLE, records, Strategy.OWN, prompt=PROMPT, sampler=SamplerSettings(seed=seed))
     data = made.generation.output
     ids = tuple(step.token_id for step in made.generation.steps)
     assert PEOPLE.fullmatch(data)

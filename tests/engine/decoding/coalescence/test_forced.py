@@ -10,11 +10,11 @@ from random_model import RandomModel
 
 from engine.compile import CompileOptions, compile_grammar
 from engine.decoding import Finish, PipelineSettings, SamplerSettings, Strategy, ZoneSettings
-from engine.decoding.forced.fast_forward import Coalescer
+from engine.decoding.forced.fast_forward import FastForward
 from engine.decoding.forced.forced import compactly_forced
 from engine.decoding.generate import generate
 from engine.decoding.session import DecodeSession
-from engine.export import Spelling, to_gbnf
+from engine.export import NumberSpelling, to_gbnf
 from engine.matching import Matcher
 from engine.source.json_scanner import is_in_character, is_in_escape
 from engine.vocabulary import Vocabulary
@@ -43,7 +43,7 @@ SCHEMAS = {
 def test_it_is_what_the_plain_spelling_forces(schema, whitespace):
     grammar = compile_grammar("json_schema", json.dumps(schema), CompileOptions(whitespace=whitespace))
     compact = compile_grammar("json_schema", json.dumps(schema), CompileOptions(whitespace="compact"))
-    plain = compile_grammar("gbnf", to_gbnf(compact, Spelling.PLAIN).text)
+    plain = compile_grammar("gbnf", to_gbnf(compact, NumberSpelling.PLAIN).text)
     for seed in range(4):
         chance, matcher, twin, read = random.Random(seed), Matcher(grammar, BYTES), Matcher(plain, BYTES), b""
         while not twin.is_finished and len(read) < 200:
@@ -93,7 +93,7 @@ def test_in_a_zone_it_is_the_schemas_own_text_that_counts():
     schema = compile_grammar("json_schema", json.dumps(SCHEMAS["people"]))
     pipeline = PipelineSettings(zones=ZoneSettings(after='"=', until="!"), coalesce=Strategy.LONGEST)
     session = DecodeSession(schema, RandomModel(BYTES), pipeline=pipeline)
-    coalescer = Coalescer.of(session)
+    coalescer = FastForward.of(session)
     assert not coalescer.extend(session)  # free text, in which the quotation mark opens no string
     for byte in b'x"=':
         session.take(byte)
@@ -109,4 +109,4 @@ def test_after_a_token_was_forced_nothing_is():
         compile_grammar("regex", "abc"), RandomModel(BYTES), pipeline=PipelineSettings(coalesce=Strategy.LONGEST)
     )
     session.force(ord("x"))
-    assert not Coalescer.of(session).extend(session)
+    assert not FastForward.of(session).extend(session)

@@ -7,7 +7,7 @@ from random_model import RandomModel
 from engine import Vocabulary
 from engine.compile import compile_grammar
 from engine.decoding import PipelineSettings, SamplerSettings, Strategy
-from engine.decoding.forced.fast_forward import Coalescer, forced_here
+from engine.decoding.forced.fast_forward import FastForward, forced_here
 from engine.decoding.forced.values import savings_of
 from engine.decoding.generate import generate, sample_many
 from engine.decoding.session import DecodeSession
@@ -29,7 +29,7 @@ def test_tokens_less_calls_is_what_is_saved():
 
 def test_where_somebody_had_looked_no_call_was_saved():
     session = DecodeSession(GRAMMAR, RandomModel(BYTES), pipeline=LONGEST)
-    coalescer = Coalescer.of(session)
+    coalescer = FastForward.of(session)
     session.position()
     coalescer.extend(session)
     first = savings_of(session.steps)
@@ -43,7 +43,7 @@ def test_where_somebody_had_looked_no_call_was_saved():
 
 def test_the_time_is_that_of_the_calls_that_were_made():
     session = DecodeSession(GRAMMAR, RandomModel(BYTES), pipeline=LONGEST)
-    coalescer = Coalescer.of(session)
+    coalescer = FastForward.of(session)
     while session.finish is None:
         session.position()
         coalescer.advance(session)

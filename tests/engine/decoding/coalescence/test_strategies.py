@@ -12,9 +12,9 @@ from engine.compile import compile_grammar
 from engine.decoding import Finish, PipelineSettings, SamplerSettings
 from engine.decoding.errors import DeadEndError
 from engine.decoding.forced.encodings import asking
-from engine.decoding.forced.fast_forward import Coalescer
-from engine.decoding.forced.generation import CountedSource, generate_coalesced
-from engine.decoding.forced.strategies import coalesce
+from engine.decoding.forced.fast_forward import FastForward
+from engine.decoding.forced.generation import CountedSource, generate_fast_forward
+from engine.decoding.forced.strategies import fast_forward_tokens
 from engine.decoding.generate import generate
 from engine.decoding.pipeline_settings import Strategy
 from engine.decoding.session import DecodeSession
@@ -72,7 +72,7 @@ def test_at_every_place_of_random_texts_the_tokens_spell_what_is_forced(pattern,
         matcher = Matcher(grammar, TOKENS)
         while not matcher.is_finished:
             forced, before = matcher.forced_bytes(), text_of(taken)
-            found = coalesce(
+            found = fast_forward_tokens(
                 matcher,
                 strategy,
                 taken=taken,
@@ -106,7 +106,7 @@ def test_whole_generations_match_and_ask_less(pattern, strategy):
     grammar = compile_grammar("regex", pattern)
     for seed in range(6):
         model = Reader(TOKENS)
-        made = generate_coalesced(grammar, model, strategy, sampler=SamplerSettings(seed=seed))
+        made = generate_fast_forward(grammar, model, strategy, sampler=SamplerSettings(seed=seed))
         assert made.generation.finish is Finish.STOP
         assert grammar.fullmatch(made.generation.output)
         assert made.calls == len(model.asked)
@@ -123,7 +123,7 @@ def test_none_is_as_if_nobody_had_looked(pattern):
     for seed in range(6):
         sampler = SamplerSettings(seed=seed)
         plain = generate(grammar, Reader(TOKENS), sampler=sampler)
-        made = generate_coalesced(grammar, Reader(TOKENS), Strategy.NONE, sampler=sampler)
+        made = generate_fast_forward(grammar, Reader(TOKENS), Strategy.NONE, sampler=sampler)
         assert made.generation == plain
         assert (made.calls, made.saved, made.unasked) == (len(plain.steps), 0, 0)
 
@@ -131,7 +131,7 @@ def test_none_is_as_if_nobody_had_looked(pattern):
 def test_the_example_is_spelled_as_the_tokenizer_does_and_the_choice_is_healed():
     grammar = compile_grammar("regex", PEOPLE)
     model = Reader(TOKENS)
-    made = generate_coalesced(grammar, model, Strategy.OWN)
+    made = generate_fast_forward(grammar, model, Strategy.OWN)
     text = made.generation.text
     ids = [step.token_id for step in made.generation.steps]
     assert ids[-1] in TOKENS.eos_ids
@@ -142,7 +142,7 @@ def test_the_example_is_spelled_as_the_tokenizer_does_and_the_choice_is_healed()
 def test_forced_text_is_taken_without_a_draw_and_the_draws_elsewhere_are_the_models():
     grammar = compile_grammar("regex", "name: [ab]")
     session = DecodeSession(grammar, Reader(TOKENS))
-    assert Coalescer(session.model, Strategy.LONGEST, spell=None).extend(session) == 3
+    assert FastForward(session.model, Strategy.LONGEST, spell=None).extend(session) == 3
     assert session.output == b"name: "
     assert all(step.chosen_by == COALESCED for step in session.steps)
     assert not session.model.asked
@@ -155,7 +155,7 @@ def test_what_the_user_took_is_not_replaced():
     grammar = compile_grammar("regex", PEOPLE)
     model = Reader(TOKENS)
     session = DecodeSession(grammar, model)
-    coalescer = Coalescer(model, Strategy.OWN, spell=model.encode)
+    coalescer = FastForward(model, Strategy.OWN, spell=model.encode)
     assert coalescer.extend(session)
     for token_id in model.encode('{"name":"')[len(session.steps) :]:
         session.take(token_id)
@@ -168,7 +168,7 @@ def test_what_the_user_took_is_not_replaced():
 
 
 def test_the_budget_ends_within_a_run():
-    made = generate_coalesced(compile_grammar("regex", PEOPLE), Reader(TOKENS), Strategy.LONGEST, max_tokens=2)
+    made = generate_fast_forward(compile_grammar("regex", PEOPLE), Reader(TOKENS), Strategy.LONGEST, max_tokens=2)
     assert (made.generation.finish, len(made.generation.steps), made.calls) == (Finish.LENGTH, 2, 0)
 
 
@@ -176,9 +176,9 @@ def test_the_budget_ends_within_a_run():
 def test_what_another_stage_holds_back_is_not_taken(strategy):
     settings = PipelineSettings(suppress=("name",))
     grammar = compile_grammar("regex", "na: (John|Paul)na")
-    made = generate_coalesced(grammar, Reader(TOKENS), strategy, pipeline=settings)
+    made = generate_fast_forward(grammar, Reader(TOKENS), strategy, pipeline=settings)
     assert grammar.fullmatch(made.generation.output)
-    ended = generate_coalesced(compile_grammar("regex", "a name"), Reader(TOKENS), strategy, pipeline=settings)
+    ended = generate_fast_forward(compile_grammar("regex", "a name"), Reader(TOKENS), strategy, pipeline=settings)
     assert ended.generation.finish is Finish.DEAD_END or b"name" not in ended.generation.output
 
 
@@ -187,7 +187,7 @@ def test_where_no_tokens_spell_the_run_the_dead_end_is_the_sessions():
     grammar = compile_grammar("regex", "axb")
     for strategy in Strategy:
         session = DecodeSession(grammar, Reader(letters), prompt="a")
-        coalescer = Coalescer(session.model, strategy, spell=session.model.encode)
+        coalescer = FastForward(session.model, strategy, spell=session.model.encode)
         assert coalescer.extend(session) == 0
         session.step()
         assert session.finish is Finish.DEAD_END
@@ -198,17 +198,17 @@ def test_where_no_tokens_spell_the_run_the_dead_end_is_the_sessions():
 def test_a_run_behind_a_token_that_was_forced_against_the_grammar_is_none():
     session = DecodeSession(compile_grammar("regex", "name"), Reader(TOKENS))
     session.force(ord("x"))
-    assert Coalescer(session.model, Strategy.LONGEST, spell=None).extend(session) == 0
+    assert FastForward(session.model, Strategy.LONGEST, spell=None).extend(session) == 0
 
 
 def test_without_a_grammar_nothing_is_forced():
     session = DecodeSession(None, Reader(TOKENS), max_tokens=3)
-    assert Coalescer(session.model, Strategy.LONGEST, spell=None).extend(session) == 0
+    assert FastForward(session.model, Strategy.LONGEST, spell=None).extend(session) == 0
 
 
 def test_the_most_probable_needs_a_model():
     with pytest.raises(ValueError, match="needs a model"):
-        coalesce(Matcher(compile_grammar("regex", "name"), TOKENS), "probable")
+        fast_forward_tokens(Matcher(compile_grammar("regex", "name"), TOKENS), "probable")
 
 
 def test_one_question_takes_the_same_time_whoever_asks():

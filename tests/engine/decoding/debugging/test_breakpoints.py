@@ -2,7 +2,14 @@ from dataclasses import replace
 
 import pytest
 
-from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind, Passage, entered, reached_states, toggled
+from engine.decoding.debugging.breakpoints import (
+    Breakpoint,
+    BreakpointKind,
+    RuleEvents,
+    entered,
+    reached_states,
+    toggled,
+)
 from engine.source import Span
 
 NUM = Breakpoint(BreakpointKind.RULE, "num")
@@ -22,13 +29,13 @@ def test_a_breakpoint_is_toggled_by_what_it_is_on():
 @pytest.mark.parametrize(
     ("passage", "states", "found"),
     [
-        (Passage(), (), ()),
-        (Passage(entered=("expr", "num")), (), (NUM,)),
-        (Passage(open=("num",), left=("num",)), (), ()),
-        (Passage(read=(Span(2, 5),)), (), (PLACE,)),
-        (Passage(read=(Span(2, 4),)), (), ()),
-        (Passage(), {("expr", 2)}, (STATE,)),
-        (Passage(entered=("num",), read=(Span(4, 5),)), {("", 2)}, (NUM, PLACE)),
+        (RuleEvents(), (), ()),
+        (RuleEvents(entered=("expr", "num")), (), (NUM,)),
+        (RuleEvents(open=("num",), left=("num",)), (), ()),
+        (RuleEvents(read=(Span(2, 5),)), (), (PLACE,)),
+        (RuleEvents(read=(Span(2, 4),)), (), ()),
+        (RuleEvents(), {("expr", 2)}, (STATE,)),
+        (RuleEvents(entered=("num",), read=(Span(4, 5),)), {("", 2)}, (NUM, PLACE)),
     ],
 )
 def test_what_a_step_meets(passage, states, found):
@@ -37,5 +44,5 @@ def test_what_a_step_meets(passage, states, found):
 
 def test_one_that_is_off_stops_nothing():
     off = Breakpoint(BreakpointKind.RULE, "num", enabled=False)
-    assert entered((off,), Passage(entered=("num",))) == ()
+    assert entered((off,), RuleEvents(entered=("num",))) == ()
     assert reached_states((replace(STATE, enabled=False),), {("expr", 2)}) == ()

@@ -8,8 +8,8 @@ import json
 import pytest
 
 from engine.compile import compile_grammar
-from engine.decoding.debugging.breakpoints import Passage
-from engine.decoding.debugging.rule_events import Passages
+from engine.decoding.debugging.breakpoints import RuleEvents
+from engine.decoding.debugging.rule_events import RuleEventTracker
 from engine.source import Span
 
 SUMS = compile_grammar(
@@ -35,12 +35,12 @@ SCHEMA = {
 RECORD = compile_grammar("json_schema", json.dumps(SCHEMA))
 
 
-def after(grammar, *tokens: bytes) -> Passage:
-    return Passages(grammar).after(tokens)
+def after(grammar, *tokens: bytes) -> RuleEvents:
+    return RuleEventTracker(grammar).after(tokens)
 
 
 def test_nothing_stands_before_the_first_token():
-    assert Passages(SUMS).after(()) == Passage()
+    assert RuleEventTracker(SUMS).after(()) == RuleEvents()
 
 
 def test_a_rule_is_entered_by_its_first_byte_and_not_by_being_possible():
@@ -112,7 +112,7 @@ def test_a_reference_names_both_ends():
 )
 def test_how_a_text_is_cut_into_tokens_changes_no_sum(grammar, text):
     """A whole text at once enters and leaves what its bytes do, one after the other, and ends as deep."""
-    passages = Passages(grammar)
+    passages = RuleEventTracker(grammar)
     by_byte = [passages.after([text[i : i + 1] for i in range(n + 1)]) for n in range(len(text))]
     for first, last in itertools.combinations(range(len(text)), 2):
         cut = [text[:first], text[first:last], text[last:]]

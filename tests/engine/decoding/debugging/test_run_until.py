@@ -8,8 +8,8 @@ import pytest
 from random_model import RandomModel
 
 from engine.compile import compile_grammar
-from engine.decoding.debugging.rule_events import Passages
-from engine.decoding.debugging.run_until import Goal, Progress, RunUntil, reached
+from engine.decoding.debugging.rule_events import RuleEventTracker
+from engine.decoding.debugging.run_until import Goal, RunProgress, RunUntil, reached
 from engine.decoding.session import DecodeSession
 from engine.decoding.values import EosState
 from engine.source import InvariantError
@@ -35,12 +35,12 @@ def run(grammar, until: RunUntil, texts: list[bytes], *, taken: int = 0) -> tupl
     for text in texts[:taken]:
         session.take(TOKENS.index(text))
         outputs.append(text)
-    passages = Passages(grammar)
+    passages = RuleEventTracker(grammar)
     depth = passages.after(outputs).depth
     for steps, text in enumerate(texts[taken:], 1):
         step = session.take(TOKENS.index(text))
         outputs.append(text)
-        now = Progress(steps, depth, step, session.position(), passages.after(outputs))
+        now = RunProgress(steps, depth, step, session.position(), passages.after(outputs))
         if why := reached(until, now):
             return steps, why
     return len(texts) - taken, ""
@@ -92,11 +92,11 @@ def test_the_end_is_not_told_here():
     assert run(SUMS, RunUntil(), TEXT) == (7, "")
 
 
-def progress(**changes) -> Progress:
+def progress(**changes) -> RunProgress:
     session = DecodeSession(SUMS, RandomModel(WORDS))
     step = session.take(0)
     position = replace(session.position(), **changes)
-    return Progress(1, 0, step, position)
+    return RunProgress(1, 0, step, position)
 
 
 def test_mass_below():

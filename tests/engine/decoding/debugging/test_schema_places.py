@@ -2,9 +2,9 @@ import json
 
 import pytest
 
-from engine.decoding.debugging.schema_locations import SchemaPlaces
+from engine.decoding.debugging.schema_locations import SchemaLocations
 
-SCHEMA = SchemaPlaces(
+SCHEMA = SchemaLocations(
     json.dumps(
         {
             "properties": {"a": {"$ref": "#/$defs/t"}, "b/c": {"items": {"type": "null"}}},
@@ -39,6 +39,6 @@ def test_the_places_of_a_value(path, found):
 
 
 def test_references_that_go_round_end():
-    assert SchemaPlaces('{"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#"}}}').of(()) == ("", "/$defs/a")
-    assert SchemaPlaces("true").of(("a",)) == ()
-    assert SchemaPlaces('{"$ref": "https://elsewhere"}').of(()) == ("",)
+    assert SchemaLocations('{"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#"}}}').of(()) == ("", "/$defs/a")
+    assert SchemaLocations("true").of(("a",)) == ()
+    assert SchemaLocations('{"$ref": "https://elsewhere"}').of(()) == ("",)

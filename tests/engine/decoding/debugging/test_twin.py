@@ -2,7 +2,7 @@ import pytest
 from random_model import RandomModel
 
 from engine.compile import compile_grammar
-from engine.decoding.debugging.baseline import diverges_at, twin
+from engine.decoding.debugging.baseline import diverges_at, run_baseline
 from engine.decoding.session import DecodeSession
 from engine.decoding.values import Finish, SamplerSettings
 from engine.source import CancelledError, CancelToken
@@ -19,7 +19,7 @@ def written(grammar, steps=8):
 
 
 def last(steps, **options):
-    *_, found = twin(RandomModel(), steps, prompt="A", sampler=SAMPLER, max_tokens=12, **options)
+    *_, found = run_baseline(RandomModel(), steps, prompt="A", sampler=SAMPLER, max_tokens=12, **options)
     return found
 
 
@@ -49,7 +49,7 @@ def test_a_grammar_that_forbids_nothing_has_the_same_twin():
 
 def test_it_comes_step_by_step_and_can_be_cancelled():
     cancel = CancelToken()
-    begun = twin(RandomModel(), written(LINE), prompt="A", sampler=SAMPLER, max_tokens=12, cancel=cancel)
+    begun = run_baseline(RandomModel(), written(LINE), prompt="A", sampler=SAMPLER, max_tokens=12, cancel=cancel)
     assert len(next(begun).free) == 1
     assert len(next(begun).free) == 2
     cancel.cancel()

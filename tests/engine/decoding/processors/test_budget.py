@@ -16,7 +16,7 @@ from random_model import RandomModel
 
 from engine import Matcher, Vocabulary, compile_grammar
 from engine.analysis.token_graph import TokenGraph
-from engine.analysis.token_successors import TokenSteps
+from engine.analysis.token_successors import TokenSuccessors
 from engine.decoding.errors import DeadEndError
 from engine.decoding.generate import generate
 from engine.decoding.pipeline_settings import PipelineSettings
@@ -264,7 +264,7 @@ def test_a_batch_within_a_pipeline():
 @pytest.mark.parametrize("vocabulary", [SMALL, LACKING, BYTES], ids=["small", "lacking", "bytes"])
 def test_the_graph_leads_where_single_steps_lead(notation, source, vocabulary):
     automaton = compile_grammar(notation, source).automaton
-    graph, steps = TokenGraph(automaton, vocabulary), TokenSteps(automaton, vocabulary)
+    graph, steps = TokenGraph(automaton, vocabulary), TokenSuccessors(automaton, vocabulary)
     number = graph.enter(automaton.start)
     for _ in range(4):
         found = graph.steps(number)

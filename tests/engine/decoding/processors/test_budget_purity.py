@@ -12,8 +12,8 @@ from random_model import RandomModel
 
 import resources
 from engine import Vocabulary, compile_grammar
-from engine.decoding.forced.fast_forward import Coalescer
-from engine.decoding.forced.generation import generate_coalesced
+from engine.decoding.forced.fast_forward import FastForward
+from engine.decoding.forced.generation import generate_fast_forward
 from engine.decoding.generate import generate
 from engine.decoding.pipeline_settings import PipelineSettings, Strategy
 from engine.decoding.processors.budget import TokenBudget
@@ -166,14 +166,14 @@ def test_the_same_seed_gives_the_same_tokens_however_much_is_asked_between(name,
     pipeline = PipelineSettings(budget=True, coalesce=strategy)
     settings = {"sampler": SamplerSettings(seed=3), "max_tokens": 34, "pipeline": pipeline}
     grammar = compile_grammar(notation, source)
-    alone = generate_coalesced(grammar, RandomModel(RECORDS), strategy, **settings).generation
+    alone = generate_fast_forward(grammar, RandomModel(RECORDS), strategy, **settings).generation
     assert grammar.fullmatch(alone.output)
     if strategy is Strategy.NONE:
         assert generate(compile_grammar(notation, source), RandomModel(RECORDS), **settings).steps == alone.steps
     for seed in range(3):
         choose, model = random.Random(seed), RandomModel(RECORDS)
         session = DecodeSession(compile_grammar(notation, source), model, **settings)
-        coalescer = Coalescer(model, strategy, spell=None)
+        coalescer = FastForward(model, strategy, spell=None)
         while session.finish is None:
             if choose.random() < 0.5:
                 look_around(session, choose)

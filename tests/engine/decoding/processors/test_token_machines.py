@@ -18,7 +18,7 @@ from engine.decoding.processors import (
     Context,
     DfaTable,
     FiniteStateGuide,
-    Masker,
+    MaskProcessor,
     StaticMask,
     compile_pattern,
     parse_pattern,
@@ -124,7 +124,7 @@ def test_a_text_may_be_spelled_by_any_tokens_but_none_that_reaches_beyond_it():
     assert spellings == [(2, 5), (0, 1, 5)]
 
 
-def takes(machine: Masker[int], ids: tuple[int, ...]) -> bool:
+def takes(machine: MaskProcessor[int], ids: tuple[int, ...]) -> bool:
     state: int | None = machine.start()
     for token_id in ids:
         state = None if state is None else machine.advance(state, token_id)

@@ -8,7 +8,7 @@ from random_model import RandomModel
 from engine import Vocabulary, compile_grammar
 from engine.decoding.sampling.candidates import TOP
 from engine.decoding.session import DecodeSession
-from engine.decoding.values import KeptTop, SamplerSettings
+from engine.decoding.values import SamplerSettings, TopTokens
 from engine.source import InvariantError
 
 WORDS = [bytes([first, second]) for first in range(97, 123) for second in range(97, 123)]  # 676 tokens
@@ -86,6 +86,6 @@ def test_no_mass_is_an_infinite_divergence():
 
 def test_nonsense_is_refused():
     with pytest.raises(InvariantError):
-        KeptTop(b"\0" * 4, b"\0" * 8)
+        TopTokens(b"\0" * 4, b"\0" * 8)
     with pytest.raises(InvariantError):
-        KeptTop(b"\0" * 3, b"\0" * 3)
+        TopTokens(b"\0" * 3, b"\0" * 3)

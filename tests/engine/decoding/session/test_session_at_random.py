@@ -9,7 +9,7 @@ from random_model import RandomModel
 
 from engine.compile import compile_grammar
 from engine.decoding.errors import NotAllowedError
-from engine.decoding.forced.fast_forward import Coalescer
+from engine.decoding.forced.fast_forward import FastForward
 from engine.decoding.pipeline_settings import Strategy
 from engine.decoding.session import DecodeSession
 from engine.vocabulary import Vocabulary
@@ -39,7 +39,7 @@ class RandomUser(RuleBasedStateMachine):
     @rule(strategy=st.sampled_from(Strategy), most=st.sampled_from([None, 1, 2]))
     def take_run(self, strategy: Strategy, most: int | None) -> None:
         before, stood = self.session.output, self.session.steps
-        taken = Coalescer(self.model, strategy, spell=None).extend(self.session, most)
+        taken = FastForward(self.model, strategy, spell=None).extend(self.session, most)
         assert self.session.output.startswith(before)
         assert self.session.steps == stood if not taken else not self.session.steps[-1].was_asked
 

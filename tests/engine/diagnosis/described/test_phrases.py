@@ -6,18 +6,21 @@ import pytest
 
 from engine.diagnosis.explanation_tree import Description
 from engine.diagnosis.explanation_tree.describe import describe_grammar
-from engine.diagnosis.explanation_tree.phrases import Entry, unfold
+from engine.diagnosis.explanation_tree.phrases import ExplanationEntry, unfold
 from engine.source import CancelledError, CancelToken, Span
 
 PLACE = Span(0, 1)
 
 
-def tree(*inner: Entry, text: str = "one") -> Entry:
-    return Entry(text, PLACE, lambda: inner)
+def tree(*inner: ExplanationEntry, text: str = "one") -> ExplanationEntry:
+    return ExplanationEntry(text, PLACE, lambda: inner)
 
 
 def test_sizes_and_depths() -> None:
-    entries = (tree(tree(Entry("c", PLACE), text="b"), Entry("d", PLACE), text="a"), Entry("e", PLACE))
+    entries = (
+        tree(tree(ExplanationEntry("c", PLACE), text="b"), ExplanationEntry("d", PLACE), text="a"),
+        ExplanationEntry("e", PLACE),
+    )
     found = unfold(entries)
     assert [(one.text, one.depth, one.size) for one in found.phrases] == [
         ("A", 0, 3),
@@ -31,8 +34,8 @@ def test_sizes_and_depths() -> None:
 
 
 def test_too_many_phrases_are_left_out_and_that_is_said() -> None:
-    def endless() -> tuple[Entry, ...]:
-        return (Entry("x", PLACE, endless),)
+    def endless() -> tuple[ExplanationEntry, ...]:
+        return (ExplanationEntry("x", PLACE, endless),)
 
     found = unfold(endless(), most=5)
     assert [one.size for one in found.phrases] == [4, 3, 2, 1, 0]
@@ -41,10 +44,10 @@ def test_too_many_phrases_are_left_out_and_that_is_said() -> None:
 
 
 def test_what_is_never_unfolded_is_never_made() -> None:
-    def asked() -> tuple[Entry, ...]:
+    def asked() -> tuple[ExplanationEntry, ...]:
         raise AssertionError
 
-    assert len(unfold([Entry("x", PLACE), Entry("y", PLACE, asked)], most=1).phrases) == 1
+    assert len(unfold([ExplanationEntry("x", PLACE), ExplanationEntry("y", PLACE, asked)], most=1).phrases) == 1
 
 
 def test_it_can_be_cancelled() -> None:

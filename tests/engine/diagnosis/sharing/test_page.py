@@ -17,33 +17,35 @@ from pathlib import Path
 import pytest
 
 from engine.compile import compile_grammar
-from engine.decoding.values import Favourite, FormerBranch, Step, Trace, TraceNode
+from engine.decoding.values import ArchivedBranch, Step, TopToken, Trace, TraceNode
 from engine.diagnosis.share_page.page import page, write_page
-from engine.diagnosis.share_page.page_data import told
-from engine.document.shared_work import GrammarText, ModelName, Work
+from engine.diagnosis.share_page.page_data import build_page_data
+from engine.document.shared_work import SharedGrammar, SharedModel, SharedWork
 from engine.source import EngineError
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u2028\u2029&lt;@DATA@ @SCRIPT@"
 
 
-def evil_work() -> Work:
+def evil_work() -> SharedWork:
     """A work all of whose texts are markup."""
     text = EVIL.encode()
     top = (
-        Favourite(1, text, "", 0.5, allowed=False),
-        Favourite(2, None, EVIL, 0.2, allowed=False),
-        Favourite(3, b"a", "", 0.1, allowed=True),
+        TopToken(1, text, "", 0.5, allowed=False),
+        TopToken(2, None, EVIL, 0.2, allowed=False),
+        TopToken(3, b"a", "", 0.1, allowed=True),
     )
     step = Step(3, b"a", "", 0.1, 1.0, 0.1, 1, forced=True, wanted_id=1, chosen_by=EVIL, configuration=1, top=top)
     wrong = Step(1, text, "", 0.5, 0.0, 0.1, 1, forced=False, wanted_id=1, chosen_by="force", configuration=1)
     trace = Trace((TraceNode(0, None, step), TraceNode(1, 0, wrong), TraceNode(2, 0, step)), (0, 1), 1)
-    former = FormerBranch(EVIL, EVIL, (step,))
-    return Work(EVIL, GrammarText("regex", f"a|{EVIL}"), ModelName(EVIL, EVIL), EVIL, trace=trace, former=(former,))
+    former = ArchivedBranch(EVIL, EVIL, (step,))
+    return SharedWork(
+        EVIL, SharedGrammar("regex", f"a|{EVIL}"), SharedModel(EVIL, EVIL), EVIL, trace=trace, former=(former,)
+    )
 
 
-def document_of(work: Work):
-    return told(work, compile_grammar(work.grammar.notation, work.grammar.text), None)
+def document_of(work: SharedWork):
+    return build_page_data(work, compile_grammar(work.grammar.notation, work.grammar.text), None)
 
 
 def names(folder: Path) -> list[str]:
@@ -129,15 +131,23 @@ def luminance(colour: str) -> float:
 def test_its_colours_can_be_read(look):
     """At least 4.5 to 1, by WCAG 2.1, in both looks."""
     style = files("resources").joinpath("share", "page.css").read_text("utf-8")
-    told = dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6});", style.split("@media (prefers-color-scheme: dark)")[look]))
+    build_page_data = dict(
+        re.findall(r"--([a-z-]+): (#[0-9a-f]{6});", style.split("@media (prefers-color-scheme: dark)")[look])
+    )
     grounds = {"text": "window", "muted": "window", "on-accent": "accent"}
-    inks = [name for name in told if name.startswith("syntax-") or f"{name}-fill" in told or name in ("accent", "hint")]
+    inks = [
+        name
+        for name in build_page_data
+        if name.startswith("syntax-") or f"{name}-fill" in build_page_data or name in ("accent", "hint")
+    ]
     pairs = [*grounds.items(), *((ink, "panel") for ink in inks), *((ink, f"{ink}-fill") for ink in inks)]
-    pairs += [("text", name) for name in told if name.endswith("-fill") or name in ("panel", "raised", "selection")]
-    pairs = [(ink, ground) for ink, ground in pairs if ground in told]
+    pairs += [
+        ("text", name) for name in build_page_data if name.endswith("-fill") or name in ("panel", "raised", "selection")
+    ]
+    pairs = [(ink, ground) for ink, ground in pairs if ground in build_page_data]
     assert len(pairs) > 25
     for ink, ground in pairs:
-        light, dark = sorted((luminance(told[ink]), luminance(told[ground])), reverse=True)
+        light, dark = sorted((luminance(build_page_data[ink]), luminance(build_page_data[ground])), reverse=True)
         assert (light + 0.05) / (dark + 0.05) >= 4.5, (ink, ground)
 
 

@@ -9,10 +9,10 @@ from engine.compile import compile_grammar
 from engine.decoding import SamplerSettings
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.session import DecodeSession
-from engine.decoding.values import FORCE, Chat, Favourite, FormerBranch, Step, Trace, TraceNode
+from engine.decoding.values import FORCE, ArchivedBranch, Chat, Step, TopToken, Trace, TraceNode
 from engine.diagnosis import explain
-from engine.diagnosis.share_page.page_data import told
-from engine.document.shared_work import GrammarText, ModelName, Work
+from engine.diagnosis.share_page.page_data import build_page_data
+from engine.document.shared_work import SharedGrammar, SharedModel, SharedWork
 from engine.matching import Matcher
 from engine.source import CancelledError, CancelToken, SourceText
 from engine.vocabulary import Vocabulary
@@ -31,11 +31,11 @@ def steps_of(session, count):
 
 
 def work_of(session, source=SOURCE, **more):
-    return Work(grammar=GrammarText("regex", source), prompt=session.prompt, trace=session.trace, **more)
+    return SharedWork(grammar=SharedGrammar("regex", source), prompt=session.prompt, trace=session.trace, **more)
 
 
 def told_of(session, **more):
-    return told(work_of(session, **more), session.language, session.model.vocabulary)
+    return build_page_data(work_of(session, **more), session.language, session.model.vocabulary)
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ def test_what_is_refused_is_explained_where_it_was(branched):
 
 def test_without_the_vocabulary_texts_are_explained_all_the_same(branched):
     whole = told_of(branched)
-    alone = told(work_of(branched), branched.language, None)
+    alone = build_page_data(work_of(branched), branched.language, None)
     assert alone["vocabulary"] is None
     for one, other in zip(whole["steps"], alone["steps"], strict=True):
         for said, again in zip(one["candidates"], other["candidates"], strict=True):
@@ -109,14 +109,14 @@ def test_without_the_vocabulary_texts_are_explained_all_the_same(branched):
 
 
 def test_nothing_is_explained_without_a_grammar(branched):
-    document = told(work_of(branched), None, None)
+    document = build_page_data(work_of(branched), None, None)
     assert document["reasons"] == []
     assert document["branches"][0]["verdict"] == ""
     assert len(document["steps"]) == len(branched.trace.nodes)
 
 
 def test_branches_come_along(branched):
-    former = FormerBranch("another model", Chat((("user", "hi"),), "so"), branched.steps)
+    former = ArchivedBranch("another model", Chat((("user", "hi"),), "so"), branched.steps)
     document = told_of(branched, former=(former,))
     shown, other, old = document["branches"]
     assert [document["steps"][one]["token"] for one in shown["steps"]] == list(shown["text"])
@@ -158,7 +158,7 @@ def test_a_forced_step_is_against_the_grammar_and_nothing_is_said_behind_it():
 def test_what_another_stage_removed_is_not_laid_at_the_grammars_door():
     session = session_of("[a-zA-Z: ]+", pipeline=PipelineSettings(suppress=("e", "A", "q", "Z", "i")))
     steps_of(session, 8)
-    document = told(work_of(session, pipeline=session.pipeline), session.language, session.model.vocabulary)
+    document = build_page_data(work_of(session, pipeline=session.pipeline), session.language, session.model.vocabulary)
     refused = [one for step in document["steps"] for one in step["candidates"] if not one["allowed"]]
     said = {document["reasons"][one["why"]] for one in refused if one["token"] in "eAqZi"}
     assert said
@@ -167,7 +167,7 @@ def test_what_another_stage_removed_is_not_laid_at_the_grammars_door():
 
 
 def test_an_empty_trace_is_the_grammar_alone():
-    document = told(Work(grammar=GrammarText("gbnf", 'root ::= "a"')), None, None)
+    document = build_page_data(SharedWork(grammar=SharedGrammar("gbnf", 'root ::= "a"')), None, None)
     assert document["steps"] == []
     assert [branch["steps"] for branch in document["branches"]] == [[]]
     assert document["title"] == "A generation, step by step"
@@ -175,19 +175,21 @@ def test_an_empty_trace_is_the_grammar_alone():
 
 def test_facts():
     sampler = SamplerSettings(temperature=0.5, top_k=4, top_p=0.9, min_p=0.1, repetition_penalty=1.2, seed=3)
-    work = Work(grammar=GrammarText("json_schema", "{}"), model=ModelName("records"), sampler=sampler, max_tokens=1)
-    assert told(work, None, None)["facts"] == [
+    work = SharedWork(
+        grammar=SharedGrammar("json_schema", "{}"), model=SharedModel("records"), sampler=sampler, max_tokens=1
+    )
+    assert build_page_data(work, None, None)["facts"] == [
         "JSON Schema (white space: flexible)",
         "model records",
         "temperature 0.5, top-k 4, top-p 0.9, min-p 0.1, repetition penalty 1.2, seed 3",
         "at most 1 token",
     ]
-    assert told(Work(sampler=SamplerSettings(temperature=0)), None, None)["facts"][1] == "greedy"
+    assert build_page_data(SharedWork(sampler=SamplerSettings(temperature=0)), None, None)["facts"][1] == "greedy"
 
 
 def test_ends_without_a_vocabulary():
     """An id without text that was allowed is an end; of one that never was, nothing is claimed."""
-    top = (Favourite(7, None, "<end>", 0.5, allowed=True), Favourite(8, None, "<tool>", 0.2, allowed=False))
+    top = (TopToken(7, None, "<end>", 0.5, allowed=True), TopToken(8, None, "<tool>", 0.2, allowed=False))
     steps = [
         Step(
             1, b"a", "", 0.3, 1.0, 0.3, 1, forced=True, wanted_id=7, chosen_by="sampler", configuration=1, top=top[1:]
@@ -197,8 +199,8 @@ def test_ends_without_a_vocabulary():
         ),
     ]
     trace = Trace((TraceNode(0, None, steps[0]), TraceNode(1, 0, steps[1])), (0, 1), 1)
-    work = Work(grammar=GrammarText("regex", "a"), trace=trace)
-    document = told(work, compile_grammar("regex", "a"), None)
+    work = SharedWork(grammar=SharedGrammar("regex", "a"), trace=trace)
+    document = build_page_data(work, compile_grammar("regex", "a"), None)
     assert [one["why"] for step in document["steps"] for one in step["candidates"]] == [None] * 4
     assert document["branches"][0]["outcome"] == "good"
 
@@ -206,9 +208,9 @@ def test_ends_without_a_vocabulary():
 @pytest.mark.parametrize("token_id", [-1, 10**15])
 def test_ids_that_no_tokenizer_has_cost_nothing(token_id):
     step = Step(token_id, b"a", "", 0.3, 1.0, 0.3, 1, forced=False, wanted_id=0, chosen_by=FORCE, configuration=1)
-    work = Work(grammar=GrammarText("regex", "a"), trace=Trace((TraceNode(0, None, step),), (0,), 0))
+    work = SharedWork(grammar=SharedGrammar("regex", "a"), trace=Trace((TraceNode(0, None, step),), (0,), 0))
     for vocabulary in (None, Vocabulary([b"a"], ())):
-        (said,) = told(work, compile_grammar("regex", "a"), vocabulary)["steps"]
+        (said,) = build_page_data(work, compile_grammar("regex", "a"), vocabulary)["steps"]
         assert said["illegal"]
 
 
@@ -216,4 +218,4 @@ def test_it_can_be_cancelled(branched):
     cancel = CancelToken()
     cancel.cancel()
     with pytest.raises(CancelledError):
-        told(work_of(branched), branched.language, None, cancel)
+        build_page_data(work_of(branched), branched.language, None, cancel)

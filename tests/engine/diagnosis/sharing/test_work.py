@@ -8,7 +8,7 @@ import pytest
 
 from app.document import file
 from app.document.file import DocumentFile, GrammarPart, ModelPart, encode
-from engine.decoding.values import Chat, FormerBranch, Step, Trace, TraceNode
+from engine.decoding.values import ArchivedBranch, Chat, Step, Trace, TraceNode
 from engine.document.shared_work import VERSION, read_work
 from engine.source import EngineError
 
@@ -23,7 +23,7 @@ def saved(**changes):
         model=ModelPart("records", "Records"),
         prompt=Chat((("user", "hi"),)),
         trace=trace,
-        former=(FormerBranch("m", "p", (STEP,)),),
+        former=(ArchivedBranch("m", "p", (STEP,)),),
     )
     return json.dumps(json.loads(encode(document)) | changes).encode()
 

@@ -7,14 +7,14 @@ from exports import job_of
 from rule_interpreter import RuleInterpreter
 
 from engine.compile import compile_grammar
-from engine.export.checks.byte_walks import CompiledSide, DfaSide, walk_side_by_side
-from engine.export.checks.rule_side import RuleSide
+from engine.export.checks.byte_walks import CompiledRecogniser, DfaRecogniser, walk_side_by_side
+from engine.export.checks.rule_side import RuleRecogniser
 from engine.export.graph.networks import automata_of
 from engine.export.target import MismatchError
 
 
 def sides(one: str, other: str):
-    return CompiledSide(compile_grammar("regex", one)), CompiledSide(compile_grammar("regex", other))
+    return CompiledRecogniser(compile_grammar("regex", one)), CompiledRecogniser(compile_grammar("regex", other))
 
 
 def test_the_same_language_agrees():
@@ -51,14 +51,14 @@ def test_an_export_may_hold_fewer_only_where_that_was_said():
 
 def test_a_minimal_automaton_is_a_side():
     compiled = job_of("heading").compiled
-    walk_side_by_side(job_of("heading"), CompiledSide(compiled), DfaSide(compiled.materialise()))
+    walk_side_by_side(job_of("heading"), CompiledRecogniser(compiled), DfaRecogniser(compiled.materialise()))
 
 
 @pytest.mark.parametrize("case", ["nested", "hidden left recursion", "person", "tree", "names", "open"])
 def test_the_reader_of_rules_agrees_with_the_stupid_one(case):
     job = job_of(case, whitespace="compact")
     automata, _ = automata_of(job.compiled)
-    side, stupid = RuleSide(automata), RuleInterpreter(automata)
+    side, stupid = RuleRecogniser(automata), RuleInterpreter(automata)
     texts = [
         b"",
         b"(bx)",

@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from engine.export.rules.expressions import literal, optional, sequence
 from engine.export.rules.flatten import RecursiveError, flatten, is_recursive
 from engine.export.text.print_regex import print_regex
-from engine.grammar import Grammar, Node, Reference, Rule
+from engine.grammar import Grammar, Node, Rule, RuleReference
 from engine.grammar.nodes import parts
 from engine.source import LimitExceededError
 
@@ -37,12 +37,12 @@ def whole_language(node):
 
 
 def test_a_depth_counts_how_often_a_rule_stands_within_itself():
-    nested = grammar(root=sequence(literal("("), optional(Reference("root")), literal(")")))
+    nested = grammar(root=sequence(literal("("), optional(RuleReference("root")), literal(")")))
     assert [print_regex(flatten(nested, depth)) for depth in (1, 2)] == [r"\(\)", r"\((?:\(\))?\)"]
 
 
 def test_an_expression_that_grows_too_long_is_refused():
-    rules = {f"r{i}": sequence(Reference(f"r{i + 1}"), literal("a"), Reference(f"r{i + 1}")) for i in range(30)}
-    doubling = grammar(root=Reference("r0"), **rules, r30=literal("b"))
+    rules = {f"r{i}": sequence(RuleReference(f"r{i + 1}"), literal("a"), RuleReference(f"r{i + 1}")) for i in range(30)}
+    doubling = grammar(root=RuleReference("r0"), **rules, r30=literal("b"))
     with pytest.raises(LimitExceededError, match="parts of an expression"):
         flatten(doubling)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from engine.export.rules.expressions import literal, one_of
 from engine.export.rules.right_linear import System, components, solve
-from engine.grammar import Grammar, Node, Reference, Rule
+from engine.grammar import Grammar, Node, Rule, RuleReference
 from engine.source import LimitExceededError, Limits
 
 TEXTS = ["".join(letters) for length in range(6) for letters in product("ab", repeat=length)]
@@ -23,7 +23,7 @@ def written(system: System, *, loops_as_rules: bool, limits: Limits | None = Non
     def namer(state: int, node: Node | None) -> Node:
         if node is not None:
             rules[f"s{state}"] = node
-        return Reference(f"s{state}")
+        return RuleReference(f"s{state}")
 
     root = solve(system, 0, namer, limits or Limits(), loops_as_rules=loops_as_rules)
     return Grammar((Rule("root", root), *(Rule(name, node) for name, node in rules.items())), "root")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from engine.export.rules.expressions import literal, sequence
-from engine.export.rules.rule_builder import RuleBook, kebab
-from engine.grammar import Reference
+from engine.export.rules.rule_builder import RuleBuilder, kebab
+from engine.grammar import RuleReference
 from engine.grammar.analysis import references
 from engine.grammar.print_gbnf import print_gbnf
 from engine.source import Limits, Span
@@ -22,7 +22,7 @@ def test_names_are_kebab_case():
 
 
 def test_what_is_used_once_is_written_there_and_equal_rules_are_one():
-    book = RuleBook(Limits())
+    book = RuleBuilder(Limits())
     once = book.define(book.name("once"), literal("1"), Span(0, 0), tentative=True)
     twice = book.define(book.name("twice"), literal("2"), Span(0, 0), tentative=True)
     same = [book.define(book.name("same"), sequence(twice, literal("3")), Span(0, 0)) for _ in range(2)]
@@ -31,7 +31,7 @@ def test_what_is_used_once_is_written_there_and_equal_rules_are_one():
 
 
 def test_places_go_where_the_text_of_a_rule_goes():
-    book = RuleBook(Limits())
+    book = RuleBuilder(Limits())
     within = book.define(book.name("within"), literal("0"), Span(1, 2), tentative=True)
     once = book.define(book.name("once"), sequence(within, literal("1")), Span(3, 4), tentative=True)
     same = [book.define(book.name("same"), sequence(literal("3")), Span(n, n + 1)) for n in (5, 7)]
@@ -53,10 +53,10 @@ def test_the_references_of_a_rule_are_looked_up_once_for_each_form_of_it(monkeyp
         return references(node)
 
     monkeypatch.setattr("engine.export.rules.rule_builder.references", counted)
-    book = RuleBook(Limits())
+    book = RuleBuilder(Limits())
     names = [book.name("root"), *(book.name("rule") for _ in range(20))]
     for number, name in enumerate(names):
-        used = [Reference(other) for other in names[number + 1 : number + 3]]
+        used = [RuleReference(other) for other in names[number + 1 : number + 3]]
         book.define(name, sequence(literal(f"{number}"), *used), Span(0, 0))
     assert len(book.grammar().rules) == len(names)
     assert len(looked_up) == 2 * len(names)  # as it was defined, and as it is written

@@ -8,8 +8,8 @@ import pytest
 from lockstep import difference, excess
 
 from engine.compile import compile_grammar
-from engine.export import Spelling, to_gbnf
-from engine.export.schema.approximate_formats import NAMES, everyday
+from engine.export import NumberSpelling, to_gbnf
+from engine.export.schema.approximate_formats import NAMES, approximate_format
 from engine.export.text.print_regex import print_regex
 from engine.notations.json_schema.formats import format_node
 
@@ -23,7 +23,7 @@ MET = {
 
 @pytest.mark.parametrize("name", sorted(NAMES))
 def test_an_everyday_format_is_a_part_of_the_format(name):
-    part = compile_grammar("regex", print_regex(everyday(name)))
+    part = compile_grammar("regex", print_regex(approximate_format(name)))
     schema = compile_grammar("json_schema", json.dumps({"type": "string", "format": name}))
     quoted = compile_grammar("gbnf", to_gbnf(schema).text)
     assert to_gbnf(schema).notes[1].startswith(f"the format {name} has ")
@@ -35,7 +35,7 @@ def test_an_everyday_format_is_a_part_of_the_format(name):
 
 
 def test_the_longest_host_names_fit():
-    hosts = compile_grammar("regex", print_regex(everyday("hostname")))
+    hosts = compile_grammar("regex", print_regex(approximate_format("hostname")))
     exact = compile_grammar("json_schema", '{"type": "string", "format": "hostname"}')
     for label, most in ((63, 3), (30, 8)):
         longest = ".".join(["x" * label] * most)
@@ -45,7 +45,7 @@ def test_the_longest_host_names_fit():
 
 
 def test_the_longest_everyday_mailboxes_fit():
-    mailboxes = compile_grammar("regex", print_regex(everyday("email")))
+    mailboxes = compile_grammar("regex", print_regex(approximate_format("email")))
     exact = compile_grammar("json_schema", '{"type": "string", "format": "email"}')
     for label, most in ((63, 2), (46, 4), (22, 8)):
         longest = "x" * 64 + "@" + ".".join(["x" * label] * most)
@@ -58,4 +58,4 @@ def test_what_must_not_be_of_a_format_is_not_changed():
     schema = compile_grammar("json_schema", '{"type": "string", "maxLength": 2, "not": {"format": "time"}}')
     conversion = to_gbnf(schema)
     assert len(conversion.notes) == 1
-    assert difference(schema, compile_grammar("gbnf", to_gbnf(schema, Spelling.ANY).text), walks=3) == ""
+    assert difference(schema, compile_grammar("gbnf", to_gbnf(schema, NumberSpelling.ANY).text), walks=3) == ""

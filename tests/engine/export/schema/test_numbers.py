@@ -13,8 +13,8 @@ from lockstep import excess
 from engine.compile import CompiledGrammar, compile_grammar
 from engine.export import to_gbnf
 from engine.export.schema.numbers import MOST_WHOLE, any_integer, any_number, bounded_number, is_any
-from engine.export.schema.settings import Spelling
-from engine.grammar import Grammar, Node, Reference, Rule
+from engine.export.schema.settings import NumberSpelling
+from engine.grammar import Grammar, Node, Rule, RuleReference
 from engine.grammar.print_gbnf import print_gbnf
 from engine.schema_automaton.number_languages.language import NumberLanguage
 from engine.schema_automaton.number_languages.magnitudes import decimals
@@ -41,13 +41,13 @@ LANGUAGES = [
 ]
 
 
-def compiled(language: NumberLanguage, spelling: Spelling, *, loops_as_rules: bool = True) -> CompiledGrammar:
+def compiled(language: NumberLanguage, spelling: NumberSpelling, *, loops_as_rules: bool = True) -> CompiledGrammar:
     rules: dict[str, Node] = {}
 
     def namer(state: int, node: Node | None) -> Node:
         if node is not None:
             rules[f"s{state}"] = node
-        return Reference(f"s{state}")
+        return RuleReference(f"s{state}")
 
     if is_any(language):
         root = any_integer() if language.integer else any_number(spelling)
@@ -68,8 +68,8 @@ def holds(language: NumberLanguage, text: str) -> bool:
 @pytest.mark.parametrize("loops_as_rules", [False, True])
 def test_the_text_is_the_language(conditions, loops_as_rules):
     language = NumberLanguage(**conditions)
-    whole = compiled(language, Spelling.ANY, loops_as_rules=loops_as_rules)
-    plain = compiled(language, Spelling.PLAIN, loops_as_rules=loops_as_rules)
+    whole = compiled(language, NumberSpelling.ANY, loops_as_rules=loops_as_rules)
+    plain = compiled(language, NumberSpelling.PLAIN, loops_as_rules=loops_as_rules)
     for text in NUMERALS:
         assert whole.fullmatch(text) == holds(language, text), text
         assert plain.fullmatch(text) == (holds(language, text) and "e" not in text.lower()), text
@@ -77,14 +77,16 @@ def test_the_text_is_the_language(conditions, loops_as_rules):
 
 @given(st.integers(-300, 300), st.integers(0, 300), st.integers(-400, 400))
 def test_a_range_of_integers_is_that_range(low, width, number):
-    grammar = compiled(NumberLanguage(minimum=low, maximum=low + width, integer=True), Spelling.PLAIN)
+    grammar = compiled(NumberLanguage(minimum=low, maximum=low + width, integer=True), NumberSpelling.PLAIN)
     assert grammar.fullmatch(str(number)) == (low <= number <= low + width)
 
 
 def test_a_range_reads_as_people_write_it():
     def shown(**conditions):
         language = NumberLanguage(**conditions)
-        node = bounded_number(language, Spelling.PLAIN, lambda *_: pytest.fail("a rule"), Limits(), loops_as_rules=True)
+        node = bounded_number(
+            language, NumberSpelling.PLAIN, lambda *_: pytest.fail("a rule"), Limits(), loops_as_rules=True
+        )
         return print_gbnf(Grammar((Rule("root", node),), "root"))
 
     assert shown(minimum=1, integer=True) == "root ::= [1-9] [0-9]*\n"
@@ -106,7 +108,7 @@ MULTIPLES = [
 @pytest.mark.parametrize("conditions", MULTIPLES, ids=str)
 def test_multiples_with_a_fraction_are_written_with_so_many_digits(conditions):
     language = NumberLanguage(**conditions)
-    plain = compiled(language, Spelling.PLAIN)
+    plain = compiled(language, NumberSpelling.PLAIN)
     behind = max(decimals(Fraction(each)) for each in (*language.multiple_of, *language.not_multiple_of))
     numerals = {f"{sign}{number / 100:g}" for number in range(0, 3000, 5) for sign in ("", "-")}
     for text in (*NUMERALS, *numerals, "7" * MOST_WHOLE, "7" * (MOST_WHOLE + 1), "0.30", "0.300", "1.999", "-0"):
@@ -136,4 +138,4 @@ def test_those_are_a_part_of_the_multiples(conditions):
     assert any(f"{MOST_WHOLE} digits" in note for note in conversion.notes)
     assert excess(compile_grammar("gbnf", conversion.text), whole, walks=8, steps=30) == ""
     with pytest.raises(GrammarError, match="too large"):
-        to_gbnf(whole, Spelling.ANY)
+        to_gbnf(whole, NumberSpelling.ANY)

@@ -10,7 +10,7 @@ import pytest
 from lockstep import difference
 
 from engine.compile import CompileOptions, compile_grammar
-from engine.export import Spelling, to_gbnf
+from engine.export import NumberSpelling, to_gbnf
 from engine.export.schema.exact_formats import NAMES
 from engine.source import GrammarError
 
@@ -25,7 +25,7 @@ def schema(name, escapes="shortest"):
 
 @cache
 def written(name, escapes="shortest"):
-    conversion = to_gbnf(schema(name, escapes), Spelling.ANY)
+    conversion = to_gbnf(schema(name, escapes), NumberSpelling.ANY)
     assert not conversion.notes
     return compile_grammar("gbnf", conversion.text)
 
@@ -85,11 +85,11 @@ def test_among_other_strings():
     strings = [{"type": "string", "format": name} for name in ("hostname", "ipv6", "email")]
     members = {"a": {"anyOf": [strings[0], strings[1], {"const": "none at all"}]}, "local-3": strings[2]}
     one = compile_grammar("json_schema", json.dumps({"properties": members, "additionalProperties": False}))
-    text = to_gbnf(one, Spelling.ANY).text
+    text = to_gbnf(one, NumberSpelling.ANY).text
     assert difference(one, compile_grammar("gbnf", text), walks=6, steps=80) == ""
 
 
 def test_with_a_length_it_is_refused():
     one = compile_grammar("json_schema", '{"type": "string", "format": "hostname", "maxLength": 100}')
     with pytest.raises(GrammarError):
-        to_gbnf(one, Spelling.ANY)
+        to_gbnf(one, NumberSpelling.ANY)

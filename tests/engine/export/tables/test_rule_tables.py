@@ -6,9 +6,9 @@ import json
 
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge, DfaState
 from engine.automata.rtn.rule_automata import CallEdge, RuleAutomata, RuleAutomaton
-from engine.automata.rtn.rule_tracker import RuleMatch
+from engine.automata.rtn.rule_tracker import RuleTracker
 from engine.compile import CompiledGrammar, compile_grammar
-from engine.export.schema.settings import Spelling
+from engine.export.schema.settings import NumberSpelling
 from engine.export.target import ExportJob, ExportOptions
 from engine.export.writing import make
 from engine.source import Span
@@ -25,7 +25,7 @@ TREE = """{
 }"""
 
 
-def text_of(grammar: CompiledGrammar, spelling: Spelling = Spelling.PLAIN) -> str:
+def text_of(grammar: CompiledGrammar, spelling: NumberSpelling = NumberSpelling.PLAIN) -> str:
     return make("json", ExportJob(grammar, None, ExportOptions(spelling=spelling))).content.decode()
 
 
@@ -45,7 +45,7 @@ def rule_of(rule: dict) -> RuleAutomaton:
 
 def test_the_json_file_says_what_matches():
     grammar = compile_grammar("gbnf", NESTED)
-    match = RuleMatch(read_back(text_of(grammar)))
+    match = RuleTracker(read_back(text_of(grammar)))
     for text in ("é", '"', "((é))", "((é)", "", "a", "()"):
         assert match.places(text.encode()).accepting == grammar.fullmatch(text)
 
@@ -68,4 +68,4 @@ def test_the_file_of_a_schema_holds_the_rules_with_their_white_space():
     document = json.loads(text_of(compile_grammar("json_schema", TREE)))
     assert "ws" in {rule["name"] for rule in document["rules"]}
     assert len(document["notes"]) == 1
-    assert json.loads(text_of(compile_grammar("json_schema", TREE), Spelling.ANY))["notes"] == []
+    assert json.loads(text_of(compile_grammar("json_schema", TREE), NumberSpelling.ANY))["notes"] == []

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.automata.rtn.rule_tracker import RuleMatch
+from engine.automata.rtn.rule_tracker import RuleTracker
 from engine.compile import CompileOptions, compile_grammar
-from engine.export import Spelling, drawable_automata, without_white_space
+from engine.export import NumberSpelling, drawable_automata, without_white_space
 from engine.export.tables.schema_automata import schema_automata
 from engine.source import CancelledError, CancelToken, GrammarError, LimitExceededError
 
@@ -59,7 +59,7 @@ def test_what_is_drawn_holds_the_schemas_texts_but_for_their_white_space(whitesp
     grammar = compile_grammar("json_schema", TREE, CompileOptions(whitespace=whitespace))
     compact = compile_grammar("json_schema", TREE, CompileOptions(whitespace="compact"))
     found = drawable_automata(grammar, 1000)
-    match = RuleMatch(found.automata)
+    match = RuleTracker(found.automata)
     assert "ws" not in found.automata.numbers
     assert ("white space is left out" in found.notes) == (whitespace != "compact")
     for text in TEXTS:
@@ -73,13 +73,13 @@ def test_the_gallery_is_drawn(path):
     example = json.loads(path.read_text(encoding="utf-8"))
     grammar = compile_grammar("json_schema", example["source"])
     found = drawable_automata(grammar, 4000)
-    assert RuleMatch(found.automata).places(b"").reading
+    assert RuleTracker(found.automata).places(b"").reading
 
 
 def test_the_spelling_is_plain_and_the_text_may_be_another():
     grammar = compile_grammar("json_schema", '{"type": "number"}')
     found = drawable_automata(grammar, 100)
-    match = RuleMatch(found.automata)
+    match = RuleTracker(found.automata)
     assert grammar.fullmatch("1e2")
     assert not match.places(b"1e").reading
     assert found.notes[0].startswith("spelling is plain")
@@ -87,8 +87,8 @@ def test_the_spelling_is_plain_and_the_text_may_be_another():
 
 def test_every_spelling_leaves_nothing_out():
     grammar = compile_grammar("json_schema", TREE)
-    found = schema_automata(grammar, 20_000, Spelling.ANY)
-    match = RuleMatch(found.automata)
+    found = schema_automata(grammar, 20_000, NumberSpelling.ANY)
+    match = RuleTracker(found.automata)
     assert found.notes == ()
     for text in (*TEXTS, r'{"name":"\u0061"}', r'{"n\u0061me" : ""}'):
         assert match.places(text.encode()).accepting == grammar.fullmatch(text)
@@ -99,7 +99,7 @@ def test_one_rule_alone_is_a_rule(schema, text):
     found = drawable_automata(compile_grammar("json_schema", schema), 100)
     assert "unused" not in found.automata.numbers
     assert found.automata.rules[0].name == "root"
-    assert RuleMatch(found.automata).places(text).accepting
+    assert RuleTracker(found.automata).places(text).accepting
 
 
 def test_no_text_has_no_rules():

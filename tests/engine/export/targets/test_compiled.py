@@ -17,7 +17,7 @@ from hypothesis import given
 from engine.compile import CompileOptions, compile_grammar
 from engine.export.checks.token_walks import walk_tokens
 from engine.export.runtimes import GUIDE, TRANSFORMERS, VLLM, runtime_files
-from engine.export.schema.settings import Spelling
+from engine.export.schema.settings import NumberSpelling
 from engine.export.tables.token_element_index import whole_token_index
 from engine.export.tables.token_index import MOST_STATES
 from engine.export.target import Artifact, ExportJob, ExportOptions, MismatchError, NotExportableError
@@ -46,11 +46,11 @@ CASES = {
 }
 
 
-def spelled(of: ExportJob, spelling: Spelling) -> ExportJob:
+def spelled(of: ExportJob, spelling: NumberSpelling) -> ExportJob:
     return ExportJob(of.compiled, of.vocabulary, ExportOptions(spelling=spelling))
 
 
-@pytest.mark.parametrize("spelling", Spelling)
+@pytest.mark.parametrize("spelling", NumberSpelling)
 @pytest.mark.parametrize("case", CASES)
 def test_json_is_checked(case, spelling, tmp_path):
     of = spelled(job(*CASES[case], VOCABULARY, whitespace="compact"), spelling)
@@ -63,7 +63,7 @@ def test_json_is_checked(case, spelling, tmp_path):
     assert document["vocabulary"]["fingerprint"] == VOCABULARY.fingerprint
     assert document["generator"].startswith("Turnstile")
     assert found.check.walks == 24
-    assert bool(found.notes) == (case.endswith("schema") and spelling is Spelling.PLAIN)
+    assert bool(found.notes) == (case.endswith("schema") and spelling is NumberSpelling.PLAIN)
     assert document["notes"] == list(found.notes)
 
 
@@ -167,7 +167,7 @@ def test_an_index_of_whole_tokens_knows_limits():
         whole_token_index(of.compiled, VOCABULARY, 100, most_transitions=20, cancel=of.cancel)
 
 
-@pytest.mark.parametrize("spelling", Spelling)
+@pytest.mark.parametrize("spelling", NumberSpelling)
 @pytest.mark.parametrize("case", ["nested", "open schema", "recursive schema", "flat schema", "regex"])
 def test_what_nests_is_refused_before_it_is_made(case, spelling):
     of = spelled(job(*CASES[case], VOCABULARY, whitespace="compact"), spelling)

@@ -9,7 +9,7 @@ from exports import EMPTY, GRAMMARS, TOKENS, job_of
 
 from engine.compile import compile_grammar
 from engine.export import CLOSE_OBJECTS
-from engine.export.schema.settings import Spelling
+from engine.export.schema.settings import NumberSpelling
 from engine.export.target import Artifact, MismatchError
 from engine.export.targets import target
 from engine.export.writing import export, make, refusal
@@ -57,7 +57,7 @@ def test_a_text_reads_back_as_the_grammar(name, case):
 @pytest.mark.parametrize("case", ["person", "names"])
 @pytest.mark.parametrize("whitespace", ["compact", "one-space", "any"])
 def test_every_spelling_holds_every_text(name, case, whitespace):
-    job = job_of(case, spelling=Spelling.ANY, whitespace=whitespace)
+    job = job_of(case, spelling=NumberSpelling.ANY, whitespace=whitespace)
     artifact = make(name, job)
     assert artifact.notes == ()
     assert target(name).check(artifact, job).steps > 0

@@ -5,20 +5,20 @@ import gc
 import pytest
 
 from engine.compile import compile_grammar
-from engine.export.rules.rule_builder import RuleBook
+from engine.export.rules.rule_builder import RuleBuilder
 from engine.export.text.conversion import to_gbnf, to_regex
 
 
 @pytest.mark.parametrize("write", [to_gbnf, to_regex])
 def test_the_collector_rests_while_rules_are_written_and_goes_on_afterwards(write, monkeypatch):
     seen = []
-    grammar = RuleBook.grammar
+    grammar = RuleBuilder.grammar
 
     def noted(book):
         seen.append(gc.isenabled())
         return grammar(book)
 
-    monkeypatch.setattr(RuleBook, "grammar", noted)
+    monkeypatch.setattr(RuleBuilder, "grammar", noted)
     compiled = compile_grammar("json_schema", '{"enum":["a","b"]}')
     was_enabled = gc.isenabled()
     gc.enable()

@@ -10,7 +10,7 @@ from lockstep import difference, excess, texts
 from schemas import INSTANCES, OPTIONAL, PERSON, SCHEMAS, SHAPES, TREE
 
 from engine.compile import CompiledGrammar, CompileOptions, compile_grammar
-from engine.export import Spelling, to_gbnf, to_regex
+from engine.export import NumberSpelling, to_gbnf, to_regex
 from engine.source import CancelledError, CancelToken, GrammarError, Limits
 
 MODES = ("compact", "one-space", "flexible", "any")
@@ -32,7 +32,7 @@ def is_plain(text: str) -> bool:
 @pytest.mark.parametrize(("name", "whitespace"), CASES)
 def test_every_spelling_is_the_same_language(name, whitespace, escapes):
     schema = compiled(SCHEMAS[name], whitespace, escapes=escapes)
-    text = to_gbnf(schema, Spelling.ANY).text
+    text = to_gbnf(schema, NumberSpelling.ANY).text
     grammar = compile_grammar("gbnf", text)
     assert difference(schema, grammar) == ""
     for instance in INSTANCES:
@@ -44,7 +44,7 @@ def test_every_spelling_is_the_same_language(name, whitespace, escapes):
 
 def test_names_and_values_without_conditions_are_written_apart():
     schema = compiled({"patternProperties": {"^a": {"type": "string"}}, "additionalProperties": {"maxLength": 1}})
-    grammar = compile_grammar("gbnf", to_gbnf(schema, Spelling.ANY).text)
+    grammar = compile_grammar("gbnf", to_gbnf(schema, NumberSpelling.ANY).text)
     for text in (
         r'{"a": "\u00e9"}',
         r'{"a\u00e9": "é"}',
@@ -61,7 +61,7 @@ def test_names_and_values_without_conditions_are_written_apart():
 @pytest.mark.parametrize(("name", "whitespace"), CASES)
 def test_plain_spelling_is_the_plain_part_of_the_language(name, whitespace):
     schema = compiled(SCHEMAS[name], whitespace)
-    grammar = compile_grammar("gbnf", to_gbnf(schema, Spelling.PLAIN).text)
+    grammar = compile_grammar("gbnf", to_gbnf(schema, NumberSpelling.PLAIN).text)
     assert excess(grammar, schema) == ""
     known = [match.decode() for match in (*texts(schema, count=6), *texts(grammar, count=3))]
     for instance in (*INSTANCES, *known):
@@ -69,7 +69,7 @@ def test_plain_spelling_is_the_plain_part_of_the_language(name, whitespace):
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
-@pytest.mark.parametrize("spelling", Spelling)
+@pytest.mark.parametrize("spelling", NumberSpelling)
 def test_llama_cpp_has_nothing_against_the_text(name, spelling):
     conversion = to_gbnf(compiled(SCHEMAS[name], "flexible"), spelling)
     found = {diagnostic.code for diagnostic in compile_grammar("gbnf", conversion.text).diagnostics}
@@ -84,7 +84,7 @@ def test_llama_cpp_has_nothing_against_the_text(name, spelling):
 def test_options_of_the_compile_hold(options):
     for name in ("optional", "open", "person"):
         schema = compiled(SCHEMAS[name], **options)
-        assert difference(schema, compile_grammar("gbnf", to_gbnf(schema, Spelling.ANY).text)) == ""
+        assert difference(schema, compile_grammar("gbnf", to_gbnf(schema, NumberSpelling.ANY).text)) == ""
 
 
 # ---------------------------------------------------------------------- as people read it
@@ -191,7 +191,7 @@ def test_a_rule_of_a_named_alternative_leads_to_it():
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
-@pytest.mark.parametrize("spelling", Spelling)
+@pytest.mark.parametrize("spelling", NumberSpelling)
 def test_each_rule_stands_where_it_is_said_to(name, spelling):
     schema = compiled(SCHEMAS[name], "flexible")
     conversion = to_gbnf(schema, spelling)
@@ -219,7 +219,7 @@ def test_the_same_schema_is_always_the_same_text():
 
 def test_a_note_says_what_plain_spelling_leaves_out():
     assert to_gbnf(compiled({})).text.startswith("# spelling is plain: ")
-    assert to_gbnf(compiled({}), Spelling.ANY).notes == ()
+    assert to_gbnf(compiled({}), NumberSpelling.ANY).notes == ()
 
 
 # ---------------------------------------------------------------------- what is refused
@@ -288,7 +288,7 @@ REGULAR = [name for name in SCHEMAS if name not in ("anything", "tree", "open", 
 @pytest.mark.parametrize(("name", "dialect"), [(name, ("python", "ecma")[i % 2]) for i, name in enumerate(REGULAR)])
 def test_without_recursion_a_regex_is_the_same_language(name, dialect):
     schema = compiled(SCHEMAS[name])
-    conversion = to_regex(schema, Spelling.ANY, dialect=dialect)
+    conversion = to_regex(schema, NumberSpelling.ANY, dialect=dialect)
     again = compile_grammar("regex", conversion.text, CompileOptions(dialect=dialect))
     assert conversion.notes == ()
     assert difference(schema, again) == ""

@@ -9,7 +9,7 @@ import pytest
 from lockstep import difference, excess
 
 from engine.compile import CompiledGrammar, CompileOptions, compile_grammar
-from engine.export import Spelling, to_gbnf
+from engine.export import NumberSpelling, to_gbnf
 from engine.source import GrammarError
 
 EVERY = {"jsts_2020": 10, "llama": 6, "maskbench": 40}
@@ -41,7 +41,7 @@ def compiled(source: str, whitespace: str) -> CompiledGrammar | None:
         return None
 
 
-def written(schema: CompiledGrammar, spelling: Spelling) -> CompiledGrammar | None:
+def written(schema: CompiledGrammar, spelling: NumberSpelling) -> CompiledGrammar | None:
     """The schema by way of its GBNF text; None where it is refused as it should be."""
     try:
         return compile_grammar("gbnf", to_gbnf(schema, spelling).text)
@@ -59,13 +59,13 @@ def test_what_is_written_is_what_was_compiled(name):
         schema = compiled(source, MODES[number % 4])
         if schema is None:
             continue
-        for spelling in Spelling:
+        for spelling in NumberSpelling:
             tried += 1
             grammar = written(schema, spelling)
             if grammar is None:
                 continue
             converted += 1
-            whole = spelling is Spelling.ANY
+            whole = spelling is NumberSpelling.ANY
             assert not any("compat" in found.code for found in grammar.diagnostics), source
             differ = difference if whole else excess
             assert differ(grammar, schema, walks=2, steps=30) == "", source

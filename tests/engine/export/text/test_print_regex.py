@@ -12,7 +12,7 @@ from language import matches, nodes
 from engine.compile import CompileOptions, compile_grammar
 from engine.export.rules.expressions import choice, literal, one_of
 from engine.export.text.print_regex import NoRegexError, print_regex
-from engine.grammar import EMPTY, Look, Reference
+from engine.grammar import EMPTY, Lookaround, RuleReference
 
 TEXTS = ["", "a", "b", "ab", "ba", "aab", "abab", "bbb", "éa", "aaaa"]
 
@@ -39,6 +39,6 @@ def test_every_character_has_a_spelling(character, dialect):
 
 def test_what_a_regex_cannot_say_is_refused():
     with pytest.raises(NoRegexError, match="reference"):
-        print_regex(Reference("a"))
+        print_regex(RuleReference("a"))
     with pytest.raises(NoRegexError, match="look"):
-        print_regex(Look(EMPTY, ahead=True, negated=False))
+        print_regex(Lookaround(EMPTY, ahead=True, negated=False))

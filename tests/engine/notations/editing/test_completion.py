@@ -6,13 +6,13 @@ import pytest
 from corpora import cases
 
 from engine import CompileOptions, compile_grammar
-from engine.notations.editing import Completion, Edit, apply_edits, outline, propose, words
+from engine.notations.editing import Edit, Proposals, apply_edits, outline, propose, words
 from engine.notations.json_schema.dialects import LIST, NAMED, ONE
 from engine.notations.json_schema.formats import NAMES
 from engine.notations.json_schema.lowering import _TYPES, keywords
 
 
-def at(notation: str, text: str) -> Completion:
+def at(notation: str, text: str) -> Proposals:
     offset = text.index("¦")
     return propose(notation, text.replace("¦", ""), offset)
 

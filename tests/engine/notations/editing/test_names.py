@@ -13,8 +13,8 @@ from engine.notations import gbnf
 from engine.notations.editing import Name, apply_edits, name_at, names_of, rename
 from engine.notations.editing.outline import Outline
 from engine.notations.editing.schema_names import Schemas
-from engine.notations.json_schema.dialects import Draft
-from engine.notations.json_schema.findings import Findings
+from engine.notations.json_schema.dialects import SchemaDraft
+from engine.notations.json_schema.findings import SchemaFindings
 from engine.notations.json_schema.json_tree import Json, read_json
 from engine.notations.json_schema.resources import Resources
 
@@ -71,7 +71,7 @@ def test_references_lead_where_the_reader_follows_them() -> None:
             if "$ref" not in text or len(text) > 20_000:
                 continue
             root = read_json(text)
-            resources = Resources(root, Draft.DRAFT_2020, Findings(lenient=True))
+            resources = Resources(root, SchemaDraft.DRAFT_2020, SchemaFindings(lenient=True))
             by_span: dict[object, Json] = {}
             todo = [root]
             while todo:
@@ -84,7 +84,7 @@ def test_references_lead_where_the_reader_follows_them() -> None:
                 if reference.part.name != "$ref" or holder.span not in by_span:
                     continue
                 node = by_span[holder.span]
-                if resources.home(node).draft < Draft.DRAFT_2019 and len(node.members) > 1:
+                if resources.home(node).draft < SchemaDraft.DRAFT_2019 and len(node.members) > 1:
                     continue  # where `$ref` hides what stands beside it, an editor still shows where it would lead
                 theirs = resources.resolve(node, by_span[reference.part.span])
                 mine = reference.target

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.notations.editing import name_at, names_of, propose
-from engine.notations.editing.outline import Outline, Part
+from engine.notations.editing.outline import Outline, OutlinePart
 from engine.notations.json_schema.json_tree import read_json
 
 VALUES = st.recursive(
@@ -20,7 +20,7 @@ VALUES = st.recursive(
 BROKEN = st.text(alphabet='{}[]:,"\\ \nab1$#/|()*:=<>-', max_size=40)
 
 
-def value(part: Part, text: str) -> Any:
+def value(part: OutlinePart, text: str) -> Any:
     if part.is_object:
         return {key: value(inner, text) for key, inner in part.members.items()}
     if part.is_array:

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from engine.grammar import Chars, Choice, Empty, Look, Never, Node, Repeat, Sequence, TokenSet
+from engine.grammar import Chars, Choice, Empty, Lookaround, Never, Node, Repeat, Sequence, TokenSet
 from engine.grammar.nodes import parts
 from engine.notations.gbnf import parse
 from engine.source import GrammarError, Limits, Severity, SourceText
@@ -33,7 +33,7 @@ def children(node: Node) -> tuple[Node, ...]:
             return node.items
         case Choice():
             return node.alternatives
-        case Repeat() | Look():
+        case Repeat() | Lookaround():
             return (node.node,)
         case _:
             return ()

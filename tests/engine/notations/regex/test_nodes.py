@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.grammar import Chars, CharSet, Choice, Empty, Look, Node, Repeat, Sequence
+from engine.grammar import Chars, CharSet, Choice, Empty, Lookaround, Node, Repeat, Sequence
 from engine.notations.regex import Dialect, parse
 from engine.source import GrammarError, Limits, SourceText, Span
 
@@ -23,7 +23,7 @@ def children(node: Node) -> tuple[Node, ...]:
             return items
         case Choice(alternatives):
             return alternatives
-        case Repeat(body) | Look(body):
+        case Repeat(body) | Lookaround(body):
             return (body,)
         case _:
             return ()

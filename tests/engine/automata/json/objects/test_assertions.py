@@ -5,19 +5,19 @@ import json
 import pytest
 
 from engine.notations.json_schema import parse
-from engine.schema_automaton.formula.values import Kind
+from engine.schema_automaton.formula.values import JsonType
 from engine.schema_automaton.json_encoding.encoder import Escapes
-from engine.schema_automaton.solver.object_machine import ObjectCase, ObjectPlace
-from engine.schema_automaton.solver.solver import Goals
+from engine.schema_automaton.solver.object_machine import ObjectMachine, ObjectState
+from engine.schema_automaton.solver.solver import SchemaSolver
 from engine.source import Limits, SourceText
 
 
-def case_of(schema: object) -> tuple[Goals, ObjectCase]:
+def case_of(schema: object) -> tuple[SchemaSolver, ObjectMachine]:
     """The only case of a schema, and its goals."""
     model, _ = parse(SourceText(json.dumps(schema)), Limits())
-    goals = Goals(model.arena, Limits(), Escapes.ANY)
-    (start,) = goals.starts(model.goal, Kind.OBJECT)
-    assert isinstance(start, ObjectPlace)
+    goals = SchemaSolver(model.arena, Limits(), Escapes.ANY)
+    (start,) = goals.starts(model.goal, JsonType.OBJECT)
+    assert isinstance(start, ObjectState)
     return goals, start.case
 
 

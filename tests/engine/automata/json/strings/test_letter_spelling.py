@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from engine.grammar import CharSet
 from engine.schema_automaton.json_encoding.alphabet import letters_of
-from engine.schema_automaton.json_encoding.class_encoder import spelling_of
+from engine.schema_automaton.json_encoding.class_encoder import class_encoding_of
 from engine.schema_automaton.json_encoding.encoder import Escapes, spellings
 
 INTERESTING = list('aZ"\\/\n\0\x7f\x80\u07ff\u0800\ud7ff\ue000\uffff\U00010000\U0010ffff')
@@ -47,7 +47,7 @@ def is_listed(way, code, escapes):
 @given(st.lists(sets, max_size=3), st.lists(codes, min_size=1, max_size=5), st.sampled_from(Escapes))
 def test_every_listed_spelling_of_a_character_is_read_as_its_letter(some, characters, escapes):
     letters = letters_of(some, escapes)
-    spelling = spelling_of(letters)
+    spelling = class_encoding_of(letters)
     for code in characters:
         for way in ways(code):
             assert read(spelling, way) == (letters.of(code) if is_listed(way, code, escapes) else None)
@@ -58,14 +58,14 @@ def test_every_listed_spelling_of_a_character_is_read_as_its_letter(some, charac
 def test_what_is_spelled_in_the_shortest_way_costs_as_much_as_in_any(code):
     chars = [CharSet(((code, code),))]
     shortest, every = (
-        spelling_of(letters_of(chars, escapes)).costs(None)[0] for escapes in (Escapes.SHORTEST, Escapes.ANY)
+        class_encoding_of(letters_of(chars, escapes)).costs(None)[0] for escapes in (Escapes.SHORTEST, Escapes.ANY)
     )
     np.testing.assert_array_equal(shortest, every)
 
 
 @pytest.mark.parametrize("escapes", Escapes)
 def test_what_spells_nothing(escapes):
-    spelling = spelling_of(letters_of([CharSet.chars("aé")], escapes))
+    spelling = class_encoding_of(letters_of([CharSet.chars("aé")], escapes))
     for wrong in (b'"', b"\x1f", b"\\x", b"\xc0\x80", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xff", b"\x80"):
         assert read(spelling, wrong) is None
     for half in (rb"\ud800", rb"\udc00", rb"\ud800a", rb"\ud800\u0061", rb"\udc00\udc00"):
@@ -75,7 +75,7 @@ def test_what_spells_nothing(escapes):
 @given(st.lists(sets, max_size=3), st.sampled_from(Escapes))
 def test_from_a_place_those_letters_may_be_read_that_are_reached(some, escapes):
     letters = letters_of(some, escapes)
-    spelling = spelling_of(letters)
+    spelling = class_encoding_of(letters)
     costs = spelling.costs(None)
     for place in range(spelling.nodes):
         targets = {int(target) for target in spelling.table[place]} - {0}

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.schema_automaton.json_encoding.encoder import Escapes
-from engine.schema_automaton.string_languages.names import Trie, is_between, node_of, partial_of, within
+from engine.schema_automaton.string_languages.names import NameTrie, is_between, node_of, partial_of, within
 
 MODES = st.sampled_from([Escapes.SHORTEST, Escapes.ANY])
 NAMES = st.lists(st.text(alphabet='ab"é\\😀', max_size=3), min_size=1, max_size=5)
@@ -34,7 +34,7 @@ def spellings(text, escapes):
 
 @given(NAMES, st.integers(0, 31), MODES)
 def test_every_spelling_of_a_name_that_may_come_is_read(names, allowed, escapes):
-    trie = Trie(names, escapes)
+    trie = NameTrie(names, escapes)
     for number, name in enumerate(trie.names):
         for spelled in spellings(name, escapes):
             state = trie.start
@@ -46,7 +46,7 @@ def test_every_spelling_of_a_name_that_may_come_is_read(names, allowed, escapes)
 
 @given(NAMES)
 def test_in_the_shortest_spelling_no_other_one_is_read(names):
-    trie = Trie(names, Escapes.SHORTEST)
+    trie = NameTrie(names, Escapes.SHORTEST)
     for name in trie.names:
         for spelled in spellings(name, Escapes.ANY):
             state = trie.start
@@ -57,7 +57,7 @@ def test_in_the_shortest_spelling_no_other_one_is_read(names):
 
 @given(NAMES, st.integers(0, 31), MODES)
 def test_a_step_tells_which_names_lie_that_way(names, allowed, escapes):
-    trie = Trie(names, escapes)
+    trie = NameTrie(names, escapes)
     todo, seen = [(trie.start, b"")], set()
     while todo:
         state, read = todo.pop()
@@ -78,14 +78,14 @@ def test_a_step_tells_which_names_lie_that_way(names, allowed, escapes):
     st.lists(st.text(alphabet="ab/~", max_size=3), min_size=1, max_size=5), st.sampled_from([b"\\", b"\\u", b"\\u0"])
 )
 def test_what_all_escapes_begin_with_is_known_beforehand(names, partial):
-    trie = Trie(names, Escapes.ANY)
+    trie = NameTrie(names, Escapes.ANY)
     for node in range(len(trie.edges)):
         assert set(trie.steps(within(node, partial))) == set(trie._spelled(node, partial))
 
 
 @given(NAMES)
 def test_the_tail_of_a_name_leads_to_its_end(names):
-    trie = Trie(names, Escapes.ANY)
+    trie = NameTrie(names, Escapes.ANY)
     for number, name in enumerate(trie.names):
         node = trie.start
         for code in map(ord, name):

@@ -11,7 +11,7 @@ from string_formulas import PIECES, build, formulas, node_of
 
 from engine.compile import compile_grammar
 from engine.schema_automaton.formula.arena import Arena
-from engine.schema_automaton.json_encoding.encoded_automaton import Spelled
+from engine.schema_automaton.json_encoding.encoded_automaton import EncodedAutomaton
 from engine.schema_automaton.json_encoding.encoder import Escapes
 from engine.schema_automaton.string_languages.language import TextLanguage
 from engine.source import GrammarError, LimitExceededError, Limits, Span
@@ -92,7 +92,7 @@ def test_a_pattern_of_too_many_letters_that_looks_behind_is_refused():
 def test_what_is_lacking_is_a_lower_bound(formula, seed):
     language, random = TextLanguage(build(Arena(), formula), Limits(), Escapes.ANY), Random(seed)
     automaton, state, left = language.automaton, language.start, []
-    while state is not None and len(left) < 12 and isinstance(automaton, Spelled):
+    while state is not None and len(left) < 12 and isinstance(automaton, EncodedAutomaton):
         left.append((automaton.remaining(state), language.accepts(state)))
         going_on = [byte for byte, following in enumerate(language.row(state)) if following is not None]
         state = language.step(state, random.choice(going_on)) if going_on else None

@@ -11,7 +11,7 @@ from engine.compile import CompileOptions, compile_grammar
 from engine.grammar import CharSet
 from engine.notations.json_schema.formats import NAMES, format_node
 from engine.schema_automaton.json_encoding.alphabet import letters_of
-from engine.schema_automaton.json_encoding.class_encoder import spelling_of
+from engine.schema_automaton.json_encoding.class_encoder import class_encoding_of
 from engine.schema_automaton.json_encoding.encoder import Escapes
 from engine.schema_automaton.string_languages.conditions import ConditionAutomaton, text_program
 from engine.schema_automaton.string_languages.tables import BLOCK, TableAutomaton, pack, table_of, unpack, write
@@ -71,7 +71,7 @@ def check_place(table, twin, pairs, mine, theirs):
     assert not table.is_free(mine)
     lengths = [0] if table.accepts(mine) else []
     lacking = [0] if table.accepts(mine) else []
-    costs = spelling_of(table.letters).costs(None)[0]
+    costs = class_encoding_of(table.letters).costs(None)[0]
     following = set()
     row, others = table.row(mine), twin.row(theirs)
     assert [table.step(mine, letter) for letter in range(table.letters.size)] == row
