@@ -32,7 +32,7 @@ def stack_report(grammar: CompiledGrammar, output: bytes) -> tuple[tuple[OpenSta
     if configuration == DEAD:
         return (), 0
     # One more than is listed: behind the limit the rest comes as one.
-    parts = automaton.split(configuration, MOST_STACKS + 1)
+    parts = automaton.split_stacks(configuration, MOST_STACKS + 1)
     found = list(dict.fromkeys(stack for part in parts[:MOST_STACKS] for stack in _stacks(grammar, part)))
     return tuple(found[:MOST_STACKS]), max(0, len(parts) - MOST_STACKS) + len(found[MOST_STACKS:])
 

@@ -93,7 +93,7 @@ class _Explorer:
     ) -> None:
         self._grammar, self._vocabulary = grammar, vocabulary
         self._steps, self._cancel = steps, cancel
-        self._places: list[Any] = [grammar.automaton.enter(grammar.automaton.start)]
+        self._places: list[Any] = [grammar.automaton.cursor(grammar.automaton.start)]
         self._index: dict[Any, int] = {self._places[0]: 0}
         self._came: list[tuple[int, int]] = [(-1, -1)]  # from where, by which token
         self._following: list[list[int]] = []
@@ -127,7 +127,7 @@ class _Explorer:
 
     def _reaching_a_match(self) -> set[int]:
         """The places that tokens lead on from to a match, or to where nobody looked."""
-        remaining = self._grammar.automaton.remaining
+        remaining = self._grammar.automaton.min_remaining
         sources: list[list[int]] = [[] for _ in self._places]
         for place, row in enumerate(self._following):
             for after in row:

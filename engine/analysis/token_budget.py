@@ -157,7 +157,7 @@ class BudgetSearch:
         self._forget_places()
 
     def _forget_places(self) -> None:
-        self._graph.forget()
+        self._graph.evict_states()
         self._bounds: dict[int, _Bounds] = {}
         self._next: dict[int, tuple[int, int] | None] = {}
         self._greedy: dict[int, _Greedy] = {}
@@ -202,7 +202,7 @@ class BudgetSearch:
             try:
                 ids = self._spell(number).ids
                 if (ids is None or len(ids) > tokens) and before is not None:
-                    ids = self._nearest(self._graph.enter(before))
+                    ids = self._nearest(self._graph.cursor(before))
                     if ids is not None and not self._ends_with(number, self._text(ids)):
                         ids = None
             except _RenumberedError:
@@ -260,17 +260,17 @@ class BudgetSearch:
     def _enter(self, configuration: int) -> int:
         if len(self._graph) > _MOST_PLACES:
             self._forget_places()
-            self._automaton.forget()
+            self._automaton.evict_states()
         if self._automaton.generation != self._graph.generation:
             self._forget()
-        return self._graph.enter(configuration)
+        return self._graph.cursor(configuration)
 
     def _bound(self, number: int) -> _Bounds:
         """Return the bounds of a place that need no look at other places."""
         known = self._bounds.get(number)
         if known is None:
             steps = self._steps
-            lacks = self._automaton.remaining(self._graph.place(number), steps.alphabet)
+            lacks = self._automaton.min_remaining(self._graph.place(number), steps.alphabet)
             if lacks.at_least is None:
                 known = _Bounds(inf, 1 if self._automaton.token_elements else inf, inf)
             else:
@@ -342,10 +342,10 @@ class BudgetSearch:
         """Return whether the grammar ends behind a text."""
         place = self._graph.place(number)
         for byte in text:
-            place = self._automaton.follow(place, byte)
+            place = self._automaton.advance(place, byte)
             if place is None:
                 return False
-        return self._automaton.remaining(place, self._steps.alphabet).at_least == 0
+        return self._automaton.min_remaining(place, self._steps.alphabet).at_least == 0
 
     # ------------------------------------------------------------------ few places
 
@@ -362,7 +362,7 @@ class BudgetSearch:
 
     def _find_distances(self) -> dict[int, float] | None:
         """Return the fewest tokens of all places; None if there are too many places."""
-        start = self._graph.enter(self._automaton.start)
+        start = self._graph.cursor(self._automaton.start)
         order, sources, nodes = [start], {start: list[int]()}, 0
         for place in order:  # it grows meanwhile
             nodes += self._graph.cost(place).nodes
@@ -428,7 +428,7 @@ class BudgetSearch:
         if number not in self._next:
             self._next[number] = None
             for some in (self._likely, self._others):
-                found = ((byte, self._graph.follow(number, byte)) for byte in some)
+                found = ((byte, self._graph.advance(number, byte)) for byte in some)
                 ways = [(byte, after) for byte, after in found if after is not None]
                 if ways:
                     self._next[number] = min(ways, key=self._order)

@@ -70,7 +70,7 @@ def search_token_completion(
     """
     if configuration == DEAD:
         return TokenCompletion(None)
-    return _Search(automaton, vocabulary, cancel).run(automaton.enter(configuration), configuration, effort)
+    return _Search(automaton, vocabulary, cancel).run(automaton.cursor(configuration), configuration, effort)
 
 
 class _Search:
@@ -139,7 +139,7 @@ class _Search:
 
     def _lacks(self, place: Any) -> int | None:
         if place not in self._lacking:
-            self._lacking[place] = self._automaton.remaining(place, self._steps.alphabet).at_least
+            self._lacking[place] = self._automaton.min_remaining(place, self._steps.alphabet).at_least
         return self._lacking[place]
 
     def _read_back(self, place: Any) -> tuple[int, ...]:

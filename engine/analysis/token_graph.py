@@ -67,9 +67,9 @@ class TokenGraph:
         self._children = _children_of(vocabulary.trie)
         self._bytes_of_class = [np.flatnonzero(automaton.class_of_byte == c) for c in range(automaton.n_classes)]
         self._sets = TokenSets(vocabulary, automaton.token_elements) if automaton.token_elements else None
-        self.forget()
+        self.evict_states()
 
-    def forget(self) -> None:
+    def evict_states(self) -> None:
         """Drop all places."""
         self.generation = self._automaton.generation
         self._places: list[Any] = []
@@ -83,9 +83,9 @@ class TokenGraph:
     def __len__(self) -> int:
         return len(self._places)
 
-    def enter(self, configuration: int) -> int:
+    def cursor(self, configuration: int) -> int:
         """The number of a configuration's place."""
-        return self._number(self._automaton.enter(configuration), (-1, configuration))
+        return self._number(self._automaton.cursor(configuration), (-1, configuration))
 
     def place(self, number: int) -> Any:
         """A place, as `ByteAutomaton.follow` takes it."""
@@ -100,7 +100,7 @@ class TokenGraph:
             source, how = self._came[source]
         return self._automaton.run(how, bytes(reversed(read))) if read else how
 
-    def follow(self, number: int, byte: int) -> int | None:
+    def advance(self, number: int, byte: int) -> int | None:
         """The place after a byte; None where it cannot come."""
         after = int(self._rows[number, byte])
         if after == _UNKNOWN:
@@ -177,7 +177,7 @@ class TokenGraph:
         return np.asarray(after, dtype=np.int32)
 
     def _fill(self, number: int, byte: int) -> None:
-        place = self._automaton.follow(self._places[number], byte)
+        place = self._automaton.advance(self._places[number], byte)
         after = _NOWHERE if place is None else self._number(place, (number, byte))
         self._rows[number, self._bytes_of_class[self._automaton.class_of_byte[byte]]] = after
 
@@ -199,7 +199,7 @@ class TokenGraph:
         for token_id in self._sets.ids(self._automaton.token_sets(place)):
             taken = self._automaton.take_token(place, self._tokens[token_id] or b"", self._sets.holding(token_id))
             if taken != DEAD:
-                whole[token_id] = self.enter(taken)
+                whole[token_id] = self.cursor(taken)
         if not whole:
             return tokens, after
         ids = np.fromiter(whole.keys(), np.int32, len(whole))

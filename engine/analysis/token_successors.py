@@ -105,7 +105,7 @@ class TokenSuccessors:
             node += 1
 
     def _walk(self, place: Any, is_useful: Callable[[Any, int], bool] | None) -> Iterator[tuple[int, Any]]:
-        trie, follow = self._trie, self._automaton.follow
+        trie, follow = self._trie, self._automaton.advance
         byte, depth, skip = trie.byte.data, trie.depth.data, trie.skip.data
         heights = self._heights.data
         path = [place] * (trie.height + 1)

@@ -114,13 +114,13 @@ class ByteAutomaton(Protocol):
     def take_token(self, configuration: int, data: bytes, takes: Callable[[TokenSet], bool]) -> int:
         """The configuration after a token: as its bytes, none where it has none, and whole, where `takes` says so."""
 
-    def enter(self, configuration: int) -> Any:
+    def cursor(self, configuration: int) -> Any:
         """A configuration as `follow` takes it: not interned, so that a search leaves no trace."""
 
-    def follow(self, place: Any, byte: int) -> Any | None:
+    def advance(self, place: Any, byte: int) -> Any | None:
         """What `enter` gave, after a byte; None where nothing completes it."""
 
-    def locate(self, configuration: int, depth: int) -> tuple[int, list[int]]:
+    def stack_top(self, configuration: int, depth: int) -> tuple[int, list[int]]:
         """The reading state of a configuration, and up to `depth` frames of its stack, the top first."""
 
     def fill(self, state: int, byte_class: int) -> None:
@@ -129,16 +129,16 @@ class ByteAutomaton(Protocol):
     def complete(self, state: int) -> None:
         """Work out a whole row."""
 
-    def act(self, frame: int, symbol: int) -> int:
+    def stack_action(self, frame: int, symbol: int) -> int:
         """Work out what becomes of a frame whose reading ends with a symbol."""
 
-    def act_below(self, frame: int, number: int) -> int:
+    def return_action(self, frame: int, number: int) -> int:
         """Work out the frame that goes on below one that ends; `-ASK` where the text decides."""
 
-    def region(self, state: int) -> Loop | None:
+    def loop_at(self, state: int) -> Loop | None:
         """The loop that a reading state reads like, if there is one that is known beforehand."""
 
-    def remaining(self, place: Any, alphabet: Alphabet = None) -> LengthBound:
+    def min_remaining(self, place: Any, alphabet: Alphabet = None) -> LengthBound:
         """What a place, as `enter` and `follow` give it, lacks; nothing is searched."""
 
     def shortest_completion(
@@ -146,20 +146,20 @@ class ByteAutomaton(Protocol):
     ) -> Completion:
         """The shortest text that completes a match, as far as a search finds out that may take so many steps."""
 
-    def split(self, configuration: int, most: int) -> tuple[int, ...]:
+    def split_stacks(self, configuration: int, most: int) -> tuple[int, ...]:
         """One configuration for each stack that the match stands on; behind `most` of them the rest as one."""
 
-    def properties(self, configuration: int) -> NextProperties:
+    def next_properties(self, configuration: int) -> NextProperties:
         """The properties of an object that may come next; none outside of JSON."""
 
-    def rules(self, configuration: int) -> tuple[str, ...]:
+    def open_rules(self, configuration: int) -> tuple[str, ...]:
         """The names of the rules that are open, the innermost first; none where nothing has a name."""
 
-    def forget(self) -> None:
+    def evict_states(self) -> None:
         """Where reading states have become too many, forget some. Not in the midst of a walk."""
 
-    def relax(self, state: int, longest: int) -> int:
+    def widen(self, state: int, longest: int) -> int:
         """A reading state from which texts of up to so many bytes are read alike; often the state itself."""
 
-    def may_loop(self, state: int) -> bool:
+    def may_have_loop(self, state: int) -> bool:
         """Whether a reading state may be in a loop that `region` does not know."""

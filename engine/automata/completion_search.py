@@ -29,13 +29,13 @@ class Searchable(Protocol):
 
     classes: ByteClasses
 
-    def enter(self, configuration: int) -> Any:
+    def cursor(self, configuration: int) -> Any:
         """A configuration as `follow` takes it."""
 
-    def follow(self, place: Any, byte: int) -> Any | None:
+    def advance(self, place: Any, byte: int) -> Any | None:
         """What `enter` gave, after a byte; None where nothing completes it."""
 
-    def remaining(self, place: Any, alphabet: Alphabet = None) -> LengthBound:
+    def min_remaining(self, place: Any, alphabet: Alphabet = None) -> LengthBound:
         """What a place lacks."""
 
 
@@ -58,8 +58,8 @@ def search_completion(
     Raises:
         CancelledError: `cancel` was used.
     """
-    start = automaton.enter(configuration)
-    lacks = automaton.remaining(start, alphabet)
+    start = automaton.cursor(configuration)
+    lacks = automaton.min_remaining(start, alphabet)
     if lacks.at_least is None:
         return Completion(None)
     if lacks.exact and lacks.at_least > effort:
@@ -88,7 +88,7 @@ class _Search:
         alphabet: Alphabet,
     ) -> None:
         self.text: bytes | None = None
-        self.at_least = automaton.remaining(start, alphabet).at_least or 0
+        self.at_least = automaton.min_remaining(start, alphabet).at_least or 0
         self.is_dry = False  # whether everything was looked at
         self._automaton, self._alphabet = automaton, alphabet
         self._bytes = legible(automaton.classes, alphabet)
@@ -104,7 +104,7 @@ class _Search:
                 self.is_dry = True
                 return
             estimate, read, _, place = heapq.heappop(self._frontier)
-            if automaton.remaining(place, alphabet).at_least == 0:
+            if automaton.min_remaining(place, alphabet).at_least == 0:
                 self.text = self._read_back(place)
                 return
             if trust == 1:
@@ -120,10 +120,10 @@ class _Search:
         automaton, came = self._automaton, self._came
         checkpoint(4 + 2 * len(self._bytes))
         for byte in self._bytes:
-            following = automaton.follow(place, byte)
+            following = automaton.advance(place, byte)
             if following is None or (following in came and came[following][0] <= read):
                 continue
-            lacks = automaton.remaining(following, self._alphabet).at_least
+            lacks = automaton.min_remaining(following, self._alphabet).at_least
             if lacks is not None:
                 came[following] = read, place, byte
                 heapq.heappush(self._frontier, (read + trust * lacks, -read, len(came), following))

@@ -67,7 +67,7 @@ class Analysis:
         """What may come next by which stack, and how far the end is."""
         matcher = self._matcher
         completion = matcher.shortest_completion(cancel=cancel)
-        tokens = matcher.fewest_tokens(cancel=cancel) if self._vocabulary else None
+        tokens = matcher.shortest_token_completion(cancel=cancel) if self._vocabulary else None
         stacks = matcher.stacks()
         if as_json:
             return {

@@ -17,7 +17,7 @@ from engine.vocabulary import Trie
 def compute_reference_mask(trie: Trie, automaton: ByteAutomaton, configuration: int) -> npt.NDArray[np.uint32]:
     """uint32[words]: the tokens that the automaton can read from a configuration."""
     words = np.zeros(trie.words, np.uint32)
-    _add(trie, automaton, automaton.enter(configuration), (0, len(trie.byte), 1), words)
+    _add(trie, automaton, automaton.cursor(configuration), (0, len(trie.byte), 1), words)
     return words
 
 
@@ -25,9 +25,9 @@ def add_below(
     trie: Trie, automaton: ByteAutomaton, configuration: int, node: int, words: npt.NDArray[np.uint32]
 ) -> None:
     """Add the tokens of one node of the trie and of those below it."""
-    place: Any = automaton.enter(configuration)
+    place: Any = automaton.cursor(configuration)
     for byte in trie.prefix(node)[:-1]:
-        place = automaton.follow(place, byte)
+        place = automaton.advance(place, byte)
     _add(trie, automaton, place, (node, int(trie.skip[node]), int(trie.depth[node])), words)
 
 
@@ -38,7 +38,7 @@ def _add(
     # Memory views answer with plain ints, and several times faster than arrays.
     byte, depth, skip = trie.byte.data, trie.depth.data, trie.skip.data
     token_start, token_ids = trie.token_start.data, trie.token_ids.data
-    follow, mask = automaton.follow, words.data
+    follow, mask = automaton.advance, words.data
     node, end, least = part
     path = [place] * (trie.height + 2 - least)
     while node < end:

@@ -176,14 +176,14 @@ class TokenAutomaton:
         if loops and loops not in self._regions.prepared:
             self._regions.prepared.add(loops)
             self._regions.prepare(kernels, self._trie, [self._table_of(automaton, loop) for loop in loops])
-        automaton.forget()
+        automaton.evict_states()
         if automaton.generation != self._generation:
             self._generation = automaton.generation
             self._by_look.clear()
             self._depths.clear()
             self._loops = LoopFinder()
-        reading, frames = automaton.locate(state.configuration, self._height)
-        reading = automaton.relax(reading, self._trie.height)
+        reading, frames = automaton.stack_top(state.configuration, self._height)
+        reading = automaton.widen(reading, self._trie.height)
         at = state.configuration, reading, frames
         if not frames:
             self._run(kernels, automaton, at)
@@ -236,7 +236,7 @@ class TokenAutomaton:
             return
         walk, reading = self._walk, at[1]
         walk.begin(at)
-        loop = automaton.region(reading)
+        loop = automaton.loop_at(reading)
         if loop is not None:
             part = self._region(kernels, automaton, loop)
             if loop.marked:
@@ -244,15 +244,15 @@ class TokenAutomaton:
                 walk.add(kernels, automaton, leaving.all_tokens, (reading, reading, 0), trie=leaving.trie)
             else:
                 walk.add(kernels, automaton, part, (loop.first, loop.first, 0))
-        elif automaton.may_loop(reading):
+        elif automaton.may_have_loop(reading):
             self._run_along_loops(kernels, automaton)
         else:
-            walk.add(kernels, automaton, self._regions.whole, (reading, reading, 0))
+            walk.add(kernels, automaton, self._regions.all_tokens, (reading, reading, 0))
 
     def _run_far(self, kernels: Kernels, automaton: ByteAutomaton, at: tuple[int, int, list[int]]) -> bool:
         """Walk along long tokens, where short ones do not come near a bound of the length; whether they do not."""
         configuration, reading, frames = at
-        relaxed = automaton.relax(reading, LONG)
+        relaxed = automaton.widen(reading, LONG)
         if relaxed == reading:
             return False
         walk, known = self._walk, self._look_up(relaxed, frames)
@@ -290,7 +290,7 @@ class TokenAutomaton:
     def _run_along_loops(self, kernels: Kernels, automaton: ByteAutomaton) -> None:
         """A walk out of a loop, if there is one; below bytes that many tokens begin with, of another."""
         walk = self._walk
-        region, inside, within = self._regions.whole, walk.reading, None
+        region, inside, within = self._regions.all_tokens, walk.reading, None
         found, odd = self._loops.nearly_at(automaton, walk.reading), set[int]()
         if found is not None:
             inside, loop, away = found

@@ -195,7 +195,7 @@ class TokenSlices:
 
     def __init__(self, trie: Trie) -> None:
         self._by_loop: _Recent[tuple[bytes, int], TokenSlice] = _Recent()
-        self.whole = all_tokens(trie)
+        self.all_tokens = all_tokens(trie)
         self._counted: _Recent[tuple[bytes, int, int | None], TokenSlice] = _Recent()
         self._lengths: _Recent[bytes, Lengths] = _Recent(_STRING_LOOPS)
         self._leaving: _Recent[TokenSlice, ExitTrie] = _Recent(_STRING_LOOPS)

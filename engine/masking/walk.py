@@ -170,7 +170,7 @@ class TrieWalk:
         if lacking == NO_ENTRY:
             automaton.fill(of, at)
             return
-        asked = automaton.act(of, at) if lacking == NO_ACTION else -automaton.act_below(of, at)
+        asked = automaton.stack_action(of, at) if lacking == NO_ACTION else -automaton.return_action(of, at)
         if asked == ASK:
             node = self._arguments[PROGRESS + 3]
             add_below(trie, automaton, self._configuration, node, self.words)

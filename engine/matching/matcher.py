@@ -116,7 +116,7 @@ class Matcher:
             configuration = automaton.run(configuration, bytes(forced[-1:]))
         return bytes(forced)
 
-    def draft_bitmasks(self, token_ids: Sequence[int], out: npt.NDArray[np.int32]) -> int:
+    def fill_draft_bitmasks(self, token_ids: Sequence[int], out: npt.NDArray[np.int32]) -> int:
         """Write the masks along K draft tokens, as verifying them needs: row i is the mask behind the first i.
 
         The matcher stays where it is. Rows behind a draft that is not allowed are 0.
@@ -346,7 +346,7 @@ class Matcher:
         except LimitExceededError:
             return Completion(0 if self._state.accepting else 1)
 
-    def fewest_tokens(self, effort: int = _NODES, cancel: CancelToken | None = None) -> TokenCompletion:
+    def shortest_token_completion(self, effort: int = _NODES, cancel: CancelToken | None = None) -> TokenCompletion:
         """The fewest tokens that complete the text, and which; an end's own token is not counted.
 
         Args:

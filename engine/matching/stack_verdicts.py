@@ -23,7 +23,7 @@ def stack_verdicts_of(grammar: CompiledGrammar, configuration: int, data: bytes 
     """What becomes of every stack of a configuration, those that come farthest first."""
     automaton = grammar.automaton
     found: dict[StackVerdict, None] = {}
-    alive = automaton.split(configuration, MOST_STACKS)
+    alive = automaton.split_stacks(configuration, MOST_STACKS)
     for offset, byte in enumerate(data):
         following: dict[int, None] = {}
         for stack in alive:
@@ -31,7 +31,7 @@ def stack_verdicts_of(grammar: CompiledGrammar, configuration: int, data: bytes 
             if after == DEAD:
                 found[_verdict(grammar, stack, offset)] = None
             else:
-                parts = automaton.split(after, max(1, MOST_STACKS - len(following)))
+                parts = automaton.split_stacks(after, max(1, MOST_STACKS - len(following)))
                 following.update(dict.fromkeys(parts))
         alive = tuple(following)
     found.update(dict.fromkeys(_verdict(grammar, stack, None) for stack in alive))
@@ -46,7 +46,7 @@ def elements(automaton: ByteAutomaton, grammar: CompiledGrammar, configuration: 
 
 def _verdict(grammar: CompiledGrammar, stack: int, offset: int | None) -> StackVerdict:
     automaton = grammar.automaton
-    spans, properties = automaton.spans(stack), automaton.properties(stack)
+    spans, properties = automaton.spans(stack), automaton.next_properties(stack)
     return StackVerdict(
         offset,
         expected=tuple(automaton.expected(stack)),
@@ -64,6 +64,6 @@ def _names(grammar: CompiledGrammar, stack: int, spans: tuple[Span, ...]) -> tup
         case "json_schema":
             return pointers(grammar.source, spans)
         case "gbnf":
-            return grammar.automaton.rules(stack) or (ONLY_RULE,)
+            return grammar.automaton.open_rules(stack) or (ONLY_RULE,)
         case _:
             return ()

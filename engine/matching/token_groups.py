@@ -98,7 +98,7 @@ def _walk(matcher: Matcher, cancel: CancelToken | None) -> Any:
     automaton, trie = matcher.grammar.automaton, matcher.vocabulary.trie
     byte, depth, skip = trie.byte.tolist(), trie.depth.tolist(), trie.skip.tolist()
     start, ids = trie.token_start.tolist(), trie.token_ids.tolist()
-    places: list[Any] = [automaton.enter(matcher.configuration)]
+    places: list[Any] = [automaton.cursor(matcher.configuration)]
     index: dict[Any, int] = {places[0]: 0}
     steps: dict[tuple[int, int], int] = {}  # by place and byte; -1 where nothing completes it
     at = [0] * (trie.height + 1)  # the place at each depth of the present node
@@ -110,7 +110,7 @@ def _walk(matcher: Matcher, cancel: CancelToken | None) -> Any:
         key = at[depth[node] - 1], byte[node]
         after = steps.get(key)
         if after is None:
-            place = automaton.follow(places[key[0]], key[1])
+            place = automaton.advance(places[key[0]], key[1])
             if place is None:
                 after = -1
             else:

@@ -89,14 +89,14 @@ from PySide6.QtWidgets import QApplication
 def main():
     diagnostic_log.begin(folder)
     from app.document import Autosave, Document, DocumentFile, GrammarPart, ModelPart
-    from app.session import Groups, Session
+    from app.session import Session, WorkerPool
     from app.settings import Settings
     from app.window.main_window import MainWindow
     from app.workers.compile_messages import CompileRequest
     from engine.compile import CompileOptions
     from model_doubles import decode_handler
     app = QApplication([])
-    session = Session(Document(Autosave(folder / "autosave")), Groups(decode_handler=decode_handler))
+    session = Session(Document(Autosave(folder / "autosave")), WorkerPool(decode_handler=decode_handler))
     window = MainWindow(session, Settings(folder / "preferences.json"))
     failures, dead = [], []
     for group in session.groups:

@@ -128,12 +128,12 @@ import sys
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 from app.document import Autosave, Document
-from app.session import Groups, Session
+from app.session import Session, WorkerPool
 from app.settings import Settings
 from app.window.main_window import MainWindow
 app = QApplication([])
 document = Document(Autosave())
-window = MainWindow(Session(document, Groups()), Settings())
+window = MainWindow(Session(document, WorkerPool()), Settings())
 window.show()
 window.begin()
 """

@@ -10,10 +10,10 @@ import pytest
 HEAVY = ("torch", "transformers", "numba", "pygraphviz", "fast_sugiyama", "networkx", "regex")
 MESSAGES = (
     "messages",
-    "coalescence_messages",
+    "forced_messages",
     "compile_messages",
     "decode_messages",
-    "export_values",
+    "export_messages",
     "judge_messages",
 )
 QT = ("PySide6", "shiboken6", "pyqtgraph", "qtawesome")

@@ -46,7 +46,7 @@ def main():
     from app.document import Autosave, Document, DocumentFile, GrammarPart, ModelPart
     from app.document.file import write
     from app.jobs import GarbageCollector
-    from app.session import Groups, Session
+    from app.session import Session, WorkerPool
     from app.settings import Settings
     from app.window.main_window import MainWindow
     from app import theme
@@ -58,7 +58,7 @@ def main():
     app = QApplication([])
     GarbageCollector(app)
     theme.prepare(app, "light")
-    session = Session(Document(Autosave(home / "autosave")), Groups(decode_handler=decode_handler))
+    session = Session(Document(Autosave(home / "autosave")), WorkerPool(decode_handler=decode_handler))
     window = MainWindow(session, Settings(home / "preferences.json"))
     panes = list({panes!r})
     random.Random({seed}).shuffle(panes)

@@ -94,7 +94,7 @@ class LazyTable(ABC, Generic[Key]):
         """The configuration after a token: as its bytes, none where it has none, and whole, where `takes` says so."""
         return self.run(configuration, data) if data else DEAD
 
-    def remaining(self, place: int, alphabet: Alphabet = None) -> LengthBound:
+    def min_remaining(self, place: int, alphabet: Alphabet = None) -> LengthBound:
         """Nothing, or one byte at least."""
         if place == DEAD:
             return LengthBound(None, exact=True)
@@ -106,29 +106,29 @@ class LazyTable(ABC, Generic[Key]):
         """The shortest text that completes a match, as far as a search finds out that may take so many steps."""
         return search_completion(self, configuration, effort, cancel, alphabet)
 
-    def split(self, configuration: int, most: int) -> tuple[int, ...]:
+    def split_stacks(self, configuration: int, most: int) -> tuple[int, ...]:
         """The configuration itself."""
         return (configuration,) if configuration != DEAD else ()
 
-    def properties(self, configuration: int) -> NextProperties:
+    def next_properties(self, configuration: int) -> NextProperties:
         """None: this is no JSON."""
         return NextProperties()
 
-    def rules(self, configuration: int) -> tuple[str, ...]:
+    def open_rules(self, configuration: int) -> tuple[str, ...]:
         """Nothing has a name."""
         return ()
 
     # ------------------------------------------------------------------ without frames, a table is all there is
 
-    def enter(self, configuration: int) -> int:
+    def cursor(self, configuration: int) -> int:
         """The configuration itself."""
         return configuration
 
-    def follow(self, place: int, byte: int) -> int | None:
+    def advance(self, place: int, byte: int) -> int | None:
         """The configuration after a byte; None where nothing completes it."""
         return self.step(place, self.classes.of_byte[byte]) or None
 
-    def locate(self, configuration: int, depth: int) -> tuple[int, list[int]]:
+    def stack_top(self, configuration: int, depth: int) -> tuple[int, list[int]]:
         """The configuration itself, and no frames."""
         return configuration, []
 
@@ -141,26 +141,26 @@ class LazyTable(ABC, Generic[Key]):
         for byte_class in range(self.n_classes):
             self.step(state, byte_class)
 
-    def act(self, frame: int, symbol: int) -> int:
+    def stack_action(self, frame: int, symbol: int) -> int:
         """Never asked: no reading ends."""
         raise AssertionError((frame, symbol))
 
-    act_below = act
+    return_action = stack_action
 
-    def region(self, state: int) -> Loop | None:
+    def loop_at(self, state: int) -> Loop | None:
         """None is known beforehand."""
         return None
 
     generation = 0
 
-    def forget(self) -> None:
+    def evict_states(self) -> None:
         """Forget nothing: what was met is what configurations are."""
 
-    def relax(self, state: int, longest: int) -> int:
+    def widen(self, state: int, longest: int) -> int:
         """The state itself."""
         return state
 
-    def may_loop(self, state: int) -> bool:
+    def may_have_loop(self, state: int) -> bool:
         """Every state may."""
         return True
 

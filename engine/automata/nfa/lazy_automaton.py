@@ -142,7 +142,7 @@ class LazyAutomaton(SearchedTable[_Key]):
             return StackListing((), 0)
         return list_stacks(self._program, self._machine, self._keys[configuration][0], limit)
 
-    def remaining(self, place: int, alphabet: Alphabet = None) -> LengthBound:
+    def min_remaining(self, place: int, alphabet: Alphabet = None) -> LengthBound:
         """What a configuration lacks: exactly, where no condition looks around."""
         if place == DEAD:
             return LengthBound(None, exact=True)
@@ -157,17 +157,17 @@ class LazyAutomaton(SearchedTable[_Key]):
     def _lengths_of(self, alphabet: Alphabet) -> ProgramLengths:
         return ProgramLengths(self._program, self._machine, ByteCosts(alphabet))
 
-    def split(self, configuration: int, most: int) -> tuple[int, ...]:
+    def split_stacks(self, configuration: int, most: int) -> tuple[int, ...]:
         """One configuration for each stack that the match stands on; behind `most` of them the rest as one."""
         if configuration == DEAD:
             return ()
         threads, trackers = self._keys[configuration]
-        parts = (self._intern((part, trackers)) for part in self._single.split(threads, most))
+        parts = (self._intern((part, trackers)) for part in self._single.split_stacks(threads, most))
         return tuple(part for part in parts if self._is_live(part))
 
-    def rules(self, configuration: int) -> tuple[str, ...]:
+    def open_rules(self, configuration: int) -> tuple[str, ...]:
         """The names of the rules that are open, the innermost first; of several stacks the innermost of each."""
-        return self._single.rules(self._keys[configuration][0]) if configuration != DEAD else ()
+        return self._single.open_rules(self._keys[configuration][0]) if configuration != DEAD else ()
 
     @cached_property
     def _single(self) -> StackSplit:

@@ -28,7 +28,7 @@ class StackSplit:
         self._machine = machine
         self._owner = owners(program)
 
-    def split(self, threads: Threads, most: int) -> list[Threads]:
+    def split_stacks(self, threads: Threads, most: int) -> list[Threads]:
         """At most `most` parts; where there are more, the last one is all that is left."""
         ordered = sorted(threads)
         parts: list[Threads] = []
@@ -41,7 +41,7 @@ class StackSplit:
             parts += (frozenset((self._on(number, chain),)) for chain in found)
         return parts
 
-    def rules(self, threads: Threads) -> tuple[str, ...]:
+    def open_rules(self, threads: Threads) -> tuple[str, ...]:
         """The open rules, the innermost first; of several threads the innermost rule of each."""
         if len(threads) != 1:
             names = (self._owner.get(self._machine[number].pc) for number in sorted(threads))

@@ -239,7 +239,7 @@ class ZonedAutomaton(LazyTable[_Key]):
 
     # ------------------------------------------------------------------ how far the end is
 
-    def remaining(self, place: int, alphabet: Alphabet = None) -> LengthBound:
+    def min_remaining(self, place: int, alphabet: Alphabet = None) -> LengthBound:
         """The least that any of the places lacks."""
         if self.accepting[place]:
             return LengthBound(0, exact=True)
@@ -254,7 +254,7 @@ class ZonedAutomaton(LazyTable[_Key]):
             yield self._text_left(self._until[zone][at:], LengthBound(0, exact=True), alphabet)
         elif part is ZonePart.GRAMMAR:
             inner = self._inner[zone]
-            yield self._text_left(self._until[zone], inner.remaining(inner.enter(at), alphabet), alphabet)
+            yield self._text_left(self._until[zone], inner.min_remaining(inner.cursor(at), alphabet), alphabet)
         elif part is ZonePart.BEFORE:
             for begun, text in self._triggers.nearest(at, alphabet).items():
                 for entered in self._entered(begun):
@@ -347,18 +347,18 @@ class ZonedAutomaton(LazyTable[_Key]):
                 found.update(spans(zone, at))
         return tuple(sorted(found))
 
-    def properties(self, configuration: int) -> NextProperties:
+    def next_properties(self, configuration: int) -> NextProperties:
         """Those of the object that is open, where only a grammar may go on."""
         places = self._keys[configuration]
         if len(places) != 1:
             return NextProperties()
         (place,) = places
-        return self._inner[place.zone].properties(place.at) if place.part is ZonePart.GRAMMAR else NextProperties()
+        return self._inner[place.zone].next_properties(place.at) if place.part is ZonePart.GRAMMAR else NextProperties()
 
-    def rules(self, configuration: int) -> tuple[str, ...]:
+    def open_rules(self, configuration: int) -> tuple[str, ...]:
         """The rules that are open in a grammar."""
         inside = (place for place in self.places(configuration) if place.part is ZonePart.GRAMMAR)
-        return tuple(dict.fromkeys(name for _, zone, at in inside for name in self._inner[zone].rules(at)))
+        return tuple(dict.fromkeys(name for _, zone, at in inside for name in self._inner[zone].open_rules(at)))
 
 
 def _token_triggers(zones: Sequence[Zone], vocabulary: Vocabulary) -> dict[TokenSet, int]:

@@ -152,7 +152,7 @@ class SchemaRules:
 
     def _parts(self, goal: Formula, kind: JsonType) -> list[object]:
         """The alternatives of a kind: the word, a formula over strings, languages of numbers, cases."""
-        starts = self._goals.starts(goal, kind)
+        starts = self._goals.entry_states(goal, kind)
         if not starts:
             return []
         if kind is JsonType.STRING:

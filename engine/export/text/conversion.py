@@ -263,14 +263,14 @@ def _schema_grammar(
         cancel or CancelToken(),
     )
     rules = SchemaRules(goals, names, settings)
-    before = goals.assumptions
+    before = goals.provisional_epoch
     try:
         grammar = rules.write(automaton.goal)
     except NotContextFreeError as error:
         raise _not_written(compiled, names, error.span, "cannot be written as a grammar", error) from error
     except LimitExceededError as error:
         raise _not_written(compiled, names, rules.at, "is too large as a grammar", error) from error
-    if goals.assumptions != before:
+    if goals.provisional_epoch != before:
         undecided = NotContextFreeError("whether some of its values exist is not decided", names.span(automaton.goal))
         raise _not_written(compiled, names, undecided.span, "cannot be written as a grammar", undecided)
     if spelling is NumberSpelling.ANY:

@@ -94,7 +94,7 @@ class Arena:
         self._again.append(known)
         self._again_at.append(place)
 
-    def said_again(self) -> list[tuple[Place, list[Located]]]:
+    def duplicate_locations(self) -> list[tuple[Place, list[Located]]]:
         """Of each assertion that was made more than once where it was made, the first place first."""
         places: dict[LocatedFormula, dict[Located, None]] = {}
         for formula, place in zip(self._again, self._again_at, strict=True):

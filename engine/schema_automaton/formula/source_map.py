@@ -44,10 +44,10 @@ class SourceMap:
         self._of_definition = [-1 if isinstance(place, Span) else next(place.way_up) for place in arena.places]
         self._numbers = frozenset(self._of_definition)
         self._said: dict[Span, list[Located]] = {}
-        for first, places in arena.said_again():
+        for first, places in arena.duplicate_locations():
             self._said.setdefault(span_at(first), []).extend(places)
 
-    def meant(self, spans: Iterable[Span], goals: Iterable[Formula]) -> Iterator[Span]:
+    def resolve(self, spans: Iterable[Span], goals: Iterable[Formula]) -> Iterator[Span]:
         """The places of assertions that a value is read with.
 
         Args:

@@ -58,7 +58,7 @@ class CharacterAutomaton(Protocol):
     def is_free(self, configuration: int, /) -> bool:
         """Whether every string that goes on from here is accepted."""
 
-    def remaining(self, place: int, alphabet: Alphabet = None, /) -> LengthBound:
+    def min_remaining(self, place: int, alphabet: Alphabet = None, /) -> LengthBound:
         """What a state lacks, in bytes."""
 
 
@@ -119,7 +119,7 @@ class EncodedAutomaton:
         home = max(counts, key=counts.__getitem__, default=DEAD)
         return home != DEAD and home in self.ways(home).targets
 
-    def follow(self, state: int, byte: int) -> int:
+    def advance(self, state: int, byte: int) -> int:
         """The state after a byte; `DEAD` where nothing completes it."""
         entry = self.spelling.table.item(state >> _SHIFT, byte)
         if entry == 0:
@@ -132,14 +132,14 @@ class EncodedAutomaton:
 
     def step(self, state: int, byte_class: int) -> int:
         """The state after a byte of a class."""
-        return self.follow(state, self.classes.representatives[byte_class])
+        return self.advance(state, self.classes.representatives[byte_class])
 
     def run(self, state: int, data: bytes) -> int:
         """The state after all bytes."""
         for byte in data:
             if state == DEAD:
                 break
-            state = self.follow(state, byte)
+            state = self.advance(state, byte)
         return state
 
     def some_strings(self, most: int) -> list[str]:
@@ -166,7 +166,7 @@ class EncodedAutomaton:
                     ways[following] = ways.get(following, 0) + 1
                     longer = text + chr(firsts[inner.classes.representatives[each]])
                     met += 1
-                    heappush(nearest, (inner.remaining(following).at_least or 0, met, following, longer))
+                    heappush(nearest, (inner.min_remaining(following).at_least or 0, met, following, longer))
         return found
 
     def row(self, state: int) -> list[int]:
@@ -227,15 +227,15 @@ class EncodedAutomaton:
         """Whether this is between two characters, and every string that goes on from here is accepted."""
         return is_between(state) and self.inner.is_free(state)
 
-    def remaining(self, state: int, alphabet: Alphabet = None) -> LengthBound:
+    def min_remaining(self, state: int, alphabet: Alphabet = None) -> LengthBound:
         """What a state lacks at least, in bytes: exactly, where the automaton over letters knows it."""
         if state == DEAD or is_between(state):
-            return self.inner.remaining(state, alphabet)
+            return self.inner.min_remaining(state, alphabet)
         costs = self.spelling.costs(alphabet)[state >> _SHIFT]
         best, exact = np.inf, True
         for letter, target in enumerate(self.ways(state & _PLACE).targets):
             if target != DEAD and costs[letter] < best:
-                behind = self.inner.remaining(target, alphabet)
+                behind = self.inner.min_remaining(target, alphabet)
                 exact &= behind.exact
                 if behind.at_least is not None:
                     best = min(best, costs[letter] + behind.at_least)

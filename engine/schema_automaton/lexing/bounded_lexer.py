@@ -69,7 +69,7 @@ class BoundedLexer(JsonLexer):
     def lacks(self, state: _State, alphabet: Alphabet = None) -> int | None:
         """How many bytes of an alphabet a state lacks at least; None where none complete it."""
         at, count = state
-        least = self._spelled.remaining(at, alphabet).at_least
+        least = self._spelled.min_remaining(at, alphabet).at_least
         # A character that is being read is counted when it is over.
         return None if least is None else max(least, self._bounds.least - count)
 

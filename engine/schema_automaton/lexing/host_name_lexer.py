@@ -96,7 +96,7 @@ class HostNameLexer(StringLexer):
         super().__init__(tuple(map(_with_a_labels, languages)))
         self._names = [(i, language) for i, language in enumerate(self.languages) if isinstance(language, _Names)]
 
-    def may_loop(self, state: tuple[Any, ...]) -> bool:
+    def may_have_loop(self, state: tuple[Any, ...]) -> bool:
         """Of one language never: the characters of a name are counted."""
         return len(self.languages) > 1
 

@@ -290,12 +290,12 @@ class StringLexer(LanguagesLexer):
         self.ending(1)  # the symbol 0, as any string has it
         self._home = home if len(languages) == 1 else DEAD
 
-    def may_loop(self, state: tuple[Any, ...]) -> bool:
+    def may_have_loop(self, state: tuple[Any, ...]) -> bool:
         """Whether a state may be in a loop over characters, or a character away from one."""
         spelled = getattr(self.languages[0], "spelled", None)
         if len(self.languages) > 1 or spelled is None or place_of(state[0]):
             return True
-        blank = spelled.follow(state[0], 0x20)  # with which so many tokens begin
+        blank = spelled.advance(state[0], 0x20)  # with which so many tokens begin
         return bool(spelled.loops_at(state[0]) or (blank != DEAD and spelled.loops_at(blank)))
 
     def fill(self, table: LexerTable, number: int, state: tuple[Any, ...], byte: int) -> None:

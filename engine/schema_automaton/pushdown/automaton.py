@@ -92,7 +92,7 @@ class JsonAutomaton:
 
     def run(self, configuration: int, data: bytes) -> int:
         """The configuration after all bytes."""
-        self.forget()
+        self.evict_states()
         reading, follows_text = self._levels.reading, self._follows_text
         node, state, text = self._spots[configuration]
         entry_of, begun = reading.rows.item, 0
@@ -178,7 +178,7 @@ class JsonAutomaton:
             if mark < 0:
                 action = actions.get(frame, symbol)
                 if action == MISS:
-                    action = self._deep(levels.act, frame, symbol)
+                    action = self._deep(levels.stack_action, frame, symbol)
             else:
                 action = self._act_on_text(frame, symbol, text.since(mark) + read)
             if action in {DEAD, ASK}:
@@ -193,7 +193,7 @@ class JsonAutomaton:
             else:
                 owner, lower, mark = self._nodes[below]
                 if mark < 0:
-                    top = self.act_below(owner, top)
+                    top = self.return_action(owner, top)
                 else:  # an item that must not come again
                     top = self._deep(levels.after_value, owner, top, _value(behind.since(mark)))
                 if top == DEAD:
@@ -212,7 +212,7 @@ class JsonAutomaton:
     def _act_on_text(self, frame: int, symbol: int, text: bytes) -> int:
         """What becomes of a frame whose text was followed to the end of its reading."""
         if self._levels.frames[frame].phase is ParsePosition.STRING:
-            return self.act(frame, symbol)
+            return self.stack_action(frame, symbol)
         return self._deep(self._levels.act_on_key, frame, symbol, json.loads(text))  # a key that must not come again
 
     def _through(self, node: int, symbol: int, text: ItemText, byte: int) -> _Spot | None:
@@ -268,7 +268,7 @@ class JsonAutomaton:
         """What becomes of frames, as far as it is known."""
         return self._levels.actions
 
-    def locate(self, configuration: int, depth: int) -> tuple[int, list[int]]:
+    def stack_top(self, configuration: int, depth: int) -> tuple[int, list[int]]:
         """The reading state of a configuration, and the uppermost frames of its stack, the top first."""
         node, state, _ = self._spots[configuration]
         frames: list[int] = []
@@ -285,45 +285,45 @@ class JsonAutomaton:
         """Work out a reading state's whole row."""
         self._reading.complete(state)
 
-    def region(self, state: int) -> Loop | None:
+    def loop_at(self, state: int) -> Loop | None:
         """The loop of any string, where a reading state is like it."""
-        return self._levels.region(state)
+        return self._levels.loop_at(state)
 
-    def forget(self) -> None:
+    def evict_states(self) -> None:
         """Where the reading states have become many, keep those that a configuration stands in.
 
         Most of them were met by looking at what tokens do. Nothing may be in the midst of a walk.
         """
         if len(self._levels.reading.owners) < self._full:
             return
-        numbers = self._levels.forget(state for _, state, _ in self._spots)
+        numbers = self._levels.evict_states(state for _, state, _ in self._spots)
         self._spots = [(node, numbers[state], text) for node, state, text in self._spots]
         self._ids = {spot: number for number, spot in enumerate(self._spots)}
         self._full = max(self._full, 2 * len(self._reading))
         self.generation += 1
 
-    def relax(self, state: int, longest: int) -> int:
+    def widen(self, state: int, longest: int) -> int:
         """A reading state that no text of so many bytes tells from this one."""
-        return self._levels.relax(state, longest)
+        return self._levels.widen(state, longest)
 
-    def may_loop(self, state: int) -> bool:
+    def may_have_loop(self, state: int) -> bool:
         """Whether a reading state may be in another loop."""
-        return self._levels.may_loop(state)
+        return self._levels.may_have_loop(state)
 
-    def enter(self, configuration: int) -> _Spot:
+    def cursor(self, configuration: int) -> _Spot:
         """A configuration that is not interned."""
         return self._spots[configuration]
 
-    def follow(self, place: _Spot, byte: int) -> _Spot | None:
+    def advance(self, place: _Spot, byte: int) -> _Spot | None:
         """Such a one after a byte."""
         return self._after(place, byte)
 
-    def act(self, frame: int, symbol: int) -> int:
+    def stack_action(self, frame: int, symbol: int) -> int:
         """What becomes of a frame whose reading ends with a symbol."""
         known = self.actions.get(frame, symbol)
-        return self._deep(self._levels.act, frame, symbol) if known == MISS else known
+        return self._deep(self._levels.stack_action, frame, symbol) if known == MISS else known
 
-    def act_below(self, frame: int, number: int) -> int:
+    def return_action(self, frame: int, number: int) -> int:
         """The frame that goes on below one that ends; `-ASK` where the text decides."""
         known = self.actions.get(frame, ENDING | number)
         return self._deep(self._levels.after, frame, number) if known == MISS else known
@@ -343,7 +343,7 @@ class JsonAutomaton:
 
     # ------------------------------------------------------------------ how far the end is
 
-    def remaining(self, place: _Spot, alphabet: Alphabet = None) -> LengthBound:
+    def min_remaining(self, place: _Spot, alphabet: Alphabet = None) -> LengthBound:
         """Nothing, or at least a byte for each level that has to be closed."""
         if place[0] == DEAD:
             return LengthBound(None, exact=True)
@@ -363,15 +363,15 @@ class JsonAutomaton:
             return Completion(None)
         return JsonCompletion(self, self._levels, effort, cancel, alphabet).run(configuration)
 
-    def split(self, configuration: int, most: int) -> tuple[int, ...]:
+    def split_stacks(self, configuration: int, most: int) -> tuple[int, ...]:
         """The configuration itself: the bytes alone tell the levels of a JSON text, so there is one stack."""
         return (configuration,) if configuration != DEAD else ()
 
-    def properties(self, configuration: int) -> NextProperties:
+    def next_properties(self, configuration: int) -> NextProperties:
         """The properties of the open object that may come next."""
         return properties(self, self._levels, configuration) if configuration != DEAD else NextProperties()
 
-    def rules(self, configuration: int) -> tuple[str, ...]:
+    def open_rules(self, configuration: int) -> tuple[str, ...]:
         """None: the parts of a schema are told by their places."""
         return ()
 
@@ -394,7 +394,7 @@ class JsonAutomaton:
                 spans = said.spans(name[i]) if name[i] is not None else ()
             else:
                 spans, goals = spans_of(place, goals)
-            found.update(self._places.meant(spans, goals))
+            found.update(self._places.resolve(spans, goals))
         return tuple(sorted(span for span in found if span.end))  # what is implied has no place
 
     @cached_property

@@ -88,7 +88,7 @@ class JsonCompletion:
 
     def run(self, configuration: int) -> Completion:
         """The shortest completion; a bound where the effort does not suffice, or where items must differ."""
-        state, self._stack = self._automaton.locate(configuration, self._automaton.size + len(self._levels.frames))
+        state, self._stack = self._automaton.stack_top(configuration, self._automaton.size + len(self._levels.frames))
         self._reach(_Spot(-1, self._stack[0], state), 0, _BEGIN)
         least = steps = 0  # some spot on the shortest way is always in the queue
         while self._queue and steps + self._endings.steps < self._effort * _STEPS:
@@ -112,7 +112,7 @@ class JsonCompletion:
         return self._rest(configuration, least)
 
     def _found(self, configuration: int, end: _Spot, length: int) -> Completion:
-        least = self._automaton.remaining(self._automaton.enter(configuration)).at_least
+        least = self._automaton.min_remaining(self._automaton.cursor(configuration)).at_least
         text = self._text(end) if length <= LONGEST_TEXT else None
         return Completion(length if self._all_followed else least, length, text)
 
@@ -150,7 +150,7 @@ class JsonCompletion:
             self._push(cost + ending, spot, number)
 
     def _act(self, spot: _Spot, ending: LexemeCompletion, cost: int) -> None:
-        action = self._automaton.act(spot.frame, ending.symbol)
+        action = self._automaton.stack_action(spot.frame, ending.symbol)
         if action == ASK:
             self._all_followed = False
             return
@@ -204,7 +204,7 @@ class JsonCompletion:
             self._reach(self._begin(spot.level, following), cost + self._best[end], _Way(spot, read, end))
 
     def _below(self, frame: int, ending: int) -> int:
-        following = self._automaton.act_below(frame, ending)
+        following = self._automaton.return_action(frame, ending)
         if following == -ASK:  # the text of the value decides, which is another for each
             self._all_followed = False
             return DEAD

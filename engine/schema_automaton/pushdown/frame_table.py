@@ -139,14 +139,14 @@ class FrameTable:
             case _:
                 return self._makers.keys(tuple([place for place, _ in items]))
 
-    def relax(self, state: int, longest: int) -> int:
+    def widen(self, state: int, longest: int) -> int:
         """A reading state that more frames share, and that no text of so many bytes tells from this one."""
         reader, name = self.reading.owners[state]
         if isinstance(reader, BoundedLexer):
             return reader.relaxed(self.reading, name, longest) or state
         return state
 
-    def region(self, state: int) -> Loop | None:
+    def loop_at(self, state: int) -> Loop | None:
         """Any string as a loop, if a reading state between two characters is like it."""
         if state == self._common.home:
             return self.any_string
@@ -162,7 +162,7 @@ class FrameTable:
             return self.any_string._replace(least=least, most=most)
         return None
 
-    def forget(self, states: Iterable[int]) -> dict[int, int]:
+    def evict_states(self, states: Iterable[int]) -> dict[int, int]:
         """Drop all reading states but some and those in which frames begin; the new numbers of those that stay."""
         old, kept = self.reading, len(self._common.table)
         self.reading = table = LexerTable(self._limits, self._common.table)
@@ -180,12 +180,12 @@ class FrameTable:
             self.actions.near[frame, NEAR] = numbers[state]
         return numbers
 
-    def may_loop(self, state: int) -> bool:
+    def may_have_loop(self, state: int) -> bool:
         """Whether a reading state may be in a loop of its own: in a string that has to satisfy something."""
         reader, name = self.reading.owners[state]
         if isinstance(reader, KeyLexer):
             return reader.is_off_names(name)
-        return isinstance(reader, StringLexer) and reader.may_loop(name)
+        return isinstance(reader, StringLexer) and reader.may_have_loop(name)
 
     def follows_text(self, frame: int) -> bool:
         """Whether the text matters that is read from a frame on: of an item or a key that may not come twice."""
@@ -215,7 +215,7 @@ class FrameTable:
 
     # ------------------------------------------------------------------ actions
 
-    def act(self, frame: int, symbol: int) -> int:
+    def stack_action(self, frame: int, symbol: int) -> int:
         """What becomes of a stack where the reading of its top frame ends with a symbol."""
         table = self.actions
         action = table.get(frame, symbol)
@@ -252,18 +252,18 @@ class FrameTable:
         """The frames of values that may come to satisfy some of the goals, by their first byte's symbol."""
         known = self._tops.get(goals)
         if known is None:
-            before = self.goals.assumptions
+            before = self.goals.provisional_epoch
             # It may turn out that there is no value of a kind.
             kinds = frozenset().union(*map(self.goals.specialiser.kinds, goals))
             known = {}
             for symbol, kind in KIND_OF.items():
                 if kind in kinds:
                     starts = [
-                        (start, 1 << i) for i, goal in enumerate(goals) for start in self.goals.starts(goal, kind)
+                        (start, 1 << i) for i, goal in enumerate(goals) for start in self.goals.entry_states(goal, kind)
                     ]
                     if starts:
                         known[symbol] = self.frame(OPENED.get(kind, ParsePosition.WORD), merge(starts))
-            if self.goals.assumptions == before:
+            if self.goals.provisional_epoch == before:
                 self._tops[goals] = known
         return known
 
@@ -302,7 +302,7 @@ class FrameTable:
             return encode(STAY, self._member(*moves[0]))
         following = self._stay(ParsePosition.AFTER_KEY, merge(moves))
         if following:  # many tokens that end a key begin its value, so that this is asked for next
-            self.act(decode(self.act(decode(following)[1], COLON))[1], QUOTE)
+            self.stack_action(decode(self.stack_action(decode(following)[1], COLON))[1], QUOTE)
         return following
 
     def _member(self, move: ObjectTransition, mask: int) -> int:
@@ -384,7 +384,7 @@ class FrameTable:
             following = self.after_value(below, number, UNKNOWN_VALUE)
             self.actions.put(below, ENDING | number, following)
             if following > DEAD:
-                self.act(following, COMMA)  # asked for next
+                self.stack_action(following, COMMA)  # asked for next
         return following
 
     def after_value(self, below: int, number: int, value: Value) -> int:

@@ -119,7 +119,7 @@ class LexemeCompletions:
             if at is not None and not isinstance(language, TextLanguage):
                 lacking.append(0)
             elif at is not None:
-                least = language.automaton.remaining(at, self.alphabet).at_least
+                least = language.automaton.min_remaining(at, self.alphabet).at_least
                 lacking += () if least is None else (least,)
         return min(lacking, default=None)
 

@@ -35,14 +35,14 @@ _ANY_OTHER: Final = 0
 
 def properties(automaton: ByteAutomaton, levels: FrameTable, configuration: int) -> NextProperties:
     """The properties that may come next; none where no key is being read, or about to be."""
-    _, (frame, *_) = automaton.locate(configuration, 1)
+    _, (frame, *_) = automaton.stack_top(configuration, 1)
     phase = levels.frames[frame].phase
     if phase is ParsePosition.KEY:
         return _ends(automaton, levels, configuration)
     for text in _BEFORE_KEY.get(phase, ()):
         within = automaton.run(configuration, text)
         if within != DEAD:
-            _, (frame, *_) = automaton.locate(within, 1)
+            _, (frame, *_) = automaton.stack_top(within, 1)
             # Behind an item of an array it may be a string.
             return (
                 _ends(automaton, levels, within)
@@ -54,7 +54,7 @@ def properties(automaton: ByteAutomaton, levels: FrameTable, configuration: int)
 
 def _ends(automaton: ByteAutomaton, levels: FrameTable, configuration: int) -> NextProperties:
     """What may end the key that is being read."""
-    state, (frame, *_) = automaton.locate(configuration, 1)
+    state, (frame, *_) = automaton.stack_top(configuration, 1)
     reading = levels.reading
     reader, _ = reading.owners[levels.actions.start(frame)]
     assert reader is not None
@@ -67,7 +67,7 @@ def _ends(automaton: ByteAutomaton, levels: FrameTable, configuration: int) -> N
         owner, _ = reading.owners[here]
         assert owner is not None
         if owner.ids is not reader.ids and not isinstance(owner, Names):  # off the names
-            others = others or automaton.act(frame, _ANY_OTHER) != DEAD
+            others = others or automaton.stack_action(frame, _ANY_OTHER) != DEAD
             continue
         reading.complete(here)
         row = reading.rows[here].tolist()
@@ -76,7 +76,7 @@ def _ends(automaton: ByteAutomaton, levels: FrameTable, configuration: int) -> N
                 seen.add(entry)
                 # Most names are found without escapes, which are many.
                 (escaped if entry == row[_BACKSLASH] else todo).append(entry)
-            elif entry < DEAD and automaton.act(frame, symbol_of(entry)) != DEAD:
+            elif entry < DEAD and automaton.stack_action(frame, symbol_of(entry)) != DEAD:
                 label = reader.labels[symbol_of(entry)]
                 others = others or label == OTHER_KEY
                 # Read along with conditions, a key ends with where it stands in each of the places.

@@ -164,12 +164,12 @@ class ArrayMachine:
         goals = self._goals
         known = goals.arrays.moves.get(place)
         if known is None:
-            before = goals.assumptions
+            before = goals.provisional_epoch
             moves = self._all_moves(place)
             if self.distinct is not None:
                 moves = [move._replace(goal=self._without_dead_ends(move)) for move in moves]
             known = tuple(move for move in moves if goals.is_satisfiable(move.goal) and self.is_live(move.place))
-            if goals.assumptions == before:
+            if goals.provisional_epoch == before:
                 goals.arrays.moves[place] = known
         return known
 
@@ -252,7 +252,7 @@ class ArrayMachine:
         if self._equal is not None:
             if self._goals.budget is not None:
                 raise UndecidedError("that two items are equal cannot be asked for", self._equal.place)
-            self._goals.doubt()
+            self._goals.mark_provisional()
             return False
         if self.can_close(place):
             return True
@@ -384,7 +384,7 @@ class ArrayMachine:
         assert self.distinct is not None
         if self._goals.budget is not None:
             raise UndecidedError(message, self.distinct.place)
-        self._goals.doubt()
+        self._goals.mark_provisional()
 
 
 def _match(row: int, choices: list[list[Value]], taken: dict[Value, int], seen: set[Value]) -> bool:

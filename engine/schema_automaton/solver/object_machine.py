@@ -217,14 +217,14 @@ class ObjectMachine:
         goals = self.goals
         known = goals.objects.allowed.get(place)
         if known is None:
-            before = goals.assumptions
+            before = goals.provisional_epoch
             names, with_cells = self._candidates(place)
             mask = self._live_names(place, names)
             cells: tuple[int, ...] = ()
             if with_cells:
                 cells = tuple(i for i, cell in enumerate(self.cells) if self._has_cell_move(place, i, cell))
             known = mask, cells
-            if goals.assumptions == before:
+            if goals.provisional_epoch == before:
                 goals.objects.allowed[place] = known
         return known
 
@@ -236,9 +236,9 @@ class ObjectMachine:
             in_order = names & ((1 << self.ordered) - 1)
             judged, live = goals.objects.names.get(self, (0, 0))
             if in_order & ~judged:
-                before = goals.assumptions
+                before = goals.provisional_epoch
                 live |= self._plain_live(in_order & ~judged)
-                if goals.assumptions == before:
+                if goals.provisional_epoch == before:
                     goals.objects.names[self] = judged | in_order, live
             in_order &= live
             names &= -1 << self.ordered
@@ -265,13 +265,13 @@ class ObjectMachine:
         question = (place, name, cell, key)
         known = goals.objects.end_moves.get(question)
         if known is None:
-            before = goals.assumptions
+            before = goals.provisional_epoch
             known = tuple(
                 move
                 for move in self.all_moves(place, name, cell, key)
                 if goals.is_satisfiable(move.goal) and self.is_live(move.place)
             )
-            if goals.assumptions == before:
+            if goals.provisional_epoch == before:
                 goals.objects.end_moves[question] = known
         return known
 
@@ -285,14 +285,14 @@ class ObjectMachine:
         goals = self.goals
         known = goals.objects.plain.get((self, name, cell))
         if known is None:
-            before = goals.assumptions
+            before = goals.provisional_epoch
             goal = self._said.goal_of(goals, name) if name >= 0 else self.cells[cell].goal
             known = ()
             if goals.is_satisfiable(goal):
                 position = name + 1 if name >= 0 else self.ordered
                 place = ObjectState(self, position, 0, 0, 0, _NO_KEYS, goals.arena.true)
                 known = (ObjectTransition(goal, place),) if self.is_live(place) else ()
-            if goals.assumptions == before:
+            if goals.provisional_epoch == before:
                 goals.objects.plain[self, name, cell] = known
         return known
 

@@ -31,7 +31,7 @@ def explore(goals: SchemaSolver, goal: Formula, cancel: CancelToken) -> None:
     if not goals.arena.uses_distinct and not _may_multiply(goals):
         return
     seen, todo = {goal}, [goal]
-    goals.budget = goals.judged + _MOST_JUDGED
+    goals.budget = goals.checked_count + _MOST_JUDGED
     try:
         _explore(goals, seen, todo, cancel)
     except BudgetSpentError:
@@ -46,7 +46,7 @@ def _explore(goals: SchemaSolver, seen: set[Formula], todo: list[Formula], cance
         current = todo.pop()
         try:
             for kind in (JsonType.ARRAY, JsonType.OBJECT):
-                for start in goals.starts(current, kind):
+                for start in goals.entry_states(current, kind):
                     for following in _below(start):
                         if following not in seen:
                             seen.add(following)

@@ -118,14 +118,14 @@ class SchemaSolver:
         self._in_progress: set[Formula] = set()
         self._assumptions = 0
         self._sizes: dict[Value, int] = {}
-        self.judged = 0
+        self.checked_count = 0
         self.budget: int | None = None
         self._judged_before = 0
 
     # ------------------------------------------------------------------ satisfiability
 
     @property
-    def assumptions(self) -> int:
+    def provisional_epoch(self) -> int:
         """Grows whenever an answer rests on a goal that is still in question."""
         return self._assumptions
 
@@ -159,7 +159,7 @@ class SchemaSolver:
             self._sizes[value] = size
         return size
 
-    def doubt(self) -> None:
+    def mark_provisional(self) -> None:
         """Say that an answer is not known to be right, so that nothing is built on it."""
         self._assumptions += 1
 
@@ -187,7 +187,7 @@ class SchemaSolver:
         checkpoint(4)
         before = self._assumptions
         if not self._in_progress:
-            self._judged_before = self.judged
+            self._judged_before = self.checked_count
         self._in_progress.add(goal)
         try:
             kinds = self.specialiser.kinds(goal)
@@ -230,18 +230,18 @@ class SchemaSolver:
             return True
         if kind is JsonType.STRING and is_plainly_inhabited(formula):
             return True
-        return formula is not self.arena.false and bool(self.starts(goal, kind))
+        return formula is not self.arena.false and bool(self.entry_states(goal, kind))
 
     # ------------------------------------------------------------------ where a value begins
 
-    def starts(self, goal: Formula, kind: JsonType) -> tuple[Start, ...]:
+    def entry_states(self, goal: Formula, kind: JsonType) -> tuple[Start, ...]:
         """The places at which a value of a kind begins that may come to satisfy the goal."""
         key = (goal, kind)
         known = self._starts.get(key)
         if known is None:
             before = self._assumptions
             if not self._in_progress:
-                self._judged_before = self.judged
+                self._judged_before = self.checked_count
             try:
                 known = tuple(dict.fromkeys(self._compute_starts(goal, kind)))
             except LimitExceededError as error:
@@ -279,10 +279,10 @@ class SchemaSolver:
     def _is_dead(self, conjunction: Conjunction, kind: JsonType) -> bool | None:
         """Whether nothing satisfies a conjunction; None where it seems so, but rests on what is in question."""
         checkpoint(16)
-        self.judged += 1
-        if self.budget is not None and self.judged > self.budget:
+        self.checked_count += 1
+        if self.budget is not None and self.checked_count > self.budget:
             raise BudgetSpentError
-        self.limits.check("combinations of one schema", self.judged - self._judged_before, _MOST_COMBINATIONS)
+        self.limits.check("combinations of one schema", self.checked_count - self._judged_before, _MOST_COMBINATIONS)
         before = self._assumptions
         case = self.case(conjunction, kind)
         live = case.is_live(case.start)  # type: ignore[arg-type]
@@ -308,7 +308,7 @@ class SchemaSolver:
     def _witnesses(self, goal: Formula, most: int) -> list[Value]:
         """A scalar that satisfies a goal, or some of one kind; none where there are none."""
         for kind in _CHEAP_FIRST[:5]:
-            for start in self.starts(goal, kind):
+            for start in self.entry_states(goal, kind):
                 if isinstance(start, JsonType):
                     return [JsonLiteral(start)]
                 if isinstance(start, NumberPiece):

@@ -271,11 +271,11 @@ class NamesWithALabels:
         """Never: no format ends in any string."""
         return False
 
-    def remaining(self, state: int, alphabet: Alphabet = None) -> LengthBound:
+    def min_remaining(self, state: int, alphabet: Alphabet = None) -> LengthBound:
         """What a state lacks, in bytes."""
         at = self._states[state]
         if isinstance(at, _Plain):
-            return self._table.remaining(at.table, alphabet)
+            return self._table.min_remaining(at.table, alphabet)
         return LengthBound(None if at is None else 0, exact=False)
 
     def _number(self, at: _State) -> int:
@@ -407,7 +407,7 @@ class _Far:
         self.row = names.row_far
         self.accepts = names.accepts
         self.is_free = names.is_free
-        self.remaining = names.remaining
+        self.min_remaining = names.min_remaining
 
     def step(self, state: int, letter: int) -> int:
         """The state after a letter."""

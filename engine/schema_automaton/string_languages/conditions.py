@@ -308,9 +308,11 @@ class LengthAutomaton(LazyTable[int]):
         """Whether any string may follow."""
         return self._most is None and self._keys[configuration] >= self._least
 
-    def remaining(self, place: int, alphabet: Alphabet = None) -> LengthBound:
+    def min_remaining(self, place: int, alphabet: Alphabet = None) -> LengthBound:
         """A byte for each character at least."""
-        return LengthBound(max(self._least - self._keys[place], 0), exact=False) if place else super().remaining(place)
+        return (
+            LengthBound(max(self._least - self._keys[place], 0), exact=False) if place else super().min_remaining(place)
+        )
 
     def _is_accepting(self, key: int) -> bool:
         return key >= self._least

@@ -216,7 +216,7 @@ class TextLanguage:
         """The state after a byte."""
         automaton = self.automaton
         if isinstance(automaton, EncodedAutomaton):
-            return automaton.follow(state, byte) or None
+            return automaton.advance(state, byte) or None
         following = int(automaton.rows[state, automaton.classes.of_byte[byte]])
         if following < 0:
             following = automaton.step(state, automaton.classes.of_byte[byte])

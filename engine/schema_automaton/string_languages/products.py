@@ -147,9 +147,9 @@ class TextProduct(SearchedTable[tuple[int, Residual]]):
                 todo += residual[1]
         return tuple(sorted(found))
 
-    def remaining(self, place: int, alphabet: Alphabet = None) -> LengthBound:
+    def min_remaining(self, place: int, alphabet: Alphabet = None) -> LengthBound:
         """What the conditions lack at least that have to hold."""
-        least = super().remaining(place, alphabet)
+        least = super().min_remaining(place, alphabet)
         if not least.at_least:
             return least
         lacks = self._lacks(self._keys[place][1], alphabet)
@@ -160,7 +160,7 @@ class TextProduct(SearchedTable[tuple[int, Residual]]):
             return 0
         if residual[0] == LEAF:
             number, state = residual[1:]
-            at_least: int | None = self._components[number].remaining(state, alphabet).at_least
+            at_least: int | None = self._components[number].min_remaining(state, alphabet).at_least
             return at_least
         each = [self._lacks(part, alphabet) for part in residual[1]]
         known = [lacks for lacks in each if lacks is not None]
@@ -257,7 +257,7 @@ class TextProduct(SearchedTable[tuple[int, Residual]]):
             key = (first, residual[2])
             known = self._distances.get(key)
             if known is None:
-                known = self._distances[key] = self._components[first].remaining(residual[2]).at_least or 0
+                known = self._distances[key] = self._components[first].min_remaining(residual[2]).at_least or 0
             return known
         if tag == _NOT:
             return 0 if self._holds(residual) else 1

@@ -102,7 +102,7 @@ class TableAutomaton:
         """The fewest characters that complete a string from a live state."""
         return self._block(state).characters.item(state % BLOCK)
 
-    def remaining(self, state: int, alphabet: Alphabet = None) -> LengthBound:
+    def min_remaining(self, state: int, alphabet: Alphabet = None) -> LengthBound:
         """What a state lacks."""
         if state == DEAD:
             return LengthBound(None, exact=True)

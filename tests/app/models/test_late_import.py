@@ -13,7 +13,7 @@ import sys, threading
 sys.path.insert(0, {support!r})
 from import_guard import ImportGuard
 from PySide6.QtWidgets import QApplication
-from app.widgets.deferred_import import PLOTS, LateImport, Library
+from app.widgets.deferred_import import PLOTS, DeferredImport, Library
 guard = ImportGuard()
 guard.install()
 app = QApplication([])
@@ -37,7 +37,7 @@ def run(code, **environment):
 
 def test_the_plots_are_imported_by_the_gui_thread_and_whole():
     code = """
-library = LateImport(PLOTS)
+library = DeferredImport(PLOTS)
 library.ready.connect(app.quit)
 library.failed.connect(lambda reason: sys.exit(reason))
 library.begin()
@@ -58,14 +58,14 @@ print(type(pyqtgraph.PlotWidget()).__name__)
 def test_two_panes_that_open_at_once_share_one_import():
     code = """
 from app.models import late_import
-panes, ready = [LateImport(PLOTS), LateImport(PLOTS)], []
+panes, ready = [DeferredImport(PLOTS), DeferredImport(PLOTS)], []
 for number, pane in enumerate(panes):
     pane.ready.connect(lambda number=number: (ready.append(number), len(ready) == 2 and app.quit()))
     pane.begin()
 print(len(late_import._imports), panes[0]._import is panes[1]._import)
 app.exec()
 print(sorted(ready), guard.found)
-third = LateImport(PLOTS)
+third = DeferredImport(PLOTS)
 third.ready.connect(app.quit)
 third.begin()
 app.exec()
@@ -78,7 +78,7 @@ def test_an_import_goes_on_where_the_pane_that_began_it_is_gone():
     code = """
 import shiboken6
 from PySide6.QtCore import QTimer
-first, second = LateImport(PLOTS), LateImport(PLOTS)
+first, second = DeferredImport(PLOTS), DeferredImport(PLOTS)
 first.begin()
 def hand_over():
     shiboken6.delete(first)
@@ -104,7 +104,7 @@ def test_a_library_that_does_not_load_is_reported_once(tmp_path, library, reason
     code = f"""
 import logging
 logging.disable()
-library = LateImport({library})
+library = DeferredImport({library})
 library.failed.connect(lambda reason: (print(reason), app.quit()))
 library.begin()
 app.exec()
@@ -117,7 +117,7 @@ print(library.is_ready, library.has_failed, 'broken_library' in sys.modules)
 def test_statements_are_compiled_as_the_module_says(tmp_path):
     (tmp_path / "annotated.py").write_text("from __future__ import annotations\ndef f(x: nothing): ...\ndone = True\n")
     code = """
-library = LateImport(Library('annotated'))
+library = DeferredImport(Library('annotated'))
 library.ready.connect(app.quit)
 library.failed.connect(lambda reason: sys.exit(reason))
 library.begin()

@@ -99,7 +99,7 @@ def test_it_is_what_trying_every_text_finds(notation, text):
 def test_what_is_lacking_is_exact_without_conditions_and_a_bound_with_them(notation, text):
     automaton = compile_grammar(notation, text).automaton
     for place in places(automaton):
-        at_least, exact = automaton.remaining(automaton.enter(place))
+        at_least, exact = automaton.min_remaining(automaton.cursor(place))
         distance = by_trying(automaton, place)
         assert (at_least == 0) == automaton.accepts(place)
         assert exact == ("(?" not in text and r"\b" not in text) or automaton.accepts(place)
@@ -124,7 +124,7 @@ def test_some_bytes_may_be_missing(notation, text, alphabet):
 def test_a_deep_stack_needs_no_search(depth):
     automaton = compile_grammar("gbnf", NESTED).automaton
     place = automaton.run(automaton.start, b"(" * depth)
-    assert automaton.remaining(place) == (depth + 1, True)
+    assert automaton.min_remaining(place) == (depth + 1, True)
     found = automaton.shortest_completion(place, 10)
     assert (found.at_least, found.at_most) == (depth + 1, depth + 1)
     assert found.text == (b"a" + b")" * depth if depth < 10 else None)
@@ -179,7 +179,7 @@ def test_the_lengths_of_a_large_program_are_counted_as_work():
     grammar = compile_grammar("regex", alternatives)
     size = 2_000 * len("word")
     with limited_work("test", 10 * size):
-        grammar.automaton.remaining(grammar.automaton.enter(grammar.automaton.start))
+        grammar.automaton.min_remaining(grammar.automaton.cursor(grammar.automaton.start))
         assert work_turns() > size
 
 

@@ -77,7 +77,7 @@ class TableAutomaton:
     string_loops = ()
     limits = Limits()
 
-    def forget(self):
+    def evict_states(self):
         pass
 
     def __init__(self, table, class_of_byte, accepting):
@@ -101,22 +101,22 @@ class TableAutomaton:
         for byte_class in range(self.n_classes):
             self.step(configuration, byte_class)
 
-    def enter(self, configuration):
+    def cursor(self, configuration):
         return configuration
 
-    def follow(self, configuration, byte):
+    def advance(self, configuration, byte):
         return self.step(configuration, self.class_of_byte[byte]) or None
 
-    def locate(self, configuration, depth):
+    def stack_top(self, configuration, depth):
         return configuration, []
 
-    def region(self, configuration):
+    def loop_at(self, configuration):
         return None
 
-    def relax(self, configuration, longest):
+    def widen(self, configuration, longest):
         return configuration
 
-    def may_loop(self, configuration):
+    def may_have_loop(self, configuration):
         return True
 
     def run(self, configuration, data):

@@ -93,9 +93,9 @@ def twin(matcher):
     automaton = matcher.grammar.automaton
     bits = np.zeros(32 * ((VOCABULARY.size + 31) // 32), bool)
     for token_id, token in enumerate(VOCABULARY.tokens):
-        place = automaton.enter(matcher.configuration) if token else None
+        place = automaton.cursor(matcher.configuration) if token else None
         for byte in token or b"":
-            place = automaton.follow(place, byte) if place is not None else None
+            place = automaton.advance(place, byte) if place is not None else None
         bits[token_id] = place is not None
     for token_id in VOCABULARY.eos_ids:
         bits[token_id] = matcher.is_accepting
@@ -188,7 +188,7 @@ def test_a_walk_that_breaks_off_leaves_the_next_one_right(kernels, monkeypatch):
     grammar = compile_grammar("json_schema", json.dumps(SCHEMAS["open object"]))
     matcher = Matcher(grammar, VOCABULARY)
     assert matcher.accept_bytes(b'{"name')
-    act = JsonAutomaton.act
+    act = JsonAutomaton.stack_action
     calls = []
 
     def breaking(self, frame, symbol):
@@ -197,7 +197,7 @@ def test_a_walk_that_breaks_off_leaves_the_next_one_right(kernels, monkeypatch):
             raise LimitExceededError("places", given=2, limit=1)
         return act(self, frame, symbol)
 
-    monkeypatch.setattr(JsonAutomaton, "act", breaking)
+    monkeypatch.setattr(JsonAutomaton, "stack_action", breaking)
     with pytest.raises(LimitExceededError):
         matcher.bitmask()
     np.testing.assert_array_equal(matcher.bitmask(), twin(matcher))

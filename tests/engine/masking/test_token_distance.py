@@ -64,7 +64,7 @@ def everywhere(grammar, vocabulary):
 @pytest.mark.parametrize(("notation", "text"), GRAMMARS)
 def test_the_fewest_tokens_are_those_of_a_walk_over_all(notation, text):
     for matcher in everywhere(compile_grammar(notation, text), WORDS):
-        found, truth = matcher.fewest_tokens(), by_walking(matcher)
+        found, truth = matcher.shortest_token_completion(), by_walking(matcher)
         assert (found.at_least, found.at_most) == (truth, truth)
         assert found.is_dead_end == (truth is None)
         if truth is not None:
@@ -91,9 +91,9 @@ def test_dead_ends_are_those_of_a_walk_over_all(notation, text):
 
 def test_a_dead_end_without_bound_is_known_by_the_bytes_that_are_missing():
     matcher = Matcher(compile_grammar("gbnf", 'root ::= "a" root "d" | "c"'), WORDS)
-    assert matcher.fewest_tokens().at_least == 1
+    assert matcher.shortest_token_completion().at_least == 1
     assert matcher.accept(0)
-    assert matcher.fewest_tokens().is_dead_end
+    assert matcher.shortest_token_completion().is_dead_end
 
 
 def test_where_bytes_are_tokens_nothing_is_searched(small):
@@ -110,15 +110,15 @@ def test_an_unbounded_grammar_is_looked_at_in_part():
     for end in found.found:  # dead for certain, though not everything was looked at
         matcher = Matcher(grammar, WORDS)
         assert all(matcher.accept(token) for token in end.token_ids)
-        assert matcher.fewest_tokens().is_dead_end
+        assert matcher.shortest_token_completion().is_dead_end
 
 
 def test_little_effort_gives_bounds(small):
     schema = {"type": "array", "items": {"type": "string", "minLength": 3}, "minItems": 4}
     matcher = Matcher(compile_grammar("json_schema", json.dumps(schema)), small)
-    exact = matcher.fewest_tokens(effort=10_000_000)
+    exact = matcher.shortest_token_completion(effort=10_000_000)
     assert exact.is_exact
-    bound = matcher.fewest_tokens(effort=1)
+    bound = matcher.shortest_token_completion(effort=1)
     assert bound.at_least <= exact.at_least <= bound.at_most
     assert not bound.is_exact
     assert len(bound.token_ids) == bound.at_most
@@ -127,13 +127,13 @@ def test_little_effort_gives_bounds(small):
 def test_after_an_end_nothing_is_lacking():
     matcher = Matcher(compile_grammar("regex", "a?"), WORDS)
     assert matcher.accept(6)
-    assert matcher.fewest_tokens().token_ids == ()
+    assert matcher.shortest_token_completion().token_ids == ()
     assert matcher.shortest_completion().text == b""
 
 
 def test_nothing_completes_an_empty_language():
     matcher = Matcher(compile_grammar("regex", "a(?!.*)"), WORDS)
-    assert matcher.fewest_tokens().is_dead_end
+    assert matcher.shortest_token_completion().is_dead_end
     assert matcher.shortest_completion().is_impossible
     assert dead_ends(matcher.grammar, WORDS).is_complete
 
@@ -145,7 +145,7 @@ def test_a_search_can_be_cancelled():
     with pytest.raises(CancelledError):
         dead_ends(grammar, WORDS, cancel=cancel)
     with pytest.raises(CancelledError):
-        Matcher(grammar, WORDS).fewest_tokens(cancel=cancel)
+        Matcher(grammar, WORDS).shortest_token_completion(cancel=cancel)
 
 
 def test_texts_are_spelled_by_as_few_tokens_as_can_be():
@@ -166,7 +166,7 @@ def test_a_real_vocabulary(tekken):
     schema = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
     matcher = Matcher(compile_grammar("json_schema", json.dumps(schema)), tekken)
     assert matcher.accept_bytes(b'{"name": "hello')
-    found = matcher.fewest_tokens()
+    found = matcher.shortest_token_completion()
     assert (found.at_least, found.at_most) == (1, 1)
     assert tekken.tokens[found.token_ids[0]] == b'"}'
 
@@ -184,7 +184,7 @@ def test_a_search_can_be_cancelled_within_one_wide_place():
             looks += 1
             super().check()
 
-    assert matcher.fewest_tokens(cancel=Impatient()).at_least is not None
+    assert matcher.shortest_token_completion(cancel=Impatient()).at_least is not None
     assert looks > 2
 
 
@@ -196,7 +196,7 @@ def test_a_number_that_is_the_whole_text_needs_no_byte_behind_it(schema):
         matcher = Matcher(compile_grammar("json_schema", schema), digits)
         assert all(map(matcher.accept, taken))
         truth = by_walking(matcher)
-        found = matcher.fewest_tokens()
+        found = matcher.shortest_token_completion()
         assert (found.at_least, found.at_most) == (truth, truth)
         automaton = matcher.grammar.automaton
         completion = automaton.shortest_completion(matcher.configuration, 2_000, None, frozenset(b"12345"))
@@ -209,4 +209,4 @@ def test_a_number_within_an_array_needs_the_bytes_behind_it():
     matcher = Matcher(compile_grammar("json_schema", '{"type": "array", "items": {"type": "integer"}}'), DIGITS_OPEN)
     assert matcher.accept(0)
     assert matcher.accept(1)
-    assert matcher.fewest_tokens().is_dead_end
+    assert matcher.shortest_token_completion().is_dead_end

@@ -297,7 +297,7 @@ def _walk_in_tokens(rng: random.Random, tally: Tally, case: Case, matcher: Match
 
 
 def _problem_in_tokens(matcher: Matcher, search: Search, here: int) -> str:
-    found = matcher.fewest_tokens()
+    found = matcher.shortest_token_completion()
     problem = contradiction(found.at_least, found.at_most, *search.distance(here))
     if not problem and found.token_ids is not None:
         end = matcher.fork()

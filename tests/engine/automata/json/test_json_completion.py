@@ -51,7 +51,7 @@ def test_it_is_what_trying_every_text_finds(schema, prefixes, whitespace):
         assert (found.at_least, found.at_most) == (twin.at_least, twin.at_most)
         assert found.text is not None
         assert grammar.fullmatch(prefix.encode() + found.text)
-        assert automaton.remaining(automaton.enter(place)).at_least <= found.at_least
+        assert automaton.min_remaining(automaton.cursor(place)).at_least <= found.at_least
 
 
 def test_levels_do_not_multiply():

@@ -112,9 +112,9 @@ def test_states_are_shared_for_all_that():
         for name in names:
             place = automaton.run(automaton.start, f'{{"{name}":"'.encode())
             automaton.spans(automaton.run(place, b"aaa"))
-        state, _ = automaton.locate(place, 1)
+        state, _ = automaton.stack_top(place, 1)
         return {
-            automaton.locate(automaton.run(automaton.start, f'{{"{name}":"'.encode()), 1)[0] for name in names
+            automaton.stack_top(automaton.run(automaton.start, f'{{"{name}":"'.encode()), 1)[0] for name in names
         }, state
 
     found, state = states("x", "y", "z")

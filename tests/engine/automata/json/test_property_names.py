@@ -61,7 +61,7 @@ def test_they_are_those_that_can_be_written(schema, whitespace):
             ends = (start + json.dumps(name)[1:] + ":" for start in starts)
             return any(automaton.run(place, end.encode()) != DEAD for end in ends)
 
-        found = automaton.properties(place)
+        found = automaton.next_properties(place)
         assert set(found.names) == {name for name in named_in(schema) if fits(name)}
         assert found.others == any(fits(name) for name in OTHERS)
 
@@ -69,13 +69,13 @@ def test_they_are_those_that_can_be_written(schema, whitespace):
 def test_within_a_key_those_that_begin_so():
     automaton = compile_grammar("json_schema", json.dumps(CLOSED), CompileOptions(escapes="any")).automaton
     for text, names in ((b'{"n', ("name",)), (b'{"name":"x","n', ("nick",)), (b'{"name":"x","n\\u0069', ("nick",))):
-        assert automaton.properties(automaton.run(automaton.start, text)) == NextProperties(names)
+        assert automaton.next_properties(automaton.run(automaton.start, text)) == NextProperties(names)
 
 
 def test_elsewhere_there_are_none():
     automaton = compile_grammar("json_schema", json.dumps(CLOSED)).automaton
     for text in (b"", b'{"name"', b'{"name":', b'{"name":"x', b'{"name":"x"}'):
-        assert automaton.properties(automaton.run(automaton.start, text)) == NextProperties()
-    assert automaton.properties(DEAD) == NextProperties()
+        assert automaton.next_properties(automaton.run(automaton.start, text)) == NextProperties()
+    assert automaton.next_properties(DEAD) == NextProperties()
     words = compile_grammar("regex", '"a"').automaton
-    assert words.properties(words.start) == NextProperties()
+    assert words.next_properties(words.start) == NextProperties()

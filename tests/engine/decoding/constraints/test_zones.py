@@ -285,7 +285,7 @@ def test_distances_are_what_a_plain_search_says():
         configuration = automaton.run(automaton.start, text)
         found = automaton.shortest_completion(configuration, 1000)
         assert (found.at_least, found.at_most, found.text) == (len(missing), len(missing), missing)
-        assert automaton.remaining(configuration).at_least == len(missing)
+        assert automaton.min_remaining(configuration).at_least == len(missing)
     assert automaton.shortest_completion(automaton.run(automaton.start, b"ab();"), 10).text == b""
 
 

@@ -265,16 +265,16 @@ def test_a_batch_within_a_pipeline():
 def test_the_graph_leads_where_single_steps_lead(notation, source, vocabulary):
     automaton = compile_grammar(notation, source).automaton
     graph, steps = TokenGraph(automaton, vocabulary), TokenSuccessors(automaton, vocabulary)
-    number = graph.enter(automaton.start)
+    number = graph.cursor(automaton.start)
     for _ in range(4):
         found = graph.steps(number)
         assert {graph.place(p) for p in found.places} == set(steps.following(graph.place(number)))
         for token_id, after in zip(found.tokens.tolist(), found.after.tolist(), strict=True):
             place = graph.place(number)
             for byte in vocabulary.tokens[token_id]:
-                place = automaton.follow(place, byte)
+                place = automaton.advance(place, byte)
             assert place == graph.place(after)
         if not found.places:
             return
         number = found.places[-1]
-        assert automaton.enter(graph.configuration(number)) == graph.place(number)
+        assert automaton.cursor(graph.configuration(number)) == graph.place(number)

@@ -16,7 +16,7 @@ def case_of(schema: object) -> tuple[SchemaSolver, ObjectMachine]:
     """The only case of a schema, and its goals."""
     model, _ = parse(SourceText(json.dumps(schema)), Limits())
     goals = SchemaSolver(model.arena, Limits(), Escapes.ANY)
-    (start,) = goals.starts(model.goal, JsonType.OBJECT)
+    (start,) = goals.entry_states(model.goal, JsonType.OBJECT)
     assert isinstance(start, ObjectState)
     return goals, start.case
 

@@ -93,7 +93,7 @@ def test_what_is_lacking_is_a_lower_bound(formula, seed):
     language, random = TextLanguage(build(Arena(), formula), Limits(), Escapes.ANY), Random(seed)
     automaton, state, left = language.automaton, language.start, []
     while state is not None and len(left) < 12 and isinstance(automaton, EncodedAutomaton):
-        left.append((automaton.remaining(state), language.accepts(state)))
+        left.append((automaton.min_remaining(state), language.accepts(state)))
         going_on = [byte for byte, following in enumerate(language.row(state)) if following is not None]
         state = language.step(state, random.choice(going_on)) if going_on else None
     for at, (remaining, _) in enumerate(left):

@@ -51,7 +51,7 @@ def test_a_row_is_what_single_steps_come_to(formula):
             if following not in same:
                 todo.append(following)
             assert same.setdefault(following, other) == other
-            assert rows.remaining(following) == steps.remaining(other)
+            assert rows.min_remaining(following) == steps.min_remaining(other)
 
 
 @settings(max_examples=60)
@@ -61,7 +61,7 @@ def test_what_is_lacking_is_never_more_than_a_string_needs(formula):
     for text in [text for text in TEXTS if language.holds(text)][:200]:
         state, data = language.start, text.encode()
         for at, byte in enumerate(data):
-            lacks = language.automaton.remaining(state)
+            lacks = language.automaton.min_remaining(state)
             assert lacks.at_least is not None
             assert lacks.at_least <= len(data) - at
             state = language.step(state, byte)

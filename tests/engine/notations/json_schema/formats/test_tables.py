@@ -81,20 +81,20 @@ def check_place(table, twin, pairs, mine, theirs):
         if target != DEAD:
             following.add((target, other))
             lengths.append(1 + table.characters(target))
-            lacking.append(costs[letter] + table.remaining(target).at_least)
+            lacking.append(costs[letter] + table.min_remaining(target).at_least)
     assert table.characters(mine) == min(lengths) <= table.reach
-    assert table.remaining(mine) == (min(lacking), True)
+    assert table.min_remaining(mine) == (min(lacking), True)
     return sorted(following)
 
 
 def test_what_is_lacking_depends_on_the_bytes_that_there_are():
     table = table_of(("format", "date"), Escapes.ANY)
-    assert table.remaining(DEAD).at_least is None
-    assert table.remaining(table.start, frozenset(b"0123456789-")) == (10, True)
-    assert table.remaining(table.start, frozenset(b"01-")) == (10, True)
-    assert table.remaining(table.start, frozenset(b"0-")).at_least is None
+    assert table.min_remaining(DEAD).at_least is None
+    assert table.min_remaining(table.start, frozenset(b"0123456789-")) == (10, True)
+    assert table.min_remaining(table.start, frozenset(b"01-")) == (10, True)
+    assert table.min_remaining(table.start, frozenset(b"0-")).at_least is None
     # A dash as an escape takes six bytes.
-    assert table.remaining(table.start, frozenset(b"01\\u2dD")) == (20, True)
+    assert table.min_remaining(table.start, frozenset(b"01\\u2dD")) == (20, True)
 
 
 def test_blocks_are_unpacked_as_they_were():
