@@ -49,7 +49,8 @@ _TITLES = {
 }
 _TITLE_TIPS = {
     CandidateColumn.RANK: "The token's place in the model's own order, before the mask",
-    CandidateColumn.TOKEN: "The token, white space and control bytes made visible; struck through where it is not allowed",
+    CandidateColumn.TOKEN: "The token, white space and control bytes made visible; struck through where it is not "
+    "allowed",
     CandidateColumn.ID: "The token's id in the vocabulary",
     CandidateColumn.PROBABILITY: "The model's probability (outlined bar), and what the mask makes of it (solid bar).\n"
     "Bars are drawn to the largest one of this step; the order is by the larger of the two.",

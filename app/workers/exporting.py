@@ -74,7 +74,7 @@ def list_exports(request: ListExports, compiled: CompiledGrammar, cancel: Cancel
                 name=fit.target.name,
                 title=fit.target.title,
                 about=fit.target.about,
-                group=fit.target.group.value,  # plain text: to unpickle a `TargetGroup`, the window would import all targets
+                group=fit.target.group.value,  # a string: unpickling a `TargetGroup` would import all targets
                 suffix=fit.target.suffix,
                 is_folder=fit.target.is_folder,
                 takes=tuple(sorted(fit.target.takes(compiled))),
