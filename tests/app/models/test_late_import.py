@@ -57,12 +57,12 @@ print(type(pyqtgraph.PlotWidget()).__name__)
 
 def test_two_panes_that_open_at_once_share_one_import():
     code = """
-from app.models import late_import
+from app.widgets import deferred_import
 panes, ready = [DeferredImport(PLOTS), DeferredImport(PLOTS)], []
 for number, pane in enumerate(panes):
     pane.ready.connect(lambda number=number: (ready.append(number), len(ready) == 2 and app.quit()))
     pane.begin()
-print(len(late_import._imports), panes[0]._import is panes[1]._import)
+print(len(deferred_import._imports), panes[0]._import is panes[1]._import)
 app.exec()
 print(sorted(ready), guard.found)
 third = DeferredImport(PLOTS)

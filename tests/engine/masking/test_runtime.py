@@ -75,8 +75,8 @@ def test_a_home_that_cannot_be_written(tmp_path):
     obstacle = tmp_path / "file"
     obstacle.touch()
     code = """
-    from engine.masking import runtime
-    runtime._compile = lambda directory: print(directory)
+    from engine.masking import jit
+    jit._compile = lambda directory: print(directory)
     engine.warm()
     print(mask() == [5])
     """

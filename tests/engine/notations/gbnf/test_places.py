@@ -53,7 +53,7 @@ def test_places_are_exact() -> None:
         ("Repeat", r"( item{2, 3} | [^a-z\]] )*"),
         ("Choice", r"( item{2, 3} | [^a-z\]] )"),
         ("Repeat", "item{2, 3}"),
-        ("Reference", "item"),
+        ("RuleReference", "item"),
         ("Chars", r"[^a-z\]]"),
         ("TokenSet", "<think>"),
         ("TokenSet", "!<[7]>"),
