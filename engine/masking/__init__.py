@@ -1,6 +1,6 @@
-"""Token masks: the automaton over a vocabulary, its compiled kernels, the cache of masks and the reference mask.
+"""Token masks: the automaton over a vocabulary, its compiled kernels, the mask cache and the reference mask.
 
-`Matcher`, which users hold, is in `engine.matching`.
+`Matcher`, the public interface to masks, is in `engine.matching`.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from engine.masking.token_automaton import clear_caches
 
-_HOME_OF = {"clear_caches": "engine.masking.token_automaton"}
+_MODULE_OF = {"clear_caches": "engine.masking.token_automaton"}
 
 __all__ = ["clear_caches"]
 
 
 def __getattr__(name: str) -> object:
-    if name not in _HOME_OF:
+    if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOME_OF[name]), name)
+    value = getattr(importlib.import_module(_MODULE_OF[name]), name)
     globals()[name] = value
     return value

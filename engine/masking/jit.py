@@ -1,10 +1,11 @@
-"""Kernels: compiled once per machine, kept in the user's cache, loaded when somebody warms them.
+"""Loading and caching of the numba kernels, which are compiled once per machine.
 
-Until then, and where numba cannot run, the plain twin serves: the masks are the
-same. Loading takes a fraction of a second, the first compile a few seconds.
+Compiled kernels are kept in the user's cache directory and loaded by `warm`.
+Until then, and if numba cannot run, `reference_mask` computes the same masks.
+Loading takes a fraction of a second, the first compile a few seconds.
 
 A process that forks while another thread compiles would inherit locks that
-nobody releases; so a fork waits until the compile is over.
+nobody releases, so a fork waits until the compile is over.
 """
 
 from __future__ import annotations
@@ -33,8 +34,9 @@ _NUMBA_FILE = ".numba_config.yaml"
 
 _log = logging.getLogger(__name__)
 
-_USUAL = "{}", r'{"pattern": "^[a-z]+$"}', r'{"pattern": "^.+$"}', r'{"pattern": "^\\S+$"}'
-"""Schemas that ask for what most do: how letters are spelled that tell ASCII apart, lines, and blanks."""
+_WARM_UP_SCHEMAS = "{}", r'{"pattern": "^[a-z]+$"}', r'{"pattern": "^.+$"}', r'{"pattern": "^\\S+$"}'
+"""Schemas whose compile builds the tables that most schemas need: alphabets that separate ASCII, line breaks and
+white space."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +44,8 @@ class Kernels:
     """The compiled functions of `kernels` and `loop_kernels`."""
 
     walk: Callable[..., int]
-    circle: Callable[..., int]
-    measure: Callable[..., None]
+    scan_loop: Callable[..., int]
+    measure_loop: Callable[..., None]
 
 
 class _KernelLoader:
@@ -57,48 +59,49 @@ class _KernelLoader:
     def load(self) -> None:
         with self.lock:
             if self.kernels is None:
-                self.kernels = _load()
+                self.kernels = _load_kernels()
                 _prepare_compiles()
 
 
-_runtime = _KernelLoader()
+_loader = _KernelLoader()
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
-        before=_runtime.lock.acquire,
-        after_in_parent=_runtime.lock.release,
-        after_in_child=_runtime.lock.release,
+        before=_loader.lock.acquire,
+        after_in_parent=_loader.lock.release,
+        after_in_child=_loader.lock.release,
     )
 
 
 def ready() -> Kernels | None:
-    """The kernels, if they are loaded."""
-    return _runtime.kernels
+    """Return the kernels, or None if they are not loaded."""
+    return _loader.kernels
 
 
 def warm(wait: bool = True) -> None:
-    """Load the kernels, or compile them where no cache has them; and what all compiles share.
+    """Load the kernels, compiling them if they are not cached, and build the tables that all compiles share.
 
     Args:
-        wait: return when they are ready; otherwise at once, and masks are plain until a thread has them.
+        wait: whether to return only when the kernels are ready. Otherwise a thread loads them, and the reference
+            implementation computes masks until it is done.
     """
     if wait:
-        _runtime.load()
-    elif _runtime.kernels is None and (_runtime.thread is None or not _runtime.thread.is_alive()):
-        _runtime.thread = threading.Thread(target=_runtime.load, name="turnstile-kernels")
-        _runtime.thread.start()
+        _loader.load()
+    elif _loader.kernels is None and (_loader.thread is None or not _loader.thread.is_alive()):
+        _loader.thread = threading.Thread(target=_loader.load, name="turnstile-kernels")
+        _loader.thread.start()
 
 
 def _prepare_compiles() -> None:
-    """What the first compile and the first matcher of a process would spend on what nearly all of them need."""
+    """Build the tables that nearly every grammar needs, so that the first compile of the process is not slower."""
     importlib.import_module("engine.matching.matcher")
     compile_grammar = importlib.import_module("engine.compile.compiler").compile_grammar
-    for schema in _USUAL:
+    for schema in _WARM_UP_SCHEMAS:
         compile_grammar("json_schema", schema).fullmatch('"a"')
     common(Whitespace.FLEXIBLE, Escapes.SHORTEST)
 
 
-def _load() -> Kernels:
+def _load_kernels() -> Kernels:
     directory = _cache_directory()
     if directory is not None:
         try:
@@ -109,11 +112,11 @@ def _load() -> Kernels:
 
 
 def _cache_directory() -> Path | None:
-    """Where compiled kernels are kept; None where nothing can be written."""
+    """Return the directory of compiled kernels; None if it is not writable."""
     import platformdirs
 
-    asked = os.environ.get("NUMBA_CACHE_DIR")
-    directory = Path(asked or Path(platformdirs.user_cache_dir("turnstile", appauthor=False)) / "kernels")
+    configured = os.environ.get("NUMBA_CACHE_DIR")
+    directory = Path(configured or Path(platformdirs.user_cache_dir("turnstile", appauthor=False)) / "kernels")
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=directory) as probe:
@@ -125,7 +128,7 @@ def _cache_directory() -> Path | None:
 
 
 class _SettingsLoader(SourceFileLoader):
-    """Loads numba's settings without the file `.numba_config.yaml` of the working directory, which numba would obey."""
+    """A loader of numba's settings that ignores `.numba_config.yaml` in the working directory."""
 
     def get_code(self, fullname: str) -> CodeType | None:
         code = super().get_code(fullname)
@@ -135,7 +138,7 @@ class _SettingsLoader(SourceFileLoader):
 
 
 class _SettingsFinder(MetaPathFinder):
-    """Has numba's settings loaded by `_SettingsLoader`."""
+    """An import finder that loads numba's settings with `_SettingsLoader`."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, _target: ModuleType | None = None
@@ -174,7 +177,7 @@ def _compile(directory: Path | None) -> Kernels:
         return types.voidptr(address), cast
 
     def array_at(address: Any, shape: Any, dtype: Any) -> Any:
-        del address, shape, dtype  # their types
+        del address, shape, dtype  # types at compile time, not values
         return lambda address, shape, dtype: carray(at(address), shape, dtype)
 
     at: Any = intrinsic(pointer)
@@ -185,20 +188,20 @@ def _compile(directory: Path | None) -> Kernels:
     tuple_of: Any = types.Tuple
     trie = tuple_of((bytes_, ints, ints, ints, ints))
     walk = number(array(types.int64))
-    circle = number(trie, array(types.int8, 2), number, scratch, scratch, words)
+    scan_loop = number(trie, array(types.int8, 2), number, scratch, scratch, words)
     shorts = array(types.int16)
-    measure = types.void(trie, array(types.int8, 2), scratch, scratch, shorts, shorts)
+    measure_loop = types.void(trie, array(types.int8, 2), scratch, scratch, shorts, shorts)
 
-    for helper in (kernels.find, kernels.leave, kernels.along, kernels.digest):
+    for helper in (kernels.find_action, kernels.end_lexeme, kernels.walk_arrays, kernels.digest):
         register_jitable(helper)  # so that a kernel may call it
     cache, settings = directory is not None, vars(numba.config)
-    before = settings["CACHE_DIR"]
-    settings["CACHE_DIR"] = str(directory or "")  # numba reads it when a function is decorated, and only then
+    previous = settings["CACHE_DIR"]
+    settings["CACHE_DIR"] = str(directory or "")  # numba reads it only when a function is decorated
     try:
         return Kernels(
             walk=numba.njit(walk, cache=cache, nogil=True)(kernels.walk),
-            circle=numba.njit(circle, cache=cache, nogil=True)(loop_kernels.circle),
-            measure=numba.njit(measure, cache=cache, nogil=True)(loop_kernels.measure),
+            scan_loop=numba.njit(scan_loop, cache=cache, nogil=True)(loop_kernels.scan_loop),
+            measure_loop=numba.njit(measure_loop, cache=cache, nogil=True)(loop_kernels.measure_loop),
         )
     finally:
-        settings["CACHE_DIR"] = before
+        settings["CACHE_DIR"] = previous

@@ -1,17 +1,17 @@
-"""The inner loops of masks, over integer tables alone, so that numba can compile them.
+"""The inner loops of mask computation, over integer tables only, so that numba can compile them.
 
-`runtime` compiles these functions; called as they stand they are ordinary and slow
-Python. A walk answers with what the automaton's tables lack; its caller works that
-out and calls again, and the walk goes on where it stopped.
+`jit` compiles these functions; uncompiled they run as ordinary, slow Python. A walk
+returns when an entry is missing from the automaton's tables; the caller computes the
+entry and calls again, and the walk resumes where it stopped.
 
-What a walk reads is handed over as addresses, in one array: numba unpacks every
-array that it is given, and for twenty of them that took longer than most walks.
+The arguments of a walk are addresses in one array: numba unpacks every array that it
+is passed, and for twenty arrays that took longer than most walks.
 
 The trie is that of `engine.vocabulary.trie`, with N nodes: byte uint8[N], depth,
 skip int32[N], token_start int32[N + 1], token_ids int32[T].
 
-Every index is made unsigned first: numba asks of a signed one whether it counts
-from the end, and that took a third of the time.
+Every index is converted to unsigned first: for a signed one numba checks whether it
+counts from the end, which took a third of the time.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ TrieArrays: TypeAlias = tuple[Bytes, Ints, Ints, Ints, Ints]
 
 DONE = -1
 NO_ENTRY, NO_ACTION, NO_FRAME = 1, 2, 3
-"""What a walk lacks: an entry of a reading state, an action of a frame, or the frame behind an ending."""
+"""What is missing from the tables: an entry of a lexer state's row, a stack action of a frame, or a return action."""
 
 (
     BYTE,
@@ -50,12 +50,12 @@ NO_ENTRY, NO_ACTION, NO_FRAME = 1, 2, 3
     STATES,
     CLASSES,
     CLASS_OF_BYTE,
-    NEAR_ROWS,
+    DENSE_ROWS,
     FRAMES,
     KEYS,
     VALUES,
     SLOTS,
-    APART,
+    EXCLUDED,
     PATH,
     HEIGHT,
     STACK,
@@ -63,33 +63,34 @@ NO_ENTRY, NO_ACTION, NO_FRAME = 1, 2, 3
     MASK,
     WORDS,
     START,
-    INSIDE,
+    INNER,
     BASE,
-    GIVEN,
-    FRESH,
+    INITIAL,
+    CLEAR,
 ) = range(32)
-"""What `walk` is given, by place: the addresses of arrays and, behind them, how large they are.
+"""Indices into the record that `walk` is passed: addresses of arrays, and their sizes.
 
 - The trie: `BYTE` to `TOKEN_IDS`, `TRIE_NODES` and `TRIE_TOKENS`.
-- Where to begin there: int32[257] `GROUP_START` and int32[`EXITS`] `ROOTS`, trie nodes grouped by the byte into them,
-  and where the groups begin; uint8[256] `APART`, bytes whose root at depth 1 is left out.
-- uint32[`WORDS`] `SEED`, tokens that are allowed beforehand; 0 for none.
-- The automaton: int32[`STATES`, `CLASSES`] `ROWS`, the rows of the reading states, where -1 is missing, 0 is dead and
-  `-2 - symbol` ends the reading; uint8[256] `CLASS_OF_BYTE`; near, keys and values of an `ActionTable` of `FRAMES`
-  frames and `SLOTS` slots.
-- Scratch, which is kept between calls: int32[2, `HEIGHT`] `PATH`, reading state and stack node at each depth of the
-  path to the trie node; int32[2, `NODES`] `STACK`, the frame of each stack node and the node below it, given ones
-  first, which are at most `GIVEN`.
-- uint32[`WORDS`] `MASK`, to which bits are only added, but that it is cleared first where it is `FRESH`.
-- `START`, the reading state above the roots at depth `BASE` + 1, and `INSIDE`, the one above deeper roots (after bytes
+- Its nodes to start at: int32[`EXITS`] `ROOTS`, grouped by the byte of the node, and int32[257] `GROUP_START`, where
+  each group begins; uint8[256] `EXCLUDED`, the bytes whose root at depth 1 is skipped.
+- uint32[`WORDS`] `SEED`, tokens that are allowed without a walk; address 0 for none.
+- The automaton: int32[`STATES`, `CLASSES`] `ROWS`, the rows of the lexer states, where -1 is missing, 0 is dead and
+  `-2 - symbol` ends the lexeme; uint8[256] `CLASS_OF_BYTE`; dense rows, keys and values of an `ActionTable` of
+  `FRAMES` frames and `SLOTS` slots.
+- Scratch, kept between calls: int32[2, `HEIGHT`] `PATH`, the lexer state and stack node at each depth of the path to
+  the trie node; int32[2, `NODES`] `STACK`, the frame of each stack node and the node below it. The initial stack comes
+  first and has at most `INITIAL` nodes.
+- uint32[`WORDS`] `MASK`: bits are only added; it is cleared first if `CLEAR` is set.
+- `START`, the lexer state above the roots at depth `BASE` + 1, and `INNER`, the one above deeper roots (after bytes
   of a loop). Their rows are complete.
 """
 PROGRESS: Final = 32
-"""Behind these: whether to go on, and at which group, place in it and trie node; the lowest given stack node that was
-looked at, -1 for none; what is missing, of what, and where; and at last the digest of the mask. At first 0, 0, 0, 0,
--1."""
+"""Where the progress of a walk begins in the record. It has 8 numbers: whether to resume; the group, position in the
+group and trie node at which to resume; the lowest initial stack node that was read, -1 for none; what is missing, of
+which state or frame, and for which byte class or symbol. At first they are 0, 0, 0, 0, -1. The digest of the mask
+follows."""
 DIGEST: Final = PROGRESS + 8
-ARGUMENTS: Final = DIGEST + 1
+RECORD_SIZE: Final = DIGEST + 1
 
 _FRAMES = (1 << 30) - 1
 _DIGESTS = (1 << 63) - 1
@@ -97,20 +98,24 @@ _ONE, _FIVE, _31, _256 = np.uint64(1), np.uint64(5), np.uint64(31), np.uint64(25
 
 
 def address_of(array: npt.NDArray[Any], dtype: type[Any]) -> int:
-    """Where an array is, which must be what a walk takes it for."""
+    """Return the address of an array.
+
+    Raises:
+        TypeError: the array has another dtype, or is not contiguous.
+    """
     if array.dtype != dtype or not array.flags.c_contiguous:
         raise TypeError(f"a walk reads {dtype.__name__} in one piece, not {array.dtype}{list(array.shape)}")
     return array.ctypes.data
 
 
 def array_at(address: int, shape: int | tuple[int, int], dtype: type[Any]) -> npt.NDArray[Any]:
-    """An array that is there. Somebody else keeps it alive."""
+    """Return the array at an address, which the caller keeps alive."""
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
     return np.ndarray(shape, dtype, memoryview((ctypes.c_char * size).from_address(int(address))))
 
 
-def find(keys: Longs, values: Longs, frame: int, symbol: int) -> int:
-    """An action of an `ActionTable` that is not near."""
+def find_action(keys: Longs, values: Longs, frame: int, symbol: int) -> int:
+    """Look up an action of an `ActionTable` in its hash table; `MISS` if it is not there."""
     key = frame << 32 | symbol
     mixed = frame * FRAME_FACTOR + (symbol & 0xFFFFFF) * SYMBOL_FACTOR + (symbol >> 31)
     slots = len(keys) - 1
@@ -122,43 +127,43 @@ def find(keys: Longs, values: Longs, frame: int, symbol: int) -> int:
     return MISS
 
 
-def leave(  # noqa: PLR0913, PLR0917 - numba takes arrays, not objects
+def end_lexeme(  # noqa: PLR0913, PLR0917 - numba takes arrays, not objects
     following: int,
     state: int,
     byte_class: int,
     stack: int,
-    given: int,
+    n_initial: int,
     free: int,
     rows: npt.NDArray[np.int32],
     actions: ActionArrays,
     nodes: tuple[Ints, Ints],
     progress: Longs,
 ) -> tuple[int, int, int]:
-    """What becomes of a stack where a byte ends the reading of its top frame.
+    """Update a stack when a byte ends the lexeme of its top frame.
 
     Args:
-        following: the entry of the byte, which is missing or ends the reading.
-        state: the reading state that has this entry.
+        following: the entry of the byte, which is missing or ends the lexeme.
+        state: the lexer state whose row has this entry.
         byte_class: the class of the byte.
-        stack: the top node.
-        given: how many nodes are given.
-        free: the number of the first node that may be written.
-        rows: as in `walk`.
-        actions: as in `walk`.
+        stack: the top stack node.
+        n_initial: the number of nodes of the initial stack.
+        free: the first stack node that may be written.
+        rows: int32[states, classes], see `ROWS`.
+        actions: the dense rows, keys and values of the `ActionTable`.
         nodes: the frame of each stack node, and the node below it.
-        progress: as in `walk`; receives what is missing.
+        progress: int64[8], see `PROGRESS`; receives what is missing.
 
     Returns:
-        The reading state, 0 where nothing completes the text, or -1 where something is missing; the top node; and the
-        lowest given node that was looked at, -1 for none.
+        The next lexer state, 0 if nothing completes the text, -1 if an entry is missing; the top node; and the lowest
+        initial node that was read, -1 for none.
     """
-    near, keys, values = actions
+    dense, keys, values = actions
     frames, belows = nodes
     lowest = -1
     while following < MISS:
         frame, symbol = int(frames[stack]), -2 - following
-        lowest = max(lowest, stack if stack < given else -1)
-        action = int(near[frame, symbol]) if symbol < NEAR else find(keys, values, frame, symbol)
+        lowest = max(lowest, stack if stack < n_initial else -1)
+        action = int(dense[frame, symbol]) if symbol < NEAR else find_action(keys, values, frame, symbol)
         if action in (MISS, ASK):
             progress[5], progress[6], progress[7] = NO_ACTION, frame, symbol
             return MISS, stack, lowest
@@ -167,8 +172,8 @@ def leave(  # noqa: PLR0913, PLR0917 - numba takes arrays, not objects
         kind, top = action & 3, action >> 3 & _FRAMES
         below = int(belows[stack])
         if kind == POP:
-            owner, lowest = int(frames[below]), max(lowest, below if below < given else -1)
-            following = find(keys, values, owner, ENDING | top)
+            owner, lowest = int(frames[below]), max(lowest, below if below < n_initial else -1)
+            following = find_action(keys, values, owner, ENDING | top)
             if following < 0:
                 progress[5], progress[6], progress[7] = NO_FRAME, owner, top
                 return MISS, stack, lowest
@@ -182,107 +187,107 @@ def leave(  # noqa: PLR0913, PLR0917 - numba takes arrays, not objects
         frames[free], belows[free] = top, below
         stack = free
         free += 1
-        state = int(near[top, NEAR])
+        state = int(dense[top, NEAR])
         following = int(rows[state, byte_class]) if action & AGAIN else state
     if following == MISS:
         progress[5], progress[6], progress[7] = NO_ENTRY, state, byte_class
     return following, stack, lowest
 
 
-def walk(given: Longs) -> int:
-    """Add every token below the given roots that the automaton can read.
+def walk(record: Longs) -> int:
+    """Add every token below the roots that the automaton can read.
 
-    A walk stands at a node of a stack (0 is the uppermost of those given, 1 the one below it, and so on; further
-    ones are made on the way) and in a reading state.
+    The state of a walk is a lexer state and a stack node. Node 0 is the top of the initial stack, node 1 the one below
+    it, and so on; the walk adds further nodes.
 
     Args:
-        given: int64[ARGUMENTS], as said above.
+        record: int64[RECORD_SIZE], addresses, sizes and progress; see the indices above.
 
     Returns:
         DONE, or what is missing.
     """
-    nodes = given[TRIE_NODES]
+    nodes = record[TRIE_NODES]
     trie = (
-        array_at(given[BYTE], nodes, np.uint8),
-        array_at(given[DEPTH], nodes, np.int32),
-        array_at(given[SKIP], nodes, np.int32),
-        array_at(given[TOKEN_START], nodes + 1, np.int32),
-        array_at(given[TOKEN_IDS], given[TRIE_TOKENS], np.int32),
+        array_at(record[BYTE], nodes, np.uint8),
+        array_at(record[DEPTH], nodes, np.int32),
+        array_at(record[SKIP], nodes, np.int32),
+        array_at(record[TOKEN_START], nodes + 1, np.int32),
+        array_at(record[TOKEN_IDS], record[TRIE_TOKENS], np.int32),
     )
-    exits = array_at(given[GROUP_START], 257, np.int32), array_at(given[ROOTS], given[EXITS], np.int32)
-    rows = array_at(given[ROWS], (given[STATES], given[CLASSES]), np.int32)
+    exits = array_at(record[GROUP_START], 257, np.int32), array_at(record[ROOTS], record[EXITS], np.int32)
+    rows = array_at(record[ROWS], (record[STATES], record[CLASSES]), np.int32)
     actions = (
-        array_at(given[NEAR_ROWS], (given[FRAMES], NEAR + 1), np.int64),
-        array_at(given[KEYS], given[SLOTS], np.int64),
-        array_at(given[VALUES], given[SLOTS], np.int64),
+        array_at(record[DENSE_ROWS], (record[FRAMES], NEAR + 1), np.int64),
+        array_at(record[KEYS], record[SLOTS], np.int64),
+        array_at(record[VALUES], record[SLOTS], np.int64),
     )
-    path = array_at(given[PATH], (2, given[HEIGHT]), np.int32)
-    stack = array_at(given[STACK], (2, given[NODES]), np.int32)
-    words = array_at(given[MASK], given[WORDS], np.uint32)
-    if given[PROGRESS] == 0:
-        if given[FRESH]:
+    path = array_at(record[PATH], (2, record[HEIGHT]), np.int32)
+    stack = array_at(record[STACK], (2, record[NODES]), np.int32)
+    words = array_at(record[MASK], record[WORDS], np.uint32)
+    if record[PROGRESS] == 0:
+        if record[CLEAR]:
             words[:] = 0
-        if given[SEED]:
-            seed = array_at(given[SEED], given[WORDS], np.uint32)
-            for place in range(len(words)):
-                words[place] |= seed[place]
-    lacking = along(
+        if record[SEED]:
+            seed = array_at(record[SEED], record[WORDS], np.uint32)
+            for position in range(len(words)):
+                words[position] |= seed[position]
+    missing = walk_arrays(
         trie,
         exits,
-        (rows, array_at(given[CLASS_OF_BYTE], 256, np.uint8)),
+        (rows, array_at(record[CLASS_OF_BYTE], 256, np.uint8)),
         actions,
-        (given[START], given[INSIDE], given[BASE], given[GIVEN]),
-        array_at(given[APART], 256, np.uint8),
+        (record[START], record[INNER], record[BASE], record[INITIAL]),
+        array_at(record[EXCLUDED], 256, np.uint8),
         (path[0], path[1], stack[0], stack[1]),
-        given[PROGRESS:],
+        record[PROGRESS:],
         words,
     )
-    if lacking == DONE:
-        given[DIGEST] = digest(words)
-    return lacking
+    if missing == DONE:
+        record[DIGEST] = digest(words)
+    return missing
 
 
-def along(  # noqa: PLR0913, PLR0915, PLR0917 - a call for each node would cost more than the node
+def walk_arrays(  # noqa: PLR0913, PLR0915, PLR0917 - a call for each node would cost more than the node
     trie: TrieArrays,
     exits: tuple[Ints, Ints],
     table: tuple[Ints, Bytes],
     actions: ActionArrays,
     start: tuple[int, int, int, int],
-    apart: Bytes,
+    excluded: Bytes,
     scratch: tuple[Ints, Ints, Ints, Ints],
     progress: Longs,
     words: npt.NDArray[np.uint32],
 ) -> int:
-    """The walk itself, over the arrays."""
+    """Walk over the arrays of a record: the loop of `walk`, with its arguments and return value."""
     byte, depth, skip, token_start, token_ids = trie
     group_start, roots = exits
     rows, class_of_byte = table
     states, nodes, frames, belows = scratch
-    configuration, inside, base = np.uint64(start[0]), np.uint64(start[1]), np.uint64(start[2])
-    given = start[3]
-    going_on, group, place, node = (
+    configuration, inner, base = np.uint64(start[0]), np.uint64(start[1]), np.uint64(start[2])
+    n_initial = start[3]
+    resuming, group, position, node = (
         progress[0] > 0,
         np.uint64(progress[1]),
         np.uint64(progress[2]),
         np.uint64(progress[3]),
     )
-    looked = progress[4]
+    lowest_read = progress[4]
     while group < _256:
         stop = np.uint64(group_start[group + _ONE])
-        if not going_on:
-            place = np.uint64(group_start[group])
+        if not resuming:
+            position = np.uint64(group_start[group])
             byte_class = np.uint64(class_of_byte[group])
-            if rows[configuration, byte_class] == 0 and rows[inside, byte_class] == 0:
-                place = stop
-        while place < stop:
-            root = np.uint64(roots[place])
+            if rows[configuration, byte_class] == 0 and rows[inner, byte_class] == 0:
+                position = stop
+        while position < stop:
+            root = np.uint64(roots[position])
             end = np.uint64(skip[root])
-            if not going_on:
+            if not resuming:
                 above = np.uint64(depth[root]) - _ONE
-                states[above] = configuration if above == base else inside
+                states[above] = configuration if above == base else inner
                 nodes[above] = 0
-                node = end if above == 0 and apart[group] else root
-            going_on = False
+                node = end if above == 0 and excluded[group] else root
+            resuming = False
             while node < end:
                 level = np.uint64(depth[node])
                 state = np.uint64(states[level - _ONE])
@@ -290,22 +295,22 @@ def along(  # noqa: PLR0913, PLR0915, PLR0917 - a call for each node would cost 
                 byte_class = np.uint64(class_of_byte[np.uint64(byte[node])])
                 following = rows[state, byte_class]
                 if following < 0:
-                    following, stack, lowest = leave(
+                    following, stack, lowest = end_lexeme(
                         int(following),
                         int(state),
                         int(byte_class),
                         int(stack),
-                        given,
-                        given + 4 * int(level),
+                        n_initial,
+                        n_initial + 4 * int(level),
                         rows,
                         actions,
                         (frames, belows),
                         progress,
                     )
-                    looked = max(looked, lowest)
+                    lowest_read = max(lowest_read, lowest)
                     if following < 0:
-                        progress[0], progress[1], progress[2], progress[3] = 1, group, place, node
-                        progress[4] = looked
+                        progress[0], progress[1], progress[2], progress[3] = 1, group, position, node
+                        progress[4] = lowest_read
                         return int(progress[5])
                 if following > 0:
                     states[level] = following
@@ -318,20 +323,16 @@ def along(  # noqa: PLR0913, PLR0915, PLR0917 - a call for each node would cost 
                     node += _ONE
                 else:
                     node = np.uint64(skip[node])
-            place += _ONE
+            position += _ONE
         group += _ONE
-    progress[4] = looked
+    progress[4] = lowest_read
     return DONE
 
 
 def digest(words: npt.NDArray[np.uint32]) -> int:
-    """A number that masks hardly share unless they are equal.
-
-    Args:
-        words: uint32[ceil(V / 32)], a mask.
-    """
+    """Return a hash of a mask, uint32[ceil(V / 32)]."""
     total = 0
-    for place in range(len(words)):
-        weight = (place + 1) * FRAME_FACTOR
-        total += int(words[place]) * (weight ^ weight >> 7 ^ weight << 29 | 1)
+    for position in range(len(words)):
+        weight = (position + 1) * FRAME_FACTOR
+        total += int(words[position]) * (weight ^ weight >> 7 ^ weight << 29 | 1)
     return total & _DIGESTS

@@ -1,6 +1,6 @@
-"""The inner loops that find out what a loop over characters allows, as `kernels` does for walks of a grammar.
+"""Kernels that compute which tokens stay in a loop over characters, and where the others leave it.
 
-They run once for each loop and vocabulary. The trie is given as its arrays: byte uint8[N], depth, skip int32[N],
+They run once for each loop and vocabulary. The trie is passed as its arrays: byte uint8[N], depth, skip int32[N],
 token_start int32[N + 1], token_ids int32[T].
 """
 
@@ -14,21 +14,21 @@ from engine.masking.kernels import Ints, TrieArrays
 _ONE, _FIVE, _31 = np.uint64(1), np.uint64(5), np.uint64(31)
 
 
-def circle(
-    trie: TrieArrays, loop: npt.NDArray[np.int8], root: int, stack: Ints, leaving: Ints, words: npt.NDArray[np.uint32]
+def scan_loop(
+    trie: TrieArrays, loop: npt.NDArray[np.int8], root: int, stack: Ints, exits: Ints, words: npt.NDArray[np.uint32]
 ) -> int:
-    """Add every token that stays within a loop, and list the nodes at which others leave it.
+    """Add every token that stays in a loop, and list the nodes at which the others leave it.
 
     Args:
         trie: the trie.
-        loop: int8[states, 256]: state 0 is the loop's home, others are within a character, -1 is outside.
-        root: the loop is entered below this node, which is allowed; -1 is the whole trie.
+        loop: int8[states, 256]: state 0 is the loop's home, others are inside a character, -1 is outside.
+        root: the node by which the loop is entered; -1 for the root of the trie.
         stack: int32[height + 1], scratch.
-        leaving: int32[N], receives the nodes that leave the loop from its home, in the order of the trie.
-        words: uint32[ceil(V / 32)], the mask, to which bits are only added.
+        exits: int32[N], receives the nodes that leave the loop from its home, in the order of the trie.
+        words: uint32[ceil(V / 32)], the mask; bits are only added.
 
     Returns:
-        How many nodes leave it.
+        The number of nodes that leave the loop.
     """
     byte, depth, skip, token_start, token_ids = trie
     count = 0
@@ -52,13 +52,13 @@ def circle(
             node += _ONE
         else:
             if state == 0:
-                leaving[count] = node
+                exits[count] = node
                 count += 1
             node = np.uint64(skip[node])
     return count
 
 
-def measure(
+def measure_loop(
     trie: TrieArrays,
     loop: npt.NDArray[np.int8],
     stack: Ints,
@@ -66,15 +66,16 @@ def measure(
     of_token: npt.NDArray[np.int16],
     of_node: npt.NDArray[np.int16],
 ) -> None:
-    """Count the characters of every token that stays within a loop.
+    """Count the characters of every token that stays in a loop.
 
     Args:
         trie: the trie.
-        loop: as in `circle`; between two characters a text is at home.
+        loop: as in `scan_loop`; the loop is in its home state between two characters.
         stack: int32[height + 1], scratch.
         counts: int32[height + 1], scratch.
-        of_token: int16[V], receives the characters of tokens that stay, one that is not complete included.
-        of_node: int16[N], receives the characters before each node that leaves from home.
+        of_token: int16[V], receives the number of characters of each token that stays; an incomplete character at its
+            end counts.
+        of_node: int16[N], receives the number of characters before each node that leaves the loop.
     """
     byte, depth, skip, token_start, token_ids = trie
     node, end = np.uint64(0), np.uint64(len(byte))

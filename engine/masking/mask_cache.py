@@ -1,11 +1,11 @@
-"""Masks of all grammars, shared where they are equal, and bounded.
+"""A bounded cache of masks for all grammars, in which equal masks are stored once.
 
-A mask of 131,072 tokens is 16 KB, and many configurations have the same one.
-When the bound is reached, all masks are forgotten at once, as lazy automata do
-with their states: what is in use is soon back.
+A mask of 131,072 tokens takes 16 KB, and many configurations have the same one.
+When the cache is full, all masks are dropped at once, as lazy automata do with
+their states: the masks in use are soon recomputed.
 
-Rejected: forgetting the least recently used. It would book every use, and a
-use is a copy of half a microsecond.
+Rejected: dropping the least recently used masks. Every use would need a record,
+and a use is a copy that takes half a microsecond.
 """
 
 from __future__ import annotations
@@ -20,26 +20,30 @@ if TYPE_CHECKING:
     from engine.masking.token_automaton import TokenAutomaton
 
 Mask = memoryview
-"""int32[words], read only. Copying a memory view takes less than copying an array."""
+"""int32[words], read only. A memory view is copied faster than an array."""
 
 BUDGET_BYTES = 256 * 1024 * 1024
 
 
 class MaskCache:
-    """Equal masks once, and a bound on all of them."""
+    """A cache that stores equal masks once and is cleared when it outgrows its budget.
+
+    Attributes:
+        users: the token automata whose states hold masks of this cache.
+    """
 
     def __init__(self, budget: int = BUDGET_BYTES) -> None:
         self._budget = budget
         self._masks: dict[int, tuple[bytes, Mask]] = {}
-        self._held = 0
+        self._used_bytes = 0
         self.users: WeakSet[TokenAutomaton] = WeakSet()
 
     def share(self, words: npt.NDArray[np.uint32], key: int | None = None) -> Mask:
-        """The mask with this content, which is copied where there is none yet.
+        """Return the cached mask with this content, adding a copy if there is none.
 
         Args:
             words: uint32[words], the content.
-            key: a number that masks hardly share unless they are equal, where somebody knows one.
+            key: a hash of the content; computed if it is None.
         """
         content = words.tobytes()
         if key is None:
@@ -47,17 +51,17 @@ class MaskCache:
         known = self._masks.get(key)
         if known is not None and known[0] == content:
             return known[1]
-        if self._held + len(content) > self._budget:
+        if self._used_bytes + len(content) > self._budget:
             self.clear()
         mask = memoryview(content).cast("i")
         self._masks.setdefault(key, (content, mask))
-        self._held += len(content)
+        self._used_bytes += len(content)
         return mask
 
     def clear(self) -> None:
-        """Forget all masks, those of the states too."""
+        """Drop all masks, including those that token states hold."""
         self._masks.clear()
-        self._held = 0
+        self._used_bytes = 0
         for user in list(self.users):
             user.forget_masks()
 

@@ -1,6 +1,6 @@
-"""The plain twin of the kernels: the same walk, in Python, without loops told apart.
+"""The reference implementation of masks: the walk of the kernels in plain Python, without a special case for loops.
 
-It serves until the kernels are loaded, and tests hold the kernels against it.
+It computes masks until the kernels are loaded, and tests compare the kernels with it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from engine.vocabulary import Trie
 
 
 def compute_reference_mask(trie: Trie, automaton: ByteAutomaton, configuration: int) -> npt.NDArray[np.uint32]:
-    """uint32[words]: the tokens that the automaton can read from a configuration."""
+    """Return the mask of a configuration, uint32[words]: the tokens whose bytes the automaton can read."""
     words = np.zeros(trie.words, np.uint32)
     _add(trie, automaton, automaton.cursor(configuration), (0, len(trie.byte), 1), words)
     return words
@@ -24,26 +24,34 @@ def compute_reference_mask(trie: Trie, automaton: ByteAutomaton, configuration: 
 def add_below(
     trie: Trie, automaton: ByteAutomaton, configuration: int, node: int, words: npt.NDArray[np.uint32]
 ) -> None:
-    """Add the tokens of one node of the trie and of those below it."""
-    place: Any = automaton.cursor(configuration)
+    """Add the allowed tokens of a node of the trie and of the nodes below it.
+
+    Args:
+        trie: the vocabulary.
+        automaton: the grammar.
+        configuration: the configuration before the first byte of a token.
+        node: the node of the trie.
+        words: uint32[words], the mask; bits are only added.
+    """
+    cursor: Any = automaton.cursor(configuration)
     for byte in trie.prefix(node)[:-1]:
-        place = automaton.advance(place, byte)
-    _add(trie, automaton, place, (node, int(trie.skip[node]), int(trie.depth[node])), words)
+        cursor = automaton.advance(cursor, byte)
+    _add(trie, automaton, cursor, (node, int(trie.skip[node]), int(trie.depth[node])), words)
 
 
 def _add(
-    trie: Trie, automaton: ByteAutomaton, place: Any, part: tuple[int, int, int], words: npt.NDArray[np.uint32]
+    trie: Trie, automaton: ByteAutomaton, cursor: Any, part: tuple[int, int, int], words: npt.NDArray[np.uint32]
 ) -> None:
-    """Walk a part of the trie, from a place: its first node, its end, and the depth of its nodes at least."""
-    # Memory views answer with plain ints, and several times faster than arrays.
+    """Walk a part of the trie from a cursor; `part` is its first node, its end, and the depth of its first node."""
+    # Indexing a memory view gives a plain int, and is several times faster than indexing an array.
     byte, depth, skip = trie.byte.data, trie.depth.data, trie.skip.data
     token_start, token_ids = trie.token_start.data, trie.token_ids.data
-    follow, mask = automaton.advance, words.data
+    advance, mask = automaton.advance, words.data
     node, end, least = part
-    path = [place] * (trie.height + 2 - least)
+    path = [cursor] * (trie.height + 2 - least)
     while node < end:
         level = depth[node] - least
-        following = follow(path[level], byte[node])
+        following = advance(path[level], byte[node])
         if following is None:
             node = skip[node]
             continue

@@ -1,8 +1,8 @@
-"""A grammar over a vocabulary: the automaton whose letters are tokens, built as it is used.
+"""The automaton of a grammar over the tokens of a vocabulary, built lazily.
 
-A state knows its mask and where each token taken so far leads, so that what was
-done once is a copy and a lookup. All matchers of a grammar and a vocabulary
-share these states.
+A state stores its mask and the next state for each token accepted so far, so a
+repeated step is one copy and one look-up. All matchers of a grammar and a
+vocabulary share these states.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ from engine.masking.walk import NOTHING, WORK, TrieWalk
 from engine.source import limited_work
 from engine.vocabulary import Vocabulary
 
-_MOST_STEPS = 1_000_000  # remembered steps of one grammar and vocabulary, about 100 bytes each
+_MAX_STEPS = 1_000_000  # cached steps of one grammar and vocabulary, about 100 bytes each
 
 
 class TokenState:
-    """Where a match stands, in tokens.
+    """A state of the token automaton.
 
     Attributes:
-        configuration: the automaton's.
+        configuration: the configuration of the byte automaton.
         accepting: whether the text may end here.
-        finished: whether an end was taken; nothing follows.
-        mask: what may come next; None until somebody asks.
-        following: the states after the tokens taken from here so far.
+        finished: whether an EOS was accepted; no token follows.
+        mask: the allowed tokens; None until it is computed.
+        following: the next state for each token accepted here so far.
     """
 
     __slots__ = ("accepting", "configuration", "finished", "following", "mask")
@@ -56,107 +56,109 @@ class TokenState:
 
 
 class TokenAutomaton:
-    """The states of one grammar over one vocabulary.
+    """The token states and masks of one grammar over one vocabulary.
 
-    It is kept as long as both live, so it refers to the automaton weakly and to the vocabulary not at all; a
-    matcher holds both.
+    It lives as long as both, so it refers to the byte automaton weakly and to the vocabulary not at all; a matcher
+    holds both.
     """
 
     def __init__(self, automaton: ByteAutomaton, vocabulary: Vocabulary) -> None:
-        self._states: dict[int, TokenState] = {}  # first of all, since `__del__` asks for them whatever fails
+        self._states: dict[int, TokenState] = {}  # set first: `__del__` needs it even if the constructor fails
         self._automaton = ref(automaton)
         self._trie = vocabulary.trie
         self._tokens = vocabulary.tokens
         self._eos_ids = vocabulary.eos_ids
-        self._regions: TokenSlices = token_slices_of(vocabulary.trie)
+        self._slices: TokenSlices = token_slices_of(vocabulary.trie)
         self._loops = LoopFinder()
-        # An array of its own, read only as the kernels were compiled for.
+        # A copy, read-only because the kernels are compiled for a read-only array.
         self._class_of_byte = np.array(automaton.class_of_byte, np.uint8)
         self._class_of_byte.setflags(write=False)
         self._height = self._trie.height + 1
         self._walk = TrieWalk(self._trie, self._class_of_byte)
-        self._found: dict[tuple[int, int, int | None], TokenSlice] = {}
-        self._known_loops: dict[int, tuple[LoopTable, npt.NDArray[np.bool_]]] = {}
+        self._slice_of_loop: dict[tuple[int, int, int | None], TokenSlice] = {}
+        self._loop_tables: dict[int, tuple[LoopTable, npt.NDArray[np.bool_]]] = {}
         self._generation = automaton.generation
-        self._by_look: dict[tuple[int, ...], Mask] = {}
-        self._depths: dict[int, list[int]] = {}  # of a reading state, how many frames its masks are known by
-        self._ends: dict[int, TokenState] = {}
+        self._mask_by_stack: dict[tuple[int, ...], Mask] = {}
+        self._depths_by_state: dict[int, list[int]] = {}  # by lexer state: the lengths of keys in `_mask_by_stack`
+        self._finished_states: dict[int, TokenState] = {}
         self._steps = 0
         self._token_sets = TokenSets(vocabulary, automaton.token_elements) if automaton.token_elements else None
         store.users.add(self)
 
     def __del__(self) -> None:
-        """Cut the circles in which states lead to one another, so that they go at once and not with a collection."""
+        """Break the reference cycles between states, so that they are freed without a garbage collection."""
         self._forget_steps()
 
     @property
     def words(self) -> int:
-        """The length of a mask."""
+        """Return the number of words of a mask."""
         return self._trie.words
 
     def state(self, configuration: int) -> TokenState:
-        """The state of a configuration."""
+        """Return the state of a configuration."""
         state = self._states.get(configuration)
         if state is None:
-            accepting = bool(self._living().accepting[configuration])
+            accepting = bool(self._require_automaton().accepting[configuration])
             state = self._states[configuration] = TokenState(configuration, accepting)
         return state
 
     def advance(self, state: TokenState, token_id: int) -> TokenState | None:
-        """The state after a token; None where it is not allowed. A step that is allowed is remembered."""
+        """Return the state after a token, None if it is not allowed, and cache an allowed step."""
         following = self.peek(state, token_id)
         if following is not None:
-            if self._steps >= _MOST_STEPS:
+            if self._steps >= _MAX_STEPS:
                 self._forget_steps()
             self._steps += 1
             state.following[token_id] = following
         return following
 
     def peek(self, state: TokenState, token_id: int) -> TokenState | None:
-        """As `advance`, remembering nothing."""
+        """Return the state after a token, None if it is not allowed, without caching the step."""
         if state.finished or not 0 <= token_id < len(self._tokens):
             return None
         if token_id in self._eos_ids:
-            return self._end(state) if state.accepting else None
+            return self._finished_state(state) if state.accepting else None
         token = self._tokens[token_id]
         if self._token_sets is not None:
-            configuration = self._living().take_token(
+            configuration = self._require_automaton().take_token(
                 state.configuration, token or b"", self._token_sets.holding(token_id)
             )
             return None if configuration == DEAD else self.state(configuration)
-        configuration = self._living().run(state.configuration, token) if token else DEAD
+        configuration = self._require_automaton().run(state.configuration, token) if token else DEAD
         return None if configuration == DEAD else self.state(configuration)
 
     def run(self, state: TokenState, data: bytes) -> TokenState | None:
-        """The state after bytes; None where they cannot stand."""
+        """Return the state after bytes; None if they are not allowed."""
         if state.finished:
             return None
-        configuration = self._living().run(state.configuration, data)
+        configuration = self._require_automaton().run(state.configuration, data)
         return None if configuration == DEAD else self.state(configuration)
 
     def mask(self, state: TokenState) -> Mask:
-        """What may come next, computed if nobody asked before."""
+        """Return the mask of a state, computing it if needed."""
         if state.mask is None:
-            state.mask = self._find(state)
+            state.mask = self._compute_mask(state)
         return state.mask
 
     def forget_masks(self) -> None:
         """Drop every state's mask."""
-        self._by_look.clear()
-        self._depths.clear()
-        for state in (*self._states.values(), *self._ends.values()):
+        self._mask_by_stack.clear()
+        self._depths_by_state.clear()
+        for state in (*self._states.values(), *self._finished_states.values()):
             state.mask = None
 
-    def _living(self) -> ByteAutomaton:
+    def _require_automaton(self) -> ByteAutomaton:
         automaton = self._automaton()
         if automaton is None:
             raise ReferenceError("the grammar of this matcher is gone")
         return automaton
 
-    def _end(self, state: TokenState) -> TokenState:
-        end = self._ends.get(state.configuration)
+    def _finished_state(self, state: TokenState) -> TokenState:
+        end = self._finished_states.get(state.configuration)
         if end is None:
-            end = self._ends[state.configuration] = TokenState(state.configuration, accepting=True, finished=True)
+            end = self._finished_states[state.configuration] = TokenState(
+                state.configuration, accepting=True, finished=True
+            )
         return end
 
     def _forget_steps(self) -> None:
@@ -164,172 +166,180 @@ class TokenAutomaton:
             state.following.clear()
         self._steps = 0
 
-    def _find(self, state: TokenState) -> Mask:
+    def _compute_mask(self, state: TokenState) -> Mask:
         if state.finished or state.configuration == DEAD:
             return store.share(np.zeros(self.words, np.uint32))
-        automaton, kernels = self._living(), ready()
+        automaton, kernels = self._require_automaton(), ready()
         if kernels is None:
             with limited_work(WORK, automaton.limits.work):
-                plain = compute_reference_mask(self._trie, automaton, state.configuration)
-            return store.share(self._with_whole(state, plain))
+                words = compute_reference_mask(self._trie, automaton, state.configuration)
+            return store.share(self._add_special(state, words))
         loops = automaton.string_loops
-        if loops and loops not in self._regions.prepared:
-            self._regions.prepared.add(loops)
-            self._regions.prepare(kernels, self._trie, [self._table_of(automaton, loop) for loop in loops])
+        if loops and loops not in self._slices.prepared:
+            self._slices.prepared.add(loops)
+            self._slices.prepare(kernels, self._trie, [self._table_of(automaton, loop) for loop in loops])
         automaton.evict_states()
         if automaton.generation != self._generation:
             self._generation = automaton.generation
-            self._by_look.clear()
-            self._depths.clear()
+            self._mask_by_stack.clear()
+            self._depths_by_state.clear()
             self._loops = LoopFinder()
-        reading, frames = automaton.stack_top(state.configuration, self._height)
-        reading = automaton.widen(reading, self._trie.height)
-        at = state.configuration, reading, frames
+        lexer_state, frames = automaton.stack_top(state.configuration, self._height)
+        lexer_state = automaton.widen(lexer_state, self._trie.height)
+        at = state.configuration, lexer_state, frames
         if not frames:
-            self._run(kernels, automaton, at)
-            return store.share(self._with_whole(state, self._walk.words))
-        known = self._look_up(reading, frames)
+            self._walk_allowed(kernels, automaton, at)
+            return store.share(self._add_special(state, self._walk.words))
+        known = self._recall(lexer_state, frames)
         if known is not None:
             mask = known[0]
         else:
-            self._run(kernels, automaton, at)
+            self._walk_allowed(kernels, automaton, at)
             mask = store.share(self._walk.words, self._walk.digest)
-            self._note(reading, frames, self._walk.looked, mask)
+            self._remember(lexer_state, frames, self._walk.lowest_frame, mask)
         if state.accepting:
-            mask = store.share(self._with_whole(state, np.array(mask, np.int32).view(np.uint32)))
+            mask = store.share(self._add_special(state, np.array(mask, np.int32).view(np.uint32)))
         return mask
 
-    def _look_up(self, reading: int, frames: list[int]) -> tuple[Mask, int] | None:
-        """The mask of a reading state on a stack, if one that is alike as far as it was looked at is known.
+    def _recall(self, lexer_state: int, frames: list[int]) -> tuple[Mask, int] | None:
+        """Look up the mask of a lexer state on a stack, by the frames that the walk of a known mask read.
 
         Returns:
-            It, and the lowest frame that was looked at, -1 for none.
+            The mask, and the lowest frame that was read to compute it, -1 for none; None if no mask is known.
         """
-        for depth in self._depths.get(reading, ()):
-            mask = self._by_look.get((reading, *frames[:depth]))
+        for depth in self._depths_by_state.get(lexer_state, ()):
+            mask = self._mask_by_stack.get((lexer_state, *frames[:depth]))
             if mask is not None:
                 return mask, depth - 1
         return None
 
-    def _note(self, reading: int, frames: list[int], looked: int, mask: Mask) -> None:
-        """Remember a mask by what was looked at: `looked` is the lowest frame, -1 none."""
-        if looked >= len(frames):
+    def _remember(self, lexer_state: int, frames: list[int], lowest_frame: int, mask: Mask) -> None:
+        """Cache a mask by the frames that its walk read, `lowest_frame` being the lowest, -1 for none."""
+        if lowest_frame >= len(frames):
             return
-        depths = self._depths.setdefault(reading, [])
-        if looked + 1 not in depths:
-            depths.append(looked + 1)
-        self._by_look[reading, *frames[: looked + 1]] = mask
+        depths = self._depths_by_state.setdefault(lexer_state, [])
+        if lowest_frame + 1 not in depths:
+            depths.append(lowest_frame + 1)
+        self._mask_by_stack[lexer_state, *frames[: lowest_frame + 1]] = mask
 
-    def _with_whole(self, state: TokenState, words: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
-        """Add what is no text: tokens taken whole, and the end."""
+    def _add_special(self, state: TokenState, words: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
+        """Add to a mask the tokens of token elements, and the EOS ids if the state accepts."""
         if self._token_sets is not None:
-            for tokens in self._living().token_sets(state.configuration):
+            for tokens in self._require_automaton().token_sets(state.configuration):
                 words |= self._token_sets.words(tokens)
         if state.accepting:
             for token_id in self._eos_ids:
                 words[token_id >> 5] |= np.uint32(1 << (token_id & 31))
         return words
 
-    def _run(self, kernels: Kernels, automaton: ByteAutomaton, at: tuple[int, int, list[int]]) -> None:
-        """Walk along the tokens that can be read."""
-        if self._run_far(kernels, automaton, at):
+    def _walk_allowed(self, kernels: Kernels, automaton: ByteAutomaton, at: tuple[int, int, list[int]]) -> None:
+        """Compute in `_walk` the tokens whose bytes can be read."""
+        if self._walk_long_tokens(kernels, automaton, at):
             return
-        walk, reading = self._walk, at[1]
+        walk, lexer_state = self._walk, at[1]
         walk.begin(at)
-        loop = automaton.loop_at(reading)
+        loop = automaton.loop_at(lexer_state)
         if loop is not None:
-            part = self._region(kernels, automaton, loop)
+            part = self._slice_of(kernels, automaton, loop)
             if loop.marked:
-                leaving = self._regions.leaving(part, self._table_of(automaton, loop)[1], self._trie)
-                walk.add(kernels, automaton, leaving.all_tokens, (reading, reading, 0), trie=leaving.trie)
+                exits = self._slices.exit_trie(part, self._table_of(automaton, loop)[1], self._trie)
+                walk.add(kernels, automaton, exits.all_tokens, (lexer_state, lexer_state, 0), trie=exits.trie)
             else:
                 walk.add(kernels, automaton, part, (loop.first, loop.first, 0))
-        elif automaton.may_have_loop(reading):
-            self._run_along_loops(kernels, automaton)
+        elif automaton.may_have_loop(lexer_state):
+            self._walk_loop_exits(kernels, automaton)
         else:
-            walk.add(kernels, automaton, self._regions.all_tokens, (reading, reading, 0))
+            walk.add(kernels, automaton, self._slices.all_tokens, (lexer_state, lexer_state, 0))
 
-    def _run_far(self, kernels: Kernels, automaton: ByteAutomaton, at: tuple[int, int, list[int]]) -> bool:
-        """Walk along long tokens, where short ones do not come near a bound of the length; whether they do not."""
-        configuration, reading, frames = at
-        relaxed = automaton.widen(reading, LONG)
-        if relaxed == reading:
+    def _walk_long_tokens(self, kernels: Kernels, automaton: ByteAutomaton, at: tuple[int, int, list[int]]) -> bool:
+        """Compute the mask from that of a widened lexer state, whose length bounds are relaxed, and the long tokens.
+
+        Short tokens stay far from the bounds, so for them the widened state is equivalent.
+
+        Returns:
+            Whether there is a widened state; otherwise nothing is done.
+        """
+        configuration, lexer_state, frames = at
+        widened = automaton.widen(lexer_state, LONG)
+        if widened == lexer_state:
             return False
-        walk, known = self._walk, self._look_up(relaxed, frames)
+        walk, known = self._walk, self._recall(widened, frames)
         if known is None:
-            self._run(kernels, automaton, (configuration, relaxed, frames))
-            self._note(relaxed, frames, walk.looked, store.share(walk.words))
+            self._walk_allowed(kernels, automaton, (configuration, widened, frames))
+            self._remember(widened, frames, walk.lowest_frame, store.share(walk.words))
         else:
-            walk.go_on(at, np.array(known[0]).view(np.uint32), known[1])
-        longer = self._regions.long_tokens(self._trie)
-        walk.words &= ~longer.mask
-        walk.add(kernels, automaton, longer.all_tokens, (reading, reading, 0), trie=longer.trie)
+            walk.begin_with_mask(at, np.array(known[0]).view(np.uint32), known[1])
+        long_tokens = self._slices.long_tokens(self._trie)
+        walk.words &= ~long_tokens.mask
+        walk.add(kernels, automaton, long_tokens.all_tokens, (lexer_state, lexer_state, 0), trie=long_tokens.trie)
         return True
 
-    def _region(self, kernels: Kernels, automaton: ByteAutomaton, loop: Loop) -> TokenSlice:
-        least = min(loop.least, self._height)
-        most = None if loop.most is None or loop.most >= self._height else loop.most
-        region = self._found.get((loop.first, least, most))
-        if region is None:
+    def _slice_of(self, kernels: Kernels, automaton: ByteAutomaton, loop: Loop) -> TokenSlice:
+        minimum = min(loop.least, self._height)
+        maximum = None if loop.most is None or loop.most >= self._height else loop.most
+        tokens = self._slice_of_loop.get((loop.first, minimum, maximum))
+        if tokens is None:
             table, _ = self._table_of(automaton, loop)
-            region = self._regions.region(kernels, self._trie, table)
-            if least or most is not None:
-                region = self._regions.counted(kernels, self._trie, table, least, most)
-            self._found[loop.first, least, most] = region
-        return region
+            tokens = self._slices.loop_slice(kernels, self._trie, table)
+            if minimum or maximum is not None:
+                tokens = self._slices.counted_slice(kernels, self._trie, table, minimum, maximum)
+            self._slice_of_loop[loop.first, minimum, maximum] = tokens
+        return tokens
 
     def _table_of(self, automaton: ByteAutomaton, loop: Loop) -> tuple[LoopTable, npt.NDArray[np.bool_]]:
-        """The table of a loop that is known beforehand, and bool[256]: the bytes that end the reading there."""
-        known = self._known_loops.get(loop.first)
+        """Return the table of a loop that the automaton declares, and bool[256], the bytes that end its lexeme."""
+        known = self._loop_tables.get(loop.first)
         if known is None:
             block = automaton.rows[loop.first : loop.last + 1][:, self._class_of_byte]
             table = np.where((block >= loop.first) & (block <= loop.last), block - loop.first, -1)
-            known = self._known_loops[loop.first] = table.astype(np.int8, order="C"), block[0] < DEAD
+            known = self._loop_tables[loop.first] = table.astype(np.int8, order="C"), block[0] < DEAD
         return known
 
-    def _run_along_loops(self, kernels: Kernels, automaton: ByteAutomaton) -> None:
-        """A walk out of a loop, if there is one; below bytes that many tokens begin with, of another."""
+    def _walk_loop_exits(self, kernels: Kernels, automaton: ByteAutomaton) -> None:
+        """Walk the exits of the loop at the lexer state; below each broad byte, those of the loop that it enters."""
         walk = self._walk
-        region, inside, within = self._regions.all_tokens, walk.reading, None
-        found, odd = self._loops.nearly_at(automaton, walk.reading), set[int]()
+        tokens, inner_state, transitions = self._slices.all_tokens, walk.lexer_state, None
+        found, odd = self._loops.nearly_loop_at(automaton, walk.lexer_state), set[int]()
         if found is not None:
-            inside, loop, away = found
-            region, within = self._regions.region(kernels, self._trie, loop), loop[0]
-            if away:
-                region, odd = self._regions.without(region, away, self._trie), set(away)
-        apart = NOTHING
-        for byte in self._regions.broad_bytes:
-            if within is not None and within[byte] >= 0 and byte not in odd:
-                continue  # it stays in the loop
-            entered = entry_of(automaton, walk.reading, int(self._class_of_byte[byte]))
+            inner_state, loop, odd_bytes = found
+            tokens, transitions = self._slices.loop_slice(kernels, self._trie, loop), loop[0]
+            if odd_bytes:
+                tokens, odd = self._slices.without(tokens, odd_bytes, self._trie), set(odd_bytes)
+        excluded = NOTHING
+        for byte in self._slices.broad_bytes:
+            if transitions is not None and transitions[byte] >= 0 and byte not in odd:
+                continue  # the byte stays in the loop
+            entered = entry_of(automaton, walk.lexer_state, int(self._class_of_byte[byte]))
             below = self._loops.loop_at(automaton, entered) if entered > DEAD else None
             if below is not None:
                 home, loop = below
-                part = self._regions.region(kernels, self._trie, loop, byte)
+                part = self._slices.loop_slice(kernels, self._trie, loop, byte)
                 walk.add(kernels, automaton, part, (entered, home, 1))
-                apart = apart.copy()
-                apart[byte] = 1
+                excluded = excluded.copy()
+                excluded[byte] = 1
                 odd.discard(byte)
-        walk.add(kernels, automaton, region, (walk.reading, inside, 0), apart)
+        walk.add(kernels, automaton, tokens, (walk.lexer_state, inner_state, 0), excluded)
         if odd:
-            walk.add(kernels, automaton, all_tokens(self._trie, tuple(sorted(odd))), (walk.reading, walk.reading, 0))
+            walk.add(
+                kernels, automaton, all_tokens(self._trie, tuple(sorted(odd))), (walk.lexer_state, walk.lexer_state, 0)
+            )
 
 
-_known: WeakKeyDictionary[ByteAutomaton, WeakKeyDictionary[Vocabulary, TokenAutomaton]] = WeakKeyDictionary()
+_automata: WeakKeyDictionary[ByteAutomaton, WeakKeyDictionary[Vocabulary, TokenAutomaton]] = WeakKeyDictionary()
 
 
 def token_automaton(automaton: ByteAutomaton, vocabulary: Vocabulary) -> TokenAutomaton:
-    """The states that all matchers of a grammar and a vocabulary share."""
-    of_grammar = _known.get(automaton)
-    if of_grammar is None:
-        of_grammar = _known[automaton] = WeakKeyDictionary()
-    shared = of_grammar.get(vocabulary)
+    """Return the token automaton that all matchers of a grammar and a vocabulary share."""
+    by_vocabulary = _automata.get(automaton)
+    if by_vocabulary is None:
+        by_vocabulary = _automata[automaton] = WeakKeyDictionary()
+    shared = by_vocabulary.get(vocabulary)
     if shared is None:
-        shared = of_grammar[vocabulary] = TokenAutomaton(automaton, vocabulary)
+        shared = by_vocabulary[vocabulary] = TokenAutomaton(automaton, vocabulary)
     return shared
 
 
 def clear_caches() -> None:
-    """Forget all that belongs to grammars: states and masks. What belongs to a vocabulary stays."""
-    _known.clear()
+    """Drop the token states and masks of all grammars; the token slices of vocabularies stay."""
+    _automata.clear()
     store.clear()

@@ -1,7 +1,7 @@
-"""What a grammar's token elements mean in a vocabulary: ids.
+"""The token ids that the token elements of a grammar stand for in a vocabulary.
 
-A name is a special token's name, or the spelling of a token that has bytes.
-EOS ids are in no set: an end is the grammar's to allow, not an element's.
+A name in an element is that of a special token, or the text of a token with bytes.
+EOS ids are in no set, because acceptance decides whether an EOS is allowed.
 """
 
 from __future__ import annotations
@@ -25,37 +25,37 @@ class TokenSets:
 
     def __init__(self, vocabulary: Vocabulary, elements: Iterable[TokenSet]) -> None:
         self._size = vocabulary.size
-        named: dict[str, set[int]] = {}
+        ids_by_name: dict[str, set[int]] = {}
         for token_id, name in vocabulary.special.items():
-            named.setdefault(name, set()).add(token_id)
+            ids_by_name.setdefault(name, set()).add(token_id)
         for token_id, token in enumerate(vocabulary.tokens):
             if token is not None:
-                named.setdefault(token.decode("utf-8", "replace"), set()).add(token_id)
-        self._ids = {tokens: self._look_up(tokens, named) - set(vocabulary.eos_ids) for tokens in elements}
+                ids_by_name.setdefault(token.decode("utf-8", "replace"), set()).add(token_id)
+        self._ids = {tokens: self._resolve(tokens, ids_by_name) - set(vocabulary.eos_ids) for tokens in elements}
 
-    def _look_up(self, tokens: TokenSet, named: Mapping[str, set[int]]) -> set[int]:
-        listed = set(tokens.ids)
+    def _resolve(self, tokens: TokenSet, ids_by_name: Mapping[str, set[int]]) -> set[int]:
+        ids = set(tokens.ids)
         for name in tokens.names:
-            if name not in named:
+            if name not in ids_by_name:
                 raise VocabularyError(f"this vocabulary has no token {name}, which the grammar asks for")
-            listed |= named[name]
+            ids |= ids_by_name[name]
         for token_id in tokens.ids:
             if token_id >= self._size:
                 raise VocabularyError(
                     f"this vocabulary has no token {token_id}, which the grammar asks for: it has {self._size:,}"
                 )
-        return set(range(self._size)) - listed if tokens.negated else listed
+        return set(range(self._size)) - ids if tokens.negated else ids
 
     def holding(self, token_id: int) -> Callable[[TokenSet], bool]:
-        """Which sets hold a token."""
+        """Return a predicate: whether a set contains this token."""
         return lambda tokens: token_id in self._ids[tokens]
 
     def ids(self, sets: Iterable[TokenSet]) -> set[int]:
-        """The ids that some of the sets hold."""
+        """Return the union of some sets, as ids."""
         return {token_id for tokens in sets for token_id in self._ids[tokens]}
 
     def words(self, tokens: TokenSet) -> npt.NDArray[np.uint32]:
-        """The mask of a set."""
+        """Return the mask of a set, uint32[words]."""
         bits = np.zeros(-(-self._size // 32) * 32, np.bool_)
         bits[list(self._ids[tokens])] = True
         return np.packbits(bits, bitorder="little").view(np.uint32)

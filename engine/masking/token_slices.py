@@ -1,18 +1,18 @@
-"""Loop regions: what a loop over characters allows, found once per vocabulary.
+"""Token slices: the tokens that a loop over characters allows, computed once per loop and vocabulary.
 
-Inside a JSON string or `[a-z]*` nearly every token leads back to where it
-started, and a walk visits most of the trie to find that out. But which tokens
-stay in a loop depends on the loop's bytes alone. So each distinct loop is
-walked once per vocabulary: its mask is kept, with the nodes at which tokens
-leave it, grouped by the byte with which they do. A mask is then a copy of the
-loop's and a walk below the exits that are alive, which are few.
+Inside a JSON string or `[a-z]*` nearly every token leads back to the state in
+which it began, and a walk visits most of the trie to find that out. But which
+tokens stay in a loop depends only on the loop's bytes. So each distinct loop is
+walked once per vocabulary: its slice keeps the mask of the tokens that stay and
+the nodes at which tokens leave (its exits), grouped by byte. A mask is then a
+copy of the slice's mask and a walk below the exits that are alive, which are few.
 
-Half of a vocabulary begins with a blank, and words begin after one. So a loop
-that is entered by such a byte has a region of its own below that byte's node.
+Half of the tokens of a vocabulary begin with a space, followed by a word. So a loop
+that is entered by such a byte has a slice of its own below that byte's node.
 
 A loop here is a configuration (its home), the bytes that lead from it back to
-it, and the configurations inside a character (UTF-8) that can only come back to
-it. The table of these states over bytes is the loop's canonical form.
+it, and the configurations inside a UTF-8 character that can only return to it.
+The table of these states over bytes is the loop's canonical form.
 """
 
 from __future__ import annotations
@@ -32,59 +32,59 @@ from engine.masking.kernels import GROUP_START, TRIE_NODES, TRIE_TOKENS, address
 from engine.vocabulary import Trie
 
 _OUTSIDE = -1
-_FEWEST_BYTES = 8  # a smaller loop is walked faster than looked up
-_MOST_INNER = 16  # "any character" needs 7; a loop with more is walked at its lead bytes
-_MOST_ODD = 16  # a byte that leaves the loop from one place only is walked below
-_DEEPEST = 3  # continuation bytes of a character
-_BROAD_SHARE = 8  # a byte is broad if one node out of so many lies below it
-LONG = 16  # bytes of a token; few have more
-_REGIONS_KEPT = 32  # per vocabulary; each holds up to a trie's nodes
-_STRING_LOOPS = 4  # any string is marked and counted: in the spellings of names, of free values, and with any escapes
+_MIN_BYTES = 8  # walking a smaller loop is faster than looking it up
+_MAX_INNER = 16  # states inside a character; "any character" needs 7
+_MAX_ODD = 16  # bytes that leave the loop from one state only; the walk visits the tokens that begin with them
+_MAX_DEPTH = 3  # continuation bytes of a character
+_BROAD_FRACTION = 8  # a byte is broad if at least one node in 8 lies below it
+LONG = 16  # bytes; few tokens are longer
+_CACHE_SIZE = 32  # per vocabulary; a slice has up to as many exits as the trie has nodes
+_STRING_CACHE_SIZE = 4  # the loops of JSON strings: names and values, each with shortest and with any escapes
 
 _Key = TypeVar("_Key", bound=Hashable)
-_Found = TypeVar("_Found")
+_Value = TypeVar("_Value")
 
 Targets: TypeAlias = npt.NDArray[np.int32]
 LoopTable: TypeAlias = npt.NDArray[np.int8]
-"""int8[states, 256], a loop's canonical form: 0 is home, others are inside a character, -1 is outside."""
+"""int8[states, 256], a loop's canonical form: 0 is its home, others are inside a character, -1 is outside."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TokenSlice:
-    """A loop's tokens and exits; the empty loop's exits are all the tokens' first bytes.
+    """The tokens and exits of a loop; the exits of the empty loop are the first bytes of all tokens.
 
     Attributes:
-        mask: uint32[words], the tokens that stay.
-        roots: int32[R], the nodes at which tokens leave, grouped by byte.
+        mask: uint32[words], the tokens that stay in the loop.
+        roots: int32[R], the nodes at which tokens leave it, grouped by byte.
         group_start: int32[257], where each byte's group begins in `roots`.
-        given: the vocabulary's trie and the exits, as a walk is given them. The trie is not held.
+        kernel_args: the first fields of a walk's record, from the trie to `SEED`. They do not keep the trie alive.
     """
 
     mask: npt.NDArray[np.uint32]
     roots: npt.NDArray[np.int32]
     group_start: npt.NDArray[np.int32]
-    given: memoryview
+    kernel_args: memoryview
 
     @classmethod
     def of(cls, trie: Trie, mask: npt.NDArray[np.uint32], exits: npt.NDArray[np.int32]) -> TokenSlice:
-        """Group the exits by their bytes."""
+        """Build a slice from its exits, which are grouped by byte."""
         labels = trie.byte[exits]
         roots = exits[np.argsort(labels, kind="stable")]
         group_start = np.zeros(257, np.int32)
         np.cumsum(np.bincount(labels, minlength=256), out=group_start[1:])
         of_trie = [address_of(trie.byte, np.uint8), *(address_of(array, np.int32) for array in trie.arrays[1:])]
-        return cls._made(of_trie, (len(trie.byte), len(trie.token_ids)), mask, roots, group_start)
+        return cls._build(of_trie, (len(trie.byte), len(trie.token_ids)), mask, roots, group_start)
 
     def part(self, mask: npt.NDArray[np.uint32], kept: npt.NDArray[np.bool_]) -> TokenSlice:
-        """With another mask and some of the exits."""
+        """Return a slice with another mask and a subset of the exits."""
         before = np.zeros(len(kept) + 1, np.int32)
         np.cumsum(kept, out=before[1:])
-        given = self.given.tolist()
-        sizes = given[TRIE_NODES], given[TRIE_TOKENS]
-        return self._made(given[:GROUP_START], sizes, mask, self.roots[kept], before[self.group_start])
+        kernel_args = self.kernel_args.tolist()
+        sizes = kernel_args[TRIE_NODES], kernel_args[TRIE_TOKENS]
+        return self._build(kernel_args[:GROUP_START], sizes, mask, self.roots[kept], before[self.group_start])
 
     @classmethod
-    def _made(
+    def _build(
         cls,
         of_trie: list[int],
         sizes: tuple[int, int],
@@ -96,31 +96,32 @@ class TokenSlice:
             array.setflags(write=False)
         exits = address_of(group_start, np.int32), address_of(roots, np.int32)
         seed = address_of(mask, np.uint32) if mask.any() else 0
-        given = np.array([*of_trie, *exits, *sizes, len(roots), seed], np.int64).data
-        return cls(mask, roots, group_start, given)
+        kernel_args = np.array([*of_trie, *exits, *sizes, len(roots), seed], np.int64).data
+        return cls(mask, roots, group_start, kernel_args)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lengths:
-    """How many characters of a loop tokens take.
+    """The number of characters of each token in a loop.
 
     Attributes:
-        of_token: int16[V], of each token that stays in the loop, its characters, an open one included; -1 for others.
-        of_exit: int16[R], of each exit of the loop's region, the characters before it.
+        of_token: int16[V], the characters of each token that stays in the loop, an incomplete one at its end included;
+            -1 for other tokens.
+        of_exit: int16[R], the characters before each exit of the loop's slice.
     """
 
     of_token: npt.NDArray[np.int16]
     of_exit: npt.NDArray[np.int16]
     _masks: dict[int, npt.NDArray[np.uint32]] = field(default_factory=dict)
 
-    def cut(self, region: TokenSlice, least: int, most: int | None) -> TokenSlice:
-        """The part of a loop's region with so many characters."""
-        largest = int(self.of_token.max(initial=0)) if most is None else most
-        kept = (self.of_exit >= least) & (self.of_exit <= largest)
-        return region.part(self._up_to(largest, len(region.mask)), kept)
+    def cut(self, loop_slice: TokenSlice, minimum: int, maximum: int | None) -> TokenSlice:
+        """Restrict a loop's slice to texts of `minimum` to `maximum` characters in the loop."""
+        largest = int(self.of_token.max(initial=0)) if maximum is None else maximum
+        kept = (self.of_exit >= minimum) & (self.of_exit <= largest)
+        return loop_slice.part(self._up_to(largest, len(loop_slice.mask)), kept)
 
     def _up_to(self, largest: int, words: int) -> npt.NDArray[np.uint32]:
-        """The tokens of so many characters at most. There are no more such masks than the longest token has bytes."""
+        """Return the mask of tokens of at most `largest` characters; there are as many masks as lengths of tokens."""
         mask = self._masks.get(largest)
         if mask is None:
             bits = np.zeros(32 * words, np.bool_)
@@ -131,7 +132,7 @@ class Lengths:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ExitTrie:
-    """The tokens that leave a loop, as a trie of their own, and a region of it: what stays is the loop's."""
+    """A trie of the tokens that leave a loop, and the slice of it whose mask has the tokens that stay."""
 
     trie: Trie
     all_tokens: TokenSlice
@@ -139,7 +140,7 @@ class ExitTrie:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LongTokens:
-    """The tokens of more than so many bytes, as a trie of their own, and the empty loop's region of it.
+    """A trie of the tokens of more than some number of bytes, and the slice of all of them.
 
     Attributes:
         mask: uint32[words], the tokens.
@@ -151,7 +152,7 @@ class LongTokens:
 
 
 def long_tokens(trie: Trie, length: int) -> LongTokens:
-    """The part of a vocabulary with more than so many bytes."""
+    """Return the tokens of a vocabulary with more than `length` bytes."""
     part = trie.below(np.flatnonzero(trie.depth == length + 1).astype(np.int32))
     bits = np.zeros(32 * trie.words, np.bool_)
     bits[part.token_ids] = True
@@ -159,24 +160,24 @@ def long_tokens(trie: Trie, length: int) -> LongTokens:
 
 
 def all_tokens(trie: Trie, first: tuple[int, ...] = tuple(range(256))) -> TokenSlice:
-    """The region of the empty loop: nothing stays; or the part of it that begins with some bytes."""
+    """Return the slice of the empty loop, which no token stays in, restricted to some first bytes."""
     top = trie.top[list(first)]
     return TokenSlice.of(trie, np.zeros(trie.words, np.uint32), top[top >= 0])
 
 
-class _Recent(OrderedDict[_Key, _Found]):
-    """What was found by what it was asked for, the last used ones."""
+class _LruCache(OrderedDict[_Key, _Value]):
+    """A cache of the most recently used values."""
 
-    def __init__(self, most: int = _REGIONS_KEPT) -> None:
+    def __init__(self, size: int = _CACHE_SIZE) -> None:
         super().__init__()
-        self._most = most
+        self._size = size
 
-    def found(self, key: _Key, find: Callable[[], _Found]) -> _Found:
-        """What is asked for, found if it is not known."""
+    def get_or_compute(self, key: _Key, compute: Callable[[], _Value]) -> _Value:
+        """Return the value of a key, computing it if it is not cached."""
         known = self.get(key)
         if known is None:
-            known = self[key] = find()
-            if len(self) > self._most:
+            known = self[key] = compute()
+            if len(self) > self._size:
                 self.popitem(last=False)
         else:
             self.move_to_end(key)
@@ -184,147 +185,165 @@ class _Recent(OrderedDict[_Key, _Found]):
 
 
 class TokenSlices:
-    """The regions of one vocabulary, the last used ones.
+    """The most recently used token slices of one vocabulary.
 
     Attributes:
-        whole: the empty loop's.
+        all_tokens: the slice of the empty loop.
         broad_bytes: the bytes with which many tokens begin.
-        prepared: the loops of any string that were prepared. It spares time only: loops of other grammars may have the
-            same numbers.
+        prepared: the string loops that `prepare` was called for. It only saves time: loops of other grammars may have
+            the same state numbers.
     """
 
     def __init__(self, trie: Trie) -> None:
-        self._by_loop: _Recent[tuple[bytes, int], TokenSlice] = _Recent()
+        self._by_loop: _LruCache[tuple[bytes, int], TokenSlice] = _LruCache()
         self.all_tokens = all_tokens(trie)
-        self._counted: _Recent[tuple[bytes, int, int | None], TokenSlice] = _Recent()
-        self._lengths: _Recent[bytes, Lengths] = _Recent(_STRING_LOOPS)
-        self._leaving: _Recent[TokenSlice, ExitTrie] = _Recent(_STRING_LOOPS)
-        self._without: _Recent[tuple[TokenSlice, tuple[int, ...]], TokenSlice] = _Recent()
-        self._longer: LongTokens | None = None
+        self._by_length: _LruCache[tuple[bytes, int, int | None], TokenSlice] = _LruCache()
+        self._lengths: _LruCache[bytes, Lengths] = _LruCache(_STRING_CACHE_SIZE)
+        self._exit_tries: _LruCache[TokenSlice, ExitTrie] = _LruCache(_STRING_CACHE_SIZE)
+        self._without: _LruCache[tuple[TokenSlice, tuple[int, ...]], TokenSlice] = _LruCache()
+        self._long_tokens: LongTokens | None = None
         self.prepared: set[tuple[Loop, ...]] = set()
         nodes = np.where(trie.top >= 0, trie.skip[trie.top] - trie.top, 0) if len(trie.byte) else trie.top
-        self.broad_bytes: list[int] = np.flatnonzero(nodes * _BROAD_SHARE > len(trie.byte)).tolist()
+        self.broad_bytes: list[int] = np.flatnonzero(nodes * _BROAD_FRACTION > len(trie.byte)).tolist()
 
-    def region(self, kernels: Kernels, trie: Trie, loop: LoopTable, entry: int | None = None) -> TokenSlice:
-        """The region of a loop, or the part of it below the byte by which it is entered."""
-        byte = -1 if entry is None else entry
-        root = -1 if entry is None else int(trie.top[entry])
-        return self._by_loop.found((loop.tobytes(), byte), lambda: _find(kernels, trie, loop, root))
-
-    def leaving(self, region: TokenSlice, ends: npt.NDArray[np.bool_], trie: Trie) -> ExitTrie:
-        """The part of the vocabulary that leaves a loop by some bytes.
+    def loop_slice(self, kernels: Kernels, trie: Trie, loop: LoopTable, entry: int | None = None) -> TokenSlice:
+        """Return the slice of a loop, or its part below the byte by which the loop is entered.
 
         Args:
-            region: the loop's region.
+            kernels: the compiled kernels.
+            trie: the vocabulary.
+            loop: the loop's table.
+            entry: the byte by which the loop is entered; None if it is entered before the first byte.
+        """
+        byte = -1 if entry is None else entry
+        root = -1 if entry is None else int(trie.top[entry])
+        return self._by_loop.get_or_compute((loop.tobytes(), byte), lambda: _loop_slice(kernels, trie, loop, root))
+
+    def exit_trie(self, loop_slice: TokenSlice, ends: npt.NDArray[np.bool_], trie: Trie) -> ExitTrie:
+        """Return the tokens that leave a loop by some bytes.
+
+        Args:
+            loop_slice: the loop's slice.
             ends: bool[256], the bytes.
             trie: the vocabulary.
         """
 
-        def find() -> ExitTrie:
-            part = trie.below(region.roots[ends[trie.byte[region.roots]]])
-            return ExitTrie(part, TokenSlice.of(part, region.mask, part.top[part.top >= 0]))
+        def compute() -> ExitTrie:
+            part = trie.below(loop_slice.roots[ends[trie.byte[loop_slice.roots]]])
+            return ExitTrie(part, TokenSlice.of(part, loop_slice.mask, part.top[part.top >= 0]))
 
-        return self._leaving.found(region, find)
+        return self._exit_tries.get_or_compute(loop_slice, compute)
 
     def long_tokens(self, trie: Trie) -> LongTokens:
-        """The part of the vocabulary with more than `LONG` bytes."""
-        if self._longer is None:
-            self._longer = long_tokens(trie, LONG)
-        return self._longer
+        """Return the tokens of more than `LONG` bytes."""
+        if self._long_tokens is None:
+            self._long_tokens = long_tokens(trie, LONG)
+        return self._long_tokens
 
     def prepare(self, kernels: Kernels, trie: Trie, loops: Sequence[tuple[LoopTable, npt.NDArray[np.bool_]]]) -> None:
-        """Find out what nearly all schemas need: before the first step, for it would be a slow one.
+        """Compute the slices that nearly all schemas need, so that the first step is not slower.
 
         Args:
-            kernels: the kernels.
+            kernels: the compiled kernels.
             trie: the vocabulary.
-            loops: the loops of any string, and bool[256] for each, the bytes that end it; the first one is counted,
-                too. All may be marked: the second one is, where items must differ.
+            loops: the loops of JSON strings, and bool[256] for each, the bytes that end it. The character counts of
+                the first one are computed too.
         """
         for loop, ends in loops:
-            self.leaving(self.region(kernels, trie, loop), ends, trie)
+            self.exit_trie(self.loop_slice(kernels, trie, loop), ends, trie)
         self._lengths_of(kernels, trie, loops[0][0])
         self.long_tokens(trie)
 
-    def without(self, region: TokenSlice, odd: tuple[int, ...], trie: Trie) -> TokenSlice:
-        """A region but for what begins with some bytes."""
-        return self._without.found((region, odd), lambda: _cut(region, odd, trie))
+    def without(self, loop_slice: TokenSlice, odd: tuple[int, ...], trie: Trie) -> TokenSlice:
+        """Return a slice without the tokens that begin with some bytes."""
+        return self._without.get_or_compute((loop_slice, odd), lambda: _without_bytes(loop_slice, odd, trie))
 
-    def counted(self, kernels: Kernels, trie: Trie, loop: LoopTable, least: int, most: int | None) -> TokenSlice:
-        """A loop's region where so many characters may, and must, come before it is left."""
+    def counted_slice(
+        self, kernels: Kernels, trie: Trie, loop: LoopTable, minimum: int, maximum: int | None
+    ) -> TokenSlice:
+        """Return the slice of a loop that must be left after `minimum` to `maximum` characters.
 
-        def find() -> TokenSlice:
-            return self._lengths_of(kernels, trie, loop).cut(self.region(kernels, trie, loop), least, most)
+        Args:
+            kernels: the compiled kernels.
+            trie: the vocabulary.
+            loop: the loop's table.
+            minimum: the smallest number of characters.
+            maximum: the largest number of characters; None for no limit.
+        """
 
-        return self._counted.found((loop.tobytes(), least, most), find)
+        def compute() -> TokenSlice:
+            return self._lengths_of(kernels, trie, loop).cut(self.loop_slice(kernels, trie, loop), minimum, maximum)
+
+        return self._by_length.get_or_compute((loop.tobytes(), minimum, maximum), compute)
 
     def _lengths_of(self, kernels: Kernels, trie: Trie, loop: LoopTable) -> Lengths:
-
-        def find() -> Lengths:
+        def compute() -> Lengths:
             of_token, of_node = np.full(trie.size, _OUTSIDE, np.int16), np.zeros(len(trie.byte), np.int16)
             path, counts = np.zeros((2, trie.height + 1), np.int32)
-            kernels.measure(trie.arrays, loop, path, counts, of_token, of_node)
-            return Lengths(of_token, of_node[self.region(kernels, trie, loop).roots])
+            kernels.measure_loop(trie.arrays, loop, path, counts, of_token, of_node)
+            return Lengths(of_token, of_node[self.loop_slice(kernels, trie, loop).roots])
 
-        return self._lengths.found(loop.tobytes(), find)
+        return self._lengths.get_or_compute(loop.tobytes(), compute)
 
 
-_regions: WeakKeyDictionary[Trie, TokenSlices] = WeakKeyDictionary()
+_slices_by_trie: WeakKeyDictionary[Trie, TokenSlices] = WeakKeyDictionary()
 
 
 def token_slices_of(trie: Trie) -> TokenSlices:
-    """The regions of a vocabulary; they are forgotten with it."""
-    regions = _regions.get(trie)
-    if regions is None:
-        regions = _regions[trie] = TokenSlices(trie)
-    return regions
+    """Return the token slices of a vocabulary; they live as long as its trie."""
+    token_slices = _slices_by_trie.get(trie)
+    if token_slices is None:
+        token_slices = _slices_by_trie[trie] = TokenSlices(trie)
+    return token_slices
 
 
-def _cut(region: TokenSlice, odd: tuple[int, ...], trie: Trie) -> TokenSlice:
+def _without_bytes(loop_slice: TokenSlice, odd: tuple[int, ...], trie: Trie) -> TokenSlice:
     bits = np.zeros(32 * trie.words, np.bool_)
-    kept = np.ones(len(region.roots), np.bool_)
+    kept = np.ones(len(loop_slice.roots), np.bool_)
     for top in trie.top[list(odd)].tolist():
         if top >= 0:
             end = trie.skip[top]
             bits[trie.token_ids[trie.token_start[top] : trie.token_start[end]]] = True
-            kept &= (region.roots < top) | (region.roots >= end)
-    return region.part(region.mask & ~np.packbits(bits, bitorder="little").view(np.uint32), kept)
+            kept &= (loop_slice.roots < top) | (loop_slice.roots >= end)
+    return loop_slice.part(loop_slice.mask & ~np.packbits(bits, bitorder="little").view(np.uint32), kept)
 
 
-def _find(kernels: Kernels, trie: Trie, loop: LoopTable, root: int) -> TokenSlice:
+def _loop_slice(kernels: Kernels, trie: Trie, loop: LoopTable, root: int) -> TokenSlice:
     mask, exits = np.zeros(trie.words, np.uint32), np.empty(len(trie.byte), np.int32)
     stack = np.zeros(trie.height + 1, np.int32)
-    count = kernels.circle(trie.arrays, loop, root, stack, exits, mask)
+    count = kernels.scan_loop(trie.arrays, loop, root, stack, exits, mask)
     return TokenSlice.of(trie, mask, exits[:count])
 
 
 class LoopFinder:
-    """Finds the loops of one automaton, and remembers them by their homes."""
+    """A finder of the loops of one automaton, which caches them by their home states."""
 
     def __init__(self) -> None:
         self._loops: dict[int, LoopTable | None] = {}
-        self._shared: dict[bytes, LoopTable] = {}  # many homes, few loops
+        self._shared: dict[bytes, LoopTable] = {}  # many homes have equal tables
 
     def loop_at(self, automaton: ByteAutomaton, configuration: int) -> tuple[int, LoopTable] | None:
-        """The loop that a configuration is the home of, or one byte away from.
+        """Return the loop whose home a configuration is, or into which every byte of the loop leads from it.
 
-        In `[a-z]+` the first byte leads into the loop from outside. Where that configuration reads the loop's
-        bytes as the home does, their masks differ in the other bytes only.
+        In `[a-z]+` the first byte leads into the loop from outside. If that configuration has the same transitions as
+        the home for the loop's bytes, their masks differ only in tokens that begin with other bytes.
 
         Returns:
-            The home and the loop's table; None where there is no loop worth a region.
+            The home and the loop's table; None if there is no loop that is worth a slice.
         """
-        found = self.nearly_at(automaton, configuration)
+        found = self.nearly_loop_at(automaton, configuration)
         return None if found is None or found[2] else found[:2]
 
-    def nearly_at(self, automaton: ByteAutomaton, configuration: int) -> tuple[int, LoopTable, tuple[int, ...]] | None:
-        """The same, where a few of the loop's bytes may lead elsewhere; with these."""
+    def nearly_loop_at(
+        self, automaton: ByteAutomaton, configuration: int
+    ) -> tuple[int, LoopTable, tuple[int, ...]] | None:
+        """Find a loop as `loop_at` does, but allow and return a few of its bytes that lead elsewhere."""
         targets = targets_of(automaton, configuration)
-        if np.count_nonzero(targets) < _FEWEST_BYTES:
+        if np.count_nonzero(targets) < _MIN_BYTES:
             return None
         home = int(np.bincount(targets[targets != DEAD]).argmax())
         if home not in self._loops:
-            loop = _loop(automaton, home)
+            loop = _loop_table(automaton, home)
             self._loops[home] = None if loop is None else self._shared.setdefault(loop.tobytes(), loop)
         loop = self._loops[home]
         if loop is None:
@@ -333,49 +352,49 @@ class LoopFinder:
             return home, loop, ()
         within = loop[0] != _OUTSIDE
         odd = np.flatnonzero(within & (targets != targets_of(automaton, home)))
-        return (home, loop, tuple(odd.tolist())) if len(odd) <= _MOST_ODD else None
+        return (home, loop, tuple(odd.tolist())) if len(odd) <= _MAX_ODD else None
 
 
 def targets_of(automaton: ByteAutomaton, state: int) -> Targets:
-    """int32[256]: the reading state to which each byte leads, `DEAD` where it ends the reading; fills the row."""
+    """Return int32[256]: the next lexer state for each byte, `DEAD` if it ends the lexeme. Completes the row."""
     automaton.complete(state)
     targets: Targets = np.maximum(automaton.rows[state][automaton.class_of_byte], DEAD)
     return targets
 
 
 def entry_of(automaton: ByteAutomaton, state: int, byte_class: int) -> int:
-    """An entry of a reading state's row; fills it in."""
+    """Return an entry of a lexer state's row, computing it if it is missing."""
     if automaton.rows[state, byte_class] == MISS:
         automaton.fill(state, byte_class)
     return int(automaton.rows[state, byte_class])
 
 
-def _loop(automaton: ByteAutomaton, home: int) -> LoopTable | None:
+def _loop_table(automaton: ByteAutomaton, home: int) -> LoopTable | None:
     targets = targets_of(automaton, home)
     inner: dict[int, Targets] = {home: targets}
     for lead in dict.fromkeys(targets[0xC2:0xF5].tolist()):
         if lead not in (DEAD, home):
-            found = _returning(automaton, lead, inner, _DEEPEST)
+            found = _inner_states(automaton, lead, inner, _MAX_DEPTH)
             inner = found or inner
-    places = np.full(len(automaton.rows), _OUTSIDE, np.int8)
-    places[list(inner)] = np.arange(len(inner))
-    loop: LoopTable = places[np.stack(list(inner.values()))]
-    return loop if np.count_nonzero(loop[0] != _OUTSIDE) >= _FEWEST_BYTES else None
+    index_of_state = np.full(len(automaton.rows), _OUTSIDE, np.int8)
+    index_of_state[list(inner)] = np.arange(len(inner))
+    loop: LoopTable = index_of_state[np.stack(list(inner.values()))]
+    return loop if np.count_nonzero(loop[0] != _OUTSIDE) >= _MIN_BYTES else None
 
 
-def _returning(
-    automaton: ByteAutomaton, configuration: int, inner: dict[int, Targets], deepest: int
+def _inner_states(
+    automaton: ByteAutomaton, configuration: int, inner: dict[int, Targets], depth: int
 ) -> dict[int, Targets] | None:
-    """`inner` with a configuration and what it leads to, if all of that can only come back to the loop."""
+    """Return `inner` with a configuration and its successors, or None if one of them can leave the loop."""
     if configuration in inner:
         return inner
-    if deepest == 0 or len(inner) > _MOST_INNER:
+    if depth == 0 or len(inner) > _MAX_INNER:
         return None
     targets = targets_of(automaton, configuration)
     if not targets.any() or (automaton.rows[configuration] < DEAD).any():
-        return None  # where the reading ends is no place inside a character
+        return None  # a lexeme cannot end inside a character
     found: dict[int, Targets] | None = {**inner, configuration: targets}
     for following in dict.fromkeys(targets.tolist()):
         if following != DEAD and found is not None:
-            found = _returning(automaton, following, found, deepest - 1)
+            found = _inner_states(automaton, following, found, depth - 1)
     return found

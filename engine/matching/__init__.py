@@ -1,4 +1,4 @@
-"""`Matcher`, which says what tokens may come next in a text, and `Explanation`, which says why.
+"""`Matcher`, which computes the tokens allowed next, and `Explanation`, which says why a token is or is not allowed.
 
 Modules that need numpy are imported on first use: the window shows explanations without computing masks.
 """
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from engine.masking.jit import warm
     from engine.matching.matcher import Matcher
 
-_HOME_OF = {"Matcher": "engine.matching.matcher", "warm": "engine.masking.jit"}
+_MODULE_OF = {"Matcher": "engine.matching.matcher", "warm": "engine.masking.jit"}
 
 __all__ = ["Explanation", "Matcher", "Reason", "warm"]
 
 
 def __getattr__(name: str) -> object:
-    if name not in _HOME_OF:
+    if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOME_OF[name]), name)
+    value = getattr(importlib.import_module(_MODULE_OF[name]), name)
     globals()[name] = value
     return value

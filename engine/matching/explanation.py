@@ -1,4 +1,4 @@
-"""The verdict on a token, as data; `engine.matching.explanation_text` writes its sentence."""
+"""The verdict on a token, as data; `engine.matching.explanation_text` puts it into sentences."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from engine.source import Span
 
 
 class Reason(StrEnum):
-    """The verdict on a token."""
+    """The reason why a token is allowed or not."""
 
     ALLOWED = "allowed"
-    DEAD_BYTE = "dead byte"  # one of its bytes cannot stand there
-    NO_BYTES = "no bytes"  # the id stands for no text
+    DEAD_BYTE = "dead byte"  # the grammar does not allow one of its bytes
+    NO_BYTES = "no bytes"  # the id has no text
     SPECIAL = "special"  # a special token matches no text
-    NOT_ACCEPTING = "not accepting"  # an end, where the grammar does not accept
-    FINISHED = "finished"  # the generation is over
-    UNKNOWN_ID = "unknown id"  # beyond the vocabulary
+    NOT_ACCEPTING = "not accepting"  # an EOS, but the text is not complete
+    FINISHED = "finished"  # an EOS was already accepted
+    UNKNOWN_ID = "unknown id"  # outside the vocabulary
 
 
 @dataclass(frozen=True, slots=True)
 class StackVerdict:
-    """What one of the stacks that a match stands on made of a token: how far it went and what it wanted there.
+    """How far one stack of a configuration reads a token, and what it expects there.
 
     Attributes:
-        offset: the index of the byte that it could not read; None where it read all there was.
-        expected: inclusive byte ranges that it could read there.
-        accepting: whether the text could have ended there.
-        rules: the names of its open rules, the innermost first; of a schema the JSON Pointers of what it is about.
-        spans: the places in the source that it stood at.
-        tokens: the token elements of the grammar that could stand there, as they are written.
-        properties: of a JSON object, the names of the properties that could come there.
-        other_properties: whether any other property could.
+        offset: the index of the first byte that it cannot read; None if it reads all bytes.
+        expected: the inclusive byte ranges that it can read there.
+        accepting: whether the text may end there.
+        rules: the names of its open rules, innermost first; for a schema, JSON Pointers of the schemas concerned.
+        spans: its positions in the source.
+        tokens: the token elements of the grammar that are allowed there, as written in the source.
+        properties: in a JSON object, the names of the properties that are allowed there.
+        other_properties: whether other property names are allowed too.
     """
 
     offset: int | None
@@ -47,18 +47,18 @@ class StackVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What happens to a token at a configuration.
+    """The verdict on a token at a configuration.
 
     Attributes:
-        reason: the verdict.
-        token: its bytes; None where it has none.
-        offset: the index of the byte at which it died; None unless `Reason.DEAD_BYTE`.
-        expected: inclusive byte ranges that could stand there instead; for NOT_ACCEPTING, here.
-        spans: the places in the source that the match stands at when it dies, or ends up at.
-        accepting: whether the text could have ended where it died.
-        tokens: the token elements of the grammar that could stand there instead, as they are written.
-        stacks: the same for each stack by itself, those that went farthest first; empty where it is allowed.
-        sentence: the whole verdict in plain English, one or more full sentences.
+        reason: why the token is allowed or not.
+        token: its bytes; None if it has none.
+        offset: the index of the first byte that is not allowed; None unless the reason is `Reason.DEAD_BYTE`.
+        expected: the inclusive byte ranges allowed at `offset`; for NOT_ACCEPTING, those allowed next.
+        spans: the positions in the source before the byte at `offset`, or after the token if it is allowed.
+        accepting: whether the text may end there.
+        tokens: the token elements of the grammar that are allowed there, as written in the source.
+        stacks: the verdict of each stack, those that read farthest first; empty if the token is allowed.
+        sentence: the verdict in plain English, one or more sentences.
     """
 
     reason: Reason
@@ -69,9 +69,9 @@ class Explanation:
     accepting: bool = False
     tokens: tuple[str, ...] = ()
     stacks: tuple[StackVerdict, ...] = ()
-    sentence: str = field(default="", compare=False)  # it says nothing that the other fields do not
+    sentence: str = field(default="", compare=False)  # derived from the other fields
 
     @property
     def allowed(self) -> bool:
-        """Whether the token may come next."""
+        """Return whether the token is allowed next."""
         return self.reason is Reason.ALLOWED

@@ -1,9 +1,9 @@
-"""Explanations of tokens, in plain sentences.
+"""Sentences that explain why a token is allowed or not.
 
-`Matcher.explain` gives the verdict as data (`engine.matching.explanation`) with the
-sentence that is written here: which token, at which byte it fails, what is expected
-there, and the place in the source that says so. The command line, the window and
-shared pages show that sentence.
+`Matcher.explain` returns the verdict as data (`engine.matching.explanation`) with the
+sentence that this module writes: the token, the byte at which it fails, what is expected
+there, and the position in the source. The command line, the window and shared pages show
+that sentence.
 """
 
 from __future__ import annotations
@@ -32,30 +32,30 @@ def explain(
     *,
     token_id: int | None = None,
 ) -> str:
-    """The verdict in a few sentences.
+    """Return the verdict in a few sentences.
 
     Args:
         explanation: the verdict as data.
-        source: the grammar's text; None where there is no grammar.
-        vocabulary: where names of special tokens come from.
-        token_id: the token that was asked about, if it was one.
+        source: the grammar's text; None if there is no grammar.
+        vocabulary: gives the names of special tokens.
+        token_id: the id of the token; None if the explanation is about bytes.
     """
     token = _token_name(explanation, vocabulary, token_id)
     match explanation.reason:
         case Reason.ALLOWED:
-            sentences = _allowed(explanation, token)
+            sentences = _sentences_if_allowed(explanation, token)
         case Reason.DEAD_BYTE:
-            sentences = _dead(explanation, token)
+            sentences = _sentences_if_dead(explanation, token)
         case Reason.NOT_ACCEPTING:
-            sentences = ["The text cannot end here.", _wanted(explanation, "here")]
+            sentences = ["The text cannot end here.", _expectation(explanation, "here")]
         case Reason.SPECIAL | Reason.NO_BYTES:
-            sentences = _no_text(explanation, token)
+            sentences = _sentences_without_text(explanation, token)
         case Reason.FINISHED:
             sentences = ["The generation is over: nothing may follow."]
         case Reason.UNKNOWN_ID:
             sentences = [f"{token} is not in the vocabulary."]
-    place = "" if source is None else stands_at(explanation.spans, source)
-    return " ".join(filter(None, [*sentences, f"The match stands at {place}." if place else ""]))
+    location = "" if source is None else stands_at(explanation.spans, source)
+    return " ".join(filter(None, [*sentences, f"The match stands at {location}." if location else ""]))
 
 
 def with_sentence(
@@ -67,11 +67,11 @@ def with_sentence(
 
 
 def stands_at(spans: Sequence[Span], source: SourceText) -> str:
-    """Places in the source: "line 1, column 3: `[a-z]+`, and 2 other places"; empty where there are none."""
+    """Describe positions in the source: "line 1, column 3: `[a-z]+`, and 2 other places"; empty if there are none."""
     if not spans:
         return ""
     line, column = source.line_column(spans[0].start)
-    # In one line and without blanks at the ends, but the blanks between words stay blanks.
+    # The excerpt stays on one line: line breaks become visible, but spaces stay spaces.
     excerpt = visible(source.excerpt(spans[0]).encode("utf-8", "replace")).replace("␣", " ")
     if len(excerpt) > LONGEST_EXCERPT:
         excerpt = excerpt[: LONGEST_EXCERPT - 1] + "…"
@@ -82,27 +82,28 @@ def stands_at(spans: Sequence[Span], source: SourceText) -> str:
 
 
 def explain_stacks(stacks: Sequence[StackVerdict], source: SourceText, data: bytes = b"") -> tuple[str, ...]:
-    """What each stack of a match expects, or made of a token, in a sentence each.
+    """Describe in one sentence per stack what it expects, or how far it reads a token.
 
     Args:
-        stacks: the verdicts, as `Matcher.stacks` and an `Explanation` have them.
+        stacks: the verdicts, from `Matcher.stacks` or an `Explanation`.
         source: the grammar's text.
-        data: the token that they are about; nothing where they say what may come next.
+        data: the bytes of the token; empty if the verdicts are about what is allowed next.
     """
     return tuple(_stack(stack, source, data) for stack in stacks)
 
 
 def _stack(stack: StackVerdict, source: SourceText, data: bytes) -> str:
     read = quoted(visible(data[: stack.offset])) if data and stack.offset != 0 else ""
-    wanted = _wants(stack.expected, stack.tokens, accepting=stack.accepting)
-    place = stands_at(stack.spans, source)
-    fits = f"{read} fits, then " if read else ""
-    sentence = f"{where_phrase(stack.rules)}{fits}{wanted}{property_phrase(stack)}{f', at {place}' if place else ''}."
+    expectation = _stack_expectation(stack.expected, stack.tokens, accepting=stack.accepting)
+    location = stands_at(stack.spans, source)
+    prefix = f"{read} fits, then " if read else ""
+    at = f", at {location}" if location else ""
+    sentence = f"{where_phrase(stack.rules)}{prefix}{expectation}{property_phrase(stack)}{at}."
     return sentence[0].upper() + sentence[1:]
 
 
 def where_phrase(rules: Sequence[str]) -> str:
-    """The innermost rules; or, as a JSON Pointer begins with a slash, parts of a schema side by side."""
+    """Name the innermost rules, or the parts of a schema, whose JSON Pointers begin with a slash."""
     if not rules:
         return ""
     of_schema = rules[0].startswith("/")
@@ -112,24 +113,24 @@ def where_phrase(rules: Sequence[str]) -> str:
     return f"by {', '.join(named)}: " if of_schema else f"in {' of '.join(named)}: "
 
 
-def _wants(expected: Ranges, tokens: Sequence[str], *, accepting: bool) -> str:
-    wanted = listed(expected, tokens, accepting=accepting)
-    if not wanted:
+def _stack_expectation(expected: Ranges, tokens: Sequence[str], *, accepting: bool) -> str:
+    expectation = listed(expected, tokens, accepting=accepting)
+    if not expectation:
         return "nothing may follow" if accepting else "nothing is expected"
-    return f"{wanted} is expected"
+    return f"{expectation} is expected"
 
 
 def listed(expected: Ranges, tokens: Sequence[str], *, accepting: bool) -> str:
-    """What may come next; empty where at most the end may."""
-    wanted = [byte_prose(expected)] if expected else []
-    wanted += [f"the token {quoted(token)}" for token in tokens]
-    if wanted and accepting:
-        wanted.append("the end of the text")
-    return ", or ".join(wanted)
+    """List what may come next; empty if at most the end of the text may."""
+    expectation = [byte_prose(expected)] if expected else []
+    expectation += [f"the token {quoted(token)}" for token in tokens]
+    if expectation and accepting:
+        expectation.append("the end of the text")
+    return ", or ".join(expectation)
 
 
 def property_phrase(stack: StackVerdict) -> str:
-    """Behind what is expected, the properties of an object that it may lead to."""
+    """Name the object properties that the expected bytes may begin; empty if there are none."""
     named = [quoted(name) for name in stack.properties[:MOST_PROPERTIES]]
     more = len(stack.properties) - len(named)
     named += [f"{more} others that are named"] if more else []
@@ -139,38 +140,38 @@ def property_phrase(stack: StackVerdict) -> str:
     return f" (for {'the property' if len(named) == 1 else 'one of the properties'} {', '.join(named)})"
 
 
-def _no_text(explanation: Explanation, token: str) -> list[str]:
+def _sentences_without_text(explanation: Explanation, token: str) -> list[str]:
     kind = "is a special token: it stands for no text" if explanation.reason is Reason.SPECIAL else "stands for no text"
     if not explanation.tokens:
         return [f"{token} {kind}, so the grammar never allows it."]
-    wanted = " or ".join(quoted(element) for element in explanation.tokens)
-    return [f"{token} {kind}, and the grammar asks for another token here: {wanted}."]
+    expectation = " or ".join(quoted(element) for element in explanation.tokens)
+    return [f"{token} {kind}, and the grammar asks for another token here: {expectation}."]
 
 
-def _allowed(explanation: Explanation, token: str) -> list[str]:
+def _sentences_if_allowed(explanation: Explanation, token: str) -> list[str]:
     ending = ["The text may end after it."] if explanation.accepting and explanation.token else []
     return [f"{token} is allowed here.", *ending]
 
 
-def _dead(explanation: Explanation, token: str) -> list[str]:
+def _sentences_if_dead(explanation: Explanation, token: str) -> list[str]:
     data, offset = explanation.token or b"", explanation.offset or 0
     start, name = culprit(data, offset)
     where = "there" if offset else "here"
     if start == 0:
-        return [f"{token} is not allowed here: it begins with {name}.", _wanted(explanation, where)]
-    fits = quoted(visible(data[:start]))
-    return [f"{token} is not allowed here: {fits} fits, but not {name} after it.", _wanted(explanation, where)]
+        return [f"{token} is not allowed here: it begins with {name}.", _expectation(explanation, where)]
+    prefix = quoted(visible(data[:start]))
+    return [f"{token} is not allowed here: {prefix} fits, but not {name} after it.", _expectation(explanation, where)]
 
 
-def _wanted(explanation: Explanation, where: str) -> str:
-    wanted = listed(explanation.expected, explanation.tokens, accepting=explanation.accepting)
-    if not wanted:
+def _expectation(explanation: Explanation, where: str) -> str:
+    expectation = listed(explanation.expected, explanation.tokens, accepting=explanation.accepting)
+    if not expectation:
         return f"The text is complete {where}: nothing may follow." if explanation.accepting else ""
-    return f"Expected {where}: {wanted}."
+    return f"Expected {where}: {expectation}."
 
 
 def culprit(data: bytes, offset: int) -> tuple[int, str]:
-    """The character that a dead byte belongs to: where it starts, and its name; else the byte itself."""
+    """Return where the character with a byte that is not allowed starts, and its name; else those of the byte."""
     start = offset
     while start > 0 and 0x80 <= data[start] < 0xC0:
         start -= 1
@@ -198,7 +199,7 @@ def _token_name(explanation: Explanation, vocabulary: Vocabulary | None, token_i
 
 
 def quoted(text: str) -> str:
-    """Text between backticks, or between more of them where the text has some, as in Markdown."""
+    """Put a text between backticks as Markdown does: between more of them if the text contains some."""
     fence = "`"
     while fence in text:
         fence += "`"

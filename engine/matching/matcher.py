@@ -1,4 +1,4 @@
-"""The matcher: where a text stands in a grammar, which tokens may come next, and why others may not."""
+"""The matcher: follows a text through a grammar and computes which tokens are allowed next, and why others are not."""
 
 from __future__ import annotations
 
@@ -23,42 +23,42 @@ from engine.source import CancelToken, LimitExceededError, limited_work
 from engine.source.arguments import require
 from engine.vocabulary import Vocabulary
 
-_FORCED_BYTES_LOOKED_FOR = 4096
-_EFFORT = 2_000
-_NODES = 300_000
+_MAX_FORCED_BYTES = 4096
+_MAX_SEARCH_STEPS = 2_000
+_MAX_NODES = 300_000
 
 
-class _Past(NamedTuple):
-    """Steps that several matchers share, and that none of them changes: what lets a fork copy nothing.
+class _SharedHistory(NamedTuple):
+    """A node of an immutable linked list of steps, which several matchers share so that a fork copies nothing.
 
     Attributes:
-        states: the states before each step.
-        steps: how many of them are meant.
-        before: the steps before these.
-        total: how many there are, those before included.
+        states: the state before each step.
+        steps: how many entries of `states` belong to this node.
+        before: the node with the earlier steps.
+        total: the number of steps, those of earlier nodes included.
     """
 
     states: list[TokenState]
     steps: int
-    before: _Past | None
+    before: _SharedHistory | None
     total: int
 
-    def without(self, last: int) -> _Past | None:
-        """All but some of the last ones; None where nothing is left."""
+    def without(self, last: int) -> _SharedHistory | None:
+        """Return the history without its last `last` steps; None if nothing is left."""
         if last == self.steps:
             return self.before
         return self._replace(steps=self.steps - last, total=self.total - last)
 
 
 class Matcher:
-    """Follows one text through a grammar, token by token.
+    """A matcher, which follows one text through a grammar token by token.
 
-    A token is allowed exactly when its bytes keep the text a prefix of some string of the language; an EOS id
-    exactly where the grammar accepts. Matchers of one grammar share what they find out, and one thread at a time
-    may use them.
+    A token is allowed if and only if its bytes keep the text a prefix of some string of the language; an EOS id if
+    and only if the grammar accepts the text. Matchers of one grammar share their caches, and only one thread at a
+    time may use them.
     """
 
-    __slots__ = ("_automaton", "_before", "_grammar", "_history", "_shared", "_state", "_vocabulary")
+    __slots__ = ("_automaton", "_grammar", "_history", "_shared", "_shared_history", "_state", "_vocabulary")
 
     def __init__(self, grammar: CompiledGrammar, vocabulary: Vocabulary) -> None:
         require("grammar", grammar, CompiledGrammar, "a CompiledGrammar, as compile_grammar returns it")
@@ -68,12 +68,12 @@ class Matcher:
         self._shared = token_automaton(grammar.automaton, vocabulary)
         self._state: TokenState = self._shared.state(grammar.automaton.start)
         self._history: list[TokenState] = []
-        self._before: _Past | None = None
+        self._shared_history: _SharedHistory | None = None
 
-    # ------------------------------------------------------------------ what may come next
+    # ------------------------------------------------------------------ masks
 
     def fill_bitmask(self, out: npt.NDArray[np.int32]) -> None:
-        """Write the mask: bit `i & 31` of word `i >> 5` is set where token `i` may come next.
+        """Write the mask: bit `i & 31` of word `i >> 5` is set if token `i` is allowed next.
 
         Args:
             out: int32[ceil(V / 32)]; every word is written, and the bits beyond V are 0.
@@ -85,24 +85,24 @@ class Matcher:
         if mask is None:
             mask = self._shared.mask(self._state)
         try:
-            out.data[:] = mask  # checks shape and dtype itself, and at no cost
+            out.data[:] = mask  # the assignment checks shape and dtype, at no cost
         except (AttributeError, ValueError, TypeError, NotImplementedError) as error:
-            raise ValueError(_misfit(out, self._shared.words)) from error
+            raise ValueError(_mismatch(out, self._shared.words)) from error
 
     def bitmask(self) -> npt.NDArray[np.int32]:
-        """A new array with the mask, as `fill_bitmask` writes it."""
+        """Return the mask as a new array, in the layout of `fill_bitmask`."""
         return np.array(self._shared.mask(self._state), np.int32)
 
     def is_allowed(self, token_id: int) -> bool:
-        """Whether one token may come next; computes no mask."""
+        """Return whether one token is allowed next, without computing a mask."""
         if token_id in self._state.following:
             return True
         return self._shared.peek(self._state, _id_of(token_id)) is not None
 
-    def forced_bytes(self, limit: int = _FORCED_BYTES_LOOKED_FOR) -> bytes:
-        """The bytes that every continuation begins with, at most `limit` of them.
+    def forced_bytes(self, limit: int = _MAX_FORCED_BYTES) -> bytes:
+        """Return the bytes that every continuation begins with, at most `limit` of them.
 
-        They stop where the text may end, or where two bytes may follow.
+        They stop where the text may end or where more than one byte is possible.
         """
         automaton, configuration = self._automaton, self._state.configuration
         forced = bytearray()
@@ -117,16 +117,16 @@ class Matcher:
         return bytes(forced)
 
     def fill_draft_bitmasks(self, token_ids: Sequence[int], out: npt.NDArray[np.int32]) -> int:
-        """Write the masks along K draft tokens, as verifying them needs: row i is the mask behind the first i.
+        """Write the masks that verify K draft tokens: row i is the mask after the first i of them.
 
-        The matcher stays where it is. Rows behind a draft that is not allowed are 0.
+        The state of the matcher does not change. Rows after a draft token that is not allowed are 0.
 
         Args:
-            token_ids: the drafts; none of them is taken.
+            token_ids: the draft tokens; none of them is accepted.
             out: int32[K + 1, ceil(V / 32)]; every word is written.
 
         Returns:
-            How many drafts are allowed, one after the other.
+            The number of draft tokens that are allowed before the first one that is not.
 
         Raises:
             ValueError: `out` has another shape or dtype.
@@ -134,7 +134,7 @@ class Matcher:
         shared, state = self._shared, self._state
         shape = len(token_ids) + 1, shared.words
         if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != np.int32 or not out.flags.writeable:
-            raise ValueError(f"{_misfit(out, shared.words)}; {shape[0]} rows of that are needed")
+            raise ValueError(f"{_mismatch(out, shared.words)}; {shape[0]} rows of that are needed")
         for row, token_id in enumerate(token_ids):
             out[row].data[:] = state.mask or shared.mask(state)
             following = state.following.get(token_id) or shared.advance(state, index(token_id))
@@ -148,11 +148,7 @@ class Matcher:
     # ------------------------------------------------------------------ steps
 
     def accept(self, token_id: int) -> bool:
-        """Take a token. One that is not allowed changes nothing.
-
-        Returns:
-            Whether it was allowed.
-        """
+        """Advance by a token and return whether it was allowed; a token that is not allowed changes nothing."""
         following = self._state.following.get(token_id)
         if following is None:
             following = self._shared.advance(self._state, _id_of(token_id))
@@ -163,7 +159,11 @@ class Matcher:
         return True
 
     def accept_bytes(self, data: bytes) -> bool:
-        """Take text that is no token, as one step that `rollback` undoes. Text that cannot stand changes nothing."""
+        """Advance by text that need not be a token, as one step for `rollback`.
+
+        Returns:
+            Whether the text was allowed; text that is not allowed changes nothing.
+        """
         require("data", data, bytes, "bytes")
         following = self._shared.run(self._state, data)
         if following is None:
@@ -173,11 +173,11 @@ class Matcher:
         return True
 
     def rollback(self, n_accepts: int) -> None:
-        """Undo the last steps, those that took an EOS included.
+        """Undo the last `n_accepts` steps; an accepted EOS counts as a step.
 
         Raises:
-            ValueError: there were not so many.
-            TypeError: `n_accepts` is no integer.
+            ValueError: fewer steps were taken.
+            TypeError: `n_accepts` is not an integer.
         """
         require("n_accepts", n_accepts, Integral, "an integer")
         taken = len(self._history)
@@ -185,31 +185,32 @@ class Matcher:
             self._state = self._history[taken - n_accepts]
             del self._history[taken - n_accepts :]
         elif n_accepts:
-            self._undo_before(n_accepts)
+            self._undo_shared(n_accepts)
 
-    def _undo_before(self, n_accepts: int) -> None:
-        """Undo steps that a fork shares."""
-        part = self._past()
-        taken = part.total if part else 0
+    def _undo_shared(self, n_accepts: int) -> None:
+        """Undo steps that include some shared with a fork."""
+        node = self._freeze_history()
+        taken = node.total if node else 0
         if not 0 < n_accepts <= taken:
             raise ValueError(f"cannot undo {n_accepts} steps: {taken} were taken")
-        while part is not None and n_accepts > part.steps:
-            n_accepts -= part.steps
-            part = part.before
-        assert part is not None
-        self._state = part.states[part.steps - n_accepts]
-        self._history, self._before = [], part.without(n_accepts)
+        while node is not None and n_accepts > node.steps:
+            n_accepts -= node.steps
+            node = node.before
+        assert node is not None
+        self._state = node.states[node.steps - n_accepts]
+        self._history, self._shared_history = [], node.without(n_accepts)
 
-    def _past(self) -> _Past | None:
-        """The steps so far, no more of them to be changed."""
+    def _freeze_history(self) -> _SharedHistory | None:
+        """Return all steps so far as a shared history; `_history` may not change afterwards."""
         if not self._history:
-            return self._before
+            return self._shared_history
         steps = len(self._history)
-        return _Past(self._history, steps, self._before, steps + (self._before.total if self._before else 0))
+        before = self._shared_history
+        return _SharedHistory(self._history, steps, before, steps + (before.total if before else 0))
 
     def fork(self) -> Matcher:
-        """A second matcher that stands where this one does and goes its own way, with the same past."""
-        self._before, self._history = self._past(), []
+        """Return an independent matcher with the same state and history."""
+        self._shared_history, self._history = self._freeze_history(), []
         return self._copy_of(self)
 
     @classmethod
@@ -217,34 +218,34 @@ class Matcher:
         self = cls.__new__(cls)
         self._grammar, self._vocabulary = other._grammar, other._vocabulary
         self._automaton, self._shared = other._automaton, other._shared
-        self._state, self._before, self._history = other._state, other._before, []
+        self._state, self._shared_history, self._history = other._state, other._shared_history, []
         return self
 
-    # ------------------------------------------------------------------ where the match stands
+    # ------------------------------------------------------------------ the state
 
     @property
     def grammar(self) -> CompiledGrammar:
-        """The grammar that is matched."""
+        """Return the grammar."""
         return self._grammar
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """The vocabulary that masks are over."""
+        """Return the vocabulary."""
         return self._vocabulary
 
     @property
     def configuration(self) -> int:
-        """The automaton's configuration; 0 where nothing matches at all. An EOS does not change it."""
+        """Return the automaton's configuration; 0 if the language is empty. An EOS does not change it."""
         return self._state.configuration
 
     @property
     def is_accepting(self) -> bool:
-        """Whether the text so far matches in full."""
+        """Return whether the text so far matches the grammar."""
         return self._state.accepting
 
     @property
     def is_exhausted(self) -> bool:
-        """Whether nothing but an end may follow. A text that is accepted as it is may well go on."""
+        """Return whether only an EOS may follow. A text that is accepted need not be exhausted."""
         state, automaton = self._state, self._automaton
         if state.finished or not state.accepting:
             return state.finished or state.configuration == DEAD
@@ -252,32 +253,32 @@ class Matcher:
 
     @property
     def is_finished(self) -> bool:
-        """Whether an EOS was taken: every mask is empty from here on."""
+        """Return whether an EOS was accepted, after which every mask is empty."""
         return self._state.finished
 
-    # ------------------------------------------------------------------ why, and how far
+    # ------------------------------------------------------------------ explanations and completions
 
     def stacks(self) -> tuple[StackVerdict, ...]:
-        """What each stack that the match stands on expects next, by itself."""
+        """Return what each stack of the current configuration expects next."""
         return () if self._state.finished else stack_verdicts_of(self._grammar, self._state.configuration)
 
     def explain(self, token: int | bytes) -> Explanation:
-        """Explain what happens to a token, or to any bytes, if it comes next.
+        """Explain why a token, or a byte string, is allowed or not allowed next.
 
         Args:
             token: an id, which may be outside the vocabulary, or bytes.
 
         Returns:
-            The verdict as data; its `sentence` says it in plain English.
+            The verdict as data; its `sentence` is the explanation in plain English.
 
         Raises:
             TypeError: `token` is neither an integer nor bytes.
         """
         token = token if isinstance(token, bytes) else _id_of(token, "token", "an id or bytes")
         with self._limited("work of one explanation"):
-            return with_sentence(self._explained(token), token, self._grammar.source, self._vocabulary)
+            return with_sentence(self._verdict(token), token, self._grammar.source, self._vocabulary)
 
-    def _explained(self, token: int | bytes) -> Explanation:
+    def _verdict(self, token: int | bytes) -> Explanation:
         state = self._state
         if isinstance(token, bytes):
             data: bytes | None = token
@@ -290,24 +291,24 @@ class Matcher:
         if not isinstance(token, bytes):
             following = self._shared.peek(state, token)
             if following is not None:
-                return self._at(following.configuration, Reason.ALLOWED, data)
+                return self._explanation_at(following.configuration, Reason.ALLOWED, data)
         if token in self._vocabulary.eos_ids:
-            return self._at(state.configuration, Reason.NOT_ACCEPTING, expects=True)
+            return self._explanation_at(state.configuration, Reason.NOT_ACCEPTING, expects=True)
         if data:
             return self._explain_bytes(data)
         reason = Reason.SPECIAL if token in self._vocabulary.special else Reason.NO_BYTES
-        return replace(self._at(state.configuration, reason), tokens=self._elements(state.configuration))
+        return replace(self._explanation_at(state.configuration, reason), tokens=self._elements(state.configuration))
 
     def _explain_bytes(self, data: bytes) -> Explanation:
         configuration = self._state.configuration
         for offset in range(len(data)):
             following = self._automaton.run(configuration, data[offset : offset + 1])
             if following == DEAD:
-                return self._at(configuration, Reason.DEAD_BYTE, data, offset, expects=True)
+                return self._explanation_at(configuration, Reason.DEAD_BYTE, data, offset, expects=True)
             configuration = following
-        return self._at(configuration, Reason.ALLOWED, data)
+        return self._explanation_at(configuration, Reason.ALLOWED, data)
 
-    def _at(
+    def _explanation_at(
         self,
         configuration: int,
         reason: Reason,
@@ -331,12 +332,12 @@ class Matcher:
     def _elements(self, configuration: int) -> tuple[str, ...]:
         return elements(self._automaton, self._grammar, configuration)
 
-    def shortest_completion(self, effort: int = _EFFORT, cancel: CancelToken | None = None) -> Completion:
-        """The fewest bytes that complete the text, and which.
+    def shortest_completion(self, effort: int = _MAX_SEARCH_STEPS, cancel: CancelToken | None = None) -> Completion:
+        """Return a completion with the fewest bytes.
 
         Args:
-            effort: how many steps a search may take; beyond them the answer is a bound.
-            cancel: asked now and then.
+            effort: the number of steps that a search may take; beyond it the result is a bound.
+            cancel: checked regularly.
         """
         if self._state.finished:
             return Completion(0, 0, b"")
@@ -346,12 +347,12 @@ class Matcher:
         except LimitExceededError:
             return Completion(0 if self._state.accepting else 1)
 
-    def shortest_token_completion(self, effort: int = _NODES, cancel: CancelToken | None = None) -> TokenCompletion:
-        """The fewest tokens that complete the text, and which; an end's own token is not counted.
+    def shortest_token_completion(self, effort: int = _MAX_NODES, cancel: CancelToken | None = None) -> TokenCompletion:
+        """Return a completion with the fewest tokens; the EOS is not counted.
 
         Args:
-            effort: how many nodes of the byte trie may be looked at; beyond them the answer is a bound.
-            cancel: asked now and then.
+            effort: the number of nodes of the byte trie that a search may visit; beyond it the result is a bound.
+            cancel: checked regularly.
         """
         if self._state.finished:
             return TokenCompletion(0, 0, ())
@@ -367,18 +368,18 @@ class Matcher:
         return limited_work(what, self._automaton.limits.work)
 
 
-def _id_of(token: object, name: str = "token_id", wanted: str = "an integer") -> int:
+def _id_of(token: object, name: str = "token_id", expected_type: str = "an integer") -> int:
     """Return a token's id as an integer.
 
     Raises:
-        TypeError: it is no integer.
+        TypeError: `token` is not an integer.
     """
     try:
         return index(token)  # type: ignore[arg-type]
     except TypeError:
-        raise TypeError(f"{name} must be {wanted}, not {type(token).__name__}") from None
+        raise TypeError(f"{name} must be {expected_type}, not {type(token).__name__}") from None
 
 
-def _misfit(out: object, words: int) -> str:
+def _mismatch(out: object, words: int) -> str:
     given = f"{out.dtype}{list(out.shape)}" if isinstance(out, np.ndarray) else type(out).__name__
     return f"a mask over this vocabulary is an int32 array of {words} words, writable; this is {given}"

@@ -1,9 +1,9 @@
-"""What each stack of a match expects, and where each ends on some bytes.
+"""Verdicts on the individual stacks of a configuration: how far each reads some bytes, and what it expects.
 
-A match that is nondeterministic stands at several places at once. Taken apart
-(`ByteAutomaton.split`), each is followed by itself: it reads a byte, or it is told of
-with what it wanted. So an answer names every rule that might have gone on, not
-only those that came farthest.
+A nondeterministic match has several stacks at once. `ByteAutomaton.split_stacks`
+separates them, and each is then advanced on its own until it cannot read a byte.
+So the verdicts name every rule that could have continued, not only those that
+read farthest.
 """
 
 from __future__ import annotations
@@ -16,30 +16,30 @@ from engine.notations.json_schema.pointers import pointers
 from engine.source import Span
 
 MOST_STACKS = 20
-"""So many are told apart; where there are more, the last verdict is about all of the rest together."""
+"""How many stacks get a verdict of their own; the last verdict covers all of the rest together."""
 
 
 def stack_verdicts_of(grammar: CompiledGrammar, configuration: int, data: bytes = b"") -> tuple[StackVerdict, ...]:
-    """What becomes of every stack of a configuration, those that come farthest first."""
+    """Return the verdict of every stack of a configuration on some bytes, those that read farthest first."""
     automaton = grammar.automaton
     found: dict[StackVerdict, None] = {}
-    alive = automaton.split_stacks(configuration, MOST_STACKS)
+    stacks = automaton.split_stacks(configuration, MOST_STACKS)
     for offset, byte in enumerate(data):
-        following: dict[int, None] = {}
-        for stack in alive:
+        next_stacks: dict[int, None] = {}
+        for stack in stacks:
             after = automaton.run(stack, bytes((byte,)))
             if after == DEAD:
                 found[_verdict(grammar, stack, offset)] = None
             else:
-                parts = automaton.split_stacks(after, max(1, MOST_STACKS - len(following)))
-                following.update(dict.fromkeys(parts))
-        alive = tuple(following)
-    found.update(dict.fromkeys(_verdict(grammar, stack, None) for stack in alive))
+                parts = automaton.split_stacks(after, max(1, MOST_STACKS - len(next_stacks)))
+                next_stacks.update(dict.fromkeys(parts))
+        stacks = tuple(next_stacks)
+    found.update(dict.fromkeys(_verdict(grammar, stack, None) for stack in stacks))
     return tuple(sorted(found, key=lambda one: (-len(data) if one.offset is None else -one.offset, one.spans)))
 
 
 def elements(automaton: ByteAutomaton, grammar: CompiledGrammar, configuration: int) -> tuple[str, ...]:
-    """The token elements that may come next, as they are written."""
+    """Return the token elements that are allowed next, as written in the source."""
     spans = sorted(tokens.span for tokens in automaton.token_sets(configuration))
     return tuple(grammar.source.excerpt(span) for span in spans)
 
@@ -51,7 +51,7 @@ def _verdict(grammar: CompiledGrammar, stack: int, offset: int | None) -> StackV
         offset,
         expected=tuple(automaton.expected(stack)),
         accepting=automaton.accepts(stack),
-        rules=_names(grammar, stack, spans),
+        rules=_rule_names(grammar, stack, spans),
         spans=spans,
         tokens=elements(automaton, grammar, stack),
         properties=properties.names,
@@ -59,7 +59,7 @@ def _verdict(grammar: CompiledGrammar, stack: int, offset: int | None) -> StackV
     )
 
 
-def _names(grammar: CompiledGrammar, stack: int, spans: tuple[Span, ...]) -> tuple[str, ...]:
+def _rule_names(grammar: CompiledGrammar, stack: int, spans: tuple[Span, ...]) -> tuple[str, ...]:
     match grammar.notation:
         case "json_schema":
             return pointers(grammar.source, spans)

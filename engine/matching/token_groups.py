@@ -1,9 +1,9 @@
-"""The tokens that may come next at a place, as a map: by their first byte, and by where they lead.
+"""Groups of the allowed tokens: by their first byte, and by the state to which they lead.
 
-A wide place has a hundred thousand tokens and leads to a dozen others. The walk
-of the byte trie goes once through what is alive, and remembers each step from
-one place by one byte, so that it costs a look-up for a node; places are those
-of `Runtime.enter`, so nothing is interned.
+A permissive state allows a hundred thousand tokens, which lead to a dozen states.
+One walk of the byte trie visits the allowed prefixes and remembers each step by
+state and byte, so that most nodes cost one look-up. States are cursors of
+`ByteAutomaton.cursor`, so the walk interns no configuration.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ Probabilities = npt.NDArray[np.floating] | None
 
 @dataclass(frozen=True, slots=True)
 class TokenGroup:
-    """The tokens that lead from one place to one other.
+    """The tokens that lead from the current state to the same next state.
 
     Attributes:
-        count: how many there are.
-        mass: the probability that the model gives to them together; None where no model was asked.
+        count: the number of tokens.
+        mass: their total probability before masking; None without a model.
         examples: the ids of some, the most probable first; without probabilities the shortest first.
     """
 
@@ -42,12 +42,12 @@ class TokenGroup:
 
 @dataclass(frozen=True, slots=True)
 class ByFirstByte:
-    """What may come next, by the byte that it begins with.
+    """The allowed tokens, counted by their first byte.
 
     Attributes:
         counts: 256 numbers of tokens.
-        masses: 256 probabilities; none where no model was asked.
-        total: how many tokens are allowed, ends and tokens without bytes included.
+        masses: 256 probabilities; empty without a model.
+        total: the number of allowed tokens, EOS ids and tokens without bytes included.
     """
 
     counts: tuple[int, ...]
@@ -59,26 +59,30 @@ def by_first_byte(matcher: Matcher, p: Probabilities = None) -> ByFirstByte:
     """Count the allowed tokens by their first byte.
 
     Args:
-        matcher: where the match stands.
-        p: float[W], W at least the vocabulary's size, the model's probabilities before the mask.
+        matcher: the matcher, at the current step.
+        p: float[W], W >= V, the model's probabilities before masking.
     """
     allowed = _allowed(matcher)
     first = _first_bytes(matcher.vocabulary)[allowed]
-    spelled = first >= 0
-    counts = np.bincount(first[spelled], minlength=256)
+    has_bytes = first >= 0
+    counts = np.bincount(first[has_bytes], minlength=256)
     masses: tuple[float, ...] = ()
     if p is not None:
-        masses = tuple(np.bincount(first[spelled], weights=p[allowed[spelled]], minlength=256).tolist())
+        masses = tuple(np.bincount(first[has_bytes], weights=p[allowed[has_bytes]], minlength=256).tolist())
     return ByFirstByte(tuple(counts.tolist()), masses, len(allowed))
 
 
 def token_groups(
     matcher: Matcher, p: Probabilities = None, cancel: CancelToken | None = None
 ) -> tuple[TokenGroup, ...]:
-    """Group the allowed tokens by where they lead, the likeliest group first, else the largest.
+    """Group the allowed tokens by the state to which they lead, the most probable group first, else the largest.
 
-    Ends lead nowhere and are in no group; so are tokens that a grammar names and takes whole, where they have no
-    bytes.
+    EOS ids lead to no state and are in no group; nor are tokens without bytes that the grammar names as elements.
+
+    Args:
+        matcher: the matcher, at the current step.
+        p: float[W], W >= V, the model's probabilities before masking.
+        cancel: checked regularly.
 
     Raises:
         CancelledError: `cancel` was used.
@@ -87,41 +91,41 @@ def token_groups(
         return ()
     ends = frozenset(matcher.vocabulary.eos_ids)
     found: dict[Any, list[int]] = {}
-    for place, token_ids in _walk(matcher, cancel):
-        found.setdefault(place, []).extend(one for one in token_ids if one not in ends)
+    for state, token_ids in _walk(matcher, cancel):
+        found.setdefault(state, []).extend(one for one in token_ids if one not in ends)
     groups = [_group(matcher, np.array(ids), p) for ids in found.values() if ids]
     return tuple(sorted(groups, key=lambda group: (-(group.mass or 0.0), -group.count, group.examples)))
 
 
 def _walk(matcher: Matcher, cancel: CancelToken | None) -> Any:
-    """Each place at which tokens end, with their ids; a place may come more than once."""
+    """Yield the index of each state to which tokens lead, with their ids; a state may come more than once."""
     automaton, trie = matcher.grammar.automaton, matcher.vocabulary.trie
     byte, depth, skip = trie.byte.tolist(), trie.depth.tolist(), trie.skip.tolist()
     start, ids = trie.token_start.tolist(), trie.token_ids.tolist()
-    places: list[Any] = [automaton.cursor(matcher.configuration)]
-    index: dict[Any, int] = {places[0]: 0}
-    steps: dict[tuple[int, int], int] = {}  # by place and byte; -1 where nothing completes it
-    at = [0] * (trie.height + 1)  # the place at each depth of the present node
+    cursors: list[Any] = [automaton.cursor(matcher.configuration)]
+    index: dict[Any, int] = {cursors[0]: 0}
+    steps: dict[tuple[int, int], int] = {}  # (state, byte) -> next state; -1 if nothing completes it
+    state_at_depth = [0] * (trie.height + 1)  # the state at each depth above the current node
     node, seen = 0, 0
     while node < len(byte):
         seen += 1
         if cancel is not None and seen % _CHECK_EVERY == 0:
             cancel.check()
-        key = at[depth[node] - 1], byte[node]
+        key = state_at_depth[depth[node] - 1], byte[node]
         after = steps.get(key)
         if after is None:
-            place = automaton.advance(places[key[0]], key[1])
-            if place is None:
+            cursor = automaton.advance(cursors[key[0]], key[1])
+            if cursor is None:
                 after = -1
             else:
-                after = index.setdefault(place, len(places))
-                if after == len(places):
-                    places.append(place)
+                after = index.setdefault(cursor, len(cursors))
+                if after == len(cursors):
+                    cursors.append(cursor)
             steps[key] = after
         if after < 0:
             node = skip[node]
             continue
-        at[depth[node]] = after
+        state_at_depth[depth[node]] = after
         if start[node] < start[node + 1]:
             yield after, ids[start[node] : start[node + 1]]
         node += 1
@@ -146,13 +150,13 @@ def _allowed(matcher: Matcher) -> npt.NDArray[np.int64]:
 
 
 def _first_bytes(vocabulary: Vocabulary) -> npt.NDArray[np.int64]:
-    """The first byte of every token, int64[V]; -1 of those without bytes, and of ends."""
-    known = _known.get(vocabulary)
+    """Return the first byte of every token, int64[V]; -1 for EOS ids and tokens without bytes."""
+    known = _first_bytes_of.get(vocabulary)
     if known is None:
         ends = vocabulary.eos_ids
-        firsts = (token[0] if token and at not in ends else -1 for at, token in enumerate(vocabulary.tokens))
-        known = _known[vocabulary] = np.fromiter(firsts, np.int64, vocabulary.size)
+        firsts = (token[0] if token and i not in ends else -1 for i, token in enumerate(vocabulary.tokens))
+        known = _first_bytes_of[vocabulary] = np.fromiter(firsts, np.int64, vocabulary.size)
     return known
 
 
-_known: WeakKeyDictionary[Vocabulary, npt.NDArray[np.int64]] = WeakKeyDictionary()
+_first_bytes_of: WeakKeyDictionary[Vocabulary, npt.NDArray[np.int64]] = WeakKeyDictionary()

@@ -16,7 +16,7 @@ def kernels():
 
 WAYS = {
     "kernels": jit.ready,
-    "interpreted": lambda: jit.Kernels(interpreted.walk, loop_kernels.circle, loop_kernels.measure),
+    "interpreted": lambda: jit.Kernels(interpreted.walk, loop_kernels.scan_loop, loop_kernels.measure_loop),
     "plain": lambda: None,
 }
 

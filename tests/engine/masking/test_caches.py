@@ -85,7 +85,7 @@ def test_the_store_is_bounded(small, monkeypatch):
     masks = []
     for digit in b"0123456789":
         masks.append(matcher.bitmask())
-        assert bounded._held <= 3 * size
+        assert bounded._used_bytes <= 3 * size
         assert matcher.accept_bytes(bytes((digit,)))
     assert [sum(map(int.bit_count, mask.view(np.uint32).tolist())) for mask in masks] == [1] * 10
     held = [state for state in token_automaton(matcher.grammar.automaton, small)._states.values() if state.mask]
@@ -100,7 +100,7 @@ def test_masks_that_only_hash_alike_are_not_mixed_up(monkeypatch):
 
 
 def test_remembered_steps_are_bounded(small, monkeypatch):
-    monkeypatch.setattr(module, "_MOST_STEPS", 4)
+    monkeypatch.setattr(module, "_MAX_STEPS", 4)
     matcher = Matcher(compile_grammar("regex", "[a-z]*"), small)
     for letter in b"abcdefghij":
         assert matcher.accept(letter)

@@ -42,10 +42,10 @@ def test_they_are_those_of_the_definition(name, notation, walk):
 def test_where_a_loop_is_near():
     automaton = compile_grammar("regex", r"[^-]*x(-[^-]*)?").automaton
     at = automaton.run(automaton.start, b"x")
-    home, _, odd = LoopFinder().nearly_at(automaton, at)
+    home, _, odd = LoopFinder().nearly_loop_at(automaton, at)
     assert home == automaton.run(automaton.start, b"a") != at
     assert automaton.step(at, automaton.classes.of_byte[ord("-")]) != DEAD
-    assert LoopFinder().nearly_at(automaton, home)[2] == ()
+    assert LoopFinder().nearly_loop_at(automaton, home)[2] == ()
     assert set(odd) <= {ord("-"), ord("x")}
 
 
@@ -54,7 +54,7 @@ def test_a_region_without_what_begins_with_some_bytes(kernels):
     regions = token_slices_of(trie)
     loop = np.full((1, 256), -1, np.int8)
     loop[0, list(b"ab- 0123456789")] = 0
-    region = regions.region(kernels, trie, loop)
+    region = regions.loop_slice(kernels, trie, loop)
     cut = regions.without(region, (ord("-"), ord("z")), trie)
 
     def tokens(mask):

@@ -56,7 +56,9 @@ def test_small_loops_and_none(pattern):
 
 def test_grammars_share_the_region_of_a_loop(kernels, small, monkeypatch):
     found = []
-    monkeypatch.setattr(token_slices, "_find", lambda *args, find=token_slices._find: found.append(1) or find(*args))
+    monkeypatch.setattr(
+        token_slices, "_loop_slice", lambda *args, find=token_slices._loop_slice: found.append(1) or find(*args)
+    )
     for pattern in ("[k-t]*x", "foo[k-t]+", "[k-t]*(a|bc)*"):
         matcher = Matcher(compile_grammar("regex", pattern), small)
         matcher.accept_bytes(b"foo")
@@ -84,7 +86,7 @@ def test_a_loop_behind_a_common_first_byte_is_found_once(kernels, monkeypatch):
     assert token_slices_of(vocabulary.trie).broad_bytes == [ord(" ")]
     roots = []
     monkeypatch.setattr(
-        token_slices, "_find", lambda *args, find=token_slices._find: roots.append(args[-1]) or find(*args)
+        token_slices, "_loop_slice", lambda *args, find=token_slices._loop_slice: roots.append(args[-1]) or find(*args)
     )
     for pattern in (r"x( [a-z]+)*", r"y( [a-z]+){2}!", r" [a-z]+\d"):
         grammar = compile_grammar("regex", pattern)
