@@ -1,8 +1,8 @@
-"""Where the formulas of one grammar are made.
+"""The factory of the formulas of one grammar.
 
-Formulas are interned, so equal ones are one object, and what is found out about
-one is remembered by identity. A formula that is clearly true or false comes out
-as that constant, so whoever builds one need not look for such cases.
+Formulas are interned, so equal formulas are one object, and results about a
+formula are memoised by identity. A formula that is obviously true or false is
+returned as that constant, so callers need not check for such cases.
 """
 
 from __future__ import annotations
@@ -43,22 +43,22 @@ from engine.schema_automaton.formula.nodes import (
 from engine.schema_automaton.formula.values import JsonType, Value
 from engine.source import Span, checkpoint
 
-_FEW: Final = 8  # so many formulas are joined in the time of a turn
+_FEW: Final = 8  # formulas that are joined in the time of one checkpoint
 _NOWHERE: Final = Span(0, 0)
-"""The place of what no text says."""
+"""The location of formulas that no source text states."""
 
 
 @dataclass(slots=True)
 class Arena:
-    """Where the formulas of one grammar live.
+    """The factory of the formulas of one grammar.
 
     Attributes:
-        definitions: what `Ref` refers to, by number; None while it is being written.
-        places: where each of them stands in the source.
+        definitions: the formulas that `Ref` refers to, by number; None while a definition is being written.
+        places: the source location of each definition.
         any_numbers: whether integers and listed numbers may be written in every form that JSON has.
         uses_distinct: whether some array may not have two equal items.
-        has_choices: whether a formula was made that values may satisfy in more than one way.
-        is_written: whether all definitions are; until then, places of assertions that were made before are kept.
+        has_choices: whether a formula was made that a value may satisfy in more than one way.
+        is_written: whether all definitions are complete; until then, the locations of repeated assertions are kept.
     """
 
     true: Constant = field(default_factory=lambda: Constant(True))
@@ -70,18 +70,24 @@ class Arena:
     has_choices: bool = False
     is_written: bool = False
     _known: dict[object, Formula] = field(default_factory=dict)
-    _again: list[Formula] = field(default_factory=list)  # see `said_again`
+    _again: list[Formula] = field(default_factory=list)  # see `duplicate_locations`
     _again_at: list[Place] = field(default_factory=list)
     _outer: dict[Formula, Formula] = field(default_factory=dict)  # see `within`
     _inner: dict[Formula, Formula] = field(default_factory=dict)
     _doubtful: dict[Formula, bool] = field(default_factory=dict)
 
     def constant(self, value: bool) -> Constant:
-        """`true` or `false`."""
+        """Return the constant of a truth value."""
         return self.true if value else self.false
 
     def intern(self, key: tuple[object, ...], make: Callable[[], Formula], place: Place | None = None) -> Formula:
-        """The formula of a key, made when it is first asked for; `place` is where it is said."""
+        """Return the formula of a key.
+
+        Args:
+            key: identifies the formula.
+            make: makes it, if it does not exist yet.
+            place: the source location of this occurrence.
+        """
         checkpoint()
         known = self._known.get(key)
         if known is None:
@@ -95,7 +101,7 @@ class Arena:
         self._again_at.append(place)
 
     def duplicate_locations(self) -> list[tuple[Place, list[Located]]]:
-        """Of each assertion that was made more than once where it was made, the first place first."""
+        """Return the locations of each assertion that was made more than once, each with the first location first."""
         places: dict[LocatedFormula, dict[Located, None]] = {}
         for formula, place in zip(self._again, self._again_at, strict=True):
             if (
@@ -109,63 +115,70 @@ class Arena:
     # ------------------------------------------------------------------ assertions
 
     def define(self, place: Place) -> Formula:
-        """A reference to a new definition, which is yet to be written."""
+        """Return a reference to a new definition, which is not written yet."""
         reference = Ref(len(self.definitions))
         self.definitions.append(None)
         self.places.append(place)
         return reference
 
     def kinds(self, kinds: Iterable[JsonType], place: Place) -> Formula:
-        """The value is of one of these kinds."""
+        """Assert that the value is of one of these JSON types."""
         these = frozenset(kinds)
         return self.intern(("kinds", these), lambda: TypeIn(these, place), place) if these else self.false
 
     def kinds_at(self, kinds: frozenset[JsonType], place: Place) -> Formula:
-        """The same as a formula of its own, whose place is no other's: it stands for a whole definition."""
+        """Return a type assertion that is not interned: it represents a whole definition and has its own location."""
         return TypeIn(kinds, place)
 
     def least(self, value: Fraction, strict: bool, place: Place) -> Formula:
-        """A lower bound of numbers."""
+        """Assert a lower bound of numbers."""
         return self.intern(("least", *value.as_integer_ratio(), strict), lambda: Minimum(value, strict, place), place)
 
     def most(self, value: Fraction, strict: bool, place: Place) -> Formula:
-        """An upper bound of numbers."""
+        """Assert an upper bound of numbers."""
         return self.intern(("most", *value.as_integer_ratio(), strict), lambda: Maximum(value, strict, place), place)
 
     def multiple_of(self, value: Fraction, place: Place) -> Formula:
-        """Numbers are multiples of this."""
+        """Assert that numbers are multiples of a value."""
         return self.intern(
             ("multiple", *value.as_integer_ratio(), False), lambda: MultipleOf(value, False, place), place
         )
 
     def written_whole(self, place: Place) -> Formula:
-        """Numbers are whole, as `integer` says, and without fraction and exponent unless any form is allowed."""
+        """Assert that numbers are integers, written without fraction and exponent unless any form is allowed."""
         if self.any_numbers:
             return self.multiple_of(Fraction(1), place)
         return self.intern(("multiple", 1, 1, True), lambda: MultipleOf(Fraction(1), True, place), place)
 
     def length(self, least: int, most: int | None, place: Place) -> Formula:
-        """The length of strings."""
+        """Assert the length of strings, in characters; `most` is None for no upper bound."""
         if most is not None and most < least:
             return self.false
         return self.intern(("length", least, most), lambda: Length(least, most, place), place)
 
     def text(self, make: Callable[[], Node], key: object, place: Place, *, shared: bool = False) -> Formula:
-        """The language of strings."""
+        """Assert that strings are in a language.
+
+        Args:
+            make: returns the grammar node of the language.
+            key: identifies the language.
+            place: the source location.
+            shared: whether every grammar gets the very same node.
+        """
         return self.intern(("text", key), lambda: Text(make, key, shared, place), place)
 
     def within(self, inner: Formula, outer: Formula) -> Formula:
-        """A language that is not known exactly: `inner` is within it, and it is within `outer`.
+        """Return a formula for a language between `inner` and `outer` that is not known exactly.
 
-        What is in the language is then in `inner`, and what is not in it is not in `outer`; the negation sees to that.
-        So a string in between is neither, and nothing is accepted wrongly. Emptiness tells less of such a one: where
-        `inner` excludes something, the language itself may not.
+        A string of the language then has to be in `inner`, and a string outside of it has to be outside of `outer`;
+        `negate` exchanges the two. So a string in between is neither, and nothing is accepted wrongly. An empty `inner`
+        proves less than usual: the language itself may have strings.
         """
         self._outer[inner], self._inner[outer] = outer, inner
         return inner
 
     def widened(self, formula: Formula) -> Formula:
-        """A formula over strings with all that it may stand for, where a language is not known exactly."""
+        """Return a formula over strings with each language that is not known exactly replaced by its outer bound."""
         if not self._outer:
             return formula
         match formula:
@@ -179,7 +192,7 @@ class Arena:
                 return self._outer.get(formula, formula)
 
     def is_doubtful(self, formula: Formula) -> bool:
-        """Whether it asks, somewhere, for a language that is not known exactly."""
+        """Return whether a formula contains a language that is not known exactly."""
         if not self._outer:
             return False
         known = self._doubtful.get(formula)
@@ -190,7 +203,7 @@ class Arena:
         return known
 
     def among(self, values: Iterable[Value], place: Place, *, seen: bool = False) -> Formula:
-        """The value is one of these; `seen` is as in `EnumValues`."""
+        """Assert that the value is one of these; `seen` as in `EnumValues`."""
         these = tuple(dict.fromkeys(values))
         if not these:
             return self.false
@@ -199,7 +212,7 @@ class Arena:
         return self.intern((name, *these), lambda: EnumValues(these, frozenset(these), place, seen), place)
 
     def named(self, name: str, place: Place) -> Formula:
-        """The string is this one."""
+        """Assert that the string is this one."""
         key = ("among", name)
         known = self._known.get(key)
         if known is None:
@@ -209,7 +222,14 @@ class Arena:
         return known
 
     def members(self, keys: Formula, value: Formula, place: Place, *, declares: bool = False) -> Formula:
-        """All members with such a key."""
+        """Assert that the values of all members with such a key satisfy a formula.
+
+        Args:
+            keys: a formula over strings.
+            value: what the values must satisfy.
+            place: the source location.
+            declares: whether the names in `keys` have a position in the order of properties.
+        """
         if (value is self.true and not declares) or keys is self.false:
             return self.true
         key = (PropertyConstraint, keys, value, declares)
@@ -221,61 +241,61 @@ class Arena:
         return known
 
     def may_begin(self, name: str) -> Formula:
-        """A member of that name may come ahead of all declared ones. It asks nothing of any value."""
+        """Allow a member of this name before all declared ones. The result constrains no value."""
         return self.intern(
             ("begins", name), lambda: PropertyConstraint(self.named(name, _NOWHERE), self.true, False, _NOWHERE, True)
         )
 
     def some_member(self, keys: Formula, value: Formula, place: Place) -> Formula:
-        """Some member with such a key."""
+        """Assert that some member with such a key has a value that satisfies a formula."""
         return self.negate(self.members(keys, self.negate(value), place))
 
     def member_count(self, least: int, most: int | None, place: Place) -> Formula:
-        """How many members; two bounds are two assertions, since the negation of a bound is one bound."""
+        """Assert the number of members. Two bounds are two assertions, since the negation of a bound is one bound."""
         if most is not None and least:
             return self.all_of((self.member_count(least, None, place), self.member_count(0, most, place)))
         return self.intern(("member count", least, most), lambda: MemberCount(least, most, place), place)
 
     def items(self, first: int, end: int | None, value: Formula, place: Place) -> Formula:
-        """All items of a range."""
+        """Assert that the items with an index from `first` up to `end` (None: no end) satisfy a formula."""
         if value is self.true or (end is not None and end <= first):
             return self.true
         return self.intern(("items", first, end, value), lambda: Items(first, end, value, place), place)
 
     def item_count(self, least: int, most: int | None, place: Place) -> Formula:
-        """How many items; two bounds are two assertions, since the negation of a bound is one bound."""
+        """Assert the number of items. Two bounds are two assertions, since the negation of a bound is one bound."""
         if most is not None and least:
             return self.all_of((self.item_count(least, None, place), self.item_count(0, most, place)))
         return self.intern(("item count", least, most), lambda: ItemCount(least, most, place), place)
 
     def contains(self, value: Formula, least: int, most: int | None, place: Place) -> Formula:
-        """How many items satisfy a formula; two bounds are two assertions, as for counts."""
+        """Assert the number of items that satisfy a formula; two bounds are two assertions, as for counts."""
         if most is not None and least:
             return self.all_of((self.contains(value, least, None, place), self.contains(value, 0, most, place)))
         return self.intern(("contains", value, least, most), lambda: Contains(value, least, most, place), place)
 
     def distinct(self, place: Place) -> Formula:
-        """No two items are equal."""
+        """Assert that no two items are equal."""
         self.uses_distinct = True
         return self.intern(("distinct",), lambda: UniqueItems(place), place)
 
     # ------------------------------------------------------------------ connectives
 
     def all_of(self, items: Iterable[Formula]) -> Formula:
-        """The conjunction."""
+        """Return the conjunction."""
         return self._join(items, And, self.true, self.false)
 
     def any_of(self, items: Iterable[Formula]) -> Formula:
-        """The disjunction."""
+        """Return the disjunction."""
         return self._join(items, Or, self.false, self.true)
 
     def about(self, kind: JsonType, item: Formula, place: Place) -> Formula:
-        """What values of a kind must satisfy; no other value is asked."""
+        """Assert a formula of values of one JSON type; values of other types are not constrained."""
         before = self.has_choices
         these = frozenset((kind,))
-        guard = self.intern(("kinds", these), lambda: TypeIn(these, place))  # nobody says so there
+        guard = self.intern(("kinds", these), lambda: TypeIn(these, place))  # implied, so no duplicate location
         whole = self.any_of((self.negate(guard), item))
-        self.has_choices = before  # a value of one kind has none
+        self.has_choices = before  # a value of one type satisfies it in one way only
         return whole
 
     def _join(self, items: Iterable[Formula], kind: type[And | Or], neutral: Constant, ending: Constant) -> Formula:
@@ -304,7 +324,7 @@ class Arena:
         return known
 
     def exactly_one(self, items: Iterable[Formula]) -> Formula:
-        """One holds, the others do not; an item that stands there twice cannot be the one."""
+        """Return a formula that one item satisfies and the others do not; an item listed twice cannot be the one."""
         listed = list(items)
         these = [item for item in listed if item is not self.false]
         if these.count(self.true) > 1:
@@ -323,7 +343,7 @@ class Arena:
         return self.all_of([self.intern((ExactlyOne, key), lambda: ExactlyOne(key)), *never])
 
     def negate(self, item: Formula) -> Formula:
-        """The negation, moved down as far as it goes."""
+        """Return the negation, moved down as far as possible."""
         match item:
             case Constant():
                 return self.constant(not item.value)

@@ -1,14 +1,14 @@
-"""What a JSON value must satisfy: a boolean formula over a few kinds of assertion.
+"""The formula AST: what a JSON value must satisfy, as a boolean formula over a few kinds of assertion.
 
-Every keyword of JSON Schema comes down to these. `properties` and its kin are
-`PropertyConstraint` (all members whose key is in a set satisfy a formula), and `required`
-is the negation of such a one; a set of keys is itself a formula over strings.
-So `not` needs no table of complements: a negation moves down to an assertion,
-and there it is a flag.
+Every keyword of JSON Schema is lowered to these nodes. `properties` and its relatives
+become `PropertyConstraint` (all members whose key is in a set satisfy a formula), and
+`required` is the negation of a `PropertyConstraint`; a set of keys is itself a formula
+over strings. So `not` needs no table of complements: a negation moves down to an
+assertion, and there it is a `Not` node.
 
-Formulas are made by an `Arena` (see there), so that equal ones are one object.
-A recursive schema is a `Ref`, which names a definition. An assertion about one
-kind of value holds for every other kind, as in JSON Schema.
+Formulas are made by an `Arena` (see there), so that equal formulas are one object.
+A recursive schema is a `Ref` to a numbered definition. As in JSON Schema, an
+assertion about one type of value holds for values of every other type.
 
 After Attouche et al., *Witness Generation for JSON Schema*, VLDB 2022, whose
 algebra has the same shape. Rejected: a schema class for each draft, since each
@@ -28,23 +28,26 @@ from engine.source import Span, checkpoint
 
 
 class Located(Protocol):
-    """A part of a source, which looks up its place when it is asked."""
+    """A part of a source text that computes its location on demand."""
 
     @property
     def span(self) -> Span:
-        """The place."""
+        """Return the location in the source."""
 
     @property
     def way_up(self) -> Iterator[int]:
-        """Its number in the source, or that of what holds it, and those of all that hold that, up to the root's."""
+        """Iterate over the numbers of the enclosing parts in the source, from the innermost up to the root.
+
+        The first number is that of the part itself, or of the part that contains it.
+        """
 
 
 Place: TypeAlias = Span | Located
-"""Where an assertion stands. Most are never asked, so a place may be looked up late."""
+"""The source location of an assertion. Most are never needed, so a location may be computed lazily."""
 
 
 def span_at(place: Place) -> Span:
-    """A place as a span."""
+    """Return a location as a span."""
     return place if isinstance(place, Span) else place.span
 
 
@@ -53,15 +56,18 @@ _T = TypeVar("_T")
 
 @dataclass_transform(eq_default=False, frozen_default=True)
 def _value(one: type[_T]) -> type[_T]:
-    """A value that is compared by identity. mypy holds it frozen; at run time that would double what one costs."""
+    """Declare a node that is compared by identity.
+
+    It is frozen for mypy only: at run time that would double the cost of a node.
+    """
     return dataclass(slots=True, eq=False)(one)
 
 
 class LocatedFormula:
-    """An assertion, which has a place.
+    """An assertion, which has a source location.
 
     Attributes:
-        about: the kind of values that it is about; None where it tells kinds apart.
+        about: the JSON type that it constrains; None if it tells types apart (`TypeIn`, `EnumValues`).
     """
 
     __slots__ = ()
@@ -71,55 +77,55 @@ class LocatedFormula:
 
     @property
     def span(self) -> Span:
-        """Where it stands."""
+        """Return the location in the source."""
         return span_at(self.place)
 
 
 @_value
 class Constant:
-    """Always true, or always false."""
+    """A formula that is always true, or always false."""
 
     value: bool
 
 
 @_value
 class And:
-    """Every item holds; the order is that of the source, since the order of properties follows it."""
+    """A conjunction: every item holds. The order is that of the source, since the order of properties follows it."""
 
     items: tuple[Formula, ...]
 
 
 @_value
 class Or:
-    """At least one item holds."""
+    """A disjunction: at least one item holds."""
 
     items: tuple[Formula, ...]
 
 
 @_value
 class ExactlyOne:
-    """One item holds and the others do not."""
+    """A formula that holds if one item holds and the others do not (`oneOf`)."""
 
     items: tuple[Formula, ...]
 
 
 @_value
 class Not:
-    """The assertion, or the definition, does not hold."""
+    """A negation: the assertion, or the definition, does not hold."""
 
     item: Formula
 
 
 @_value
 class Ref:
-    """Whatever the definition of that number says."""
+    """A reference to the definition with a number."""
 
     number: int
 
 
 @_value
 class TypeIn(LocatedFormula):
-    """The value is of one of these kinds."""
+    """An assertion that the value is of one of these JSON types."""
 
     kinds: frozenset[JsonType]
     place: Place
@@ -127,7 +133,7 @@ class TypeIn(LocatedFormula):
 
 @_value
 class Minimum(LocatedFormula):
-    """A number is at least (strictly: more than) this."""
+    """A lower bound: a number is at least (strictly: more than) this."""
 
     about: ClassVar = JsonType.NUMBER
     value: Fraction
@@ -137,7 +143,7 @@ class Minimum(LocatedFormula):
 
 @_value
 class Maximum(LocatedFormula):
-    """A number is at most (strictly: less than) this."""
+    """An upper bound: a number is at most (strictly: less than) this."""
 
     about: ClassVar = JsonType.NUMBER
     value: Fraction
@@ -147,11 +153,11 @@ class Maximum(LocatedFormula):
 
 @_value
 class MultipleOf(LocatedFormula):
-    """A number is an integer times this, which is positive.
+    """An assertion that a number is an integer times `value`, which is positive.
 
     Attributes:
-        written: it must be written without fraction and exponent as well (`type: integer`). Its negation is about the
-            value alone.
+        written: the number must also be written without fraction and exponent (`type: integer`). The negation
+            constrains the value alone.
     """
 
     about: ClassVar = JsonType.NUMBER
@@ -162,7 +168,7 @@ class MultipleOf(LocatedFormula):
 
 @_value
 class Length(LocatedFormula):
-    """A string has so many characters."""
+    """An assertion about the number of characters of a string."""
 
     about: ClassVar = JsonType.STRING
     least: int
@@ -172,12 +178,12 @@ class Length(LocatedFormula):
 
 @_value
 class Text(LocatedFormula):
-    """A string is, as a whole, in the language of a node.
+    """An assertion that the whole string is in the language of a grammar node.
 
     Attributes:
-        make: gives the node, which some take long to build.
-        key: tells one language from another.
-        shared: whether every grammar is given the very same node; it has strings then.
+        make: returns the node; some nodes take long to build.
+        key: identifies the language.
+        shared: whether every grammar gets the very same node; its language is then known to be non-empty.
     """
 
     about: ClassVar = JsonType.STRING
@@ -188,17 +194,17 @@ class Text(LocatedFormula):
 
     @property
     def node(self) -> Node:
-        """The node."""
+        """Return the node."""
         return self.make()
 
 
 @_value
 class EnumValues(LocatedFormula):
-    """The value equals one of these.
+    """An assertion that the value equals one of these.
 
     Attributes:
-        seen: whether they are the earlier items of an array whose items must differ. To differ from those does not
-            constrain how a string is spelled.
+        seen: whether the values are the earlier items of an array with `uniqueItems`. To differ from those does not
+            constrain how a string is encoded.
     """
 
     values: tuple[Value, ...]
@@ -209,11 +215,11 @@ class EnumValues(LocatedFormula):
 
 @_value
 class PropertyConstraint(LocatedFormula):
-    """All members of an object whose key is in `keys`, a formula over strings, satisfy `value`.
+    """An assertion that all members of an object whose key is in `keys`, a formula over strings, satisfy `value`.
 
     Attributes:
-        declares: whether a name in `keys` takes a place in the order of properties.
-        begins: whether a name in `keys` without such a place may come ahead of them all as well.
+        declares: whether a name in `keys` has a position in the order of properties.
+        begins: whether a name in `keys` without a position may also come before all names that have one.
     """
 
     about: ClassVar = JsonType.OBJECT
@@ -226,7 +232,7 @@ class PropertyConstraint(LocatedFormula):
 
 @_value
 class MemberCount(LocatedFormula):
-    """An object has so many members."""
+    """An assertion about the number of members of an object."""
 
     about: ClassVar = JsonType.OBJECT
     least: int
@@ -236,7 +242,7 @@ class MemberCount(LocatedFormula):
 
 @_value
 class Items(LocatedFormula):
-    """All items of an array from index `first` up to `end` (without end: None) satisfy `value`."""
+    """An assertion that all items of an array from index `first` up to `end` (None: no end) satisfy `value`."""
 
     about: ClassVar = JsonType.ARRAY
     first: int
@@ -247,7 +253,7 @@ class Items(LocatedFormula):
 
 @_value
 class ItemCount(LocatedFormula):
-    """An array has so many items."""
+    """An assertion about the number of items of an array."""
 
     about: ClassVar = JsonType.ARRAY
     least: int
@@ -257,7 +263,7 @@ class ItemCount(LocatedFormula):
 
 @_value
 class Contains(LocatedFormula):
-    """So many items of an array satisfy `value`."""
+    """An assertion about the number of items of an array that satisfy `value`."""
 
     about: ClassVar = JsonType.ARRAY
     value: Formula
@@ -268,7 +274,7 @@ class Contains(LocatedFormula):
 
 @_value
 class UniqueItems(LocatedFormula):
-    """No two items of an array are equal."""
+    """An assertion that no two items of an array are equal."""
 
     about: ClassVar = JsonType.ARRAY
     place: Place
@@ -293,7 +299,7 @@ Formula: TypeAlias = Constant | And | Or | ExactlyOne | Not | Ref | Assertion
 
 
 def parts_of(formula: Formula, definitions: Sequence[Formula | None]) -> Iterator[Formula]:
-    """A formula, what it is made of, and what the definitions say that it refers to; each once."""
+    """Yield a formula, its parts and the definitions that it refers to, each once."""
     seen, todo = {formula}, [formula]
     while todo:
         part = todo.pop()
@@ -318,7 +324,7 @@ def parts_of(formula: Formula, definitions: Sequence[Formula | None]) -> Iterato
 
 
 def span_of(literal: Formula) -> Span:
-    """The place of an assertion, or of a negated one."""
+    """Return the location of an assertion, or of a negated one."""
     atom = literal.item if isinstance(literal, Not) else literal
     return atom.span if isinstance(atom, LocatedFormula) else Span(0, 0)
 
@@ -327,10 +333,10 @@ _COMPOUND: Final = frozenset((And, Or, ExactlyOne))
 
 
 def is_compound(formula: Formula) -> bool:
-    """Whether a formula is made of others, and no assertion or negated one."""
+    """Return whether a formula is a connective, not an assertion or a negated one."""
     return (formula.item if isinstance(formula, Not) else formula).__class__ in _COMPOUND
 
 
 def sorted_spans(literals: Iterable[Formula]) -> tuple[Span, ...]:
-    """The places of some assertions."""
+    """Return the locations of assertions, sorted and without duplicates."""
     return tuple(sorted({span_of(literal) for literal in literals}))

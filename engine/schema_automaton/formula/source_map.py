@@ -1,14 +1,14 @@
-"""Which of equal assertions is meant where a match stands.
+"""Source locations of interned assertions, resolved by the goal that a value is read for.
 
-Equal assertions are one formula, so that what is known about one is known about
-all, and two properties with the same `maximum` share their states. A formula has
-the place of the first that said it; where else it was said the arena notes down.
-Which of these places is meant is told by what the value is read for: that is a
-goal on the stack, made of definitions, and each schema of the source is one.
+Equal assertions are one formula, so that results are shared, and two properties with
+the same `maximum` share their states. A formula has the location of its first
+occurrence; the arena records the locations of the other occurrences. Which one applies
+follows from the goal of the value, which is on the stack: a goal refers to
+definitions, and each schema of the source is a definition.
 
-Rejected: assertions that differ where only their places do. Nothing would be
-shared any more between the properties of a schema that repeats itself. A path
-beside each frame: frames that are alike but for it would be as many as paths.
+Rejected: distinguishing assertions by their locations. Nothing would be shared any
+more between the properties of a schema that repeats itself. A path beside each
+frame: there would be as many frames as paths.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from engine.source import Span
 
 
 class SourceMap:
-    """The places of assertions that a schema makes more than once."""
+    """The source locations of assertions that a schema makes more than once."""
 
     def __init__(self, arena: Arena) -> None:
         self._definitions = arena.definitions
@@ -48,11 +48,11 @@ class SourceMap:
             self._said.setdefault(span_at(first), []).extend(places)
 
     def resolve(self, spans: Iterable[Span], goals: Iterable[Formula]) -> Iterator[Span]:
-        """The places of assertions that a value is read with.
+        """Yield the source locations of the assertions that a value is read with.
 
         Args:
-            spans: where they, or their equals, were first said.
-            goals: what the value is read for.
+            spans: the first locations of the assertions.
+            goals: the formulas that the value has to satisfy.
         """
         schemas: frozenset[int] | None = None
         for span in spans:
@@ -63,11 +63,11 @@ class SourceMap:
             if schemas is None:
                 schemas = self._schemas(goals)
             here = [place for place in said if self._is_in(place, schemas)]
-            here = here or [place for place in said if next(place.way_up) in schemas]  # said by the schema as a whole
+            here = here or [place for place in said if next(place.way_up) in schemas]  # made by the schema as a whole
             yield from (place.span for place in here) if here else (span,)
 
     def _schemas(self, goals: Iterable[Formula]) -> frozenset[int]:
-        """The schemas that must hold, or not, for a value to satisfy goals: by their numbers in the source."""
+        """Return the numbers of the schemas that decide whether a value satisfies the goals."""
         todo, seen, found = list(goals), set[Formula](), set[int]()
         while todo:
             match todo.pop():
@@ -86,13 +86,21 @@ class SourceMap:
         return frozenset(found)
 
     def _is_in(self, place: Located, schemas: frozenset[int]) -> bool:
-        """Whether a place is directly in one of these schemas."""
+        """Return whether a location is directly in one of these schemas, not in a schema nested in one."""
         _, *above = place.way_up
         return next((each for each in above if each in self._numbers), -1) in schemas
 
 
 def spans_of(place: Any, goals: list[Formula]) -> tuple[Iterable[Span], list[Formula]]:
-    """Where a place of a level is said, and what for: `goals`, or what the value is read for that comes next."""
+    """Return the first source locations of an alternative of a frame, and the goals that resolve them.
+
+    Args:
+        place: an alternative of a frame (see `frames.Alternative`).
+        goals: the goals of the value that contains it.
+
+    Returns:
+        The locations, and `goals` or, where the next value is meant, the goal of that value.
+    """
     match place:
         case ArrayState() | ObjectState():
             return place.case.spans, goals
@@ -108,10 +116,10 @@ def spans_of(place: Any, goals: list[Formula]) -> tuple[Iterable[Span], list[For
 
 
 def _goal_spans(goal: Formula) -> set[Span]:
-    """The assertions that a value meets at once; not those of definitions, which may refer to one another."""
+    """Return the locations of the assertions in a goal, without those of definitions, which may be recursive."""
     if isinstance(goal, And | Or | ExactlyOne):
         return {span for item in goal.items for span in _goal_spans(item)}
     if isinstance(goal, MultipleOf) and goal.written:
-        return set()  # one for all integers; the kinds beside it have a place of their own
+        return set()  # one formula for all integers; the type assertion beside it has its own location
     span = span_of(goal)
     return {span} if span.end else set()

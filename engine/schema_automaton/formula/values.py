@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 
 
 class JsonType(IntEnum):
-    """What a JSON value is; its first byte tells."""
+    """The JSON type of a value, as its first byte shows it; `true` and `false` count as two types."""
 
     NULL = 0
     FALSE = 1
@@ -36,7 +36,7 @@ class ArrayValue:
     _hash: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        # Once: that of a value nested deep would go down all of it each time, on C's stack.
+        # Computed once: the hash of a deeply nested value would recurse through all of it each time, on the C stack.
         object.__setattr__(self, "_hash", hash(self.items))
 
     def __hash__(self) -> int:
@@ -45,7 +45,7 @@ class ArrayValue:
 
 @dataclass(frozen=True, slots=True)
 class ObjectValue:
-    """A JSON object; two with the same members in another order are equal."""
+    """A JSON object. Objects with the same members in another order are equal."""
 
     members: frozenset[tuple[str, Value]]
     order: tuple[str, ...]
@@ -70,15 +70,15 @@ class JsonLiteral:
 
 @dataclass(frozen=True, slots=True)
 class HugeNumber:
-    """A number with more than `LARGEST` digits before or behind its decimal point.
+    """A number with more than `LARGEST` digits before or after its decimal point.
 
-    It is 0.DIGITS times ten to the power of `point`, and is compared by these parts: as an integer or a fraction it
-    could fill the memory.
+    Its value is 0.DIGITS times ten to the power of `point`. Such numbers are compared by these parts, since they
+    could fill the memory as integers or fractions.
 
     Attributes:
         negative: whether it is below zero.
         digits: the significant digits, without zeros at either end.
-        point: where the decimal point is, counted from the first digit.
+        point: the position of the decimal point, counted from the first digit.
     """
 
     negative: bool
@@ -86,7 +86,7 @@ class HugeNumber:
     point: int
 
     def __repr__(self) -> str:
-        # Python refuses to write a long integer in decimal digits.
+        # Python refuses to convert a long integer to decimal digits.
         return f"HugeNumber({self.negative}, {self.digits!r}, {self.point:#x})"
 
 
@@ -94,9 +94,9 @@ Value: TypeAlias = JsonLiteral | Fraction | HugeNumber | str | ArrayValue | Obje
 
 NULL, FALSE, TRUE = JsonLiteral(JsonType.NULL), JsonLiteral(JsonType.FALSE), JsonLiteral(JsonType.TRUE)
 LARGEST: Final = 1_000
-"""Arithmetic is done with numbers of so many digits before the decimal point, and as many behind it."""
+"""The most digits before the decimal point, and after it, of numbers that arithmetic is done with."""
 
-_INTEGER_DIGITS: Final = 4_000  # Python converts that many at once
+_INTEGER_DIGITS: Final = 4_000  # Python converts this many in one call
 
 
 def number(text: str) -> Fraction | HugeNumber:
@@ -123,7 +123,7 @@ def number(text: str) -> Fraction | HugeNumber:
 
 
 def integer(digits: str) -> int:
-    """Return the value of decimal digits, however many there are."""
+    """Return the value of a string of decimal digits of any length."""
     if len(digits) <= _INTEGER_DIGITS:
         return int(digits)
     half = len(digits) // 2
@@ -132,9 +132,9 @@ def integer(digits: str) -> int:
 
 
 def kind_of(value: Value) -> JsonType:
-    """What a value is."""
+    """Return the JSON type of a value."""
     match value:
-        case str():  # first, since it is what most are
+        case str():  # first, since most values are strings
             return JsonType.STRING
         case JsonLiteral():
             return value.kind
@@ -147,12 +147,12 @@ def kind_of(value: Value) -> JsonType:
 
 
 def from_text(text: str) -> Value:
-    """The value of a JSON text that is known to be valid and without duplicate keys of concern (the last counts)."""
+    """Return the value of a valid JSON text. Of members with the same key the last counts."""
     return from_plain(json.loads(text, parse_int=number, parse_float=number))
 
 
 def from_plain(plain: Any) -> Value:
-    """The value of what the `json` module reads with `number`."""
+    """Return the value of what the `json` module decodes with `parse_int` and `parse_float` set to `number`."""
     if plain is None:
         return NULL
     if isinstance(plain, bool):

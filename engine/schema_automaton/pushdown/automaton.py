@@ -1,10 +1,9 @@
-"""The runtime of a JSON grammar: a stack of frames, and where the reading of the top one stands.
+"""The `ByteAutomaton` of a schema: a stack of frames and the lexer state of the top frame.
 
-A configuration is a node of a tree of stacks, a reading state, and, within an
-array whose items must differ, the text of the open item. Frames and reading
-states know nothing of the stack below them, so a mask depends on as many frames
-as the longest token can close, and is found once for all of a document's places
-that look alike from the top.
+A configuration is a node of a tree of stacks, a lexer state, and, within an array with
+`uniqueItems`, the text of the open item. Frames and lexer states do not depend on the
+stack below them, so a mask depends on as many frames as the longest token can close,
+and is computed once for all configurations that agree in these frames.
 """
 
 from __future__ import annotations
@@ -39,18 +38,18 @@ from engine.schema_automaton.solver.solver import SchemaSolver
 from engine.source import CancelToken, LimitExceededError, Limits, Span, is_work_limited, limited_work
 
 DEEPEST: Final = 30_000
-"""Frames that a question about nested goals may take; a level of required members takes about ten."""
+"""The recursion depth that a check of nested goals may take; a level of required members takes about ten frames."""
 
 _NODES_FOR_A_CONFIGURATION: Final = 10
-"""A document may be nested deeper than there are configurations."""
+"""A document may be nested deeper than the number of configurations allows."""
 _BYTES: Final = ByteClasses(bytes(range(256)), tuple(range(256)), tuple(((byte, byte),) for byte in range(256)))
 _CLASS_OF_BYTE: Final = np.frombuffer(_BYTES.of_byte, dtype=np.uint8)
 _Spot = tuple[int, int, ItemText]
-"""A node, a reading state, and the text since the outermost open item that must differ from others."""
+"""A cursor: a node, a lexer state, and the text since the outermost open item that must differ from others."""
 
 
 class JsonAutomaton:
-    """The `Runtime` of a goal over JSON texts. Every byte is a class of its own."""
+    """The `ByteAutomaton` of a goal over JSON texts. Every byte is a class of its own."""
 
     token_elements: frozenset[TokenSet] = frozenset()
 
@@ -68,7 +67,7 @@ class JsonAutomaton:
         self.string_loops: tuple[Loop, ...] = tuple(dict.fromkeys((self._levels.any_string, self._levels.free_string)))
         self.generation = 0
         self._full = limits.configurations // 2
-        # Nodes: a frame, the node below, and where the text of an item begins that must differ from others.
+        # Nodes: a frame, the node below, and the start of the text of an item or key that may not come twice (or -1).
         self._nodes: list[tuple[int, int, int]] = [(DEAD, -1, -1)]
         self._node_ids: dict[tuple[int, int, int], int] = {}
         self._follows_text = [False]
@@ -83,15 +82,15 @@ class JsonAutomaton:
 
     @property
     def size(self) -> int:
-        """Configurations interned so far, `DEAD` included."""
+        """Return the number of configurations interned so far, including `DEAD`."""
         return len(self._spots)
 
     def step(self, configuration: int, byte_class: int) -> int:
-        """The configuration after a byte; `DEAD` where nothing completes it."""
+        """Return the configuration after a byte; `DEAD` if it has no completion."""
         return self.run(configuration, bytes((byte_class,)))
 
     def run(self, configuration: int, data: bytes) -> int:
-        """The configuration after all bytes."""
+        """Return the configuration after all bytes; `DEAD` if it has no completion."""
         self.evict_states()
         reading, follows_text = self._levels.reading, self._follows_text
         node, state, text = self._spots[configuration]
@@ -101,7 +100,7 @@ class JsonAutomaton:
             if entry > DEAD:
                 state = entry
                 continue
-            if follows_text[node]:  # what the top frame has read by itself
+            if follows_text[node]:  # append what the lexer has read since the last action
                 text += data[begun:done]
                 begun = done
             if entry == MISS:
@@ -120,24 +119,24 @@ class JsonAutomaton:
         return self._intern(self._settled(node, state, text + data[begun:]))
 
     def row(self, configuration: int) -> list[int]:
-        """Where each byte class leads."""
+        """Return the configuration after each byte."""
         return [self.step(configuration, byte) for byte in range(256)]
 
     def accepts(self, configuration: int) -> bool:
-        """Whether the text may end here."""
+        """Return whether the text may end here."""
         return bool(self.accepting[configuration])
 
     def expected(self, configuration: int) -> ByteRanges:
-        """The bytes that may come next, as inclusive ranges."""
+        """Return the bytes that may come next, as inclusive ranges."""
         spot = self._spots[configuration]
         return join_ranges(((byte, byte),) for byte in range(256) if self._after(spot, byte) is not None)
 
     def token_sets(self, configuration: int) -> frozenset[TokenSet]:
-        """None: no schema names tokens."""
+        """Return an empty set: no schema names tokens."""
         return frozenset()
 
     def take_token(self, configuration: int, data: bytes, takes: Callable[[TokenSet], bool]) -> int:
-        """The configuration after a token's bytes."""
+        """Return the configuration after a token's bytes."""
         return self.run(configuration, data) if data else DEAD
 
     def _intern(self, spot: _Spot) -> int:
@@ -169,7 +168,7 @@ class JsonAutomaton:
         return self._act(node, entry, text, byte)
 
     def _act(self, node: int, entry: int, text: ItemText, byte: int) -> _Spot | None:
-        """What the stack becomes where a byte ends the reading of its top frame."""
+        """Apply the stack actions of a byte that ends the lexeme of the top frame."""
         read, levels = bytes((byte,)), self._levels
         actions = levels.actions
         while True:
@@ -194,7 +193,7 @@ class JsonAutomaton:
                 owner, lower, mark = self._nodes[below]
                 if mark < 0:
                     top = self.return_action(owner, top)
-                else:  # an item that must not come again
+                else:  # an item that may not come twice
                     top = self._deep(levels.after_value, owner, top, _value(behind.since(mark)))
                 if top == DEAD:
                     return None
@@ -210,13 +209,13 @@ class JsonAutomaton:
                 return node, entry, text + read if self._follows_text[node] else text
 
     def _act_on_text(self, frame: int, symbol: int, text: bytes) -> int:
-        """What becomes of a frame whose text was followed to the end of its reading."""
+        """Return the stack action of a frame whose text was recorded."""
         if self._levels.frames[frame].phase is ParsePosition.STRING:
             return self.stack_action(frame, symbol)
-        return self._deep(self._levels.act_on_key, frame, symbol, json.loads(text))  # a key that must not come again
+        return self._deep(self._levels.act_on_key, frame, symbol, json.loads(text))  # a key that may not come twice
 
     def _through(self, node: int, symbol: int, text: ItemText, byte: int) -> _Spot | None:
-        """What becomes of the stack at a gate of a host name, where the text decides."""
+        """Apply a gate of a host name, at which the text decides."""
         frame, below, mark = self._nodes[node]
         reader, gate = self._levels.host_names(frame, symbol)
         behind = text + bytes((byte,)) if self._follows_text[node] else NO_TEXT
@@ -228,12 +227,12 @@ class JsonAutomaton:
         return self._named(frame, below, len(behind) if gate.begins else -1, entry, behind)
 
     def _named(self, frame: int, below: int, mark: int, state: int, text: ItemText) -> _Spot:
-        """Within a host name: the text is followed from the mark on, or as the levels below need it."""
+        """Return the cursor within a host name; its text is kept if the mark or a level below needs it."""
         node = self._node(frame, below, mark)
         return node, state, text if self._follows_text[node] else NO_TEXT
 
     def _settled(self, node: int, state: int, text: ItemText) -> _Spot:
-        """A spot where the text is followed; within a host name it is told what the text decides."""
+        """Normalise a cursor whose text is kept; within a host name, apply what the text decides."""
         frame, below, mark = self._nodes[node]
         reader, name = self._reading.owners[state]
         if mark < 0 or not isinstance(reader, HostNameLexer):
@@ -252,7 +251,7 @@ class JsonAutomaton:
             self._follows_text.append(mark >= 0 or (below >= 0 and self._follows_text[below]))
         return number
 
-    # ------------------------------------------------------------------ what a walk over a vocabulary needs
+    # ------------------------------------------------------------------ vocabulary walks
 
     @property
     def _reading(self) -> LexerTable:
@@ -260,16 +259,16 @@ class JsonAutomaton:
 
     @property
     def rows(self) -> npt.NDArray[np.int32]:
-        """The reading states' table."""
+        """Return the table of lexer states."""
         return self._levels.reading.rows
 
     @property
     def actions(self) -> ActionTable:
-        """What becomes of frames, as far as it is known."""
+        """Return the stack actions computed so far."""
         return self._levels.actions
 
     def stack_top(self, configuration: int, depth: int) -> tuple[int, list[int]]:
-        """The reading state of a configuration, and the uppermost frames of its stack, the top first."""
+        """Return the lexer state of a configuration, and up to `depth` frames of its stack, the top first."""
         node, state, _ = self._spots[configuration]
         frames: list[int] = []
         while node >= 0 and len(frames) < depth:
@@ -278,21 +277,21 @@ class JsonAutomaton:
         return state, frames
 
     def fill(self, state: int, byte_class: int) -> None:
-        """Work out a missing entry of a reading state."""
+        """Compute a missing entry of a lexer state."""
         self._reading.fill(state, byte_class)
 
     def complete(self, state: int) -> None:
-        """Work out a reading state's whole row."""
+        """Compute the whole row of a lexer state."""
         self._reading.complete(state)
 
     def loop_at(self, state: int) -> Loop | None:
-        """The loop of any string, where a reading state is like it."""
+        """Return the loop of any string, if a lexer state is equivalent to it."""
         return self._levels.loop_at(state)
 
     def evict_states(self) -> None:
-        """Where the reading states have become many, keep those that a configuration stands in.
+        """If there are many lexer states, keep only those of configurations.
 
-        Most of them were met by looking at what tokens do. Nothing may be in the midst of a walk.
+        Most of them were created by vocabulary walks. No walk may be in progress.
         """
         if len(self._levels.reading.owners) < self._full:
             return
@@ -303,28 +302,28 @@ class JsonAutomaton:
         self.generation += 1
 
     def widen(self, state: int, longest: int) -> int:
-        """A reading state that no text of so many bytes tells from this one."""
+        """Return a lexer state that is equivalent for inputs of up to `longest` bytes."""
         return self._levels.widen(state, longest)
 
     def may_have_loop(self, state: int) -> bool:
-        """Whether a reading state may be in another loop."""
+        """Return whether a lexer state may be in another loop."""
         return self._levels.may_have_loop(state)
 
     def cursor(self, configuration: int) -> _Spot:
-        """A configuration that is not interned."""
+        """Return a configuration as a cursor, whose successors are not interned."""
         return self._spots[configuration]
 
     def advance(self, place: _Spot, byte: int) -> _Spot | None:
-        """Such a one after a byte."""
+        """Advance a cursor by one byte; return None if it has no completion."""
         return self._after(place, byte)
 
     def stack_action(self, frame: int, symbol: int) -> int:
-        """What becomes of a frame whose reading ends with a symbol."""
+        """Return the stack action of a frame whose lexeme ends with a symbol."""
         known = self.actions.get(frame, symbol)
         return self._deep(self._levels.stack_action, frame, symbol) if known == MISS else known
 
     def return_action(self, frame: int, number: int) -> int:
-        """The frame that goes on below one that ends; `-ASK` where the text decides."""
+        """Return the frame that continues below one that ends; `-ASK` if the text decides."""
         known = self.actions.get(frame, ENDING | number)
         return self._deep(self._levels.after, frame, number) if known == MISS else known
 
@@ -332,7 +331,7 @@ class JsonAutomaton:
         before = sys.getrecursionlimit()
         sys.setrecursionlimit(before + DEEPEST)
         try:
-            if is_work_limited():  # as in a mask, which asks often
+            if is_work_limited():  # as within a mask, which calls often
                 return ask(*question)
             with limited_work("work of one step", self._limits.work):
                 return ask(*question)
@@ -341,10 +340,10 @@ class JsonAutomaton:
         finally:
             sys.setrecursionlimit(before)
 
-    # ------------------------------------------------------------------ how far the end is
+    # ------------------------------------------------------------------ completion
 
     def min_remaining(self, place: _Spot, alphabet: Alphabet = None) -> LengthBound:
-        """Nothing, or at least a byte for each level that has to be closed."""
+        """Return 0 for an accepting cursor; otherwise at least one byte for each open level."""
         if place[0] == DEAD:
             return LengthBound(None, exact=True)
         if self._is_accepting(place):
@@ -358,27 +357,34 @@ class JsonAutomaton:
     def shortest_completion(
         self, configuration: int, effort: int, cancel: CancelToken | None = None, alphabet: Alphabet = None
     ) -> Completion:
-        """The shortest text that completes a match, as far as a search finds out that may take so many steps."""
+        """Return the shortest text that completes a match, if a search of at most `effort` steps finds it.
+
+        Args:
+            configuration: the configuration to complete.
+            effort: the most steps of the search.
+            cancel: cancels the search.
+            alphabet: the bytes that the text may contain; None for all.
+        """
         if configuration == DEAD:
             return Completion(None)
         return JsonCompletion(self, self._levels, effort, cancel, alphabet).run(configuration)
 
     def split_stacks(self, configuration: int, most: int) -> tuple[int, ...]:
-        """The configuration itself: the bytes alone tell the levels of a JSON text, so there is one stack."""
+        """Return the configuration itself: the bytes determine the levels of a JSON text, so there is one stack."""
         return (configuration,) if configuration != DEAD else ()
 
     def next_properties(self, configuration: int) -> NextProperties:
-        """The properties of the open object that may come next."""
+        """Return the properties of the open object that may come next."""
         return properties(self, self._levels, configuration) if configuration != DEAD else NextProperties()
 
     def open_rules(self, configuration: int) -> tuple[str, ...]:
-        """None: the parts of a schema are told by their places."""
+        """Return nothing: a schema has no rules; source locations identify its parts."""
         return ()
 
-    # ------------------------------------------------------------------ where in the source
+    # ------------------------------------------------------------------ source locations
 
     def spans(self, configuration: int) -> tuple[Span, ...]:
-        """Where in the source the match stands: what the places of the top frame are about."""
+        """Return the source locations of the alternatives of the top frame."""
         node, state, _ = self._spots[configuration]
         frame, below, _ = self._nodes[node]
         phase, items = self._levels.frames[frame]
@@ -395,21 +401,21 @@ class JsonAutomaton:
             else:
                 spans, goals = spans_of(place, goals)
             found.update(self._places.resolve(spans, goals))
-        return tuple(sorted(span for span in found if span.end))  # what is implied has no place
+        return tuple(sorted(span for span in found if span.end))  # implied assertions have no location
 
     @cached_property
     def _places(self) -> SourceMap:
         return SourceMap(self._levels.goals.arena)
 
     def _goals_of(self, node: int, mask: int) -> list[Formula]:
-        """What some of the places at a level are read for, which the level below knows."""
+        """Return the goals of some alternatives of a level, which the level below contains."""
         if node < 0:
             return []
         _, moves = self._levels.frames[self._nodes[node][0]]
         return [move.goal for i, (move, _) in enumerate(moves) if mask >> i & 1]
 
     def edge_spans(self, configuration: int, byte_class: int) -> tuple[Span, ...]:
-        """What reads a byte: the places of the configuration."""
+        """Return the source locations of what reads a byte: those of the configuration."""
         return self.spans(configuration)
 
 

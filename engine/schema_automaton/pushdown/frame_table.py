@@ -1,13 +1,13 @@
-"""Levels: what a JSON text may be at, on each level of its nesting, apart from the levels below.
+"""The frame table: what each nesting level of a JSON text may be, apart from the levels below.
 
-JSON is visibly pushdown (Alur and Madhusudan, STOC 2004): its bytes alone tell
-when a level opens and closes. A frame is a level with everything that may be
-meant by it side by side: the places that a value may be at, each with the places
-of the frame below that it belongs to, as a bit set. So places do not multiply
-with depth. When a value ends, those below whose value it satisfies go on, and
-the others are gone.
+JSON is visibly pushdown (Alur and Madhusudan, STOC 2004): its bytes alone show when a
+level opens and closes. A frame is a level with all its alternatives side by side: the
+states that a value may be in, each with the alternatives of the frame below that it
+belongs to, as a bit set. So alternatives do not multiply with depth. When a value
+ends, the alternatives below whose value it satisfies go on, and the others are
+dropped.
 
-Only places that can be completed are kept, so no frame is a dead end.
+Only alternatives that can be completed are kept, so no frame is a dead end.
 """
 
 from __future__ import annotations
@@ -59,23 +59,23 @@ from engine.schema_automaton.solver.solver import SchemaSolver
 from engine.source import Limits, checkpoint
 
 _ALONE: Final = 0
-"""The number of the ending of a value that satisfies the first of those below, who may be the only one."""
+"""The number of the ending of a value that satisfies the first alternative below, and no other."""
 
 
 def _with_members(items: Items) -> Items:
-    """The places of objects at which some key may come."""
+    """Return the alternatives of objects in which some key may come."""
     return tuple([item for item in items if any(item[0].case.allowed(item[0]))])
 
 
 class FrameTable:
-    """The frames of one grammar, and what becomes of them.
+    """The frames of one grammar, and their stack actions.
 
     Attributes:
-        frames: the frames by number; 0 is none.
-        reading: their reading states.
-        actions: what is known of what becomes of them.
-        any_string: any string as a loop, in the spellings of names and of strings with conditions.
-        free_string: any string as a loop, in the spellings of values without conditions.
+        frames: the frames by number; number 0 is `DEAD`.
+        reading: the lexer states of the frames.
+        actions: the stack actions computed so far.
+        any_string: any string as a loop, encoded as names and constrained strings are.
+        free_string: any string as a loop, encoded as unconstrained values are.
     """
 
     def __init__(self, goals: SchemaSolver, limits: Limits, whitespace: Whitespace) -> None:
@@ -102,13 +102,13 @@ class FrameTable:
         self._endings: list[int] = [1]
         self._ending_ids: dict[int, int] = {1: _ALONE}
         self._of_member = np.zeros((len(OF_MEMBER), NEAR + 1), np.int64)
-        self._of_member[-1] = MISS  # the key has a reader of its own
+        self._of_member[-1] = MISS  # the lexer of the key is not known yet
         self._of_member[:, NEAR] = [self._of_phase[phase].begin(self.reading) for phase in OF_MEMBER]
 
     # ------------------------------------------------------------------ frames
 
     def frame(self, phase: ParsePosition, items: Items) -> int:
-        """The number of a frame; `DEAD` without places."""
+        """Return the number of a frame; `DEAD` without alternatives."""
         if not items:
             return DEAD
         number = self._ids.get((phase, items))
@@ -125,7 +125,7 @@ class FrameTable:
         return number
 
     def _reader(self, phase: ParsePosition, items: Items) -> JsonLexer:
-        """What a frame reads."""
+        """Return the lexer of a frame."""
         reader = self._of_phase.get(phase)
         if reader is not None:
             return reader
@@ -140,14 +140,14 @@ class FrameTable:
                 return self._makers.keys(tuple([place for place, _ in items]))
 
     def widen(self, state: int, longest: int) -> int:
-        """A reading state that more frames share, and that no text of so many bytes tells from this one."""
+        """Return a lexer state that more frames share and that is equivalent for inputs of up to `longest` bytes."""
         reader, name = self.reading.owners[state]
         if isinstance(reader, BoundedLexer):
             return reader.relaxed(self.reading, name, longest) or state
         return state
 
     def loop_at(self, state: int) -> Loop | None:
-        """Any string as a loop, if a reading state between two characters is like it."""
+        """Return the loop of any string, if a lexer state between two characters is equivalent to it."""
         if state == self._common.home:
             return self.any_string
         if state == self._common.free_home:
@@ -163,7 +163,11 @@ class FrameTable:
         return None
 
     def evict_states(self, states: Iterable[int]) -> dict[int, int]:
-        """Drop all reading states but some and those in which frames begin; the new numbers of those that stay."""
+        """Drop all lexer states except some and the start states of frames.
+
+        Returns:
+            The new numbers of the states that are kept.
+        """
         old, kept = self.reading, len(self._common.table)
         self.reading = table = LexerTable(self._limits, self._common.table)
         for reader, _ in old.owners[kept:]:
@@ -181,14 +185,14 @@ class FrameTable:
         return numbers
 
     def may_have_loop(self, state: int) -> bool:
-        """Whether a reading state may be in a loop of its own: in a string that has to satisfy something."""
+        """Return whether a lexer state may be in a loop of its own: within a constrained string."""
         reader, name = self.reading.owners[state]
         if isinstance(reader, KeyLexer):
             return reader.is_off_names(name)
         return isinstance(reader, StringLexer) and reader.may_have_loop(name)
 
     def follows_text(self, frame: int) -> bool:
-        """Whether the text matters that is read from a frame on: of an item or a key that may not come twice."""
+        """Return whether the text read from a frame on matters: an item or a key that may not come twice."""
         known = self._follows_text[frame]
         if known is None:
             known = self._follows_text[frame] = self._must_follow(self.frames[frame])
@@ -203,20 +207,20 @@ class FrameTable:
         return False
 
     def host_names(self, frame: int, symbol: int) -> tuple[HostNameLexer, TextGate]:
-        """What a frame reads, and the gate there that is a symbol of it."""
+        """Return the lexer of a frame, and the gate that is a symbol of it."""
         reader = self._readers[frame]
         assert isinstance(reader, HostNameLexer)
         return reader, reader.labels[symbol]
 
     def accepts_number(self, frame: int, state: int) -> bool:
-        """Whether a number that stands in a reading state may end."""
+        """Return whether a number in a lexer state may end."""
         reader, name = self.reading.owners[state]
         return isinstance(reader, NumberLexer) and bool(reader.accepting(name))
 
     # ------------------------------------------------------------------ actions
 
     def stack_action(self, frame: int, symbol: int) -> int:
-        """What becomes of a stack where the reading of its top frame ends with a symbol."""
+        """Return the stack action when the lexer of the top frame ends with a symbol."""
         table = self.actions
         action = table.get(frame, symbol)
         if action != MISS:
@@ -226,7 +230,7 @@ class FrameTable:
             action = self._act(here, self._readers[frame], symbol)
             table.put(frame, symbol, action)
             return action
-        # A walk that meets one byte of structure meets nearly all.
+        # A vocabulary walk that meets one structural byte meets nearly all.
         known = self._values(frame) if here.phase in BEFORE_VALUE else {}
         for each in BETWEEN[here.phase]:
             known[each] = self._structure(here, each)
@@ -234,10 +238,10 @@ class FrameTable:
         return known.get(symbol, DEAD)
 
     def _values(self, number: int) -> dict[int, int]:
-        """What becomes of a frame where a value begins: what is asked of it decides what may be read."""
+        """Return the actions of a frame where a value begins, by symbol; they depend on the goals of the value."""
         phase, moves = self.frames[number]
         checkpoint(8 + len(moves))
-        below = number  # the frame that the value stands on
+        below = number  # the frame below the value
         if phase not in (ParsePosition.ROOT, ParsePosition.VALUE):
             if any(UNKNOWN_VALUE in place.seen for place, _ in moves):
                 return dict.fromkeys(KIND_OF, ASK)
@@ -249,11 +253,11 @@ class FrameTable:
         }
 
     def _begun(self, goals: tuple[Formula, ...]) -> dict[int, int]:
-        """The frames of values that may come to satisfy some of the goals, by their first byte's symbol."""
+        """Return the frames of values that may come to satisfy some of the goals, by the symbol of the first byte."""
         known = self._tops.get(goals)
         if known is None:
             before = self.goals.provisional_epoch
-            # It may turn out that there is no value of a kind.
+            # A superset: there may be no value of one of these types.
             kinds = frozenset().union(*map(self.goals.specialiser.kinds, goals))
             known = {}
             for symbol, kind in KIND_OF.items():
@@ -281,7 +285,7 @@ class FrameTable:
                 return self._key_ended(frame, reader, symbol, UNKNOWN_KEY)
 
     def act_on_key(self, number: int, symbol: int, key: str) -> int:
-        """What becomes of a frame whose key ends, where its text matters."""
+        """Return the stack action when a key ends, given its text."""
         frame, reader = self.frames[number], self._readers[number]
         return self._key_ended(frame, reader, symbol, key)
 
@@ -292,7 +296,7 @@ class FrameTable:
         if isinstance(reader, KeyLexer) and not isinstance(label, str):
             ends = tuple(zip(label, frame.items, strict=True))
             if key == UNKNOWN_KEY and any(at and at.cells and not place.case.forgets(place) for at, (place, _) in ends):
-                return ASK  # whether enough other keys are left may depend on it
+                return ASK  # the text may decide whether enough other keys are left
             for at, (place, mask) in ends:
                 moves += ((move, mask) for move in (at.moves(place, key) if at else ()))
         else:
@@ -301,12 +305,12 @@ class FrameTable:
         if len(moves) == 1 and moves[0][0].place.case.is_plain:
             return encode(STAY, self._member(*moves[0]))
         following = self._stay(ParsePosition.AFTER_KEY, merge(moves))
-        if following:  # many tokens that end a key begin its value, so that this is asked for next
+        if following:  # many tokens that end a key begin its value, so that is requested next
             self.stack_action(decode(self.stack_action(decode(following)[1], COLON))[1], QUOTE)
         return following
 
     def _member(self, move: ObjectTransition, mask: int) -> int:
-        """The frame behind a key, and with it those up to the next key, which nearly every text goes through."""
+        """Return the frame after a key, and make those up to the next key, which nearly every text visits."""
         items, then = ((move, mask),), ((move.place, mask),)
         known = self._ids.get((ParsePosition.AFTER_KEY, items))
         if known is not None:
@@ -315,7 +319,7 @@ class FrameTable:
         goes_on, closes = any(case.allowed(move.place)), case.can_close(move.place)
         first = len(self.frames)
         value, behind = first + 1, first + 2
-        known = self._ids.get((ParsePosition.AFTER_MEMBER, then))  # behind another key
+        known = self._ids.get((ParsePosition.AFTER_MEMBER, then))  # from another key
         phases = OF_MEMBER[:2] if known is not None else OF_MEMBER if goes_on else OF_MEMBER[:3]
         self._limits.check("places of a document", first + len(phases), self._limits.configurations, "configurations")
         for number, phase in enumerate(phases, first):
@@ -353,7 +357,7 @@ class FrameTable:
             if open_items:
                 return self._stay(ParsePosition.ITEM, items) if all(p.case.has_spare(p) for p in open_items) else ASK
             return self._stay(ParsePosition.ITEM, tuple([item for item in items if item[0].case.moves(item[0])]))
-        return self._pop([mask for place, mask in items if place.case.can_close(place)])  # a bracket
+        return self._pop([mask for place, mask in items if place.case.can_close(place)])  # a closing bracket
 
     def _stay(self, phase: ParsePosition, items: Items) -> int:
         following = self.frame(phase, items)
@@ -362,7 +366,7 @@ class FrameTable:
     # ------------------------------------------------------------------ values end
 
     def _pop(self, masks: Iterable[int], *, again: bool = False) -> int:
-        """End a value for those below that it satisfies."""
+        """Return the action that ends a value for the alternatives below that it satisfies."""
         ended = 0
         for mask in masks:
             ended |= mask
@@ -375,20 +379,27 @@ class FrameTable:
         return encode(POP, number, again=again)
 
     def after(self, below: int, number: int) -> int:
-        """The frame that goes on below an ended value; `DEAD` if none does, `-ASK` where the value's text decides.
+        """Return the frame that continues below an ended value.
 
-        Where the text matters later only, the frame is one that does not know it.
+        If the text matters only later, the frame is one in which the value is unknown.
+
+        Args:
+            below: the frame below.
+            number: the number of the ending.
+
+        Returns:
+            The frame; `DEAD` if there is none, `-ASK` if the value's text decides.
         """
         following = self.actions.get(below, ENDING | number)
         if following == MISS:
             following = self.after_value(below, number, UNKNOWN_VALUE)
             self.actions.put(below, ENDING | number, following)
             if following > DEAD:
-                self.stack_action(following, COMMA)  # asked for next
+                self.stack_action(following, COMMA)  # this is requested next
         return following
 
     def after_value(self, below: int, number: int, value: Value) -> int:
-        """The same, where the value of the item is known."""
+        """Return the frame that continues below an ended item whose value is known; otherwise as `after`."""
         phase, moves = self.frames[below]
         if phase is ParsePosition.ROOT:
             return self.frame(ParsePosition.DONE, ((None, 1),))

@@ -1,4 +1,4 @@
-"""Frames: what a level of a JSON text is at, and what may end the white space there."""
+"""Frames: the state of one nesting level of a JSON text, and the symbols that may end the white space there."""
 
 from __future__ import annotations
 
@@ -24,37 +24,37 @@ from engine.schema_automaton.lexing.lexer import (
 
 
 class ParsePosition(IntEnum):
-    """Where within a level the text stands."""
+    """The position of the parser within a nesting level."""
 
     ROOT = 0  # before the only value
     DONE = 1  # after it
-    WORD = 2  # within null, false, true
+    WORD = 2  # within null, false or true
     NUMBER = 3
     STRING = 4
-    OPEN_ARRAY = 5  # behind [
-    ITEM = 6  # behind a comma
-    IN_ITEM = 7  # an item is open above
+    OPEN_ARRAY = 5  # after [
+    ITEM = 6  # after a comma
+    IN_ITEM = 7  # an item is open in the frame above
     AFTER_ITEM = 8
-    OPEN_OBJECT = 9  # behind {
-    MEMBER = 10  # behind a comma
+    OPEN_OBJECT = 9  # after {
+    MEMBER = 10  # after a comma
     KEY = 11  # within a key
     AFTER_KEY = 12
-    VALUE = 13  # behind a colon, or a value is open above
+    VALUE = 13  # after a colon, or a value is open in the frame above
     AFTER_MEMBER = 14
 
 
 Place: TypeAlias = Any
-"""What a level holds: a language, a place, a move or a word, as its phase says."""
+"""One alternative of a level: a language, a state, a transition or a literal's type, as the position requires."""
 
 Items: TypeAlias = tuple[tuple[Place, int], ...]
 
 
 class Frame(NamedTuple):
-    """One level.
+    """One nesting level with all alternatives that the text allows so far.
 
     Attributes:
-        phase: where within it the text stands.
-        items: the places, each with those of the frame below that it belongs to, as a bit set.
+        phase: the parser's position within the level.
+        items: the alternatives, each with the alternatives of the frame below that it belongs to, as a bit set.
     """
 
     phase: ParsePosition
@@ -62,7 +62,7 @@ class Frame(NamedTuple):
 
 
 class Root(NamedTuple):
-    """The value of the whole text."""
+    """The alternative of the bottom frame: the value of the whole text."""
 
     goal: Formula
 
@@ -82,9 +82,9 @@ OPENED: Final = {
     JsonType.ARRAY: ParsePosition.OPEN_ARRAY,
     JsonType.OBJECT: ParsePosition.OPEN_OBJECT,
 }
-"""Where a value of a kind begins; the others are words."""
+"""The position at which a value of a type begins; values of other types are literals (`WORD`)."""
 OF_ITEMS: Final = frozenset((ParsePosition.WORD, ParsePosition.NUMBER, ParsePosition.STRING, ParsePosition.KEY))
-"""Where what is read is not white space alone."""
+"""The positions at which the lexer reads more than white space."""
 BEHIND: Final = frozenset((ParsePosition.ITEM, ParsePosition.MEMBER, ParsePosition.VALUE))
 BETWEEN: Final = {
     ParsePosition.ROOT: (),
@@ -98,14 +98,14 @@ BETWEEN: Final = {
     ParsePosition.AFTER_MEMBER: (COMMA, CLOSE_BRACE),
     ParsePosition.DONE: (),
 }
-"""The symbols that may end white space, by where it stands; and where a value may begin, those of values."""
+"""The symbols that may end white space, by position; where a value may begin, those of values come in addition."""
 OF_MEMBER: Final = (ParsePosition.AFTER_KEY, ParsePosition.VALUE, ParsePosition.AFTER_MEMBER, ParsePosition.MEMBER)
-"""From the end of a key to the next one."""
+"""The positions from the end of a key to the next key."""
 BEFORE_VALUE: Final = frozenset((ParsePosition.ROOT, ParsePosition.VALUE, ParsePosition.OPEN_ARRAY, ParsePosition.ITEM))
 
 
 def merge(pairs: Iterable[tuple[Place, int]]) -> Items:
-    """Each place once, with all that it belongs to."""
+    """Merge equal alternatives; each gets the union of its bit sets."""
     merged: dict[Place, int] = {}
     for place, mask in pairs:
         merged[place] = merged.get(place, 0) | mask

@@ -1,8 +1,8 @@
-"""Cases of arrays: one conjunction of assertions, and the places within an array that it tells apart.
+"""State machines of arrays: one conjunction of assertions, and the states within an array that it distinguishes.
 
-A place is how far an array has come: the index of the next item (as far as it
-matters), and which `contains` have been met how often. Whether an item is to
-count for one is a choice at the item's start; all choices run side by side.
+A state is the index of the next item (as far as it matters) and a counter for each
+`contains`. Whether an item counts for a counter is decided nondeterministically at the
+item's start; all choices are followed side by side.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 
 
 _MOST_DISTINCT = 64
-_MOST_TRIED = 2_000  # ways to complete an array whose items must all differ
+_MOST_TRIED = 2_000  # transitions tried to complete an array whose items must all differ
 
 
 class UndecidedError(EngineError):
-    """What a formula asks for is not decided by this engine."""
+    """A formula needs a decision that this engine cannot make."""
 
     def __init__(self, message: str, place: Place) -> None:
         super().__init__(message)
@@ -41,16 +41,17 @@ class UndecidedError(EngineError):
 
 
 UNKNOWN_VALUE: Value = "\ud800"
-"""Stands among the items seen for one that was not looked at. No JSON text has such a string."""
+"""An item seen whose value was not examined. No JSON text has this string."""
 
 
 class ArrayState(NamedTuple):
-    """How far an array has come.
+    """A state of an array: what matters of the items so far.
 
     Attributes:
-        at: the index of the next item, or the first index from which none differs.
-        counts: of each quota the items that counted for it, as far as that matters.
-        seen: the items so far where no two may be equal.
+        case: the machine.
+        at: the index of the next item, capped at the first index after which all items have the same goal.
+        counts: the number of items that each counter counted, capped where larger numbers make no difference.
+        seen: the items so far, where no two may be equal.
     """
 
     case: ArrayMachine
@@ -60,14 +61,14 @@ class ArrayState(NamedTuple):
 
 
 class ArrayTransition(NamedTuple):
-    """An item: what it must satisfy, and the place after it."""
+    """An item: what it must satisfy, and the state after it."""
 
     goal: Formula
     place: ArrayState
 
 
 class ArrayMemo:
-    """What is known about places within arrays; it is kept by the goals, as that about objects is."""
+    """Memoised results about the states of arrays, kept by the solver as for objects."""
 
     __slots__ = ("live", "moves")
 
@@ -77,7 +78,7 @@ class ArrayMemo:
 
 
 class _ContainsCounter(NamedTuple):
-    """Between `least` and `most` items with an index in a range satisfy a formula."""
+    """A requirement that between `least` and `most` items with an index in a range satisfy a formula."""
 
     value: Formula
     least: int
@@ -88,7 +89,7 @@ class _ContainsCounter(NamedTuple):
 
 
 class ArrayMachine:
-    """A conjunction of assertions over arrays. It lives no longer than its goals do."""
+    """A conjunction of assertions over arrays. It lives no longer than its solver."""
 
     def __init__(self, goals: SchemaSolver, conjunction: tuple[Formula, ...]) -> None:
         self._known_by = ref(goals)
@@ -118,7 +119,7 @@ class ArrayMachine:
 
     @property
     def start(self) -> ArrayState:
-        """Before the first item."""
+        """Return the state before the first item."""
         return ArrayState(self, 0, (0,) * len(self._quotas), frozenset())
 
     def _add(self, item: Formula) -> None:
@@ -146,13 +147,13 @@ class ArrayMachine:
 
     @property
     def spans(self) -> tuple[Span, ...]:
-        """Where its assertions stand."""
+        """Return the source locations of the conjunction."""
         return sorted_spans(self._conjunction)
 
-    # ------------------------------------------------------------------ places
+    # ------------------------------------------------------------------ states
 
     def can_close(self, place: ArrayState) -> bool:
-        """Whether the array may end."""
+        """Return whether the array may end."""
         return (
             place.at >= self.least
             and (self.most is None or place.at <= self.most)
@@ -160,7 +161,7 @@ class ArrayMachine:
         )
 
     def moves(self, place: ArrayState) -> tuple[ArrayTransition, ...]:
-        """The items that may come next, each with a place that can be completed."""
+        """Return the items that may come next, each with a state that can be completed."""
         goals = self._goals
         known = goals.arrays.moves.get(place)
         if known is None:
@@ -174,23 +175,23 @@ class ArrayMachine:
         return known
 
     def after_any(self, place: ArrayState) -> ArrayState | None:
-        """The place after an item whose value was not looked at; None where it has to be."""
+        """Return the state after an item whose value was not examined; None if the value has to be known."""
         if place.at < self.least or self._quotas or UNKNOWN_VALUE in place.seen:
             return None
         return place._replace(seen=place.seen | {UNKNOWN_VALUE})
 
     def has_spare(self, place: ArrayState) -> bool:
-        """Whether some item may follow whatever the one was that was not looked at."""
+        """Return whether another item may follow, whatever the item was that was not examined."""
         known = place._replace(seen=place.seen - {UNKNOWN_VALUE})
         return any(len(self._goals.values(move.goal, 2) or (0, 0)) > 1 for move in self.moves(known))
 
     def after(self, place: ArrayState, value: Value) -> ArrayState | None:
-        """The place after an item that is `value`, where no two items may be equal."""
+        """Return the state after an item that equals `value`, where no two items may be equal; None if it is dead."""
         following = place._replace(seen=place.seen | {value})
         return following if self.is_live(following) else None
 
     def item_goal(self, index: int) -> Formula:
-        """What the item at an index must satisfy, quotas apart."""
+        """Return what the item at an index must satisfy, apart from counters."""
         goal = self._item_goals.get(index)
         if goal is None:
             checkpoint(1 + len(self._ranges) // 8)
@@ -222,7 +223,7 @@ class ArrayMachine:
         return [ArrayTransition(goal, ArrayState(self, following, counts, place.seen)) for goal, counts in ways]
 
     def _choices(self, goal: Formula, quota: _ContainsCounter, count: int, index: int) -> list[tuple[Formula, int]]:
-        """An item counts for a quota, or does not."""
+        """Return the goals of an item and the counter's values after it: the item counts, or it does not."""
         arena = self._goals.arena
         if index < quota.first or (quota.end is not None and index >= quota.end):
             return [(goal, count)]
@@ -237,14 +238,14 @@ class ArrayMachine:
         return [(counted, count + 1), without]
 
     def sample(self) -> list[ArrayState]:
-        """A place for each index from which goals differ."""
+        """Return a state for each index at which goals change."""
         edges = {0, *(part.first for part in self._ranges), *(part.end or 0 for part in self._ranges)}
         return [self.start._replace(at=index) for index in sorted(edges)]
 
     # ------------------------------------------------------------------ liveness
 
     def is_live(self, place: ArrayState) -> bool:
-        """Whether the array can be completed."""
+        """Return whether the array can be completed."""
         goals = self._goals
         return goals.is_live(goals.arrays.live, place, self._is_live)
 
@@ -261,7 +262,7 @@ class ArrayMachine:
         if self.distinct is not None and (self._quotas or self.least - place.at > 1):
             return self._has_distinct(place)
         if not self._quotas:
-            # Only the items up to the least count matter, and only where their goals change.
+            # Only the items below the least count matter, and only where their goals change.
             edges = {place.at, *(part.first for part in self._ranges), *(part.end or 0 for part in self._ranges)}
             return all(
                 self._goals.is_satisfiable(self._goal_here(place, index))
@@ -276,7 +277,7 @@ class ArrayMachine:
         return self.item_goal(index)
 
     def _search(self, start: ArrayState) -> bool:
-        """Depth first for a place that can close; what counts for a quota is tried first."""
+        """Search depth first for a state that can close; items that count are tried first."""
         goals = self._goals
         seen, todo = {start}, [start]
         while todo:
@@ -294,7 +295,7 @@ class ArrayMachine:
     # ------------------------------------------------------------------ items that must all differ
 
     def _has_distinct(self, place: ArrayState) -> bool:
-        """Whether items may follow that complete the array and all differ; what counts for a quota is tried first."""
+        """Return whether items that all differ can complete the array; items that count are tried first."""
         tried = 0
         todo: list[tuple[ArrayState, tuple[Formula, ...]]] = [(place, ())]
         while todo:
@@ -314,21 +315,21 @@ class ArrayMachine:
         return False
 
     def _useful_moves(self, place: ArrayState) -> list[ArrayTransition]:
-        """The items that bring the end nearer: behind all bounds, an item that counts for nothing can be left out."""
+        """Return the transitions that bring the end nearer; beyond all bounds, only items that count do."""
         moves = self._all_moves(place)
         return moves if place.at < self._steady else [move for move in moves if move.place.counts != place.counts]
 
     @cached_property
     def _steady(self) -> int:
-        """The first index from which all items are asked for the same, and from which there are enough of them."""
+        """Return the first index from which all items have the same goal and the array is long enough."""
         ranges = [edge for part in self._ranges for edge in (part.first, part.end or 0)]
         return max((self.least, *ranges, *(edge for quota in self._quotas for edge in (quota.first, quota.end or 0))))
 
     def _can_differ(self, wanted: tuple[Formula, ...]) -> bool:
-        """Whether there are different values for some goals: a matching of goals to values."""
+        """Return whether different values satisfy the goals: a matching of goals to values."""
         choices: list[list[Value]] = []
         checkpoint(4 * len(wanted))
-        known: dict[Formula, list[Value]] = {}  # most items must satisfy the same
+        known: dict[Formula, list[Value]] = {}  # most items have the same goal
         for goal in wanted:
             if goal not in known:
                 values = self._values(goal, len(wanted))
@@ -346,10 +347,10 @@ class ArrayMachine:
         return values
 
     def _without_dead_ends(self, move: ArrayTransition) -> Formula:
-        """The goal of an item, without the values that the items after it cannot do without.
+        """Return the goal of an item, without the values that the items after it need.
 
-        Only values of goals that have few of them matter: where more are left than items are missing, there is always
-        one that no other item takes.
+        Only the values of goals that few values satisfy matter: if a goal has more values than there are items missing,
+        one of them is always left.
         """
         following = move.place
         if self.can_close(following) or not self.is_live(following):
@@ -380,7 +381,7 @@ class ArrayMachine:
         )
 
     def _refuse(self, message: str) -> None:
-        """Raise while compiling; later, count what is in question as impossible, and build nothing on it."""
+        """Raise during the precheck; later, count the array as dead and mark the answer as provisional."""
         assert self.distinct is not None
         if self._goals.budget is not None:
             raise UndecidedError(message, self.distinct.place)
@@ -388,7 +389,7 @@ class ArrayMachine:
 
 
 def _match(row: int, choices: list[list[Value]], taken: dict[Value, int], seen: set[Value]) -> bool:
-    """Kuhn's augmenting path: a value for a row, where others may move."""
+    """Find a value for a row by Kuhn's augmenting paths; rows that already have one may change theirs."""
     checkpoint(1 + len(choices[row]) // 4)
     for value in choices[row]:
         if value not in seen:
@@ -400,7 +401,7 @@ def _match(row: int, choices: list[list[Value]], taken: dict[Value, int], seen: 
 
 
 def _range(least: int, most: int | None, *, negated: bool) -> tuple[int, int | None]:
-    """A count with one bound, or its negation."""
+    """Return the bounds of a count with one bound, or of its negation."""
     if not negated:
         return least, most
     return (0, least - 1) if most is None else (most + 1, None)

@@ -1,8 +1,8 @@
-"""Cells: the keys of an object that have no name of their own, sorted by what is asked of them.
+"""Key classes: the keys of an object that are not mentioned by name, grouped by the assertions that apply to them.
 
-Every assertion about a set of keys splits the other keys in two; what is left
-after all of them are the cells. Splits that nothing is in are dropped at once,
-so many patterns that exclude each other give few cells.
+Every assertion about a set of keys splits the other keys in two; the parts that are
+left after all assertions are the key classes. Empty parts are dropped at once, so many
+patterns that exclude each other give few classes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def names_in(keys: Formula) -> Iterator[str]:
-    """The strings that a formula over keys mentions, in order."""
+    """Yield the strings that a formula over keys mentions, in order."""
     todo = [keys]
     while todo:
         part = todo.pop()
@@ -41,13 +41,13 @@ def names_in(keys: Formula) -> Iterator[str]:
 
 @dataclass(eq=False, slots=True)
 class KeyClass:
-    """Keys that no assertion tells apart.
+    """A set of keys that no assertion distinguishes.
 
     Attributes:
-        keys: the formula that they satisfy, names apart.
-        names: the names, which are not among them.
+        keys: the formula that they satisfy, apart from the names.
+        names: the names of the object, which are not in the class.
         goal: what the values of such members must satisfy.
-        quests: the quests that such a member may fulfil, as a bit set.
+        quests: the existential assertions that such a member may satisfy, as a bit set.
     """
 
     keys: Formula
@@ -58,18 +58,18 @@ class KeyClass:
     _witnesses: dict[frozenset[str], str | None] = field(default_factory=dict)
 
     def language(self, goals: SchemaSolver, used: frozenset[str]) -> TextLanguage:
-        """The keys that may come, as a language."""
+        """Return the language of the keys of this class that are not used yet."""
         language = self._languages.get(used)
         if language is None:
             language = self._languages[used] = goals.text(self._without(goals, used))
         return language
 
     def has_keys(self, goals: SchemaSolver) -> bool:
-        """Whether there is such a key at all, which is no name."""
+        """Return whether the class contains a key that is not one of the names."""
         return self.keys is goals.arena.true or self.language(goals, frozenset()).start is not None
 
     def witness(self, goals: SchemaSolver, used: frozenset[str]) -> str | None:
-        """One key that is not used yet."""
+        """Return one key of the class that is not used yet; None if there is none."""
         if self.keys is goals.arena.true:
             taken = {*self.names, *used}
             checkpoint(1 + len(taken) // 4)
@@ -88,7 +88,7 @@ class KeyClass:
 
 
 def some_strings(language: TextLanguage, most: int) -> list[str]:
-    """Some strings of a language, at most so many; where it reads bytes, one, the first of a breadth-first search."""
+    """Return up to `most` strings of a language; at most one, found breadth first, if it has no encoded automaton."""
     if language.start is None:
         return []
     if language.spelled is not None:
@@ -122,7 +122,17 @@ def find_key_classes(
     every: list[tuple[Formula, Formula]],
     quests: list[tuple[Formula, Formula]],
 ) -> tuple[tuple[KeyClass, ...], bool]:
-    """The cells of an object, and whether every key that is no name is in one of them."""
+    """Compute the key classes of an object.
+
+    Args:
+        goals: the solver.
+        names: the names that assertions mention.
+        every: the universal assertions: keys, and what their values must satisfy.
+        quests: the existential assertions: keys, and what one of their values must satisfy.
+
+    Returns:
+        The classes, and whether every key that is not a name is in one of them.
+    """
     arena = goals.arena
     conditions: dict[Formula, list[tuple[Formula, int]]] = {}
     for keys, value in every:
@@ -163,7 +173,7 @@ def _inhabited(goals: SchemaSolver, parts: tuple[Formula, ...]) -> bool:
 
 
 def elsewhere(arena: Arena, keys: Formula) -> Formula:
-    """A formula over keys for strings that it does not mention."""
+    """Restrict a formula over keys to the strings that it does not mention."""
     match keys:
         case EnumValues():
             return arena.false

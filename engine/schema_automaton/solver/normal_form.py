@@ -1,8 +1,8 @@
-"""A formula as it stands for values of one kind, and as a disjunction of conjunctions.
+"""Projection of formulas to one JSON type, and their disjunctive normal form.
 
-Once the first byte of a value has told its kind, assertions about other kinds
-hold by themselves, definitions are written out, and `enum` splits into the
-values of the kind. What is left mentions this kind only.
+Once the first byte of a value shows its type, assertions about other types hold
+trivially, references are replaced by definitions, and `enum` keeps only the values of
+the type. The projected formula mentions this type alone.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from engine.source import Limits, checkpoint
 
 _FEW: Final = 8
 Conjunction: TypeAlias = tuple[Formula, ...]
-"""Assertions and negated ones, in the order of the source; over objects also conditions, see `objects.conditions`."""
+"""Assertions and negated ones, in the order of the source; over objects also residual formulas (see `residual`)."""
 
 Judge: TypeAlias = Callable[[Conjunction], bool | None]
-"""Whether nothing satisfies a conjunction; None where it seems so, but rests on a goal that is still in question."""
+"""Returns whether nothing satisfies a conjunction; None for a yes that rests on a check in progress."""
 
 
 class TypeProjector:
-    """Formulas of one arena, kind by kind."""
+    """The projection of the formulas of one arena to JSON types."""
 
     def __init__(self, arena: Arena, limits: Limits) -> None:
         self._arena = arena
@@ -52,7 +52,7 @@ class TypeProjector:
     # ------------------------------------------------------------------ one kind
 
     def specialise(self, formula: Formula, kind: JsonType) -> Formula:
-        """The formula for values of one kind: no definition, no assertion about another kind."""
+        """Return the formula for values of one type, without references and assertions about other types."""
         atom = formula.item if isinstance(formula, Not) else formula
         if isinstance(atom, LocatedFormula) and atom.about is not None:
             return formula if atom.about is kind else self._arena.constant(atom is formula)
@@ -89,7 +89,7 @@ class TypeProjector:
                 raise AssertionError(formula)
 
     def kinds(self, formula: Formula) -> frozenset[JsonType]:
-        """The kinds of values that may satisfy a formula; it may turn out that those of one do not."""
+        """Return the types of values that may satisfy a formula: a superset of those that do."""
         atom = formula.item if isinstance(formula, Not) else formula
         if isinstance(atom, LocatedFormula) and atom.about is not None:
             return EVERY_KIND
@@ -123,7 +123,7 @@ class TypeProjector:
                 return EVERY_KIND if formula is not self._arena.false else frozenset()
 
     def _each(self, items: tuple[Formula, ...], kind: JsonType, ending: Formula) -> tuple[Formula, ...]:
-        """The items as they stand for a kind; that one alone, if there is one, which decides."""
+        """Project the items to a type; return the absorbing item alone if there is one."""
         if len(items) > _FEW:
             checkpoint(len(items))
         found: list[Formula] = []
@@ -135,10 +135,10 @@ class TypeProjector:
         return tuple(found)
 
     def any_of(self, items: Iterable[Formula]) -> Formula:
-        """The disjunction, where all that is said of one name, or of one index, is said at once.
+        """Return the disjunction, with all assertions about one name, or one index, merged into one.
 
-        A name stands for one member at most. So "no such member satisfies A, or there is one that satisfies B" is
-        "such a member satisfies not A, or B"; many alternatives that only differ in one member become one.
+        A name identifies one member at most. So "no such member satisfies A, or some such member satisfies B" is
+        "such a member satisfies not A, or B"; many alternatives that differ in one member only become one.
         """
         arena = self._arena
         whole = arena.any_of(items)
@@ -170,7 +170,7 @@ class TypeProjector:
         return arena.negate(whole) if needed else whole
 
     def _negated(self, special: Formula) -> Formula:
-        """The negation of a specialised formula."""
+        """Return the negation of a projected formula."""
         negated = self._arena.negate(special)
         return self.any_of(negated.items) if isinstance(negated, Or) else negated
 
@@ -185,7 +185,7 @@ class TypeProjector:
         return arena.constant(bool(values))
 
     def _structure(self, value: Value, place: Place, *, seen: bool) -> Formula:
-        """An array or object that equals a value, said by its parts."""
+        """Return a formula for the arrays or objects that equal a value, made of assertions about its parts."""
         known = self._structures.get((value, seen))
         if known is None:
             known = self._structures[value, seen] = self._write_structure(value, place, seen=seen)
@@ -210,7 +210,11 @@ class TypeProjector:
     # ------------------------------------------------------------------ alternatives
 
     def alternatives(self, formula: Formula, judge: Judge) -> list[Conjunction]:
-        """A specialised formula as a disjunction; `judge` prunes what nothing satisfies.
+        """Return a projected formula as a disjunction of conjunctions.
+
+        Args:
+            formula: the formula.
+            judge: tells which conjunctions nothing satisfies; they are pruned.
 
         Raises:
             LimitExceededError: there are too many.
@@ -218,7 +222,10 @@ class TypeProjector:
         return [one for one in self._alternatives(formula, judge, ()) if judge(one) is False]
 
     def _alternatives(self, formula: Formula, judge: Judge, known: Conjunction) -> list[Conjunction]:
-        """The same without the last look; `known` holds anyway, which mostly tells the items of a choice apart."""
+        """Return `alternatives` without the final pruning.
+
+        `known` holds in any case; it rules out most branches of a choice.
+        """
         match formula:
             case Constant():
                 return [()] if formula.value else []
@@ -230,7 +237,7 @@ class TypeProjector:
             case ExactlyOne():
                 return self._exactly_one(formula.items, judge, known)
             case Not(item=ExactlyOne(items=items)):
-                # None of them, or two at least.
+                # None of them holds, or at least two do.
                 arena = self._arena
                 pairs = [arena.all_of((items[i], items[j])) for i, j in self._overlaps(items, judge, known)]
                 none = arena.all_of(self._negated(one) for one in items)
@@ -241,7 +248,7 @@ class TypeProjector:
     def _product(self, items: tuple[Formula, ...], judge: Judge, known: Conjunction) -> list[Conjunction]:
         if not any(map(is_compound, items)):
             return [items]
-        # What decides first keeps the product small: plain assertions, then choices; but the order of
+        # Plain assertions come first, then choices: that keeps the product small. But the order of
         # the source is the order of properties, so each alternative is sorted back.
         place = {item: i for i, item in enumerate(items)}
         choices = [item for item in items if is_compound(item)]
@@ -266,14 +273,14 @@ class TypeProjector:
                 found = [way for one in found for way in self._choose(one, place[item], parts, judge)]
                 found = _uncovered(found)
             if len(found) > _MOST_WAYS and len(conditions) > 1 and item in conditions:
-                # All of them stay as they are, conditions on the whole object.
+                # There are too many: all of them stay unexpanded, as conditions on the whole object.
                 found = [(*one, *((place[kept], (kept,)) for kept in conditions)) for one in few]
                 break
             self._limits.check("alternatives of a schema", len(found), self._limits.threads, "threads")
         return _without_covered([_flat(one) for one in found])
 
     def _is_about_members(self, formula: Formula) -> bool:
-        """Whether it says something of members, and nothing else."""
+        """Return whether a formula contains assertions about members and no others."""
         match formula:
             case And() | Or() | ExactlyOne():
                 return all(map(self._is_about_members, formula.items))
@@ -285,7 +292,7 @@ class TypeProjector:
     def _choose(
         self, one: tuple[tuple[int, Conjunction], ...], place: int, parts: list[Conjunction], judge: Judge
     ) -> list[tuple[tuple[int, Conjunction], ...]]:
-        """A conjunction with each part of a choice; itself, where it implies one of them."""
+        """Return a conjunction extended by each part of a choice; unchanged if it implies one of them."""
         arena, whole = self._arena, _flat(one)
         checkpoint(2 * len(whole) + len(parts))
         known = set(whole)
@@ -312,7 +319,7 @@ class TypeProjector:
         return _without_covered(found)
 
     def _overlaps(self, items: tuple[Formula, ...], judge: Judge, known: Conjunction) -> list[tuple[int, int]]:
-        """The pairs that something may satisfy together, where something is known of it already."""
+        """Return the pairs of items that some value may satisfy together, given what is already known of it."""
         each = [self._alternatives(item, judge, known) for item in items]
         checkpoint(len(items) ** 2)
         return [
@@ -323,12 +330,12 @@ class TypeProjector:
         ]
 
     def _certain(self, conjunction: Conjunction) -> Conjunction:
-        """A conjunction but for what rests on a language that is not known exactly."""
+        """Return a conjunction without the literals that depend on a language that is not known exactly."""
         return tuple(literal for literal in conjunction if not self._arena.is_doubtful(literal))
 
 
 def _ways(formula: Formula) -> int:
-    """How many alternatives a formula comes to at most, about."""
+    """Return an approximate upper bound of the number of alternatives of a formula."""
     match formula:
         case And():
             return min(prod(map(_ways, formula.items)), _HOPELESS)
@@ -341,7 +348,7 @@ def _ways(formula: Formula) -> int:
 
 
 def _one_part(item: Formula) -> object:
-    """What tells assertions about one member, or one item, from those about others; None for the rest."""
+    """Return a key that assertions about the same member, or the same item, share; None for other formulas."""
     atom = item.item if isinstance(item, Not) else item
     if isinstance(atom, PropertyConstraint) and isinstance(atom.keys, EnumValues) and len(atom.keys.values) == 1:
         return atom.keys
@@ -374,12 +381,12 @@ def _uncovered(
 
 
 _MOST_COMPARED = 400
-_MOST_WAYS = 30  # so many alternatives of an object are told apart before what is left becomes a condition
-_HOPELESS = 5_000  # nor are so many tried
+_MOST_WAYS = 30  # alternatives of an object that are expanded before the rest becomes a condition
+_HOPELESS = 5_000  # if there are more, none is expanded
 
 
 def _without_covered(found: list[Conjunction]) -> list[Conjunction]:
-    """Without what says all that another says, and more."""
+    """Return the conjunctions without those that contain another one."""
     if len(found) < 2 or len(found) > _MOST_COMPARED:
         return list({frozenset(one): one for one in found}.values())
     sets = [frozenset(one) for one in found]

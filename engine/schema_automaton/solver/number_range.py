@@ -1,4 +1,4 @@
-"""What a conjunction over numbers comes to."""
+"""The range of numbers that a conjunction allows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from engine.schema_automaton.number_languages.huge import is_above, is_multiple
 
 
 class NumberRange:
-    """What a conjunction over numbers comes to: one range, and what is left out of it."""
+    """The range of numbers that a conjunction allows, with its exceptions."""
 
     __slots__ = (
         "excluded",
@@ -35,7 +35,7 @@ class NumberRange:
         self.written = False
 
     def add(self, literal: Formula) -> None:
-        """Narrow it by one assertion, or negated one; `EnumValues` is not added but negated."""
+        """Narrow the range by an assertion or a negated one; an `EnumValues` has to be negated."""
         negated = isinstance(literal, Not)
         atom = literal.item if isinstance(literal, Not) else literal
         match atom:
@@ -67,7 +67,7 @@ class NumberRange:
             self.most, self.most_strict = value, strict
 
     def within(self, value: Fraction | HugeNumber) -> bool:
-        """Whether a value lies between the bounds."""
+        """Return whether a value lies between the bounds."""
         if isinstance(value, HugeNumber):
             is_low = self.least is not None and not is_above(value, self.least)
             return not is_low and (self.most is None or not is_above(value, self.most))
@@ -76,7 +76,7 @@ class NumberRange:
         return self.most is None or value < self.most or (value == self.most and not self.most_strict)
 
     def holds(self, value: Fraction | HugeNumber) -> bool:
-        """Whether a value is in it."""
+        """Return whether a value is in the range and satisfies all other conditions."""
         if isinstance(value, HugeNumber):
             return (
                 self.within(value)

@@ -1,7 +1,7 @@
-"""What a conjunction says of an object, sorted: of all members with some keys, of some member, of how many there are.
+"""The assertions of one conjunction about an object, sorted by kind: universal, existential, and member counts.
 
-Names are sorted too: declared ones in the order of the source, then those that
-are required, then all others that are mentioned.
+Names are sorted too: declared names in the order of the source, then required ones,
+then all others that are mentioned.
 """
 
 from __future__ import annotations
@@ -18,18 +18,19 @@ if TYPE_CHECKING:
 
 
 class Assertions:
-    """What a conjunction says of an object. It knows no goals: who asks brings them along.
+    """The assertions of one conjunction about an object. It keeps no solver: callers pass one to each method.
 
     Attributes:
-        every: sets of keys, as formulas over strings, and what the values of all such members must satisfy.
-        quests: sets of keys, and what the value of some such member must satisfy.
-        conditions: what is a formula still (see `conditions`).
-        watched: the quests, and the assertions of the conditions.
+        every: universal assertions: sets of keys, as formulas over strings, and what all their values must satisfy.
+        quests: existential assertions (`ExistsConstraint`): sets of keys, and what the value of some such member must
+            satisfy.
+        conditions: the part of the conjunction that stays a formula (see `residual`).
+        watched: the existential assertions, then the assertions of `conditions`.
         names: the names that are mentioned.
-        declared: how many of them take a place in the order of properties; they come first.
-        begins: the names without such a place that may come ahead of all that have one, as a bit set.
-        required: the names that must come, as a bit set.
-        least, most: how many members there must and may be.
+        declared: the number of names that have a position in the order of properties; they come first.
+        begins: the names without a position that may come before all that have one, as a bit set.
+        required: the required names, as a bit set.
+        least, most: the bounds of the number of members.
     """
 
     def __init__(self, goals: SchemaSolver, conjunction: tuple[Formula, ...]) -> None:
@@ -65,7 +66,7 @@ class Assertions:
                     declared.update(names)
                 continue
             value = goals.arena.negate(atom.value)
-            if goals.arena.is_doubtful(keys):  # here those have to be known
+            if goals.arena.is_doubtful(keys):  # an existential assertion needs the keys exactly
                 keys = goals.string_formula(atom.keys)
             if isinstance(keys, EnumValues) and len(keys.values) == 1 and isinstance(keys.values[0], str):
                 self._needed.setdefault(keys.values[0], []).append(value)
@@ -92,7 +93,7 @@ class Assertions:
 
     @cached_property
     def _by_keys(self) -> tuple[dict[str, list[tuple[int, Formula]]], list[tuple[int, Formula, Formula]]]:
-        """What is said of each name that is listed, and of other keys, numbered in the order of the source."""
+        """Group the universal assertions by listed name; the rest are numbered in the order of the source."""
         listed: dict[str, list[tuple[int, Formula]]] = {}
         others: list[tuple[int, Formula, Formula]] = []
         for number, (keys, value) in enumerate(self.every):
@@ -104,7 +105,7 @@ class Assertions:
         return listed, others
 
     def goal_of(self, goals: SchemaSolver, number: int) -> Formula:
-        """What a member of a name must satisfy, in the order of the source."""
+        """Return what the member with a name must satisfy, in the order of the source."""
         known = self._goals.get(number)
         if known is None:
             name, (listed, others) = self.names[number], self._by_keys
@@ -118,7 +119,7 @@ class Assertions:
         return known
 
     def watched_of_names(self, goals: SchemaSolver) -> list[int]:
-        """Of each name those of `watched` that it is among the keys of, as a bit set."""
+        """Return, for each name, the assertions in `watched` that concern it, as a bit set."""
         listed = dict.fromkeys(self.names, 0)
         others: list[tuple[int, Formula]] = []
         for w, (keys, _) in enumerate(self.watched):

@@ -1,17 +1,18 @@
-"""Cases of objects: one conjunction of assertions, and the places within an object that it tells apart.
+"""State machines of objects: one conjunction of assertions, and the states within an object that it distinguishes.
 
-Keys fall into names, which the conjunction mentions, and cells: sets of other
-keys that no assertion tells apart. Declared names come in their order, and those
-of them that are required cannot be passed over; other names and cells come last.
-Only `$schema`, where a text may name its schema, may come ahead of them too.
-What must merely exist among many keys is a quest; whether a member fulfils it is
-a choice at its colon, and all choices run side by side.
+Keys are either names, which the conjunction mentions, or belong to key classes: sets
+of other keys that no assertion distinguishes. Declared names come in their order, and
+required ones among them cannot be skipped; other names and key classes come last.
+Only `$schema`, where a text may name its schema, may come before the declared names too.
+An assertion that some member exists among many keys is an existential constraint
+(`ExistsConstraint`, "quest" in the code); whether a member satisfies it is decided
+nondeterministically at its colon, and all choices are followed side by side.
 
-Where alternatives are too many for a case each, a part of the conjunction is a
-formula still; what is left of it is part of the place (see `conditions`).
+If there are too many alternatives for a machine each, a part of the conjunction stays
+a formula; what is left of it is part of the state (see `residual`).
 
-Where the number of keys counts, or a quest looks among keys without names, the
-keys of the open object are remembered and cannot come twice.
+Where the number of members is bounded, or an existential constraint concerns keys
+without names, the keys of the open object are recorded and cannot come twice.
 """
 
 from __future__ import annotations
@@ -35,15 +36,16 @@ if TYPE_CHECKING:
 
 
 class ObjectState(NamedTuple):
-    """How far an object has come.
+    """A state of an object: what matters of the members so far.
 
     Attributes:
+        case: the machine.
         position: the first declared name that may still come.
-        seen: the names without a place in the order that came, as a bit set.
-        done: the quests fulfilled, as a bit set.
-        size: members so far, as far as that matters.
-        extras: keys of cells so far, where they are remembered.
-        left: what is left of the conditions (see `conditions`).
+        seen: the names without a position in the order that have come, as a bit set.
+        done: the existential constraints that are satisfied, as a bit set.
+        size: the number of members so far, capped where larger numbers make no difference.
+        extras: the recorded keys of key classes.
+        left: the residual formula (see `residual`).
     """
 
     case: ObjectMachine
@@ -56,17 +58,17 @@ class ObjectState(NamedTuple):
 
 
 class ObjectTransition(NamedTuple):
-    """A member: what its value must satisfy, and the place after it."""
+    """A member: what its value must satisfy, and the state after it."""
 
     goal: Formula
     place: ObjectState
 
 
 class ObjectMemo:
-    """What is known about places within objects.
+    """Memoised results about the states of objects.
 
-    Places know their case, so it is kept by the goals and not by the cases: nothing comes back to itself, and a grammar
-    is forgotten as soon as nobody uses it.
+    States refer to their machine, so the solver keeps the results, not the machine: there are no reference cycles, and
+    a grammar is freed as soon as it is no longer used.
     """
 
     __slots__ = ("allowed", "end_moves", "inhabited", "live", "names", "plain")
@@ -83,11 +85,11 @@ class ObjectMemo:
 _NO_KEYS: frozenset[str] = frozenset()
 
 UNKNOWN_KEY = "\ud800"
-"""Stands among the extras of a place for a key that was not looked at. No JSON text has such a key."""
+"""A recorded key whose text was not examined. No JSON text has this key."""
 
 
 class ObjectMachine:
-    """A conjunction of assertions over objects. It lives no longer than its goals do."""
+    """A conjunction of assertions over objects. It lives no longer than its solver."""
 
     def __init__(self, goals: SchemaSolver, conjunction: tuple[Formula, ...]) -> None:
         self._goals = ref(goals)
@@ -103,7 +105,7 @@ class ObjectMachine:
 
     @property
     def goals(self) -> SchemaSolver:
-        """The goals that the case belongs to."""
+        """Return the solver that the machine belongs to."""
         goals = self._goals()
         if goals is None:
             raise ReferenceError("the goals of this case are gone")
@@ -111,76 +113,76 @@ class ObjectMachine:
 
     @property
     def start(self) -> ObjectState:
-        """Before the first member."""
+        """Return the state before the first member."""
         return ObjectState(self, 0, 0, 0, 0, _NO_KEYS, self.conditions.whole)
 
     @cached_property
     def watched_of_name(self) -> list[int]:
-        """The quests that a member of each name may fulfil, and the conditions on it, as bit sets."""
+        """Return the constraints in `watched` that a member of each name concerns, as bit sets."""
         return self._said.watched_of_names(self.goals)
 
     @property
     def spans(self) -> tuple[Span, ...]:
-        """Where its assertions stand."""
+        """Return the source locations of the conjunction."""
         return sorted_spans(self._conjunction)
 
     @cached_property
     def trie(self) -> NameTrie:
-        """The names, to be read."""
+        """Return the trie of the names."""
         return NameTrie(self.names, self.goals.escapes)
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
-        """Which of the names each is: to ask that takes no trie."""
+        """Return the number of each name, which needs no trie."""
         return {name: number for number, name in enumerate(self.names)}
 
     @cached_property
     def _found_cells(self) -> tuple[tuple[KeyClass, ...], bool]:
-        """Found when keys without a name first matter."""
+        """Compute the key classes when keys without a name first matter."""
         return find_key_classes(self.goals, self.names, self._said.every, self.watched)
 
     @property
     def cells(self) -> tuple[KeyClass, ...]:
-        """The cells."""
+        """Return the key classes."""
         return self._found_cells[0]
 
     @property
     def any_key(self) -> bool:
-        """Whether every key that is no name is in one of the cells."""
+        """Return whether every key that is not a name is in one of the key classes."""
         return self._found_cells[1]
 
     def holds_any_key(self, cells: tuple[int, ...]) -> bool:
-        """Whether every key that is no name is in one of these cells."""
+        """Return whether every key that is not a name is in one of these key classes."""
         others = (cell for number, cell in enumerate(self.cells) if number not in cells)
         return self.any_key and not any(cell.has_keys(self.goals) for cell in others)
 
     @property
     def remembers(self) -> bool:
-        """Whether keys of cells are remembered."""
+        """Return whether keys of key classes are recorded."""
         return self.least > 0 or bool(self.quests) or self.conditions.about_others != 0
 
     @property
     def open_cell(self) -> int:
-        """The number of the only cell, where that holds every key that is no name; -1 otherwise."""
+        """Return 0, the number of the only key class, if that contains every key that is not a name; otherwise -1."""
         cells = self.cells
         return 0 if len(cells) == 1 and cells[0].keys is self.goals.arena.true else -1
 
     def forgets(self, place: ObjectState) -> bool:
-        """Whether the text of the next key will not matter once it ended."""
+        """Return whether the text of the next key will not matter after it."""
         return not self.remembers or self._is_settled(place, self.least - 1)
 
     def _is_settled(self, place: ObjectState, size: int) -> bool:
-        """Whether there are so many members, and neither quests nor conditions are left for keys without a name."""
+        """Return whether there are `size` members and no constraint is left on keys without a name."""
         return (
             place.done == self.all_quests
             and place.size >= size
             and not self.conditions.open(place.left) & self.conditions.about_others
         )
 
-    # ------------------------------------------------------------------ places
+    # ------------------------------------------------------------------ states
 
     def can_close(self, place: ObjectState) -> bool:
-        """Whether the object may end."""
+        """Return whether the object may end."""
         if self.missing(place) or place.done != self.all_quests:
             return False
         if place.size < self.least or (self.most is not None and place.size > self.most):
@@ -188,15 +190,18 @@ class ObjectMachine:
         return place.left is self.goals.arena.true or self.conditions.holds_at_end(place.left)
 
     def wants(self, place: ObjectState) -> tuple[object, ...]:
-        """What an object still wants: a member that changes none of it can be left out of whatever completes it."""
+        """Return what the object still needs.
+
+        A member that changes none of it can be left out of whatever completes the object.
+        """
         return self.missing(place), place.done, place.left, min(place.size, self.least)
 
     def missing(self, place: ObjectState) -> int:
-        """The required names that have not come yet, as a bit set."""
+        """Return the required names that have not come yet, as a bit set."""
         return (self._said.required & ~place.seen) >> place.position << place.position
 
     def candidates(self, place: ObjectState) -> tuple[list[int], bool]:
-        """The names that the order allows next, and whether cells may come."""
+        """Return the names that the order allows next, and whether key classes may come."""
         names, with_cells = self._candidates(place)
         return list(_bits(names)), with_cells
 
@@ -213,7 +218,7 @@ class ObjectMachine:
         return declared >> place.position << place.position | every & ~declared & ~place.seen, True
 
     def allowed(self, place: ObjectState) -> tuple[int, tuple[int, ...]]:
-        """The names (as a bit set) and the cells that the next key may be of."""
+        """Return the names (as a bit set) and the key classes that the next key may be of."""
         goals = self.goals
         known = goals.objects.allowed.get(place)
         if known is None:
@@ -229,9 +234,9 @@ class ObjectMachine:
         return known
 
     def _live_names(self, place: ObjectState, names: int) -> int:
-        """Those of some names whose members can be completed, as a bit set."""
+        """Return those of some names whose members can be completed, as a bit set."""
         in_order = 0
-        if not place.seen and self.is_plain:  # then it is the same at all places, and each name is judged once
+        if not place.seen and self.is_plain:  # then all states give the same answer, and each name is judged once
             goals = self.goals
             in_order = names & ((1 << self.ordered) - 1)
             judged, live = goals.objects.names.get(self, (0, 0))
@@ -245,9 +250,9 @@ class ObjectMachine:
         return in_order | sum(1 << name for name in _bits(names) if self.end_moves(place, name, -1, ""))
 
     def _plain_live(self, names: int) -> int:
-        """Those of some names in order whose members can be completed, where a place is a position alone."""
+        """Return those of some declared names whose members can be completed, if a state is a position alone."""
         goals, said = self.goals, self._said
-        if self._have_values(said.required):  # and so all places are live
+        if self._have_values(said.required):  # then all states are live
             return sum(1 << name for name in _bits(names) if goals.is_satisfiable(said.goal_of(goals, name)))
         return sum(1 << name for name in _bits(names) if self._plain_moves(name))
 
@@ -258,7 +263,14 @@ class ObjectMachine:
         return witness is not None and bool(self.end_moves(place, -1, number, witness))
 
     def end_moves(self, place: ObjectState, name: int, cell: int, key: str) -> tuple[ObjectTransition, ...]:
-        """The members that a complete key may begin: of a name, or else of a cell; each can be completed."""
+        """Return the members that a complete key may begin, without those that cannot be completed.
+
+        Args:
+            place: the state before the key.
+            name: the number of the name, or -1.
+            cell: the number of the key class, if the key is not a name.
+            key: the text of the key, if it matters.
+        """
         goals = self.goals
         if not place.seen and name < self.ordered and self.is_plain:
             return self._plain_moves(name, cell)
@@ -277,11 +289,11 @@ class ObjectMachine:
 
     @cached_property
     def is_plain(self) -> bool:
-        """Whether a place in order is a position and nothing more."""
+        """Return whether a state within the declared order is a position and nothing more."""
         return not self.remembers and not self.counted and self.conditions.whole is self.goals.arena.true
 
     def _plain_moves(self, name: int, cell: int = -1) -> tuple[ObjectTransition, ...]:
-        """The member that a name in order, or else a key of a cell, begins: the same wherever in the order it does."""
+        """Return the member that a declared name, or a key of a key class, begins; the same in all plain states."""
         goals = self.goals
         known = goals.objects.plain.get((self, name, cell))
         if known is None:
@@ -297,7 +309,14 @@ class ObjectMachine:
         return known
 
     def all_moves(self, place: ObjectState, name: int, cell: int, key: str) -> list[ObjectTransition]:
-        """The members that a key may begin, whether or not there are such values or the object can be completed."""
+        """Return the members that a key may begin, including those without values and without completion.
+
+        Args:
+            place: the state before the key.
+            name: the number of the name, or -1.
+            cell: the number of the key class, if the key is not a name.
+            key: the text of the key, if it matters.
+        """
         arena = self.goals.arena
         count = 0
         if self.counted:
@@ -310,12 +329,12 @@ class ObjectMachine:
             position = name + 1 if in_order else place.position if begins else self.ordered
             seen = place.seen if in_order else place.seen | 1 << name
             if in_order and self.is_plain:
-                seen &= ~self._begins  # behind it, an object is as any other
+                seen &= ~self._begins  # after it, the state is the same as without `$schema`
         else:
             goal, watched = self.cells[cell].goal, self.cells[cell].quests
             position, seen = self.ordered, place.seen
             if not self.forgets(place):
-                checkpoint(1 + len(extras) // 4)  # they are copied
+                checkpoint(1 + len(extras) // 4)  # the set is copied
                 extras = extras | {key}
         if place.left is not arena.true:
             left = self._passed_over(place, position, name)
@@ -332,7 +351,7 @@ class ObjectMachine:
         ]
 
     def _passed_over(self, place: ObjectState, position: int, name: int) -> Formula:
-        """What is left of the conditions once the names that the order has passed over cannot come any more."""
+        """Return the residual formula once the names that the order has skipped cannot come any more."""
         left = place.left
         checkpoint(1 + max(0, min(position, self.ordered) - place.position) // 4)
         for passed in range(place.position, min(position, self.ordered)):
@@ -345,7 +364,7 @@ class ObjectMachine:
         open_quests = watched & self.all_quests & ~place.done
         moves = []
         chosen = open_quests
-        while True:  # all subsets of the quests that this member could fulfil, the largest first
+        while True:  # all subsets of the constraints that this member could satisfy, the largest first
             checkpoint(2 + len(self.quests))
             values = [value for q, (_, value) in enumerate(self.quests) if chosen >> q & 1]
             following = place._replace(done=place.done | chosen)
@@ -357,7 +376,7 @@ class ObjectMachine:
             chosen = (chosen - 1) & open_quests
 
     def moves_of(self, place: ObjectState, key: str) -> tuple[ObjectTransition, ...]:
-        """The members that a key begins, where every key that is no name is in one cell."""
+        """Return the members that a key begins, if one key class contains every key that is not a name."""
         names, cells = self.allowed(place)
         name = self._numbers.get(key, -1)
         if name >= 0:
@@ -365,7 +384,7 @@ class ObjectMachine:
         return self.end_moves(place, -1, cells[0], key) if cells and key not in place.extras else ()
 
     def value_goals(self) -> list[Formula]:
-        """What the values of members must satisfy, quests apart."""
+        """Return what the values of members must satisfy, apart from existential constraints."""
         if self.conditions.whole is self.goals.arena.true:
             names = (self._said.goal_of(self.goals, name) for name in range(len(self.names)))
             return [*names, *(cell.goal for cell in self.cells)]
@@ -375,11 +394,11 @@ class ObjectMachine:
     # ------------------------------------------------------------------ liveness
 
     def known_live(self, place: ObjectState) -> bool:
-        """Whether the object was found to be completable from there."""
+        """Return whether the object is already known to be completable from a state."""
         return self.goals.objects.live.get(place, False)
 
     def is_live(self, place: ObjectState) -> bool:
-        """Whether the object can be completed."""
+        """Return whether the object can be completed."""
         goals = self.goals
         return goals.is_live(goals.objects.live, place, self._is_live)
 
@@ -391,7 +410,7 @@ class ObjectMachine:
         return completes(self, place)
 
     def _have_values(self, names: int) -> bool:
-        """Whether there are values for all of some names; those that have some are remembered."""
+        """Return whether every one of some names has a possible value; positive results are memoised."""
         goals, said = self.goals, self._said
         known = goals.objects.inhabited.get(self, 0)
         for name in _bits(names & ~known):
@@ -403,7 +422,7 @@ class ObjectMachine:
 
 
 def _bits(names: int) -> Iterator[int]:
-    """The numbers in a bit set, smallest first."""
+    """Yield the numbers in a bit set, smallest first."""
     while names:
         yield (names & -names).bit_length() - 1
         names &= names - 1

@@ -1,4 +1,4 @@
-"""Whether an object can be completed, where counts, quests or conditions leave it to a search."""
+"""Search for a completion of an object with counts, existential constraints or residual conditions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def completes(case: ObjectMachine, start: ObjectState) -> bool:
-    """Whether an object can be completed: a search, depth first, for a place that can close."""
+    """Return whether an object can be completed: search depth first for a state that can close."""
     goals = case.goals
     reached, todo = {start}, [start]
     while todo:
@@ -29,10 +29,10 @@ def completes(case: ObjectMachine, start: ObjectState) -> bool:
 
 
 def _witness_moves(case: ObjectMachine, place: ObjectState) -> list[ObjectTransition]:
-    """The moves that bring the end nearer, those of a cell by one key that stands for all of its kind.
+    """Return the transitions that bring the end nearer; each key class is represented by one key.
 
-    A member that is not required, fulfils no quest and is not needed for the count can be left out of whatever
-    completes the object. Where the order is free, names may as well come in one order, and before cells.
+    A member that is not required, satisfies no existential constraint and is not needed for the count can be left out
+    of whatever completes the object. If the order is free, it suffices to try names in one order, before key classes.
     """
     names, with_cells = case.candidates(place)
     missing = case.missing(place)
@@ -61,7 +61,7 @@ def _witness_moves(case: ObjectMachine, place: ObjectState) -> list[ObjectTransi
 
 
 def _as_if_ordered(case: ObjectMachine, move: ObjectTransition, name: int) -> ObjectTransition:
-    """The same where the order is free, without the names before this one: as if they could not come any more."""
+    """Return a transition of a free order as if the names before this one could not come any more."""
     place = move.place
     free = range(case.ordered, name)
     passed = [i for i in free if not place.seen >> i & 1]

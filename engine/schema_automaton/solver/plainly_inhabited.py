@@ -1,7 +1,7 @@
-"""Whether it is clear at a glance that some string satisfies a formula, before any automaton is made for it.
+"""A fast test for formulas over strings that are obviously satisfiable, before any automaton is built for them.
 
-Most schemas ask for plain patterns, lengths and lists of names, which have
-strings; where nothing is clear, a search over their product tells.
+Most schemas use plain patterns, lengths and lists of names, which have strings. Where
+the test fails, a search over the product automaton decides.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from engine.grammar.simplify import simplify
 from engine.schema_automaton.formula.nodes import And, Constant, EnumValues, Formula, Length, Not, Or, Text
 
 _MANY: Final = 1_000_000
-"""There are more characters than that, and more strings of every format."""
+"""A number below that of all characters, and of the strings of every format."""
 
 
 def is_plainly_inhabited(formula: Formula) -> bool:
-    """Whether it is clear at a glance that some string satisfies a formula."""
+    """Return whether some string obviously satisfies a formula."""
     match formula:
         case Constant():
             return formula.value
@@ -40,7 +40,7 @@ def is_plainly_inhabited(formula: Formula) -> bool:
 
 
 def _is_plainly_met(conditions: tuple[Formula, ...]) -> bool:
-    """Whether it is clear at a glance that some string meets lengths, and one pattern or what is left out."""
+    """Return whether some string obviously satisfies lengths, excluded values and at most one pattern."""
     least, most = 0, None
     others: list[Formula] = []
     for condition in conditions:
@@ -71,13 +71,13 @@ def _is_plainly_met(conditions: tuple[Formula, ...]) -> bool:
 
 
 def _is_endless(node: Node) -> bool:
-    """Whether a node without conditions matches ever longer strings."""
+    """Return whether a node without assertions matches strings of unbounded length."""
     endless = (part for part in parts(node) if isinstance(part, Repeat) and part.maximum is None)
     return any(isinstance(part, Chars) for repeat in endless for part in parts(repeat.node))
 
 
 def _shortest(node: Node) -> int:
-    """How many characters a node without conditions takes at least."""
+    """Return the least number of characters that a node without assertions matches."""
     match node:
         case Chars():
             return 1
@@ -92,7 +92,7 @@ def _shortest(node: Node) -> int:
 
 
 def _is_plain(node: Node) -> bool:
-    """Whether a node has neither conditions nor parts that nothing matches."""
+    """Return whether a node has neither assertions nor parts that match nothing."""
     return all(
         not isinstance(part, Lookaround | Never) and (not isinstance(part, Chars) or bool(part.set & EVERY_SCALAR))
         for part in parts(node)

@@ -1,8 +1,8 @@
-"""Looks ahead, at compile time, for what could not be decided later.
+"""A check at compile time for what could not be decided later.
 
-Most schemas cannot get there. Where one uses an assertion that some combination
-cannot decide, or choices that may multiply, the goals that a value can lead to
-are written out now, so that what is refused is refused before the first byte.
+Most schemas are always decidable. Where a schema uses an assertion that is undecided in
+some combination, or choices that may multiply, the goals that a value can lead to are
+expanded at compile time, so that a schema is refused before the first byte.
 """
 
 from __future__ import annotations
@@ -23,10 +23,15 @@ _ENOUGH = 1_000_000
 
 
 def explore(goals: SchemaSolver, goal: Formula, cancel: CancelToken) -> None:
-    """Write out the goals below a goal, if the grammar has assertions that may be undecided.
+    """Expand the goals below a goal, if the grammar has assertions that may be undecided.
+
+    Args:
+        goals: the solver.
+        goal: the goal of the whole text.
+        cancel: reports progress and cancels.
 
     Raises:
-        UndecidedError: one of them is.
+        UndecidedError: an assertion is undecided.
     """
     if not goals.arena.uses_distinct and not _may_multiply(goals):
         return
@@ -35,7 +40,7 @@ def explore(goals: SchemaSolver, goal: Formula, cancel: CancelToken) -> None:
     try:
         _explore(goals, seen, todo, cancel)
     except BudgetSpentError:
-        pass  # what is undecided further on counts as impossible there
+        pass  # an undecided assertion beyond the budget counts as unsatisfiable when it is met
     finally:
         goals.budget = None
 
@@ -65,7 +70,7 @@ def _below(start: object) -> list[Formula]:
     return []
 
 
-# ---------------------------------------------------------------------- how many alternatives there may be
+# ---------------------------------------------------------------------- estimated number of alternatives
 
 
 def _may_multiply(goals: SchemaSolver) -> bool:
@@ -80,7 +85,7 @@ def _may_multiply(goals: SchemaSolver) -> bool:
 
 
 class _Ways:
-    """How many conjunctions a formula comes to at most, about; a choice between kinds of values is none."""
+    """Estimates how many conjunctions a formula expands to; a choice between types of values counts as none."""
 
     def __init__(self, goals: SchemaSolver) -> None:
         self._definitions = goals.arena.definitions
@@ -88,7 +93,7 @@ class _Ways:
         self._known: dict[tuple[Formula, bool], int] = {}
 
     def ways(self, formula: Formula, *, negated: bool) -> int:
-        """How many, of a formula or of its negation."""
+        """Return an approximate upper bound for a formula, or for its negation."""
         if isinstance(formula, LocatedFormula):
             return 1
         key = (formula, negated)
@@ -121,7 +126,7 @@ class _Ways:
                 return 1
 
     def _sum(self, items: Iterable[Formula], counts: list[int]) -> int:
-        """The most alternatives that values of one kind have."""
+        """Return the most alternatives that values of one type have."""
         by_kind = dict.fromkeys(JsonType, 0)
         for item, count in zip(items, counts, strict=True):
             for kind in self._kinds(item):

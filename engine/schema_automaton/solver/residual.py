@@ -1,12 +1,12 @@
-"""What is left to decide about an object whose alternatives are too many to be told apart.
+"""Residual formulas of objects that have too many alternatives to expand.
 
-Mostly a formula over objects becomes a few cases, one for each alternative. Five
-schemas under `oneOf`, each of eight optional properties, are more than 4,000. Then
-the formula itself goes along: every assertion about members in it is open until
-a member breaks it, or no such member can come any more. A member's value either
-satisfies what an open assertion asks for or does not, and what is left of the
-formula is the place's. So the object is read by a product of its assertions,
-and only the combinations that some value can bring about are ever met.
+Usually a formula over objects becomes a few machines, one for each alternative. Five
+schemas under `oneOf`, each of eight optional properties, have more than 4,000
+alternatives. Then the formula itself becomes part of the state: every assertion about
+members in it is open until a member violates it, or no such member can come any more.
+Each member's value is taken to satisfy an open assertion or not, and the formula is
+simplified accordingly. So the object is read by a product automaton of its
+assertions, and only the combinations that some value can bring about are visited.
 """
 
 from __future__ import annotations
@@ -35,9 +35,10 @@ class ResidualConditions:
 
     Attributes:
         whole: the formula.
-        atoms: of each assertion its keys, as a formula over strings, and what their values must satisfy.
-        names: the names that it mentions. They take a place in the order of properties, so that what tells the
-            alternatives apart, which people write first, is known before the rest is read.
+        atoms: the keys of each assertion, as a formula over strings, and what their values must satisfy.
+        names: the names that it mentions. They get a position in the order of properties, so that the members that
+            distinguish the alternatives, which people write first, are known before the rest is read.
+        about_others: the assertions about keys that are not listed, as a bit set.
     """
 
     def __init__(self, goals: SchemaSolver, formulas: list[Formula]) -> None:
@@ -67,7 +68,7 @@ class ResidualConditions:
                 self._collect(goals, formula.item)
             case PropertyConstraint():
                 keys = goals.string_formula(formula.keys)
-                if goals.arena.is_doubtful(keys):  # which are they not to lack here, and which not to have?
+                if goals.arena.is_doubtful(keys):  # both the keys in the set and those outside are needed exactly
                     goals.limits.check("conditions on keys whose format is not known exactly", 1, 0)
                 if formula not in self._numbers:
                     self._numbers[formula] = len(self.atoms)
@@ -77,7 +78,7 @@ class ResidualConditions:
                 assert isinstance(formula, Constant)
 
     def open(self, left: Formula) -> int:
-        """The assertions that a formula still asks about, as a bit set."""
+        """Return the assertions that a residual formula still contains, as a bit set."""
         known = self._open.get(left)
         if known is None:
             match left:
@@ -95,7 +96,13 @@ class ResidualConditions:
         return known
 
     def assume(self, left: Formula, atoms: int, holds: bool) -> Formula:
-        """What is left once some assertions are known to hold, or not to."""
+        """Return what is left of a formula once some assertions are known to hold, or not to hold.
+
+        Args:
+            left: the residual formula.
+            atoms: the assertions, as a bit set.
+            holds: whether they hold.
+        """
         checkpoint()
         if not self.open(left) & atoms:
             return left
@@ -119,23 +126,26 @@ class ResidualConditions:
         return known
 
     def holds_at_end(self, left: Formula) -> bool:
-        """Whether it is true if no member follows: then no assertion can be broken any more."""
+        """Return whether a residual formula is true if no member follows, so that no assertion can be violated."""
         return self.assume(left, -1, holds=True) is self._arena.true
 
     def of_name(self, name: str) -> int:
-        """The assertions about a name alone, as a bit set."""
+        """Return the assertions about one name alone, as a bit set."""
         return self._of_one_name.get(name, 0)
 
     def ways(
         self, goals: SchemaSolver, way: tuple[Formula, Formula], atoms: int, name: str | None
     ) -> list[tuple[Formula, Formula]]:
-        """What a member's value may be as to each open assertion about it, and what is left of the formula then.
+        """Split a member's goal by the open assertions about its key.
 
         Args:
-            goals: what decides whether there are such values.
-            way: what it must satisfy anyway, and what is left before it.
+            goals: the solver, which decides whether there are such values.
+            way: what the value must satisfy in any case, and the residual formula before it.
             atoms: the assertions about its key, as a bit set.
-            name: the key, if it is a name.
+            name: the key, if it is one of the names.
+
+        Returns:
+            For each combination that has values: what the value must satisfy, and the residual formula after it.
         """
         arena, alone = self._arena, 0 if name is None else self.of_name(name)
         ways = [way]

@@ -1,14 +1,14 @@
-"""Goals: what can satisfy a formula, kind by kind, and whether anything does.
+"""The solver: which values satisfy a formula, JSON type by JSON type, and whether there are any.
 
-A value is read with a goal, a formula that it must come to satisfy. At its first
-byte the goal becomes a few alternatives of that kind: words, languages of
-strings and numbers, cases of arrays and objects. Whatever a case asks of its
-members is again a goal, so a place within a document can be completed exactly
-if every case on the way can, each by itself: a stack needs no search.
+A value is read with a goal, a formula that it has to satisfy. At its first byte the
+goal becomes a few alternatives of that type: literals, languages of strings and
+numbers, machines of arrays and objects. What a machine requires of its members and
+items is again a goal. So a state within a document can be completed exactly if every
+machine on the stack can be completed by itself, and a stack needs no search.
 
-Whether a goal can be satisfied at all is a least fixed point over a recursive
-schema. A goal that is being asked about counts as impossible; a refusal that
-rests on this is forgotten unless the question is the outermost one.
+Whether a goal is satisfiable is a least fixed point over a recursive schema. A goal
+whose check is in progress counts as unsatisfiable; a negative answer that rests on
+this is provisional: it is not memoised unless the check is the outermost one.
 """
 
 from __future__ import annotations
@@ -66,15 +66,15 @@ from engine.source import LimitExceededError, Limits, Span, checkpoint
 _Place = TypeVar("_Place")
 
 _MOST_COMBINATIONS: Final = 10_000
-"""A question about one goal may judge so many conjunctions."""
+"""The most conjunctions that a check of one goal may examine."""
 
 
 class BudgetSpentError(Exception):
-    """Looking ahead took more than it was given."""
+    """The precheck examined more conjunctions than its budget allows."""
 
 
 Start: TypeAlias = "StringLanguage | NumberPiece | ArrayState | ObjectState | JsonType"
-"""Where a value of a kind begins: a string or a number in its language; a word is its kind."""
+"""An entry state of a value: a string or number language, the start of a machine, or a literal's type."""
 
 _CHEAP_FIRST: Final = (
     JsonType.NULL,
@@ -92,10 +92,10 @@ class SchemaSolver:
 
     Attributes:
         any_order: whether declared properties may come in any order.
-        escapes: which escapes may stand in strings.
-        objects, arrays: what is known about places within them.
-        judged: conjunctions that were judged so far.
-        budget: how many of them may be; None for any number.
+        escapes: the escapes that strings may contain.
+        objects, arrays: memoised results about the states of objects and arrays.
+        checked_count: the number of conjunctions examined so far.
+        budget: the most of them that may be examined; None for no bound.
     """
 
     def __init__(self, arena: Arena, limits: Limits, escapes: Escapes, *, any_order: bool = False) -> None:
@@ -112,7 +112,7 @@ class SchemaSolver:
         self._texts: dict[Formula, TextLanguage] = {}
         self._free_texts: dict[Formula, TextLanguage] = {}
         self._components: Components = {}
-        # Where items must differ, each asks for the ranges between all that came before.
+        # Memoised: with `uniqueItems`, each item requests the ranges between all earlier numbers.
         self._number_language: Callable[..., NumberLanguage] = cache(number_language)
         self._cases: dict[tuple[JsonType, frozenset[Formula]], ArrayMachine | ObjectMachine] = {}
         self._in_progress: set[Formula] = set()
@@ -126,22 +126,26 @@ class SchemaSolver:
 
     @property
     def provisional_epoch(self) -> int:
-        """Grows whenever an answer rests on a goal that is still in question."""
+        """Return a counter that grows whenever an answer rests on a goal whose check is in progress.
+
+        An answer is provisional if the counter grew while it was computed; only other answers may be memoised.
+        """
         return self._assumptions
 
     def check_distinct(self, values: Collection[Value]) -> None:
-        """Check what is kept to tell the items of an array from one another, where these values came before.
+        """Check the memory for telling the next item of an array from these earlier values.
 
-        Each item is told from all before it, so this grows with the square of their number although no step takes long.
+        Each item is compared with all before it, so the work grows with the square of their number although no single
+        step takes long.
 
         Raises:
-            LimitExceededError: all items together need more than one piece of work may.
+            LimitExceededError: all items together exceed the work limit.
         """
         total = len(values) * sum(self._size(value) for value in values) // 2
         self.limits.check("work of items that must differ", total, self.limits.work, "work")
 
     def _size(self, value: Value) -> int:
-        """Return how much a value counts, in turns: about 200 bytes are kept for each."""
+        """Return the cost of a value in units of work; one unit is about 200 bytes of memory."""
         size = self._sizes.get(value)
         if size is None:
             size, todo = 0, [value]
@@ -160,11 +164,17 @@ class SchemaSolver:
         return size
 
     def mark_provisional(self) -> None:
-        """Say that an answer is not known to be right, so that nothing is built on it."""
+        """Mark the current answer as provisional, so that nothing that depends on it is memoised."""
         self._assumptions += 1
 
     def is_live(self, known: dict[_Place, bool], place: _Place, judge: Callable[[_Place], bool]) -> bool:
-        """Whether an array or an object can be completed from a place: what `judge` says, unless it is known."""
+        """Return whether an array or object can be completed from a state.
+
+        Args:
+            known: the memoised verdicts.
+            place: the state.
+            judge: computes the verdict. A negative one is memoised only if it is not provisional.
+        """
         verdict = known.get(place)
         if verdict is None:
             checkpoint(4)
@@ -175,12 +185,12 @@ class SchemaSolver:
         return verdict
 
     def is_satisfiable(self, goal: Formula) -> bool:
-        """Whether some value satisfies a goal."""
+        """Return whether some value satisfies a goal."""
         known = self._satisfiable.get(goal)
         if known is not None:
             return known
         if isinstance(goal, Constant | TypeIn):
-            return goal is not self.arena.false  # there are values of every kind
+            return goal is not self.arena.false  # there are values of every type
         if goal in self._in_progress:
             self._assumptions += 1
             return False
@@ -204,7 +214,7 @@ class SchemaSolver:
         return verdict
 
     def place_of(self, goal: Formula) -> Place:
-        """Return the place of the first definition in a goal."""
+        """Return the source location of the first definition in a goal."""
         todo = [goal]
         while todo:
             part = todo.pop()
@@ -217,7 +227,7 @@ class SchemaSolver:
         return Span(0, 0)
 
     def _locate(self, error: LimitExceededError, goal: Formula) -> None:
-        """Say in which schema a limit was met."""
+        """Add to an error the schema in which the limit was exceeded."""
         place = self.place_of(goal)
         if span_at(place).end:
             error.locate(span_at(place), getattr(place, "pointer", "") or "the whole schema")
@@ -235,7 +245,7 @@ class SchemaSolver:
     # ------------------------------------------------------------------ where a value begins
 
     def entry_states(self, goal: Formula, kind: JsonType) -> tuple[Start, ...]:
-        """The places at which a value of a kind begins that may come to satisfy the goal."""
+        """Return the entry states of values of one JSON type that may come to satisfy the goal."""
         key = (goal, kind)
         known = self._starts.get(key)
         if known is None:
@@ -268,7 +278,7 @@ class SchemaSolver:
         return starts
 
     def case(self, conjunction: Conjunction, kind: JsonType) -> ArrayMachine | ObjectMachine:
-        """The case of a conjunction over arrays or objects."""
+        """Return the machine of a conjunction over arrays or objects."""
         key = (kind, frozenset(conjunction))
         case = self._cases.get(key)
         if case is None:
@@ -277,7 +287,7 @@ class SchemaSolver:
         return case
 
     def _is_dead(self, conjunction: Conjunction, kind: JsonType) -> bool | None:
-        """Whether nothing satisfies a conjunction; None where it seems so, but rests on what is in question."""
+        """Return whether nothing satisfies a conjunction; None for a provisional yes."""
         checkpoint(16)
         self.checked_count += 1
         if self.budget is not None and self.checked_count > self.budget:
@@ -291,7 +301,10 @@ class SchemaSolver:
         return True if self._assumptions == before else None
 
     def values(self, goal: Formula, most: int) -> list[Value] | None:
-        """Up to `most` different values that satisfy a goal, all of them if there are fewer; None where unknown."""
+        """Return up to `most` different values that satisfy a goal; None where they are unknown.
+
+        Fewer than `most` values are all that there are.
+        """
         found: list[Value] = []
         arena = self.arena
         while len(found) < most:
@@ -306,7 +319,7 @@ class SchemaSolver:
         return found
 
     def _witnesses(self, goal: Formula, most: int) -> list[Value]:
-        """A scalar that satisfies a goal, or some of one kind; none where there are none."""
+        """Return a scalar that satisfies a goal, or several of one type; nothing if there is none."""
         for kind in _CHEAP_FIRST[:5]:
             for start in self.entry_states(goal, kind):
                 if isinstance(start, JsonType):
@@ -323,7 +336,7 @@ class SchemaSolver:
     # ------------------------------------------------------------------ strings
 
     def text(self, formula: Formula) -> TextLanguage:
-        """The language of a formula over strings, in the spellings of names and of strings with conditions."""
+        """Return the language of a formula over strings, encoded as names and constrained strings are."""
         if formula is self.arena.true:
             return any_string(self.escapes)
         language = self._texts.get(formula)
@@ -332,7 +345,7 @@ class SchemaSolver:
         return language
 
     def _free_text(self, formula: Formula) -> TextLanguage:
-        """The language of values that no keyword constrains, but that they may have to differ from others."""
+        """Return the language of strings that no keyword constrains, except that some values may be excluded."""
         escapes = self.escapes.of_free_values
         if formula is self.arena.true:
             return any_string(escapes)
@@ -344,13 +357,13 @@ class SchemaSolver:
         return language
 
     def string_formula(self, formula: Formula) -> Formula:
-        """A formula for strings alone, with `ExactlyOne` written out."""
+        """Return a formula projected to strings, without `ExactlyOne`."""
         if isinstance(formula, EnumValues) and set(map(type, formula.values)) == {str}:
             return formula
         return self.without_exactly_one(self.specialiser.specialise(formula, JsonType.STRING))
 
     def keys(self, members: PropertyConstraint) -> tuple[Formula, dict[str, None]]:
-        """The keys that an assertion is about, as a formula for strings alone, and the names among them, in order."""
+        """Return the keys that an assertion constrains, as a formula over strings, and its names in source order."""
         known = self._keys.get(members)
         if known is None:
             keys = members.keys
@@ -360,7 +373,7 @@ class SchemaSolver:
         return known
 
     def holds_string(self, formula: Formula, text: str) -> bool:
-        """Whether a string satisfies a specialised formula."""
+        """Return whether a string satisfies a formula that was projected to strings."""
         match formula:
             case Constant():
                 return formula.value
@@ -383,7 +396,7 @@ class SchemaSolver:
                 raise AssertionError(formula)
 
     def without_exactly_one(self, formula: Formula) -> Formula:
-        """The same, with `ExactlyOne` written out."""
+        """Return a formula with each `ExactlyOne` expanded into conjunctions and disjunctions."""
         arena = self.arena
         match formula:
             case ExactlyOne():
@@ -450,7 +463,7 @@ class SchemaSolver:
 
 
 def _is_free(formula: Formula) -> bool:
-    """Whether strings that satisfy a formula are those that no keyword constrains."""
+    """Return whether a formula over strings is only satisfied by strings that no keyword constrains."""
     parts = formula.items if isinstance(formula, And) else (formula,)
     return all(
         part.value if isinstance(part, Constant) else isinstance(part, Not) and _is_seen(part.item) for part in parts
@@ -458,12 +471,12 @@ def _is_free(formula: Formula) -> bool:
 
 
 def _is_seen(formula: Formula) -> bool:
-    """Whether a formula is about the items that came before in an array whose items must differ."""
+    """Return whether a formula lists the earlier items of an array with `uniqueItems`."""
     return isinstance(formula, EnumValues) and formula.seen
 
 
 def _is_plain_range(formula: Formula) -> bool:
-    """Whether it is clear at a glance that some number satisfies a formula: it has no more than one bound."""
+    """Return whether a formula obviously has a solution among numbers, since it has at most one bound."""
     items = formula.items if isinstance(formula, And) else (formula,)
     return sum(isinstance(item, Minimum | Maximum) for item in items) < 2 and all(
         isinstance(item, Minimum | Maximum | MultipleOf) for item in items
@@ -471,7 +484,7 @@ def _is_plain_range(formula: Formula) -> bool:
 
 
 class NumberPiece:
-    """A language of numbers, compared by identity, and what it comes from."""
+    """A language of numbers, compared by identity, with the conjunction that it comes from."""
 
     __slots__ = ("_conjunction", "accepts", "language", "start", "step")
 
@@ -483,7 +496,7 @@ class NumberPiece:
         self.accepts = language.accepts
 
     def spans(self, state: object) -> tuple[Span, ...]:
-        """Where in the source the match stands."""
+        """Return the source locations of the conjunction, whatever the state."""
         return sorted_spans(self._conjunction)
 
 
@@ -503,7 +516,7 @@ def _listed(
 
 
 def _ranges(bounds: NumberRange, make: Callable[..., NumberLanguage]) -> list[AnyNumberLanguage]:
-    """Return the languages of the ranges that are left between the excluded numbers."""
+    """Return the languages of the ranges between the excluded numbers."""
     edges = sorted(value for value in bounds.excluded if bounds.within(value))
     huge = frozenset(bounds.excluded_huge)
     languages: list[AnyNumberLanguage] = []
