@@ -1,12 +1,13 @@
-"""Letters: characters that no condition on a string tells apart.
+"""Partitions of the Unicode characters into classes that no condition on a string distinguishes.
 
-A condition reads characters, not bytes, and mostly tells a handful of sets of
-them apart. Each of those is a letter, and an automaton over letters is what a
-condition is; how a character is spelled within a JSON string is the same for
-all of them (see `letter_spelling`). So the many bytes that a character may take
-do not multiply what conditions cost.
+A condition reads characters, not bytes, and mostly distinguishes a handful of sets of
+them. The classes of that partition are the alphabet of the condition's automaton; how a
+character is encoded within a JSON string is the same for all conditions (see
+`class_encoder`). So the many bytes that a character may take do not multiply what
+conditions cost.
 
-A letter is a number below 256, and is read by the machines that read bytes.
+A character class ("letter" in the code) is a number below 256, so automata over
+character classes use the machinery of automata over bytes.
 """
 
 from __future__ import annotations
@@ -25,19 +26,19 @@ from engine.schema_automaton.json_encoding.encoder import Escapes
 MOST_LETTERS: Final = 256
 
 Segments: TypeAlias = tuple[tuple[int, int, int], ...]
-"""`(first, last, letter)`, in order: the scalar values, each in one of them."""
+"""`(first, last, class)` in ascending order; together they cover the scalar values."""
 
 
 class CharacterClasses:
-    """A partition of the Unicode scalar values. Letters are numbered in the order of their first characters.
+    """A partition of the Unicode scalar values. Classes are numbered in the order of their first characters.
 
-    What is found out about an automaton over letters includes how many bytes it lacks, and that depends on how they
-    are spelled. So letters with other escapes are other letters: no table of one is used for the other.
+    Results about an automaton over character classes include the bytes that complete a state, and these depend on the
+    encoding. So classes with other escapes are other classes: no table of one is used for the other.
 
     Attributes:
-        segments: which characters are which letter.
-        size: how many letters there are.
-        escapes: which escapes may stand for them.
+        segments: the ranges of characters, each with its class.
+        size: the number of classes.
+        escapes: the escapes that may encode the characters.
     """
 
     def __init__(self, segments: Segments, size: int, escapes: Escapes) -> None:
@@ -49,26 +50,26 @@ class CharacterClasses:
 
     @cached_property
     def classes(self) -> ByteClasses:
-        """Every letter as a class of its own; what is behind them is as the last one, and never read."""
+        """Return a byte class for each character class; larger bytes, which are never read, join the last one."""
         of_byte = bytes(min(letter, self.size - 1) for letter in range(256))
         ranges = tuple(((letter, letter),) for letter in range(self.size))
         return ByteClasses(of_byte, tuple(range(self.size)), ranges)
 
     @cached_property
     def firsts(self) -> list[int]:
-        """The first character of each letter."""
+        """Return the first character of each class."""
         found: dict[int, int] = {}
         for first, _, letter in self.segments:
             found.setdefault(letter, first)
         return [found[letter] for letter in range(self.size)]
 
     def of(self, code: int) -> int:
-        """The letter of a character; -1 for a surrogate."""
+        """Return the class of a character; -1 for a surrogate."""
         _, last, letter = self.segments[bisect_right(self._firsts, code) - 1]
         return letter if code <= last else -1
 
     def automaton(self, chars: CharSet) -> Utf8Automaton:
-        """What reads a set of characters, which is one of letters, as one letter each."""
+        """Return the automaton that reads a set of characters as one symbol each; the set is a union of classes."""
         known = self._automata.get(chars)
         if known is None:
             known = self._automata[chars] = Utf8Automaton((tuple(self._rows(chars)),))
@@ -84,13 +85,13 @@ class CharacterClasses:
         return rows
 
     def _within(self, first: int, last: int) -> range:
-        """The segments that hold characters from the first to the last."""
+        """Return the segments that contain characters from the first to the last."""
         begin = max(bisect_right(self._firsts, first) - 1, 0)
         return range(begin + (self.segments[begin][1] < first), bisect_right(self._firsts, last))
 
 
 def letters_of(sets: Iterable[CharSet], escapes: Escapes) -> CharacterClasses | None:
-    """The coarsest letters that tell these sets apart; None where there are too many of them."""
+    """Return the coarsest classes that distinguish these sets; None if there are too many of them."""
     borders: dict[int, list[int]] = {}
     for number, chars in enumerate(dict.fromkeys(sets)):
         for first, last in chars.ranges:
@@ -108,10 +109,13 @@ def letters_of(sets: Iterable[CharSet], escapes: Escapes) -> CharacterClasses | 
 
 
 def common_letters(each: Sequence[CharacterClasses]) -> tuple[CharacterClasses, list[tuple[int, ...]]] | None:
-    """The coarsest letters that are finer than all of these, and of each the letters that it is part of.
+    """Return the coarsest common refinement of some partitions.
 
     Args:
-        each: some letters, spelled with the same escapes.
+        each: the partitions, with the same escapes.
+
+    Returns:
+        The refinement, and for each of its classes the classes that it is part of; None if there are too many classes.
     """
     (escapes,) = {letters.escapes for letters in each}
     borders = sorted({first for letters in each for first, _, _ in letters.segments})
@@ -125,7 +129,7 @@ def common_letters(each: Sequence[CharacterClasses]) -> tuple[CharacterClasses, 
 
 
 def _numbered(pieces: list[tuple[int, int, int]], escapes: Escapes) -> CharacterClasses | None:
-    """Letters for pieces that are told apart by a number each; surrogates are left out."""
+    """Number the classes of pieces, which are distinguished by a key each; surrogates are left out."""
     numbers: dict[int, int] = {}
     segments: list[tuple[int, int, int]] = []
     for begin, end, key in pieces:
@@ -142,11 +146,11 @@ def _numbered(pieces: list[tuple[int, int, int]], escapes: Escapes) -> Character
 
 
 def letters_from(segments: Segments, escapes: Escapes) -> CharacterClasses:
-    """The letters that some segments give, numbered as they are there."""
+    """Return the classes of some segments, numbered as there."""
     return _interned(segments, 1 + max(letter for _, _, letter in segments), escapes)
 
 
 @lru_cache(maxsize=1024)
 def _interned(segments: Segments, size: int, escapes: Escapes) -> CharacterClasses:
-    """Equal letters are one object, so that what is made of them is shared."""
+    """Return one object for equal partitions, so that what is computed from them is shared."""
     return CharacterClasses(segments, size, escapes)

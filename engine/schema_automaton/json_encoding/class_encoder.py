@@ -1,17 +1,17 @@
-"""How the characters of some letters are spelled within a JSON string: raw UTF-8, short escapes, `\\uXXXX`, pairs.
+"""The JSON encoding of character classes as one byte automaton: raw UTF-8, short escapes, `\\uXXXX`, surrogate pairs.
 
-That depends on nothing but which characters share a letter, and which escapes may
-stand for them (see `spelling`). So it is one small acyclic automaton from bytes to
-letters, made once for a partition and shared by all conditions that have it; and
-where only ASCII is told apart, it is the one that tells all of ASCII apart, with
-its letters renamed. A set of characters is read as a single letter.
+The encoding depends only on the partition into classes, and on the escapes that are
+allowed (see `encoder`). So it is one small acyclic automaton from bytes to character
+classes, made once for a partition and shared by all conditions that have it. Where only
+ASCII characters are distinguished, it is the automaton that distinguishes all of ASCII,
+with its classes renamed. A set of characters is read as a single class.
 
 After RFC 8259, section 7. UTF-8 is split into digits as in `utf8`. An escape is a
-number in base 16 behind `\\u`; beyond the basic plane the 20 bits of a surrogate pair
+number in base 16 after `\\u`; beyond the basic plane the 20 bits of a surrogate pair
 are digits of 2, 4, 4, 2, 4 and 4 bits.
 
 Rejected: decoding first and matching then. A prefix such as `\\u00` has no decoded
-form, and a mask must know which of its continuations live.
+form, and a mask must know which of its continuations are live.
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ Bools: TypeAlias = npt.NDArray[np.bool_]
 
 
 class ClassEncoding:
-    """How the characters of some letters are spelled.
+    """The encoding of character classes as an acyclic automaton over bytes.
 
     Attributes:
-        table: int64[nodes, 256], by the place within a character (0 is between two) and the byte: 0 where the byte
-            cannot stand, another place, or `nodes + letter` where a character ends.
-        nodes: how many places there are.
-        reach: bool[nodes, F], which parts of letters may be read from a place.
-        part_of: int[F], the letter of each part.
-        below: of each place the places that are reached from it, nearest first; from between two characters, by a byte.
-        few: the places behind a first byte that end in a few parts of letters, and those parts.
+        table: int64[nodes, 256], by the node within a character (0 is between two) and the byte: 0 for a byte that is
+            not allowed, another node, or `nodes + class` where a character ends.
+        nodes: the number of nodes.
+        reach: bool[nodes, F], the parts of character classes that may be read from a node.
+        part_of: int[F], the character class of each part.
+        below: for each node, the nodes that are reached from it, nearest first; between two characters, by one byte.
+        few: the nodes after a first byte at which few parts of classes can end, and those parts.
     """
 
     def __init__(self, table: Ints, reach: Bools, part_of: Ints, below: list[list[int]], few: _Few) -> None:
@@ -67,7 +67,7 @@ class ClassEncoding:
 
     @cached_property
     def classes(self) -> ByteClasses:
-        """The bytes that no place tells apart."""
+        """Return the bytes that no node distinguishes, as classes."""
         numbers: dict[bytes, int] = {}
         columns = np.ascontiguousarray(self.table.T)
         of_byte = bytes([numbers.setdefault(column.tobytes(), len(numbers)) for column in columns])
@@ -76,30 +76,30 @@ class ClassEncoding:
 
     @cached_property
     def leads(self) -> Ints:
-        """The bytes between two characters that begin one of several bytes."""
+        """Return the bytes that begin a character of several bytes."""
         entries = self.table[0]
         return np.flatnonzero((entries > 0) & (entries < self.nodes))
 
     @cached_property
     def narrow(self) -> dict[int, list[int]]:
-        """The places behind a first byte that end in a few letters, and those letters."""
+        """Return the nodes after a first byte at which few character classes can end, and those classes."""
         letters = self.part_of.tolist()
         return {place: sorted({letters[part] for part in parts}) for place, parts in self.few.items()}
 
     @cached_property
     def bytes_of(self) -> list[int]:
-        """Of each letter how many of its characters are a byte."""
+        """Return the number of single-byte characters of each class."""
         letters = int(self.part_of.max()) + 1
         counts: list[int] = np.bincount(self.table[0], minlength=self.nodes + letters)[self.nodes :].tolist()
         return counts
 
     def alive(self, letters: Bools) -> list[bool]:
-        """Of each place whether one of some letters may be read from it."""
+        """Return for each node whether one of some character classes may be read from it."""
         alive: list[bool] = np.logical_or.reduce(self.reach & letters[self.part_of], axis=1).tolist()
         return alive
 
     def costs(self, alphabet: Alphabet) -> npt.NDArray[np.float64]:
-        """float64[nodes, letters], the fewest bytes of an alphabet from a place to the end of a letter; or infinity."""
+        """Return float64[nodes, classes]: the fewest bytes of an alphabet from a node to the end of a class; or inf."""
         known = self._costs.get(alphabet)
         if known is None:
             known = self._costs[alphabet] = self._find_costs(alphabet)
@@ -110,7 +110,7 @@ class ClassEncoding:
         usable = list(range(256) if alphabet is None else alphabet)
         costs = np.full((self.nodes + letters, letters), np.inf)
         costs[self.nodes + np.arange(letters), np.arange(letters)] = 0
-        for node in (*range(1, self.nodes), 0):  # what a place leads to comes before it
+        for node in (*range(1, self.nodes), 0):  # successors have smaller numbers
             targets = np.unique(self.table[node, usable])
             targets = targets[targets > 0]
             if len(targets):
@@ -126,7 +126,7 @@ def json_automaton(chars: CharSet, escapes: Escapes) -> Utf8Automaton:
 
 @lru_cache(maxsize=256)
 def class_encoding_of(letters: CharacterClasses) -> ClassEncoding:
-    """How these letters are spelled: as those that tell all of ASCII apart and the same beyond, under other names."""
+    """Return the encoding of these classes, by renaming those of a partition that distinguishes all of ASCII."""
     names: list[int] = []
     beyond: list[tuple[int, int, int]] = []
     numbers: dict[int, int] = {}
@@ -142,15 +142,15 @@ def class_encoding_of(letters: CharacterClasses) -> ClassEncoding:
 
 @lru_cache(maxsize=64)
 def _spelling_of_ascii_and(beyond: Segments, escapes: Escapes) -> ClassEncoding:
-    """Every character of ASCII is a letter; and some letters beyond."""
+    """Return the encoding of a partition with a class for each ASCII character and some classes beyond."""
     return _Builder((*((code, code, code) for code in range(_ASCII)), *beyond), escapes).spelling()
 
 
 class _Digits(NamedTuple):
-    """How the digits of a code point are written.
+    """The encoding of the digits of a code point.
 
     Attributes:
-        of: the bytes that may stand for a digit.
+        of: returns the bytes that may encode a digit.
         pairs: whether they are the digits of a surrogate pair.
     """
 
@@ -158,12 +158,12 @@ class _Digits(NamedTuple):
     pairs: bool = False
 
     def written(self, digit: int, left: int) -> bytes:
-        """The bytes that may stand for a digit where so many are left; of a pair, the halves are D8-DB and DC-DF."""
+        """Return the bytes of a digit when `left` digits remain; the halves of a pair begin with D8-DB and DC-DF."""
         return self.of({6: 8, 3: 12}.get(left, 0) + digit if self.pairs else digit)
 
 
 class _Builder:
-    """Builds the automaton; an entry is a place, or `-1 - letter`."""
+    """Builds the automaton; an entry is a node, or `-1 - class`."""
 
     def __init__(self, segments: Segments, escapes: Escapes) -> None:
         self._segments = segments
@@ -172,12 +172,12 @@ class _Builder:
         self._ids: dict[object, int] = {}
 
     def spelling(self) -> ClassEncoding:
-        """As a table over bytes."""
+        """Return the automaton as a table over bytes."""
         self._build()
         nodes, letters = len(self._nodes), 1 + max(letter for _, _, letter in self._segments)
         table = np.zeros((nodes, 256), np.int64)
         reach = np.zeros((nodes, letters), np.bool_)
-        for node in (*range(1, nodes), 0):  # what a place leads to comes before it
+        for node in (*range(1, nodes), 0):  # successors have smaller numbers
             for byte, entry in self._nodes[node].items():
                 table[node, byte] = entry if entry > 0 else nodes - 1 - entry
                 if entry > 0:
@@ -190,7 +190,7 @@ class _Builder:
         return ClassEncoding(table, reach, np.arange(letters), below, few)
 
     def automaton(self) -> Utf8Automaton:
-        """As ranges of bytes, where there is one letter: its entry is `FINAL`."""
+        """Return the automaton as ranges of bytes, for a single class: its entry is `FINAL`."""
         self._build()
         return Utf8Automaton(tuple(tuple(_ranges(row)) for row in self._nodes))
 
@@ -220,7 +220,7 @@ class _Builder:
     def _below(self) -> list[list[int]]:
         near = [[entry for entry in dict.fromkeys(row.values()) if entry > 0] for row in self._nodes]
         below = near[:]
-        for place in range(1, len(near)):  # what a place leads to comes before it
+        for place in range(1, len(near)):  # successors have smaller numbers
             below[place] = list(
                 dict.fromkeys((*near[place], *(each for other in near[place] for each in below[other])))
             )
@@ -242,7 +242,7 @@ class _Builder:
         return node
 
     def _hexadecimal(self) -> dict[int, int]:
-        """The row behind `\\u`: four digits, or a surrogate pair, whose first digit is a D as well."""
+        """Return the row after `\\u`: four digits, or a surrogate pair, whose first digit is a D as well."""
         row: dict[int, int] = {}
         for characters, digit in ((self._escapes.lower_case, lower_hex_digit), (self._escapes.either_case, hex_digit)):
             basic, pairs = (
@@ -257,7 +257,7 @@ class _Builder:
         return row
 
     def _joined(self, one: dict[int, int], other: dict[int, int]) -> dict[int, int]:
-        """A row that reads what either of two reads, which have no whole spelling in common."""
+        """Return the union of two rows, which have no complete encoding in common."""
         joined = dict(one)
         for byte, entry in other.items():
             before = joined.setdefault(byte, entry)
@@ -266,7 +266,7 @@ class _Builder:
         return joined
 
     def _digits(self, segments: Segments, bits: _Bits, digits: _Digits) -> dict[int, int]:
-        """By the first of some digits, where reading the rest of them begins."""
+        """Return the node after each value of the first digit, at which the remaining digits are read."""
         rest = sum(bits[1:])
         full = (1 << rest) - 1
         groups: dict[int, list[tuple[int, int, int]]] = {}
@@ -288,7 +288,7 @@ class _Builder:
         node = self._ids.get(key)
         if node is None:
             node = self._add(self._spelled(segments, bits, digits))
-            if digits.pairs and len(bits) == 3:  # the second half begins: \uD
+            if digits.pairs and len(bits) == 3:  # the second half begins with \uD
                 for byte in (digits.of(0xD), b"u", b"\\"):
                     node = self._add(dict.fromkeys(byte, node))
             self._ids[key] = node
@@ -296,7 +296,7 @@ class _Builder:
 
 
 def _ranges(row: dict[int, int]) -> list[tuple[int, int, int]]:
-    """A row in the order of its bytes, with neighbours that lead to the same place as one range."""
+    """Return a row as ranges in ascending order; neighbours with the same target are one range."""
     ranges: list[tuple[int, int, int]] = []
     for byte, target in sorted(row.items()):
         if ranges and ranges[-1][1:] == (byte - 1, target):

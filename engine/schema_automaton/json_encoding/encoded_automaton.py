@@ -1,11 +1,11 @@
-"""Automata over letters, as they are spelled within a JSON string.
+"""Automata over character classes, applied to the JSON encoding of a string.
 
-A state is the state of an automaton over letters, and the place within the
-character that is being read. Its rows are not worked out byte by byte: they are
-one gather of a vector through the table of the spelling (see `letter_spelling`).
+A state is the state of an automaton over character classes, and the node within the
+encoding of the character that is being read. Its rows are not computed byte by byte:
+each is one gather of a vector through the table of the encoding (see `class_encoder`).
 
-Rejected: the spelling as a part of every atom. Each thread of a condition then
-steps through bytes on its own, and a row costs thirty steps instead of three.
+Rejected: the encoding as a part of every character instruction. Each thread of a
+condition then steps through bytes on its own, and a row costs thirty steps instead of three.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _PLACE: Final = (1 << _SHIFT) - 1
 
 
 class EncodingPaths(NamedTuple):
-    """Where the characters behind a state lead.
+    """The transitions of a state over whole characters.
 
     Attributes:
-        alive: of each place within a character whether it leads to a live state.
-        targets: of each letter the state of the automaton over letters behind it; `DEAD` for none.
+        alive: for each node within a character, whether it leads to a live state.
+        targets: for each character class, the state of the automaton after it; `DEAD` for none.
     """
 
     alive: list[bool]
@@ -41,68 +41,70 @@ class EncodingPaths(NamedTuple):
 
 
 class CharacterAutomaton(Protocol):
-    """An automaton over letters."""
+    """An automaton over character classes."""
 
     start: int
     classes: ByteClasses
 
     def step(self, configuration: int, byte_class: int, /) -> int:
-        """The state after a letter of a class; `DEAD` where nothing completes it."""
+        """Return the state after a class of characters; `DEAD` if it has no completion."""
 
     def row(self, configuration: int, /) -> list[int]:
-        """The state after each class of letters."""
+        """Return the state after each class of characters."""
 
     def accepts(self, configuration: int, /) -> bool:
-        """Whether the string may end here."""
+        """Return whether the string may end here."""
 
     def is_free(self, configuration: int, /) -> bool:
-        """Whether every string that goes on from here is accepted."""
+        """Return whether every continuation of the string is accepted."""
 
     def min_remaining(self, place: int, alphabet: Alphabet = None, /) -> LengthBound:
-        """What a state lacks, in bytes."""
+        """Return bounds of the bytes that complete a state."""
 
 
 class EncodedAutomaton:
-    """An automaton over letters, read as JSON spells them.
+    """An automaton over character classes that reads their JSON encoding.
 
-    A state is `place << 24 | state`: the place within the character that is being read, 0 between two, and the state
-    of the automaton over letters before that character. So it begins in that automaton's start, and ends nowhere else
-    than between two characters. Within a character, states before it are one that lead to the same ones behind it.
+    A state is `node << 24 | state`: the node within the encoding of the current character, 0 between characters, and
+    the state of the automaton over character classes before that character. So it starts in that automaton's start
+    state, and accepts only between two characters. Within a character, states that lead to the same states after it are
+    merged.
     """
 
     def __init__(self, letters: CharacterClasses, inner: CharacterAutomaton, *, merges: bool = True) -> None:
-        """Begin.
+        """Create the automaton.
 
         Args:
-            letters: what is spelled.
-            inner: what reads it.
-            merges: whether states before a character may be one within it; what they mean is then that of the first.
+            letters: the character classes.
+            inner: the automaton over them.
+            merges: whether states before a character may be merged within it; source locations and other properties are
+                then those of the first.
         """
         self.letters = letters
         self.inner = inner
         self._merges = merges
-        self._first: dict[tuple[int, ...], int] = {}  # by a place, and where the letters that it may end in lead
+        self._first: dict[tuple[int, ...], int] = {}  # by node and the states that its character classes lead to
         self.start = inner.start
         self._class_of = list(inner.classes.of_byte[: letters.size])
         self._ways: dict[int, EncodingPaths] = {}
 
     @cached_property
     def spelling(self) -> ClassEncoding:
-        """How the letters are spelled."""
+        """Return the encoding of the character classes."""
         return class_encoding_of(self.letters)
 
     @property
     def classes(self) -> ByteClasses:
-        """The bytes of each class."""
+        """Return the bytes of each byte class."""
         return self.spelling.classes
 
     @property
     def n_classes(self) -> int:
-        """How many byte classes there are."""
+        """Return the number of byte classes."""
         return len(self.classes)
 
     def ways(self, state: int) -> EncodingPaths:
-        """Where the characters behind a state of the automaton over letters lead."""
+        """Return the transitions over whole characters from a state of the automaton over character classes."""
         ways = self._ways.get(state)
         if ways is None:
             row = self.inner.row(state)
@@ -111,7 +113,7 @@ class EncodedAutomaton:
         return ways
 
     def loops_at(self, state: int) -> bool:
-        """Whether most bytes lead from between two characters to where some lead back to itself."""
+        """Return whether most single-byte characters lead to a state that has a transition to itself."""
         counts: dict[int, int] = {}
         for target, bytes_of in zip(self.ways(state).targets, self.spelling.bytes_of, strict=True):
             counts[target] = counts.get(target, 0) + bytes_of
@@ -120,7 +122,7 @@ class EncodedAutomaton:
         return home != DEAD and home in self.ways(home).targets
 
     def advance(self, state: int, byte: int) -> int:
-        """The state after a byte; `DEAD` where nothing completes it."""
+        """Return the state after a byte; `DEAD` if it has no completion."""
         entry = self.spelling.table.item(state >> _SHIFT, byte)
         if entry == 0:
             return DEAD
@@ -131,11 +133,11 @@ class EncodedAutomaton:
         return self.entered(at, state >> _SHIFT, [entry])[0] if self.ways(at).alive[entry] else DEAD
 
     def step(self, state: int, byte_class: int) -> int:
-        """The state after a byte of a class."""
+        """Return the state after a byte of a class."""
         return self.advance(state, self.classes.representatives[byte_class])
 
     def run(self, state: int, data: bytes) -> int:
-        """The state after all bytes."""
+        """Return the state after all bytes."""
         for byte in data:
             if state == DEAD:
                 break
@@ -143,15 +145,15 @@ class EncodedAutomaton:
         return state
 
     def some_strings(self, most: int) -> list[str]:
-        """Strings that are accepted, at most so many: by a search that goes on where least is lacking.
+        """Return up to `most` accepted strings, by a best-first search for the shortest completion.
 
-        Of the ways to a state, so many are followed; they are strings that differ, and so do all that they become.
+        At most `most` paths to each state are followed; their strings differ, and so do all continuations.
         """
         inner, firsts = self.inner, self.letters.firsts
         found: list[str] = []
         if inner.start == DEAD:
             return found
-        ways = {inner.start: 1}  # how many lead to a state
+        ways = {inner.start: 1}  # the number of paths to a state
         nearest = [(0, 0, inner.start, "")]
         met = 0
         while nearest:
@@ -170,7 +172,7 @@ class EncodedAutomaton:
         return found
 
     def row(self, state: int) -> list[int]:
-        """The state after each byte."""
+        """Return the state after each byte."""
         at, place = before(state), place_of(state)
         ways = self.ways(at)
         below = self.below(ways, place)
@@ -179,14 +181,14 @@ class EncodedAutomaton:
         return row
 
     def below(self, ways: EncodingPaths, place: int) -> list[int]:
-        """The places that are reached from a place and lead to a live state, nearest first.
+        """Return the nodes that are reached from a node and lead to a live state, nearest first.
 
-        From between two characters only those that are reached by one byte.
+        From between two characters, only those that one byte reaches.
         """
         return [each for each in self.spelling.below[place] if ways.alive[each]]
 
     def entered(self, at: int, place: int, below: list[int]) -> list[int]:
-        """The states at live places that are reached from a place."""
+        """Return the states at live nodes that are reached from a node."""
         if place or not self._merges:
             return [within(at, each) for each in below]
         targets, narrow = self.ways(at).targets, self.spelling.narrow
@@ -200,18 +202,18 @@ class EncodedAutomaton:
     def gather(
         self, place: int, below: list[int], inner: list[int], behind: list[int], dtype: npt.DTypeLike = np.int32
     ) -> npt.NDArray[Any]:
-        """What a place reads by each byte, and what those within a character do that are reached from it.
+        """Fill the row of a node, and those of the nodes within the character that are reached from it.
 
         Args:
-            place: the place.
-            below: those that are reached from it.
-            inner: what stands for each of those.
-            behind: what stands for each letter.
+            place: the node.
+            below: the nodes that are reached from it.
+            inner: the entry for each of those.
+            behind: the entry for the end of a character, by class.
             dtype: the type of the result.
 
         Returns:
-            dtype[rows, 256]; 0 where a byte cannot stand. Between two characters there is one row, and within one there
-            are those of the places below, too.
+            dtype[rows, 256]; 0 where a byte is not allowed. Between two characters there is one row; within one the
+            rows of the nodes below follow.
         """
         spelling = self.spelling
         vector = np.zeros(spelling.nodes + len(behind), dtype)
@@ -220,15 +222,15 @@ class EncodedAutomaton:
         return vector[spelling.table[[place, *below] if place else [place]]]
 
     def accepts(self, state: int) -> bool:
-        """Whether the string may end here."""
+        """Return whether the string may end here."""
         return is_between(state) and self.inner.accepts(state)
 
     def is_free(self, state: int) -> bool:
-        """Whether this is between two characters, and every string that goes on from here is accepted."""
+        """Return whether this is between two characters, and every continuation of the string is accepted."""
         return is_between(state) and self.inner.is_free(state)
 
     def min_remaining(self, state: int, alphabet: Alphabet = None) -> LengthBound:
-        """What a state lacks at least, in bytes: exactly, where the automaton over letters knows it."""
+        """Return a lower bound of the bytes that complete a state, exact if the automaton over classes knows it."""
         if state == DEAD or is_between(state):
             return self.inner.min_remaining(state, alphabet)
         costs = self.spelling.costs(alphabet)[state >> _SHIFT]
@@ -243,20 +245,20 @@ class EncodedAutomaton:
 
 
 def within(before: int, place: int) -> int:
-    """The state at a place within a character, where the automaton over letters stands before it."""
+    """Return the state at a node within a character that was begun in a state of the automaton over classes."""
     return place << _SHIFT | before
 
 
 def is_between(state: int) -> bool:
-    """Whether a state is between two characters."""
+    """Return whether a state is between two characters."""
     return state <= _PLACE
 
 
 def before(state: int) -> int:
-    """The state of the automaton over letters before the character that is being read."""
+    """Return the state of the automaton over character classes before the current character."""
     return state & _PLACE
 
 
 def place_of(state: int) -> int:
-    """The place within the character that is being read, 0 between two."""
+    """Return the node within the current character, 0 between two characters."""
     return state >> _SHIFT

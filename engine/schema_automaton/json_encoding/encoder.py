@@ -1,9 +1,9 @@
-"""Which spellings JSON has for a character within a string: raw UTF-8, short escapes, `\\uXXXX`, surrogate pairs.
+"""The JSON encodings of a character within a string: raw UTF-8, short escapes, `\\uXXXX`, surrogate pairs.
 
-After RFC 8259, section 7. Three sets of spellings are in use, see `Escapes`; whatever
-reads or writes strings takes its characters' spellings from here.
+After RFC 8259, section 7. Three sets of encodings are in use, see `Escapes`; everything
+that reads or writes strings takes the encodings of characters from here.
 
-The digits of an escape that JSON requires are in lower case where there is one spelling
+The digits of an escape that JSON requires are in lower case where there is one encoding
 only: Python's `json`, ECMAScript's `JSON.stringify`, serde_json, nlohmann's json (llama.cpp),
 Go and RFC 8785 (section 3.2.2.2) all write `\\u001f`.
 """
@@ -27,23 +27,23 @@ SHORT: Final[Mapping[int, bytes]] = {
     0x0D: b"r",
     0x09: b"t",
 }
-"""The characters with an escape of two characters, and the second one of it."""
+"""The characters with a two-character escape, and its second character."""
 
 RAW: Final = ~CharSet(((0x00, 0x1F), (0x22, 0x22), (0x5C, 0x5C), (0xD800, 0xDFFF)))
-"""The characters that may stand for themselves."""
+"""The characters that may be unescaped."""
 
 _EVERY: Final = CharSet(((0x00, 0x10FFFF),))
 _ABOVE_ASCII: Final = CharSet(((0x80, 0xD7FF), (0xE000, 0x10FFFF)))
 _NONE: Final = CharSet(())
 _REQUIRED: Final = ~RAW - CharSet.of((code, code) for code in SHORT)
-"""The characters that have no spelling but `\\uXXXX`: control characters, and surrogates that stand alone."""
+"""The characters that have no encoding but `\\uXXXX`: control characters, and unpaired surrogates."""
 
 
 class Escapes(StrEnum):
-    """Which escapes may stand in a JSON string.
+    """The escapes that a JSON string may contain.
 
-    `shortest`: those that JSON requires, each in its shortest form, so that every string has one spelling.
-    `above-ascii`: these, `\\uXXXX` of characters above U+007F, and `\\/`: what common writers write.
+    `shortest`: those that JSON requires, each in its shortest form, so that every string has one encoding.
+    `above-ascii`: these, `\\uXXXX` of characters above U+007F, and `\\/`: what common writers produce.
     `any`: all that JSON has.
     """
 
@@ -53,22 +53,22 @@ class Escapes(StrEnum):
 
     @property
     def of_free_values(self) -> Escapes:
-        """The escapes of string values that no assertion is made about."""
+        """Return the escapes of string values that no assertion constrains."""
         return Escapes.ABOVE_ASCII if self is Escapes.SHORTEST else self
 
     @property
     def short(self) -> Mapping[int, bytes]:
-        """The characters that may be spelled with an escape of two characters, and the second one of it."""
+        """Return the characters with a two-character escape, and its second character."""
         return _ESCAPED[self].short
 
     @property
     def lower_case(self) -> CharSet:
-        """The characters that may be spelled with `\\uXXXX` where all digits are in lower case."""
+        """Return the characters that `\\uXXXX` may encode with all digits in lower case."""
         return _ESCAPED[self].lower_case
 
     @property
     def either_case(self) -> CharSet:
-        """The characters that may be spelled with `\\uXXXX`, each digit in either case."""
+        """Return the characters that `\\uXXXX` may encode with each digit in either case."""
         return _ESCAPED[self].either_case
 
 
@@ -87,7 +87,7 @@ _ESCAPED: Final = {
 
 @lru_cache(maxsize=65536)
 def spellings(code: int, escapes: Escapes) -> tuple[tuple[bytes, ...], ...]:
-    """The spellings of one character, each as the bytes that may stand at each position."""
+    """Return the encodings of one character, each as the bytes that are allowed at each position."""
     found: list[tuple[bytes, ...]] = []
     if code in RAW:
         found.append(tuple(bytes([byte]) for byte in chr(code).encode("utf-8", "surrogatepass")))
@@ -106,11 +106,11 @@ def spellings(code: int, escapes: Escapes) -> tuple[tuple[bytes, ...], ...]:
 
 
 def hex_digit(digit: int) -> bytes:
-    """The spellings of a hexadecimal digit."""
+    """Return the encodings of a hexadecimal digit."""
     text = f"{digit:x}"
     return (text + text.upper()).encode() if digit > 9 else text.encode()
 
 
 def lower_hex_digit(digit: int) -> bytes:
-    """The spelling of a hexadecimal digit in lower case."""
+    """Return the encoding of a hexadecimal digit in lower case."""
     return f"{digit:x}".encode()

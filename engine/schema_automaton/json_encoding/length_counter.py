@@ -1,10 +1,10 @@
-"""Patterns that count one kind of character, as a pattern that does not count and a length.
+"""Patterns with one counted repetition, as a pattern without the count and a range of lengths.
 
 `^[a-z][a-z0-9-]{0,61}[a-z0-9]$` is `^[a-z][a-z0-9-]*[a-z0-9]$` of 2 to 63
-characters: all but the repetition takes as many characters in every match, so
-the length of the whole says how often it was repeated. As a counter within the
-pattern, each count is a state of its own, with a row that is worked out on its
-own; as a length it is what `bounded` reads many of at once.
+characters: everything but the repetition has a fixed length, so the length of the whole
+match determines the number of repetitions. A counter within the pattern makes each
+count a state of its own, with a row of its own; `bounded_lexer` reads a range of lengths
+for many counts at once.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from typing import Final, NamedTuple
 from engine.grammar import Chars, Choice, Empty, Node, Repeat, Sequence
 
 _FEWEST: Final = 16
-"""Smaller counts are left as they are: they have few states."""
+"""Smaller counts are left in the pattern: they have few states."""
 
 
 class Uncounted(NamedTuple):
-    """A node that matches what another does, where the length is in a range.
+    """A node that matches what another node does, if the length is in a range.
 
     Attributes:
         node: the node.
-        least, most: how many characters there must and may be.
+        least, most: the least and the greatest length in characters.
     """
 
     node: Node
@@ -31,7 +31,7 @@ class Uncounted(NamedTuple):
 
 
 def without_count(node: Node) -> Uncounted | None:
-    """A node with its only repetition of varying length without bounds; None where there is no such one."""
+    """Return a node with its only repetition of varying length unbounded; None if there is no such repetition."""
     items = node.items if isinstance(node, Sequence) else (node,)
     lengths = [fixed_length(item) for item in items]
     if lengths.count(None) != 1:
@@ -49,7 +49,7 @@ def without_count(node: Node) -> Uncounted | None:
 
 
 def fixed_length(node: Node) -> int | None:
-    """How many characters every match takes, where no condition looks around; None where they differ."""
+    """Return the number of characters that every match has; None if lengths differ or a lookaround decides."""
     match node:
         case Empty():
             return 0
@@ -69,7 +69,7 @@ def fixed_length(node: Node) -> int | None:
 
 
 def longest_completion(node: Node) -> int | None:
-    """So many characters at most complete a match that has begun; None where conditions decide."""
+    """Return an upper bound of the characters that complete a match once it has begun; None if a lookaround decides."""
     match node:
         case Chars():
             return 1

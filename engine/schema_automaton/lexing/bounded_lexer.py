@@ -1,18 +1,17 @@
-"""Patterns whose length is bounded, read as the pattern with a count.
+"""A lexer of patterns with a bounded length: the lexer of the pattern with a counter.
 
-A string of so many characters that must also match is the product of the pattern
-and a counter, and a state of it is alive where the shortest completion of the
-pattern still fits. So the counter is a number beside the pattern's state, and the
-states that differ in it alone are a run of the table: their rows are those of the
-first one with every entry moved along, but for what does not fit any more. They
-are filled a run at a time.
+A string of bounded length that must also match is in the product of the pattern and a
+counter, and a state is live if the shortest completion of the pattern still fits. So
+the counter is a number beside the pattern's state, and the states that differ in it
+alone are a run of the table: their rows are those of the first one with every entry
+shifted, except for what does not fit any more. They are filled a run at a time.
 
-Until the least length is reached, whether a completion of the right length exists
-is looked up step by step instead. Far from its bounds, a string reads as the
-pattern alone does, so that most states need not be told apart.
+Until the least length is reached, a search decides whether a completion of the right
+length exists. Far from its bounds, a string is read by the lexer of the pattern alone,
+so that most states need not be distinguished.
 
-Rejected: the product of two automata. A step of it takes as long as one of the
-pattern for every count.
+Rejected: the product of two automata. Each step of it takes as long as a step of the
+pattern, for every count.
 """
 
 from __future__ import annotations
@@ -33,48 +32,57 @@ from engine.schema_automaton.string_languages.tables import TableAutomaton
 from engine.source import Span, checkpoint
 
 RUN: Final = 8
-"""States in a run."""
+"""The number of states in a run."""
 _STEPS: Final = np.arange(1, RUN + 1)
 MOST_LEAST: Final = 64
-"""A larger least length is left to the product: too much may have to be looked up before it is reached."""
+"""A larger least length is left to the product: the search below it may take too long."""
 
 _State: TypeAlias = tuple[int, int]
 _Numbers: TypeAlias = npt.NDArray[np.int64]
 
 
 class BoundedLexer(JsonLexer):
-    """A pattern of bounded length; a state is the pattern's, and how many characters were read before it."""
+    """A lexer of a pattern of bounded length; a state is the pattern's, and the number of complete characters."""
 
     def __init__(self, bounds: Bounded, spelled: EncodedAutomaton, pattern: StringLexer) -> None:
         super().__init__()
         self._bounds, self._spelled, self._pattern = bounds, spelled, pattern
-        self._table: object = None  # whose runs they are
-        self._runs: dict[_State, int] = {}  # the first number of each, by its first state
-        self._lives: dict[_State, bool] = {}  # below the least length
+        self._table: object = None  # the table that contains the runs
+        self._runs: dict[_State, int] = {}  # the first number of each run, by its first state
+        self._lives: dict[_State, bool] = {}  # verdicts below the least length
         self._lacking: dict[int, int] = {}
-        # Runs, by their first state, that are far from the bounds and filled; and whether into characters, too.
+        # The filled runs that are far from the bounds, by first state; and whether multi-byte characters are filled.
         self._filled: dict[_State, bool] = {}
-        self._leading: dict[int, tuple[list[int], _Numbers]] = {}  # few states, for many letters
+        self._leading: dict[int, tuple[list[int], _Numbers]] = {}  # character classes lead to few states
         self.ending(1)
 
     @property
     def start(self) -> _State:
-        """Before the first character."""
+        """Return the state before the first character."""
         return self._spelled.start, 0
 
     def spans(self, state: _State) -> tuple[Span, ...]:
-        """Where in the source the match stands."""
+        """Return the source locations of the pattern and of the bounds that still matter."""
         return self._bounds.spans(state[1])
 
     def lacks(self, state: _State, alphabet: Alphabet = None) -> int | None:
-        """How many bytes of an alphabet a state lacks at least; None where none complete it."""
+        """Return the least number of bytes of an alphabet that complete a state; None if none do."""
         at, count = state
         least = self._spelled.min_remaining(at, alphabet).at_least
-        # A character that is being read is counted when it is over.
+        # A character is counted when it is complete.
         return None if least is None else max(least, self._bounds.least - count)
 
     def relaxed(self, table: LexerTable, state: _State, longest: int) -> int:
-        """The reading state of the pattern alone that no text of so many characters tells apart; `DEAD` for none."""
+        """Return the state of the pattern's lexer that is equivalent for inputs of up to `longest` bytes.
+
+        Args:
+            table: the lexer states.
+            state: the state.
+            longest: the length of the inputs.
+
+        Returns:
+            The number of the state; `DEAD` if there is none.
+        """
         at, count = state
         if count + longest + self._bounds.reach > self._bounds.most:
             return DEAD
@@ -83,9 +91,9 @@ class BoundedLexer(JsonLexer):
         return table.state(self._pattern, (at,))
 
     def fill(self, table: LexerTable, number: int, state: _State, byte: int) -> None:
-        """Fill the rows of the run that a state is in, and those within the characters that may be read there.
+        """Fill the rows of the run of a state, and those within the characters that may be read there.
 
-        Between two characters, what is within the next one waits until a byte is asked for that leads there.
+        Between two characters, the rows within the next one are filled when a byte is requested that leads there.
         """
         if table.identity is not self._table:
             self._table = table.identity
@@ -99,7 +107,7 @@ class BoundedLexer(JsonLexer):
         if not place and (at, first) in self._filled:
             if enters and not self._filled[at, first]:
                 self._enter(table, at, counts)
-            table.rows[number] = table.rows[self._runs[at, first] + state[1] - first]  # it may have been met by itself
+            table.rows[number] = table.rows[self._runs[at, first] + state[1] - first]  # `number` may not be in the run
             return
         targets, columns = self._targets_of(at, ways.targets)
         behind = np.zeros((len(counts), 1 + len(targets)), np.int32)
@@ -126,7 +134,7 @@ class BoundedLexer(JsonLexer):
         table.rows[number] = rows[state[1] - first, 0]
 
     def _enter(self, table: LexerTable, at: int, counts: _Numbers) -> None:
-        """Fill in where the first bytes of longer spellings lead, in a run that has all else and is far from bounds."""
+        """Fill the entries of the first bytes of longer encodings, in an otherwise filled run far from the bounds."""
         spelling, first = self._spelled.spelling, int(counts[0])
         below = self._spelled.below(self._spelled.ways(at), 0)
         run, *inner = self._runs_of(table, [at, *self._spelled.entered(at, 0, below)], first)
@@ -139,7 +147,7 @@ class BoundedLexer(JsonLexer):
         self._filled[at, first] = True
 
     def _targets_of(self, at: int, targets: list[int]) -> tuple[list[int], _Numbers]:
-        """The live states that letters lead to from a state of the pattern; of each letter which of them, from 1."""
+        """Return the live successors of a pattern's state, and the index of each character class's own, from 1."""
         known = self._leading.get(at)
         if known is None:
             numbers = {DEAD: 0}
@@ -151,7 +159,7 @@ class BoundedLexer(JsonLexer):
         return np.arange(first, min(first + RUN, self._bounds.most + 1))
 
     def _runs_of(self, table: LexerTable, states: list[int], first: int) -> list[int]:
-        """The first number of a run for each of some states of the pattern."""
+        """Return the first number of the run of each of some states of the pattern."""
         new = [at for at in states if (at, first) not in self._runs]
         if new:
             counts = self._counts(first).tolist()
@@ -160,12 +168,12 @@ class BoundedLexer(JsonLexer):
         return [self._runs[at, first] for at in states]
 
     def _run_of(self, table: LexerTable, at: int, first: int) -> int:
-        """The first number of a run for one of them."""
+        """Return the first number of the run of a state of the pattern."""
         known = self._runs.get((at, first))
         return self._runs_of(table, [at], first)[0] if known is None else known
 
     def _behind(self, table: LexerTable, target: int, counts: _Numbers) -> _Numbers:
-        """The numbers of a live state of the pattern behind so many characters; `DEAD` where no completion fits."""
+        """Return the numbers of a live state of the pattern after some counts; `DEAD` if no completion fits."""
         lacks, first = self._lacks(target), int(counts[0]) - 1
         if len(counts) == RUN and first + RUN + lacks <= self._bounds.most and first + 1 + lacks >= self._bounds.least:
             numbers = self._run_of(table, target, first) + _STEPS
@@ -183,13 +191,13 @@ class BoundedLexer(JsonLexer):
         return numbers
 
     def _next_run(self, table: LexerTable, target: int, first: int) -> int:
-        """The first state of the next run, which may never be needed."""
+        """Return the number of the first state of the next run, which may never be needed."""
         following = (target, first + RUN)
         known = self._runs.get(following)
         return table.state(self, following) if known is None else known
 
     def _lacks(self, target: int) -> int:
-        """The fewest characters that complete what the pattern has begun to match."""
+        """Return the fewest characters that complete a match from a state of the pattern."""
         lacks = self._lacking.get(target)
         if lacks is None:
             automaton = self._spelled.inner
@@ -198,7 +206,7 @@ class BoundedLexer(JsonLexer):
         return lacks
 
     def _is_live(self, at: int, count: int) -> bool:
-        """Whether a state of the pattern has a completion of the right length."""
+        """Return whether a state of the pattern has a completion of the right length."""
         shortest = count + self._lacks(at)
         if shortest > self._bounds.most:
             return False

@@ -1,11 +1,10 @@
-"""Host names with A-labels, as they are read: where the text decides, it is looked at.
+"""A lexer of host names with A-labels, which decides by the text where the automaton cannot.
 
-The automaton of such names (see `a_labels`) leads to gates, where an A-label
-begins or ends, and there the reading ends for a moment: who knows the text goes
-through the gate or does not. So the text is followed within A-labels only. A
-walk over a vocabulary, which knows no text, has the tokens behind such a gate
-read one by one, of which there are few: where a label may end at once is looked at
-before (see `settled`).
+The automaton of such names (see `a_labels`) leads to gates, where an A-label begins or
+ends. A gate ends the lexeme, and the automaton of the schema, which has the text, passes
+the gate or not. So the text is recorded within A-labels only. A vocabulary walk, which
+has no text, reads the tokens after such a gate one by one; there are few, since where a
+label may end at once is decided before (see `settled`).
 """
 
 from __future__ import annotations
@@ -22,11 +21,11 @@ from engine.source import Span
 
 
 class TextGate(NamedTuple):
-    """Where a text goes on or ends as its last A-label says, in some languages side by side.
+    """A symbol at which the text of the last A-label decides how some languages continue or end, side by side.
 
     Attributes:
-        begins: whether that label begins there.
-        ways: where the reading goes on, by the class of the label; the same for all where it begins.
+        begins: whether that label begins here.
+        ways: the continuations, by the class of the label; all are the same if it begins.
     """
 
     begins: bool
@@ -34,14 +33,14 @@ class TextGate(NamedTuple):
 
 
 class HostNamePaths(NamedTuple):
-    """Of each language the state, where it goes on; and those in which the string ends, as bits."""
+    """The continuation after a gate: the state of each language, and the languages that end here, as bits."""
 
     states: tuple[Any, ...]
     accepting: int
 
 
 class _Names:
-    """Host names with A-labels in place of a language that has none."""
+    """A language of host names with A-labels, in place of one without them."""
 
     lengths = None
 
@@ -53,55 +52,55 @@ class _Names:
         self.start = self.spelled.start
 
     def spelled_at(self, state: int) -> EncodedAutomaton:
-        """What reads on from a state. Places within characters are the same for all, since only ASCII differs."""
+        """Return the encoded automaton of a state. They share the nodes within characters: only ASCII differs."""
         return self._far if self._names.is_far(before(state)) else self.spelled
 
     def row(self, state: int) -> list[int | None]:
-        """The state after each byte."""
+        """Return the state after each byte."""
         return [following or None for following in self.spelled_at(state).row(state)]
 
     def accepts(self, state: int) -> bool:
-        """Whether it is clear that the string may end here."""
+        """Return whether the string may end here, whatever its text is."""
         return self.spelled.accepts(state)
 
     def is_free(self, state: int) -> bool:
-        """Never: no name ends in any string."""
+        """Return False: no name may be continued by every string."""
         return False
 
     def spans(self, state: int) -> tuple[Span, ...]:
-        """Where in the source the match stands."""
+        """Return the source locations of the language."""
         return self._language.places
 
     def gate(self, state: int | None) -> Gate | None:
-        """The gate that a state is, if it is one."""
+        """Return the gate that a state is; None if it is not one."""
         return self._names.gates.get(state) if state is not None else None
 
     def asks(self, state: int | None) -> bool:
-        """Whether the name may end here if it ends with an A-label."""
+        """Return whether the name may end here if it ends with an A-label."""
         return state is not None and is_between(state) and self._names.asks(state)
 
     def told(self, state: int, found: ALabel) -> int:
-        """Return such a state, with the answer."""
+        """Return a state for which `asks` holds, given the class of its label."""
         return self._names.told(state, found)
 
     def is_within(self, state: int | None) -> bool:
-        """Whether an A-label is being read."""
+        """Return whether an A-label is open."""
         return state is not None and self._names.is_within(before(state))
 
 
 class HostNameLexer(StringLexer):
-    """Languages of strings of which some are host names with A-labels; labels of its symbols may be gates."""
+    """A lexer of languages of strings of which some are host names with A-labels; labels of symbols may be gates."""
 
     def __init__(self, languages: tuple[StringLanguage, ...]) -> None:
         super().__init__(tuple(map(_with_a_labels, languages)))
         self._names = [(i, language) for i, language in enumerate(self.languages) if isinstance(language, _Names)]
 
     def may_have_loop(self, state: tuple[Any, ...]) -> bool:
-        """Of one language never: the characters of a name are counted."""
+        """Return whether a state may be in a loop; never for a single language, whose characters are counted."""
         return len(self.languages) > 1
 
     def fill(self, table: LexerTable, number: int, state: tuple[Any, ...], byte: int) -> None:
-        """Fill the whole row, and those within the characters that may follow."""
+        """Fill the row of a state, and the rows within the characters that may follow."""
         if len(self.languages) > 1:
             self._fill_row(table, number, state)
         else:
@@ -118,7 +117,7 @@ class HostNameLexer(StringLexer):
             table.rows[number, QUOTE_BYTE] = self.ending(TextGate(False, tuple(ways)))
 
     def entry(self, table: LexerTable, following: tuple[Any, ...]) -> int:
-        """The entry for a byte that leads to some states."""
+        """Return the entry for a byte that leads to some states, one of each language."""
         gates: dict[int, Gate] = {}
         for i, names in self._names:
             gate = names.gate(following[i])
@@ -133,12 +132,12 @@ class HostNameLexer(StringLexer):
         return self.ending(TextGate(any(gate.begins for gate in gates.values()), tuple(ways)))
 
     def through(self, table: LexerTable, gate: TextGate, text: bytes) -> int:
-        """The entry behind a gate: a state, or an end of the reading; `DEAD` where the gate is shut.
+        """Return the entry after a gate: a state or an end of the lexeme; `DEAD` if the gate is closed.
 
         Args:
-            table: where the reading goes on.
+            table: the lexer states.
             gate: the gate.
-            text: what was read behind the `xn--` of an A-label that ends there, to the last byte of what ends it.
+            text: the text after the `xn--` of an A-label that ends here, including the byte that ends it.
         """
         if gate.begins:
             ways = gate.ways[ALabel.ANYWHERE]
@@ -150,11 +149,17 @@ class HostNameLexer(StringLexer):
         return self.ending(ways.accepting) if ways.accepting else DEAD
 
     def is_within(self, state: tuple[Any, ...]) -> bool:
-        """Whether an A-label is being read."""
+        """Return whether an A-label is open."""
         return any(names.is_within(state[i]) for i, names in self._names)
 
     def settled(self, table: LexerTable, state: tuple[Any, ...], text: bytes) -> int:
-        """The number of a state in which it is known whether the A-label, of which so much was read, is one."""
+        """Return the number of a state, resolved by the validity of the open A-label.
+
+        Args:
+            table: the lexer states.
+            state: the state.
+            text: the text of the label so far.
+        """
         asking = [(i, names) for i, names in self._names if names.asks(state[i])]
         if asking:
             found, told = classify(json.loads(b'"%b"' % text)), list(state)

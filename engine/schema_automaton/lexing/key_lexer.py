@@ -1,13 +1,13 @@
-"""The keys of objects, where patterns or other keys decide which may come.
+"""Lexers of object keys where patterns or other conditions on keys decide which may come.
 
-The keys that may come next at a place are some names and some cells (see
-`objects`). A key is read along all of them at once, and along those of several
-places side by side. Where names alone decide, `marked` does it more cheaply.
+The keys that may come next are some names and some key classes (see `object_machine`).
+A key is matched against all of them at once, and for several states of objects side by
+side. Where names alone decide, `name_lexer` is cheaper.
 
-A state says where the key stands in the trie of names, which of the names below
-may come, and where it stands in each cell. Nothing in it is about the place
-otherwise, so the readers of all places of an object share their states: behind
-its first letters, a key is mostly the same key at every place.
+A lexer state is the state of the trie of names, the allowed names below it, and the
+state of each key class. It does not depend on the state of the object otherwise, so the
+lexers of all states of an object share theirs: after its first characters, a key is
+mostly the same key in every state of the object.
 """
 
 from __future__ import annotations
@@ -29,34 +29,35 @@ if TYPE_CHECKING:
 
 
 ANY_NAME: Final = -1
-"""All names, where any key may come: only the end of a key tells then whether it may."""
+"""All names, if any key may come: then only the end of a key decides whether it is allowed."""
 
 _Cells: TypeAlias = tuple[tuple[int, int], ...]
-"""Of each cell that the key may be in, its number and the state of its language."""
+"""The number and the language state of each key class that the key may be in."""
 
 _KeyState: TypeAlias = tuple[TrieState | None, int, _Cells]
-"""The place within the trie of names, None where the key is none of those that may come; which of the names below may
-come, as a bit set; and the cells."""
+"""The state in the trie of names (None if the key is not an allowed name), the allowed names below it as a bit set, and
+the key classes."""
 
 _Keys: TypeAlias = tuple[_KeyState | None, ...]
-"""Of each of the places where the key stands; None where it cannot."""
+"""The key state for each state of an object; None where the key is not allowed."""
 
 _Column: TypeAlias = tuple[Any, ...]
-"""The states of some cells after a byte, None where they cannot stand; and the state within any string."""
+"""The states of some key classes after a byte, None where they die; and the state of any string."""
 
 _Within: TypeAlias = tuple[tuple[int, int, int], ...]
-"""The place, the number and the state of each cell that a key may be in."""
+"""The index of the object state, the number and the language state of each key class that a key may be in."""
 
 _State: TypeAlias = tuple[_Keys, int]
-"""And the state within any string."""
+"""The key states, and the state of any string."""
 
 
 class KeyScope(NamedTuple):
-    """What the reading of keys depends on wherever in an object they stand.
+    """What a key lexer depends on, besides the names and key classes that are allowed.
 
     Attributes:
+        case: the machine of the object.
         extras: the keys that may not come again.
-        any_key: whether every key may come, but for some names.
+        any_key: whether every key may come, except for some names.
     """
 
     case: ObjectMachine
@@ -64,11 +65,11 @@ class KeyScope(NamedTuple):
     any_key: bool
 
     def language(self, number: int) -> TextLanguage:
-        """The keys of a cell."""
+        """Return the language of a key class."""
         return self.case.cells[number].language(self.case.goals, self.extras)
 
     def start(self, place: ObjectState) -> _KeyState | None:
-        """Before the first character of the key at a place; None where no key may come."""
+        """Return the key state before the first character in a state of the object; None if no key may come."""
         names, cells = self.case.allowed(place)
         if not names and not cells:
             return None
@@ -79,11 +80,12 @@ class KeyScope(NamedTuple):
 
 
 class KeyEnd(NamedTuple):
-    """What a key that ends is.
+    """The classification of a complete key.
 
     Attributes:
+        scope: the scope that the key was read in.
         name: the number of the name that it is; -1 for none.
-        cells: the cells that it is in, where it is no name.
+        cells: the key classes that it is in, if it is not a name.
     """
 
     scope: KeyScope
@@ -92,11 +94,11 @@ class KeyEnd(NamedTuple):
 
     @property
     def text(self) -> str | None:
-        """The name that it is, if it is one."""
+        """Return the name, if the key is one."""
         return self.scope.case.names[self.name] if self.name >= 0 else None
 
     def moves(self, place: ObjectState, text: str) -> tuple[ObjectTransition, ...]:
-        """The members that the key begins; `text` matters where the place does not forget it."""
+        """Return the members that the key begins; `text` matters only if the machine records the key."""
         case = self.scope.case
         if self.name >= 0:
             return case.end_moves(place, self.name, -1, "") if case.allowed(place)[0] >> self.name & 1 else ()
@@ -104,19 +106,19 @@ class KeyEnd(NamedTuple):
 
 
 def key_scope(place: ObjectState) -> KeyScope:
-    """What the reading of the next key depends on, but for the names and cells that may come."""
+    """Return the scope of the next key in a state of an object."""
     case = place.case
     _, cells = case.allowed(place)
     return KeyScope(case, place.extras, case.holds_any_key(cells))
 
 
 class KeyStates:
-    """What the readers of all places with the same scopes share.
+    """What the key lexers with the same scopes share.
 
     Attributes:
-        names: a reader of the names of the first; None where there are several places.
+        names: a lexer of the names in the first scope; None if there are several scopes.
         home: the state of any string between two characters.
-        ids, labels, symbols: the states, and what the reading may end with; the first symbols are those of `names`.
+        ids, labels, symbols: the states, and the ends of the lexeme; the first symbols are those of `names`.
     """
 
     def __init__(self, scopes: tuple[KeyScope, ...], names: Names, home: int) -> None:
@@ -130,14 +132,14 @@ class KeyStates:
         self._table: object = None
 
     def rows_off_names(self, table: LexerTable) -> dict[tuple[_Within, int], tuple[list[_Column], Rows]]:
-        """What is known of rows away from names: by cells and the state within any string."""
+        """Return the known rows of keys that are not names, by key classes and the state of any string."""
         if table.identity is not self._table:
             self._table = table.identity
             self._rows.clear()
         return self._rows
 
     def language(self, place: int, cell: int) -> TextLanguage:
-        """The keys of a cell of the object at a place."""
+        """Return the language of a key class in the scope with an index."""
         known = self._languages.get((place, cell))
         if known is None:
             known = self._languages[place, cell] = self.scopes[place].language(cell)
@@ -145,10 +147,10 @@ class KeyStates:
 
 
 class KeyLexer(JsonLexer):
-    """The keys of several places side by side.
+    """A lexer of the keys of several object states side by side.
 
-    A label is what the key is at each place. At a single place, what can only be a name any more is read as `Names`
-    does.
+    A label is the classification of the key in each state. In a single state, a key that can only be a name is read by
+    `Names`.
     """
 
     def __init__(self, states: KeyStates, places: tuple[ObjectState, ...]) -> None:
@@ -160,19 +162,19 @@ class KeyLexer(JsonLexer):
 
     @property
     def start(self) -> _State:
-        """Before the first character."""
+        """Return the state before the first character."""
         return self._starts, self._shared.home
 
     def is_like_any_string(self, state: _State) -> bool:
-        """Whether this is between two characters, and every string goes on until the quote."""
+        """Return whether a state is between two characters and may be followed by every string."""
         return self._any_key and state[1] == self._shared.home
 
     def is_off_names(self, state: _State) -> bool:
-        """Whether the key is none of the names."""
+        """Return whether the key is not one of the names."""
         return all(key is None or key[0] is None for key in state[0])
 
     def fill(self, table: LexerTable, number: int, state: _State, byte: int) -> None:
-        """Fill the whole row: what the cells tell apart, and then the bytes along the names."""
+        """Fill the whole row: first the transitions of the key classes, then the bytes along the names."""
         keys, within = state
         checkpoint(8 + len(keys))
         cells = tuple((i, number, at) for i, key in enumerate(keys) if key is not None for number, at in key[2])
@@ -182,12 +184,12 @@ class KeyLexer(JsonLexer):
             column = columns[one]
             row[one] = self._number(table, _after(names, cells, column, len(keys)), column[-1])
         ends = tuple(self._end(i, key) for i, key in enumerate(keys))
-        if any(ends):  # within an escape, a quote is one of the bytes that are read
+        if any(ends):  # within an escape, a quote is an ordinary byte
             row[QUOTE_BYTE] = self._ending(ends)
         table.rows[number] = row
 
     def _off_names(self, table: LexerTable, cells: _Within, within: int) -> tuple[list[_Column], Rows]:
-        """Where cells and any string stand after each byte; and the row of that, as it is away from all names."""
+        """Return the states of key classes and of any string after each byte, and the row for keys without a name."""
         known = self._shared.rows_off_names(table)
         found = known.get((cells, within))
         if found is None:
@@ -203,7 +205,7 @@ class KeyLexer(JsonLexer):
         return found
 
     def ending(self, label: Hashable) -> int:
-        """The entry for a byte that ends the reading with a label."""
+        """Return the entry for a byte that ends the lexeme with a label."""
         labels = self._shared.labels
         symbol = self._shared.symbols.setdefault(label, len(labels))
         if symbol == len(labels):
@@ -215,7 +217,7 @@ class KeyLexer(JsonLexer):
         return self.ending(ends if alone is None or alone.text is None else alone.text)
 
     def _along_names(self, keys: _Keys) -> dict[int, dict[int, tuple[TrieState | None, int]]]:
-        """The bytes that lead along names that may come: at which of the places, and where to."""
+        """Return, for each byte that continues an allowed name, the successors by index of the object state."""
         found: dict[int, dict[int, tuple[TrieState | None, int]]] = {}
         for i, (scope, key) in enumerate(zip(self._shared.scopes, keys, strict=True)):
             if key is not None and key[0] is not None:
@@ -225,7 +227,7 @@ class KeyLexer(JsonLexer):
         return found
 
     def _end(self, place: int, key: _KeyState | None) -> KeyEnd | None:
-        """What the key is if it ends here; None where it may not."""
+        """Return the classification of the key if it ends here; None if it may not."""
         if key is None:
             return None
         scope, (at, allowed, cells) = self._shared.scopes[place], key
@@ -243,25 +245,25 @@ class KeyLexer(JsonLexer):
 
 
 class KeyClassLexer(StringLexer):
-    """The keys of one cell at a single place where no name may come: a language of strings. Symbol 0 is theirs."""
+    """A lexer of the keys of one key class in a state where no name may come. It has the single symbol 0."""
 
     def __init__(self, language: TextLanguage, label: Hashable, home: int) -> None:
         super().__init__((language,), home)
         self.labels = (label,)
 
     def ending(self, label: Hashable) -> int:
-        """The entry for a byte that ends the reading; there is one label."""
+        """Return the entry for a byte that ends the lexeme; there is one label."""
         return ending(0)
 
 
 def _after(names: dict[int, tuple[TrieState | None, int]], cells: _Within, column: _Column, places: int) -> _Keys:
-    """Where the key stands after a byte.
+    """Return the key states after a byte.
 
     Args:
-        names: where it goes on along names, by place.
-        cells: the place, the number and the state of each cell before the byte.
-        column: the states after it.
-        places: how many places there are.
+        names: the successors along names, by index of the object state.
+        cells: the object state, the number and the language state of each key class before the byte.
+        column: the states after the byte.
+        places: the number of object states.
     """
     within: list[list[tuple[int, int]]] = [[] for _ in range(places)]
     for (place, number, _), state in zip(cells, column, strict=False):

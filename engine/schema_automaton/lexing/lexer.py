@@ -1,13 +1,13 @@
-"""Reading states: the inner life of a level, as rows of one integer table.
+"""Lexers of JSON strings, numbers, keys and white space as lazily built rows of one integer table.
 
-What a level reads until a symbol ends it is regular: white space up to a
-bracket, a string up to its quote, a key, a number. Each such language is a
-`JsonLexer`, and a state of a reader has a row over bytes: the next state, or the
-symbol with which the reading ends. The rows do not know which frame they are
-read for, so all frames with the same reader share them.
+What a frame reads until a symbol ends it is a regular language: white space up to a
+bracket, a string up to its quote, a key, a number. Each such language is a `JsonLexer`,
+and a state of a lexer has a row over bytes: the next state, or the symbol with which the
+lexeme ends. Rows do not depend on the frame, so all frames with the same lexer share
+them.
 
-What every grammar needs (white space, any string, any number, words) is worked
-out once per process, and a grammar's table begins with a copy of it.
+The lexers that every grammar needs (white space, any string, any number, literals) are
+completed once per process, and the table of a grammar begins with a copy of theirs.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from engine.source import Limits, checkpoint
 Rows = npt.NDArray[np.int32]
 
 QUOTE, COMMA, COLON, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE, NUMBER, TRUE, FALSE, NULL = range(11)
-"""The symbols that end white space, by the byte that does."""
+"""The symbols that end white space, by the byte that ends it."""
 
 STRUCTURE: Final[dict[int, int]] = {
     **{byte: symbol for symbol, byte in enumerate(b'",:[]{}')},
@@ -45,37 +45,36 @@ STRUCTURE: Final[dict[int, int]] = {
 
 QUOTE_BYTE: Final = 0x22
 BACKSLASH: Final = 0x5C
-# At first there is room for so many reading states, and then for eight times as many: what is not written takes no
-# memory, but what is copied takes time. From 4 MiB on, numpy takes an array's memory in pieces of 2 MiB; so more than
-# that is a map of its own, which is taken page by page. Small ones are left to the allocator, which knows where pages
-# are that need not be cleared again. It is the pages that take long: so the larger room is written to while the second
-# half of the smaller one is still being filled, by a few rows for each new one, and then all is copied once more, which
-# takes a tenth of the time.
+# The table has a first capacity, and then eight times as much: rows that are not written take no memory, but copying
+# takes time. From 4 MiB on, numpy requests memory in pieces of 2 MiB, so larger tables are memory maps of their own,
+# which are allocated page by page. Small ones are left to the allocator, which knows pages that need not be cleared
+# again. The pages are what takes time: so rows are copied to the next table while the second half of the present one is
+# being filled, a few rows for each new one; the final copy then takes a tenth of the time.
 _ROOM: Final = 4_000
 _GROWTH: Final = 8
-_AHEAD: Final = 16  # so many states are numbered until the next portion is copied
-_PORTION: Final = 3  # so many rows are copied for each of them, a little more than are left
+_AHEAD: Final = 16  # states that are numbered until the next portion is copied
+_PORTION: Final = 3  # rows that are copied for each of them, a few more than needed
 
 
 def ending(symbol: int) -> int:
-    """The table's entry for a byte that ends the reading with a symbol."""
+    """Return the table's entry for a byte that ends the lexeme with a symbol."""
     return -2 - symbol
 
 
 def symbol_of(entry: int) -> int:
-    """The symbol of such an entry."""
+    """Return the symbol of an entry that ends the lexeme."""
     return -2 - entry
 
 
 class JsonLexer:
-    """A language of what one level reads.
+    """A regular language that the frames of a kind read, as rows of a `LexerTable`.
 
-    It has abstract methods and is no `ABC`: of which kind a reader is, is asked for every mask, and an `ABC` takes long
-    to answer.
+    It has abstract methods but is not an `ABC`: every mask tests the class of a lexer, and `isinstance` is slow for an
+    `ABC`.
 
     Attributes:
         ids: the number of each of its states in the table.
-        labels: what its symbols mean, by number.
+        labels: the meanings of its symbols, by number.
     """
 
     def __init__(self) -> None:
@@ -84,7 +83,7 @@ class JsonLexer:
         self._symbols: dict[Hashable, int] = {}
 
     def ending(self, label: Hashable) -> int:
-        """The entry for a byte that ends the reading with a label."""
+        """Return the entry for a byte that ends the lexeme with a label."""
         symbol = self._symbols.get(label)
         if symbol is None:
             symbol = self._symbols[label] = len(self.labels)
@@ -94,42 +93,42 @@ class JsonLexer:
     @property
     @abstractmethod
     def start(self) -> Any:
-        """The state in which the reading begins."""
+        """Return the start state."""
 
     def begin(self, table: LexerTable) -> int:
-        """The number of that state."""
+        """Return the number of the start state."""
         return table.state(self, self.start)
 
     @abstractmethod
     def fill(self, table: LexerTable, number: int, state: Any, byte: int) -> None:
-        """Work out a state's entry for a byte, and those that come with it."""
+        """Compute the entry of a state for a byte, and the entries that come with it."""
 
 
 class LexerTable:
-    """The reading states of one grammar.
+    """The lexer states of one grammar.
 
     Attributes:
-        rows: int32[capacity, 256]: the next state, `DEAD`, `MISS`, or `ending(symbol)`. Growth replaces it.
-        owners: of each state its reader and what it is called there.
-        identity: what no other table has.
+        rows: int32[capacity, 256]: the next state, `DEAD`, `MISS`, or `ending(symbol)`. Growth replaces the array.
+        owners: the lexer of each state, and the lexer's own name of the state.
+        identity: an object that no other table has.
     """
 
     def __init__(self, limits: Limits, begun: LexerTable | None = None) -> None:
         self._limits = limits
         self.identity = object()
         self.owners: list[tuple[JsonLexer | None, Any]] = [(None, None)] if begun is None else begun.owners.copy()
-        # Memory is taken when a row is first written, so that growth does not cost what nobody uses yet.
+        # Memory is allocated when a row is first written, so growth does not pay for unused rows.
         self.rows: Rows = np.empty((max(_ROOM, 2 * len(self.owners)), 256), np.int32)
         self.rows[: len(self.owners)] = DEAD if begun is None else begun.rows[: len(self.owners)]
         self._end = 0
-        self._ahead: Rows | None = None  # a larger room, and how many rows were copied to it
+        self._ahead: Rows | None = None  # the next table; `_copied` rows were copied to it
         self._copied = 0
 
     def __len__(self) -> int:
         return len(self.owners)
 
     def state(self, reader: JsonLexer, state: Any) -> int:
-        """The number of a reader's state; `DEAD` for None."""
+        """Return the number of a lexer's state; `DEAD` for None."""
         if state is None:
             return DEAD
         number = reader.ids.get(state)
@@ -143,12 +142,12 @@ class LexerTable:
         return number
 
     def states(self, reader: JsonLexer, states: Iterable[Any]) -> list[int]:
-        """The numbers of some of a reader's states."""
+        """Return the numbers of some of a lexer's states."""
         ids = reader.ids
         return [ids[state] if state in ids else self.state(reader, state) for state in states]
 
     def run(self, reader: JsonLexer, states: list[Any], entry: int = MISS) -> int:
-        """Number some of a reader's states anew, one after the other, with nothing but an entry; the first number."""
+        """Number new states of a lexer consecutively and fill their rows with an entry; return the first number."""
         first = len(self.owners)
         if first + len(states) > self._end:
             self._reserve(first + len(states))
@@ -158,17 +157,17 @@ class LexerTable:
         return first
 
     def _reserve(self, size: int) -> None:
-        """Make room for so many states."""
+        """Make room for a number of states."""
         self._limits.check("reading states", size - 1, self._limits.configurations, "configurations")
         if size > len(self.rows):
             self._grow(size)
         elif 2 * size > len(self.rows):
             self._copy_ahead(size)
         last = len(self.rows) // 2 if self._ahead is None else min(size + _AHEAD, len(self.rows))
-        self._end = min(last, self._limits.configurations)  # where it has to be asked again
+        self._end = min(last, self._limits.configurations)  # where this is called again
 
     def _copy_ahead(self, size: int) -> None:
-        """Copy a portion of the rows to where they will be when all of this room is taken."""
+        """Copy a portion of the rows to the table that replaces this one when it is full."""
         if self._ahead is None:
             self._ahead = _room_for(self._room(_GROWTH * len(self.rows)))
         done = self._copied
@@ -182,11 +181,11 @@ class LexerTable:
         self.rows, self._ahead, self._copied = rows, None, 0
 
     def _room(self, size: int) -> int:
-        """Return a size of the table that leaves out what the limit would refuse."""
+        """Return a capacity for the table without the rows that the limit would refuse."""
         return max(min(size, self._limits.configurations + 1), len(self.rows) + 1)
 
     def entry(self, state: int, byte: int) -> int:
-        """An entry, worked out where it is missing."""
+        """Return an entry; compute it if it is missing."""
         entry = self.rows.item(state, byte)
         if entry == MISS:
             self.fill(state, byte)
@@ -194,28 +193,28 @@ class LexerTable:
         return entry
 
     def fill(self, state: int, byte: int) -> None:
-        """Work out an entry that is missing."""
+        """Compute a missing entry."""
         reader, name = self.owners[state]
         assert reader is not None
         checkpoint(16)
         reader.fill(self, state, name, byte)
 
     def complete(self, state: int) -> None:
-        """Work out the whole row of a state."""
+        """Compute the whole row of a state."""
         while (missing := self.rows[state] == MISS).any():
             self.fill(state, int(missing.argmax()))
 
 
 def _room_for(size: int) -> Rows:
-    """int32[size, 256], of which nothing takes memory until it is written."""
+    """Return int32[size, 256], of which no row takes memory until it is written."""
     return np.frombuffer(mmap(-1, 1024 * size), np.int32).reshape(-1, 256)
 
 
-# ---------------------------------------------------------------------- white space and words
+# ---------------------------------------------------------------------- white space and literals
 
 
 class WhitespaceLexer(JsonLexer):
-    """White space up to the first byte of what follows; its symbols are those of `STRUCTURE`."""
+    """A lexer of white space up to the first byte of what follows; its symbols are those of `STRUCTURE`."""
 
     start = 0
 
@@ -235,7 +234,7 @@ class WhitespaceLexer(JsonLexer):
 
 
 class EmptyLexer(JsonLexer):
-    """Behind the end of the text."""
+    """A lexer that reads nothing, for the end of the text."""
 
     start = 0
 
@@ -245,7 +244,7 @@ class EmptyLexer(JsonLexer):
 
 
 class LiteralLexer(JsonLexer):
-    """`null`, `false` or `true`; a state is how much of it was read. It begins behind its first letter."""
+    """A lexer of `null`, `false` or `true`; a state is the number of bytes read. It begins after the first byte."""
 
     start = 1
 
@@ -265,7 +264,7 @@ class LiteralLexer(JsonLexer):
 
 
 class LanguagesLexer(JsonLexer):
-    """Some languages side by side; a state is one of each, None where that language is left."""
+    """A lexer of several languages side by side; a state is a state of each, None where that language has died."""
 
     def __init__(self, languages: tuple[Any, ...]) -> None:
         super().__init__()
@@ -273,33 +272,33 @@ class LanguagesLexer(JsonLexer):
 
     @property
     def start(self) -> tuple[Any, ...]:
-        """Before the first character."""
+        """Return the state before the first character."""
         return tuple(language.start for language in self.languages)
 
     def accepting(self, state: tuple[Any, ...]) -> int:
-        """The languages of which a text may end here, as bits."""
+        """Return the languages of which a text may end here, as bits."""
         pairs = enumerate(zip(self.languages, state, strict=True))
         return sum(1 << i for i, (language, at) in pairs if at is not None and language.accepts(at))
 
 
 class StringLexer(LanguagesLexer):
-    """Some languages of strings side by side, up to the quote; a label is the set of those that accept, as bits."""
+    """A lexer of several languages of strings, up to the quote; a label is the set of those that accept, as bits."""
 
     def __init__(self, languages: tuple[Any, ...], home: int = DEAD) -> None:
         super().__init__(languages)
-        self.ending(1)  # the symbol 0, as any string has it
+        self.ending(1)  # symbol 0, as for any string
         self._home = home if len(languages) == 1 else DEAD
 
     def may_have_loop(self, state: tuple[Any, ...]) -> bool:
-        """Whether a state may be in a loop over characters, or a character away from one."""
+        """Return whether a state may be in a loop over characters, or one character before a loop."""
         spelled = getattr(self.languages[0], "spelled", None)
         if len(self.languages) > 1 or spelled is None or place_of(state[0]):
             return True
-        blank = spelled.advance(state[0], 0x20)  # with which so many tokens begin
+        blank = spelled.advance(state[0], 0x20)  # many tokens begin with a space
         return bool(spelled.loops_at(state[0]) or (blank != DEAD and spelled.loops_at(blank)))
 
     def fill(self, table: LexerTable, number: int, state: tuple[Any, ...], byte: int) -> None:
-        """Fill the whole row, and those within the characters that may follow."""
+        """Fill the row of a state, and the rows within the characters that may follow."""
         spelled = getattr(self.languages[0], "spelled", None)
         if len(self.languages) > 1 or spelled is None:
             self._fill_row(table, number, state)
@@ -307,7 +306,7 @@ class StringLexer(LanguagesLexer):
             self._fill_characters(table, number, state, spelled)
 
     def _fill_characters(self, table: LexerTable, number: int, state: tuple[Any, ...], spelled: Any) -> None:
-        """Fill the row, and those within the characters that may follow."""
+        """Fill the row of a state, and the rows within the characters that may follow."""
         at, place = before(state[0]), place_of(state[0])
         ways = spelled.ways(at)
         below = spelled.below(ways, place)
@@ -325,13 +324,13 @@ class StringLexer(LanguagesLexer):
         return [entries[target] for target in targets]
 
     def entry(self, table: LexerTable, following: tuple[Any, ...]) -> int:
-        """The entry for a byte that leads to some states, one of each language."""
-        # As any string from here on, where nothing is asked any more.
+        """Return the entry for a byte that leads to some states, one of each language."""
+        # Continue as any string where no condition is left.
         free = self._home and self.languages[0].is_free(following[0])
         return self._home if free else table.state(self, following)
 
     def _fill_row(self, table: LexerTable, number: int, state: tuple[Any, ...]) -> None:
-        """Fill the row, byte by byte."""
+        """Fill the row byte by byte."""
         pairs = list(zip(self.languages, state, strict=True))
         checkpoint(16 * len(pairs))
         nothing: list[Any] = [None] * 256
@@ -351,7 +350,7 @@ BEHIND_NUMBER: Final = np.array(list(b" \t\n\r,]}"))
 
 
 class NumberLexer(LanguagesLexer):
-    """Some languages of numbers side by side; a byte that may stand behind a number ends it, and is read again."""
+    """A lexer of several languages of numbers; a byte that may follow a number ends it, and is read again."""
 
     def fill(self, table: LexerTable, number: int, state: tuple[Any, ...], byte: int) -> None:
         """Fill the whole row."""
@@ -364,7 +363,7 @@ class NumberLexer(LanguagesLexer):
         for column, one in enumerate(NUMERIC):
             leads = [(i, to) for i, row in live if (to := row[column]) is not None]
             if leads:
-                checkpoint(len(state) // 8)  # the state keeps so many
+                checkpoint(len(state) // 8)  # the new state is a tuple of this length
                 following: list[Any] = [None] * len(state)
                 for i, to in leads:
                     following[i] = to
@@ -372,18 +371,18 @@ class NumberLexer(LanguagesLexer):
         table.rows[number] = entries
 
 
-# ---------------------------------------------------------------------- what every grammar begins with
+# ---------------------------------------------------------------------- shared by all grammars
 
 
 class SharedLexers:
-    """The readers that every grammar has, and their part of the table.
+    """The lexers that every grammar has, and their part of the table.
 
     Attributes:
-        any_string: every string, in the spellings of names and of strings with conditions.
-        free_string: every string, in the spellings of values without conditions; often the same.
-        home, last: the state of `any_string` between two characters; it and those within a character are a run.
+        any_string: every string, encoded as names and constrained strings are.
+        free_string: every string, encoded as unconstrained values are; often the same language.
+        home, last: the state of `any_string` between two characters, and its last state; they are numbered in a run.
         free_home, free_last: those of `free_string`.
-        escapes: which escapes may stand in strings.
+        escapes: the escapes that strings may contain.
     """
 
     def __init__(self, mode: Whitespace, any_string: Any, free_string: Any, numbers: Iterable[Any]) -> None:
@@ -405,16 +404,16 @@ class SharedLexers:
         self._shapes: dict[int, tuple[list[int], npt.NDArray[np.intp]]] = {}
 
     def _run_of(self, language: Any) -> tuple[int, int]:
-        """The first and the last state of a reader of strings; they follow one another."""
+        """Return the first and the last number of a string lexer's states, which are consecutive."""
         numbers = self.strings[language].ids.values()
         return min(numbers), max(numbers)
 
     def shape(self, within: int) -> tuple[list[int], npt.NDArray[np.intp]]:
-        """What any string reads at a place within a character.
+        """Return the transitions of any string at a node within a character.
 
         Returns:
-            The places that follow, 0 for between two characters; and intp[256], which of them each byte leads to,
-            counted from 1, or 0 where it cannot stand.
+            The nodes that follow, 0 for between two characters; and intp[256], the index of the one that each byte
+            leads to, counted from 1, or 0 for a byte that is not allowed.
         """
         shape = self._shapes.get(within)
         if shape is None:
@@ -427,7 +426,7 @@ class SharedLexers:
         return shape
 
     def _complete(self, reader: JsonLexer) -> None:
-        """Work out all rows of a reader, so that its states follow one another."""
+        """Compute all rows of a lexer, so that its states are numbered in a run."""
         state = first = len(self.table)
         if reader.begin(self.table) != first:
             return
@@ -438,7 +437,7 @@ class SharedLexers:
 
 @cache
 def common(mode: Whitespace, escapes: Escapes) -> SharedLexers:
-    """What grammars with such white space and escapes begin with."""
+    """Return the lexers shared by grammars with such white space and escapes."""
     from engine.schema_automaton.number_languages.language import number_language
     from engine.schema_automaton.string_languages.language import any_string
 

@@ -1,4 +1,4 @@
-"""Which reader a string, a number or a key has: the one that shares most with others."""
+"""The choice of a lexer for a string, a number or a key: the one that shares most states with others."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from engine.schema_automaton.string_languages.names import NameTrie
 from engine.source import checkpoint
 
 OTHER_KEY: Final = ()
-"""The label of a key that is none of the names."""
+"""The label of a key that is not one of the names."""
 
 
 class LexerFactory:
-    """The readers of one grammar."""
+    """The lexers of one grammar."""
 
     def __init__(self, common: SharedLexers) -> None:
         self._common = common
@@ -34,7 +34,7 @@ class LexerFactory:
         self._tries: dict[tuple[tuple[ObjectMachine, ...], frozenset[str]], NameTrie] = {}
 
     def strings(self, languages: tuple[StringLanguage, ...]) -> JsonLexer:
-        """What reads strings of some languages side by side."""
+        """Return the lexer of strings of several languages side by side."""
         reader = self._of_strings.get(languages)
         if reader is None:
             reader = self._of_strings[languages] = self._make_strings(languages)
@@ -61,7 +61,7 @@ class LexerFactory:
             others = [listing for listing in listings if listing.others]
             if not free:
                 return self._told_apart(listings, shared.home, shared.escapes)
-            # The names and all else are read in one spelling each; what needs more is read side by side.
+            # The names and the other strings have one encoding each; a product of languages needs more.
             if len(free) == len(others):
                 if not any(listing.names for listing in free):
                     return self._told_apart(listings, shared.free_home, shared.escapes)
@@ -70,11 +70,11 @@ class LexerFactory:
         return StringLexer(languages, shared.home)
 
     def _is_free(self, language: StringLanguage) -> bool:
-        """Whether a language has the spellings of values without conditions, where those are others than of names."""
+        """Return whether a language is encoded as unconstrained values are, if names are encoded differently."""
         return isinstance(language, TextLanguage) and language.escapes is not self._common.escapes
 
     def _told_apart(self, listings: list[Listing], home: int, escapes: Escapes) -> JsonLexer:
-        """Languages of some strings, or of all but some; off the names, those are read from `home` on."""
+        """Return a lexer of languages that list some strings, or exclude them; other strings continue at `home`."""
         others = sum(1 << i for i, listing in enumerate(listings) if listing.others)
         listed: dict[str, int] = {}  # bit i: listing i names the string
         for i, listing in enumerate(listings):
@@ -91,7 +91,7 @@ class LexerFactory:
         return Names(trie, -1, [label(name) for name in trie.names])
 
     def numbers(self, languages: tuple[Any, ...]) -> NumberLexer:
-        """What reads numbers of some languages side by side."""
+        """Return the lexer of numbers of several languages side by side."""
         reader = self._of_numbers.get(languages)
         if reader is None:
             known = self._common.numbers.get(languages[0]) if len(languages) == 1 else None
@@ -99,7 +99,7 @@ class LexerFactory:
         return reader
 
     def keys(self, places: tuple[ObjectState, ...]) -> JsonLexer:
-        """What reads the next key at some places side by side."""
+        """Return the lexer of the next key in several states side by side."""
         may_come = [(place.case, *place.case.allowed(place)) for place in places]
         if not all(not cells or case.open_cell in cells for case, _, cells in may_come):
             case, names, cells = may_come[0]
@@ -139,7 +139,7 @@ class LexerFactory:
         return names
 
     def _trie(self, cases: tuple[ObjectMachine, ...], extras: frozenset[str]) -> NameTrie:
-        """The names of some objects, and the keys that cannot come again."""
+        """Return the trie of the names of some objects and of the keys that may not come again."""
         if len(cases) == 1 and not extras:
             return cases[0].trie
         trie = self._tries.get((cases, extras))

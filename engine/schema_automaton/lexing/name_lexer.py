@@ -1,10 +1,10 @@
-"""Readers of strings that stay as close as they can to reading any string.
+"""Lexers of names and counted strings, which share the states of the any-string lexer.
 
-Keys, enumerations and what is left out of them are names. Where any other string
-may come too, reading the names is reading any string with marks along their
-spellings: off the names it is in the very states in which every string is, and
-all that a vocabulary knows about those holds here. A string of which only the
-length is asked is read as any string is, with a count.
+Keys, enumerations and their complements are sets of names. Where any other string may
+come too, a lexer of names is the any-string lexer with marks along the encodings of the
+names: once a string leaves the names it is in the very states of any string, and all
+that a vocabulary knows about those states applies. A string of which only the length is
+constrained is read as any string is, with a counter.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _FILLED_AT_ONCE = 12
 _ESCAPE_READ_AHEAD = 3
 
 Label = Callable[[str | None], Hashable]
-"""What a name, or None for any other string, ends the reading with; None where it may not stand."""
+"""Returns the label of a name, or of any other string for None; None if it is not allowed."""
 
 
 class NameLexer(JsonLexer):
-    """Any string, with some names told apart. Symbol 0 is that of any other string.
+    """A lexer of any string that distinguishes some names. Symbol 0 is that of any other string.
 
     Attributes:
         home: the state of any other string between two characters.
@@ -47,26 +47,26 @@ class NameLexer(JsonLexer):
 
     @property
     def start(self) -> TrieState:
-        """Before the first character."""
+        """Return the state before the first character."""
         return self._trie.start
 
     def is_between(self, state: TrieState) -> bool:
-        """Whether a state is between two characters."""
+        """Return whether a state is between two characters."""
         return is_between(state)
 
     def begin(self, table: LexerTable) -> int:
-        """The number of that state."""
+        """Return the number of the start state."""
         return self._state(table, self.start, self.home)
 
     def _state(self, table: LexerTable, state: TrieState, otherwise: int) -> int:
-        """A state, or that of any string where no name lies that way."""
+        """Return the number of a state; `otherwise` if no name continues from it."""
         on_the_way = not is_between(state) or self._trie.edges[state] or self._trie.ends[state] >= 0
         return table.state(self, state) if on_the_way else otherwise
 
     def fill(self, table: LexerTable, number: int, state: TrieState, byte: int) -> None:
-        """Fill the row: that of any string, but for what leads along the names; and those that follow.
+        """Fill a row, and the rows that follow: that of any string, changed where a byte continues a name.
 
-        Escapes wait until somebody asks for one.
+        Entries for escapes are filled when one is requested.
         """
         if not is_between(state) or self._trie.letters(state) is None:
             self._fill_row(table, number, state)
@@ -80,7 +80,7 @@ class NameLexer(JsonLexer):
             table.rows[number, BACKSLASH] = table.state(self, within(state, b"\\"))
 
     def _fill_row(self, table: LexerTable, number: int, state: TrieState) -> None:
-        """Fill one row, escapes too."""
+        """Fill one row, including escapes."""
         trie, shadow = self._trie, self.home
         for read in partial_of(state):
             shadow = table.entry(shadow, read)
@@ -95,7 +95,11 @@ class NameLexer(JsonLexer):
             row[one] = entry
 
     def _fill_letters(self, table: LexerTable, number: int, node: int) -> tuple[int, int] | None:
-        """Fill the row between two characters, but for escapes; what follows, if that is one state, and a new one."""
+        """Fill the row of a state between two characters, without escapes.
+
+        Returns:
+            The next state and its node, if there is one successor only and that is new.
+        """
         trie, ids = self._trie, self.ids
         letters, ahead = trie.letters(node), None
         if letters is None:
@@ -118,16 +122,17 @@ class NameLexer(JsonLexer):
         return ahead if len(letters) == 1 else None
 
     def _end(self, name: int) -> int:
-        """The entry for the end of a name."""
+        """Return the entry for the end of a name."""
         label = self._label(self._trie.names[name])
         return DEAD if label is None else self.ending(label)
 
 
 class Names(JsonLexer):
-    """Some of a trie's names and nothing else; the symbols are the names' numbers.
+    """A lexer of some of a trie's names and nothing else; the symbols are the names' numbers.
 
-    A state is one of the trie, and which of the names below it may come. So readers of other names of the trie share
-    it where the difference lies elsewhere: behind its first letters, a key is mostly the same key at every place.
+    A state is a state of the trie, and the names below it that are allowed. So lexers of other names of the trie share
+    states if the difference lies elsewhere: after its first characters, a key is mostly the same key in every state of
+    the object.
     """
 
     def __init__(self, trie: NameTrie, allowed: int, labels: Sequence[Hashable], alike: Names | None = None) -> None:
@@ -139,17 +144,17 @@ class Names(JsonLexer):
 
     @property
     def start(self) -> tuple[TrieState, int]:
-        """Before the first character."""
+        """Return the state before the first character."""
         return self.at(self._trie.start)
 
     def at(self, state: TrieState) -> tuple[TrieState, int]:
-        """A state of the trie, where these names may come."""
+        """Return a state of the trie, with those of the allowed names that are below it."""
         return state, self._allowed & self._trie.below[node_of(state)]
 
     def fill(self, table: LexerTable, number: int, state: tuple[TrieState, int], byte: int) -> None:
-        """Fill the row, and those that follow: whoever reads one character mostly reads them all.
+        """Fill a row, and the rows that follow, since whoever reads one character mostly reads them all.
 
-        Escapes wait until somebody asks for one: they would double the rows.
+        Entries for escapes are filled when one is requested: they would double the number of rows.
         """
         at, allowed = state
         todo = [(number, at, allowed)]
@@ -178,7 +183,7 @@ class Names(JsonLexer):
     def _lead(
         self, table: LexerTable, number: int, steps: Iterable[TrieStep], allowed: int
     ) -> list[tuple[int, TrieState, int]]:
-        """Fill in where some bytes lead; the states that are met for the first time, which are to be filled too."""
+        """Fill the entries of some bytes; return the new states, which are to be filled too."""
         new: list[tuple[int, TrieState, int]] = []
         entries: list[tuple[int, int]] = []
         ids = self.ids
@@ -201,7 +206,7 @@ class Names(JsonLexer):
     def _lead_to_escapes(
         self, table: LexerTable, number: int, at: TrieState, allowed: int
     ) -> list[tuple[int, TrieState, int]]:
-        """Fill in where a backslash leads, as `_lead` does; and what follows, where names have it in common."""
+        """Fill the entry of a backslash as `_lead` does, and the rows after it that the names have in common."""
         live = self._trie.beyond(at) & allowed
         escapes = [at | each for each in WITHIN_ESCAPES]
         edges = self._trie.edges[at]
@@ -214,7 +219,7 @@ class Names(JsonLexer):
         return []
 
     def _fill_tail(self, table: LexerTable, number: int, allowed: int, nodes: range, letters: bytes) -> int:
-        """Fill the rows of all that is left of the only name that may come; how many these are."""
+        """Fill the rows of the rest of the only allowed name; return their number."""
         ids = self.ids
         met = next((i for i, node in enumerate(nodes) if (node, allowed) in ids), len(nodes))
         first = table.run(self, [(node, allowed) for node in nodes[:met]], DEAD)
@@ -235,9 +240,10 @@ class Names(JsonLexer):
 
 
 class CountedString(JsonLexer):
-    """Any string of so many characters; a state is how many there were, and the place within the next.
+    """A lexer of any string with a bounded length; a state is the number of characters, and the node within the next.
 
-    Without a most, from the least on it is any string. A label is 1, as if it were the only language of some.
+    Without an upper bound, it continues as any string once the lower bound is reached. The only label is 1, as if it
+    were the only language of a `StringLexer`.
     """
 
     def __init__(self, least: int, most: int | None, common: SharedLexers) -> None:
@@ -248,11 +254,11 @@ class CountedString(JsonLexer):
     start = (0, 0)
 
     def begin(self, table: LexerTable) -> int:
-        """The number of the state before the first character."""
+        """Return the number of the state before the first character."""
         return self._state(table, *self.start)
 
     def left(self, state: tuple[int, int]) -> tuple[int, int | None]:
-        """How many characters may still come, least and most."""
+        """Return the least and the most characters that may still come."""
         count, _ = state
         return max(self._least - count, 0), None if self._most is None else self._most - count
 

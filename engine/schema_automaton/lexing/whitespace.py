@@ -1,6 +1,6 @@
-"""White space between the tokens of a JSON text, as the options allow it.
+"""White space between the tokens of a JSON text, as an automaton for each option.
 
-Its state is one small number, 0 before the first blank.
+A state is one small integer, 0 before the first byte of white space.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from enum import StrEnum
 
 
 class Whitespace(StrEnum):
-    """Which white space may stand where JSON allows it.
+    """The white space that is allowed where JSON allows it.
 
-    `compact`: none. `one-space`: one space behind each comma and colon, none elsewhere, as Python's `json.dumps`
+    `compact`: none. `one-space`: one space after each comma and colon, none elsewhere, as Python's `json.dumps`
     writes. `flexible`: at most one space, or a newline and up to 32 spaces or tabs. `any`: any at all.
     """
 
@@ -27,13 +27,13 @@ _MOST_INDENT = 32
 
 
 def step(mode: Whitespace, state: int, byte: int, *, behind: bool) -> int | None:
-    """The state after a byte of white space; None where it may not stand.
+    """Return the state after a byte of white space; None if it is not allowed.
 
     Args:
-        mode: what the options allow.
-        state: the state before.
+        mode: the option.
+        state: the state before the byte.
         byte: any byte.
-        behind: whether this is behind a comma or a colon.
+        behind: whether the white space follows a comma or a colon.
     """
     match mode:
         case Whitespace.FLEXIBLE:
@@ -50,5 +50,5 @@ def step(mode: Whitespace, state: int, byte: int, *, behind: bool) -> int | None
 
 
 def is_complete(mode: Whitespace, state: int, *, behind: bool) -> bool:
-    """Whether a token may follow."""
+    """Return whether a token may follow."""
     return mode is not Whitespace.ONE_SPACE or not behind or state == 1

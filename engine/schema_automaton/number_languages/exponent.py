@@ -1,8 +1,8 @@
 """The exponent of a number: an integer within an interval, after `e`.
 
-It may carry a sign and any zeros in front, so `e5`, `E+005` and `e-0` all are
-exponents. The state keeps the digits read as a value, and forgets it where
-anything may follow.
+It may have a sign and any number of leading zeros, so `e5`, `E+005` and `e-0` are
+exponents. The state keeps the value of the digits read, and drops it where any digits
+may follow.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from engine.schema_automaton.number_languages.magnitudes import Interval
 
 
 class ExponentState(Enum):
-    """What was read last."""
+    """The kind of byte read last."""
 
     MARK = "e"
     SIGN = "sign"
@@ -22,13 +22,13 @@ class ExponentState(Enum):
 
 
 class Exponent(NamedTuple):
-    """Where the reading of an exponent stands.
+    """A state within an exponent.
 
     Attributes:
-        place: what was read last.
-        low: the least exponent, behind a sign the least magnitude; None is no bound.
+        place: the kind of byte read last.
+        low: the least exponent; after a sign, the least magnitude; None for no bound.
         high: the greatest, likewise.
-        value: the magnitude that the digits come to.
+        value: the magnitude of the digits so far.
     """
 
     place: ExponentState
@@ -38,12 +38,12 @@ class Exponent(NamedTuple):
 
 
 def after_mark(interval: Interval) -> Exponent:
-    """The state behind the `e`; the interval is not empty."""
+    """Return the state after the `e`; the interval is not empty."""
     return Exponent(ExponentState.MARK, *interval, 0)
 
 
 def step(state: Exponent, byte: int) -> Exponent | None:
-    """The state after a byte; None where no completion lies in the interval."""
+    """Return the state after a byte; None if no completion lies in the interval."""
     low, high = state.low, state.high
     if state.place is ExponentState.MARK:
         if byte == 0x2D:
@@ -62,7 +62,7 @@ def step(state: Exponent, byte: int) -> Exponent | None:
 
 
 def accepts(state: Exponent) -> bool:
-    """Whether the exponent may end here."""
+    """Return whether the exponent may end here."""
     return (
         state.place is ExponentState.DIGIT
         and state.value >= (state.low or 0)
@@ -76,7 +76,7 @@ def _signed(low: int, high: int | None) -> Exponent | None:
 
 
 def _can_reach(value: int, low: int, high: int | None) -> bool:
-    """Whether more digits, or none, lead into the interval, which is not empty."""
+    """Return whether more digits, or none, lead into the interval, which is not empty."""
     if value == 0 or high is None:
         return True
     first, last = value, value

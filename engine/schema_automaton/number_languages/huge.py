@@ -1,13 +1,13 @@
 """Languages of numbers with or without a few numbers that are too large for arithmetic.
 
-An array whose items must all be different excludes the values that have come. Numbers of usual size are excluded by
-splitting a range (`goals`). A number such as 1e99999 would need bounds of that many digits, so it is excluded by its
-digits instead: beside the language, the automaton compares what is read with the significant digits and the decimal
-point of each excluded number. Once a digit differs, nothing is left to compare.
+An array whose items must all differ excludes the earlier values. Numbers of usual size are excluded by splitting a
+range (see `solver`). A number such as 1e99999 would need bounds of that many digits, so it is excluded by its digits
+instead: beside the language, the automaton compares what is read with the significant digits and the decimal point of
+each excluded number. Once a digit differs, there is nothing left to compare.
 
 A number of that size is never the only one that a language allows, since bounds and divisors have at most `LARGEST`
-digits: more digits may follow, or another digit or exponent. Where the exponents of a written mantissa are within two
-bounds, the excluded exponent may be the only one left, and then the automaton does not go there.
+digits: more digits may follow, or another digit or exponent. Where the exponents of a mantissa have two bounds, the
+excluded exponent may be the only one left, and then the automaton does not go there.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from engine.schema_automaton.number_languages.magnitudes import decimals
 from engine.schema_automaton.number_languages.mantissa import Mantissa, MantissaState
 
 _DEEPEST = 64
-"""Digits that are looked ahead for a number that is not excluded."""
+"""The depth of the search for a number that is not excluded, in digits."""
 
 
 class _Digits(NamedTuple):
-    """How the digits of a mantissa compare with some numbers.
+    """The comparison of a mantissa's digits with some numbers.
 
     Attributes:
-        point: where the decimal point is, counted from the first significant digit.
-        left: the numbers that begin with the digits, each with how many digits agree.
+        point: the position of the decimal point, counted from the first significant digit.
+        left: the numbers that begin with the digits, each with the number of digits that agree.
     """
 
     point: int
@@ -41,7 +41,7 @@ class _Digits(NamedTuple):
 
 
 class _Power(NamedTuple):
-    """How an exponent compares with those that make one of the numbers.
+    """The comparison of an exponent with those that make one of the numbers.
 
     Attributes:
         value: the digits so far, as a number.
@@ -53,14 +53,14 @@ class _Power(NamedTuple):
 
 
 class State(NamedTuple):
-    """A state of the language, and the comparison; None once it has come out that the number is none of them."""
+    """A state of the language and the comparison; None once the number is known to be none of them."""
 
     base: BaseState
     compared: _Digits | _Power | None
 
 
 class _ComparingLanguage:
-    """A language of numbers in which what is read is compared with some numbers. It is compared by identity.
+    """A language of numbers that compares what is read with some numbers. It is compared by identity.
 
     Attributes:
         base: the language.
@@ -73,12 +73,12 @@ class _ComparingLanguage:
 
     @property
     def start(self) -> State | None:
-        """The state before the first byte; None where there is no such number."""
+        """Return the state before the first byte; None if the language is empty."""
         start = self.base.start
         return None if start is None else State(start, _Digits(0, tuple((each, 0) for each in self.numbers)))
 
     def step(self, state: State, byte: int) -> State | None:
-        """Return the state after a byte; None where no completion is a number of the set."""
+        """Return the state after a byte; None if no completion is a number of the set."""
         following = self._follow(state, byte)
         return following if following is not None and self._is_live(following) else None
 
@@ -113,7 +113,7 @@ class LanguageWithout(_ComparingLanguage):
         return self.base.accepts(state.base) and not _is_one(state)
 
     def witness(self) -> str | None:
-        """Return a number of the set; None where the one that is at hand is excluded."""
+        """Return a number of the set; None if the number at hand is excluded."""
         written = self.base.witness()
         return None if written is None or number(written) in self.numbers else written
 
@@ -129,14 +129,14 @@ class LanguageWithout(_ComparingLanguage):
 
 
 class LanguageOf(_ComparingLanguage):
-    """The forms of some numbers, or only those in plain digits."""
+    """The language of some numbers in all forms, or in plain digits only."""
 
     def accepts(self, state: State) -> bool:
         """Return whether one of the numbers ends here."""
         return self.base.accepts(state.base) and _is_one(state)
 
     def witness(self) -> str | None:
-        """Return nothing: such a number is not written out."""
+        """Return None: such a number is not written out."""
         return None
 
     def _is_live(self, state: State) -> bool:
@@ -156,16 +156,16 @@ AnyNumberLanguage: TypeAlias = NumberLanguage | LanguageWithout | LanguageOf
 
 @lru_cache(maxsize=256)
 def without(base: NumberLanguage, excluded: frozenset[HugeNumber]) -> LanguageWithout:
-    """Return a language without some numbers, the same one for the same arguments."""
+    """Return a language without some numbers; equal arguments give the same object."""
     return LanguageWithout(base, excluded)
 
 
 @lru_cache(maxsize=256)
 def language_of(numbers: frozenset[HugeNumber], *, written: bool) -> LanguageOf:
-    """Return the language of some numbers, the same one for the same arguments.
+    """Return the language of some numbers; equal arguments give the same object.
 
     Args:
-        numbers: the numbers; integers where they are to be written so.
+        numbers: the numbers; they are integers if `written`.
         written: whether they are written without fraction and exponent.
     """
     return LanguageOf(number_language(integer=True) if written else number_language(), numbers)
@@ -183,7 +183,7 @@ def _compare_size(value: HugeNumber, bound: Fraction) -> int:
     """Compare the magnitude of a number with a bound that is not negative: -1 or 1."""
     if value.point > LARGEST:
         return 1
-    kept = max(0, value.point + LARGEST)  # digits up to the last place that a bound may have; there are more
+    kept = max(0, value.point + LARGEST)  # digits up to the last decimal that a bound may have; the value has more
     cut = int(value.digits[:kept] or "0")
     return 1 if cut >= bound * 10**LARGEST else -1
 
@@ -204,7 +204,7 @@ def _after_byte(compared: _Digits, base: Mantissa, byte: int) -> _Digits:
     left = compared.left
     if (
         base.place in (MantissaState.WHOLE, MantissaState.ZERO) and not compared.point
-    ):  # the first digit: the sign is known
+    ):  # at the first digit, the sign is known
         left = tuple((each, count) for each, count in left if each.negative == base.negative)
     if byte == 0x2E:
         return _Digits(compared.point, left)

@@ -1,25 +1,24 @@
-"""Numbers in their JSON spelling, under bounds and multiples: a digit automaton, decided exactly.
+"""JSON numbers under bounds and multiples: a digit automaton, decided exactly.
 
-The state holds no value but what still matters of it: the place of the first
-significant digit, how the digits stand to each bound, residues (see
-`magnitudes`). A byte is offered only where some completion is a number of the
-set, and that is arithmetic, not search. The set of exponents that a mantissa
-may take is an interval, so an exponent of any size is exact: 1e2, 100.0,
-0.1e3 and 10000e-0002 are one number here. Bounds and divisors are fractions
-taken from the schema's own text, with up to `LARGEST` digits before the
-decimal point and as many behind it.
+The state holds only what still matters of the value: the position of the first
+significant digit, how the digits compare with each bound, residues (see `magnitudes`).
+A byte is allowed only if some completion is a number of the set, and that is decided by
+arithmetic, not by search. The set of exponents that a mantissa may take is an interval,
+so an exponent of any size is exact: 1e2, 100.0, 0.1e3 and 10000e-0002 are one number
+here. Bounds and divisors are fractions taken from the schema's own text, with up to
+`LARGEST` digits before the decimal point and as many after it.
 
 An integer is written without fraction and exponent. Other numbers take any JSON
-form, `-0` among them, with one restriction so that the states stay finitely
-many: with a bound on its side, an exponent may follow a mantissa whose first
-significant digit stands within `reach` places of the decimal point; and under
+form, `-0` among them, with one restriction that keeps the number of states finite:
+with a bound on its side of zero, an exponent may follow a mantissa only if its first
+significant digit is within `reach` digits of the decimal point; and under
 `multiple_of` (other than on integers) a number has at most `reach` digits.
-`reach` is 64 and more, the more the longer the bounds are. A sign without
-bounds and multiples is free of this.
+`reach` is 64 or more, and grows with the length of the bounds. A sign without
+bounds and multiples has no such restriction.
 
 Rejected: the value read so far as the state (every number then makes states of
-its own, and no mask is used twice), and regular expressions for ranges (their
-product with exponents is none, and multiples blow them up).
+its own, and no mask is used twice), and regular expressions for ranges (they do not
+combine with exponents, and multiples make them huge).
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ from engine.schema_automaton.number_languages.mantissa import START, DigitAutoma
 from engine.source import LimitExceededError, checkpoint
 
 NUMERIC: Final = b"0123456789+-.eE"
-"""The bytes that numbers are written with."""
+"""The bytes of JSON numbers."""
 
 _MOST_ROWS: Final = 1_000
 
@@ -48,11 +47,11 @@ State: TypeAlias = Mantissa | Exponent
 
 
 def fraction(number: Number) -> Fraction:
-    """A number of a schema, exactly.
+    """Return a number of a schema as an exact fraction.
 
     Raises:
         LimitExceededError: it has more than `LARGEST` digits on a side of its decimal point.
-        ValueError: it has no finite decimal form, so no JSON text means it.
+        ValueError: it has no finite decimal form, so it is not a JSON number.
     """
     if isinstance(number, Decimal):
         if not number.is_finite():
@@ -76,7 +75,7 @@ def _check(digits: int) -> None:
 def _tightest(
     choose: Callable[[list[Fraction]], Fraction], inclusive: Number | None, exclusive: Number | None
 ) -> Edge | None:
-    """The bound that rules, and whether it is strict."""
+    """Return the tightest bound, and whether it is strict."""
     values = [Fraction(number) for number in (inclusive, exclusive) if number is not None]
     if not values:
         return None
@@ -86,18 +85,18 @@ def _tightest(
 
 @dataclass(frozen=True, eq=False)
 class NumberLanguage:
-    """The spellings of the numbers that satisfy all of the conditions. It is compared by identity.
+    """The JSON forms of the numbers that satisfy all of the conditions. It is compared by identity.
 
     Attributes:
-        minimum: at least this.
-        exclusive_minimum: more than this.
-        maximum: at most this.
-        exclusive_maximum: less than this.
-        multiple_of: a multiple of each of these.
-        not_multiple_of: of none of these, as the negation of `multiple_of` needs it.
-        integer: whether it is a whole number, written with digits alone.
-        plain: whether a number has one spelling: without an exponent, without zeros at the end of a fraction, and
-            without a sign where it is zero. Only for a single number, which is an integer if `integer` says so.
+        minimum: the least number.
+        exclusive_minimum: a number below all of them.
+        maximum: the greatest number.
+        exclusive_maximum: a number above all of them.
+        multiple_of: divisors of all of them.
+        not_multiple_of: divisors of none of them, for the negation of `multiple_of`.
+        integer: whether they are integers, written with digits alone.
+        plain: whether each number has one form: without an exponent, without trailing zeros of a fraction, and without
+            the sign of zero. Only for a single number; if that is an integer, `integer` has to be set.
     """
 
     minimum: Number | None = None
@@ -139,15 +138,15 @@ class NumberLanguage:
 
     @property
     def start(self) -> State | None:
-        """The state before the first byte; None where there is no such number."""
+        """Return the state before the first byte; None if the set is empty."""
         return START if self._reader.is_live(START) else None
 
     def step(self, state: State, byte: int) -> State | None:
-        """The state after a byte; None where no completion is a number of the set."""
+        """Return the state after a byte; None if no completion is a number of the set."""
         return self._reader.step(state, byte)
 
     def row(self, state: State) -> tuple[State | None, ...]:
-        """The state after each byte of `NUMERIC`."""
+        """Return the state after each byte of `NUMERIC`."""
         row = self._rows.get(state)
         if row is None:
             checkpoint(48)
@@ -157,7 +156,7 @@ class NumberLanguage:
         return row
 
     def accepts(self, state: State) -> bool:
-        """Whether a number of the set ends here."""
+        """Return whether a number of the set ends here."""
         return self._reader.accepts(state)
 
     # ------------------------------------------------------------------ the set
@@ -175,7 +174,7 @@ class NumberLanguage:
         )
 
     def witness(self) -> str | None:
-        """A number of the set, zero where it may be; None where the set is empty."""
+        """Return a number of the set, zero if possible; None if the set is empty."""
         positive, negative = self._reader.sides
         if positive.zero:
             return "0"
@@ -199,7 +198,7 @@ def number_language(
     integer: bool = False,
     plain: bool = False,
 ) -> NumberLanguage:
-    """A language of numbers, as its class says: schemas ask for the same few again and again."""
+    """Return a language of numbers (see the class), cached: schemas request the same few again and again."""
     return NumberLanguage(
         minimum, exclusive_minimum, maximum, exclusive_maximum, multiple_of, not_multiple_of, integer, plain
     )

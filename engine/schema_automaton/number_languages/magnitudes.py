@@ -1,12 +1,12 @@
-"""Which magnitudes a prefix of decimal digits can still become: the arithmetic behind numbers.
+"""Arithmetic of decimal prefixes: which magnitudes a prefix of digits can still become.
 
-A magnitude that is not zero is written 0.d1d2d3… × 10^point with d1 ≠ 0: its
-*significand* and its *point*. The digits of a number's text fix a prefix of the
-significand; the decimal point and the exponent fix the point. A bound is then
-compared in the same form, point first and digits next, so no value has to be
-remembered. A multiple of m is a number that is whole at the scale 10^s, s being
-the decimals of m, and 0 modulo m·10^s there. As multiplication by ten keeps a
-multiple a multiple, the exponents that a given mantissa may take are an interval.
+A magnitude other than zero is written 0.d1d2d3… × 10^point with d1 ≠ 0: its
+*significand* and its *point*. The digits of a number's text determine a prefix of the
+significand; the decimal point and the exponent determine the point. A bound is compared
+in the same form, point first and digits next, so no value has to be kept. A multiple of
+m is a number that is an integer at the scale 10^s, s being the decimals of m, and 0
+modulo m·10^s there. Since multiplication by ten keeps a multiple a multiple, the
+exponents that a given mantissa may take are an interval.
 
 Several congruences to avoid (`not` over `multipleOf`) need no search: a system
 of c congruences that covers 2^c consecutive integers covers all of them
@@ -26,7 +26,7 @@ from typing import NamedTuple, TypeAlias
 from engine.source import checkpoint
 
 Interval: TypeAlias = tuple[int | None, int | None]
-"""Inclusive bounds of integers; None is no bound."""
+"""Inclusive bounds of integers; None for no bound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +35,8 @@ class Bound:
 
     Attributes:
         value: the bound.
-        strict: whether the value itself is outside.
-        digits: its significand, without zeros at the end.
+        strict: whether the value itself is excluded.
+        digits: its significand, without trailing zeros.
         point: its point.
     """
 
@@ -47,33 +47,33 @@ class Bound:
 
     @classmethod
     def of(cls, value: Fraction, *, strict: bool) -> Bound:
-        """The bound at a value above zero that has a finite decimal form."""
+        """Return the bound at a value above zero that has a finite decimal form."""
         scale = decimals(value)
         text = str(value.numerator * 10**scale // value.denominator)
         return cls(value, strict, tuple(map(int, text.rstrip("0"))), len(text) - scale)
 
     def compare(self, index: int, digit: int) -> int:
-        """How a digit stands to the bound's own at an index of the significand: -1, 0 or 1."""
+        """Compare a digit with the bound's own at an index of the significand: -1, 0 or 1."""
         own = self.digits[index] if index < len(self.digits) else 0
         return (digit > own) - (digit < own)
 
     def prefix(self, length: int) -> int:
-        """The first digits of the significand, as one number."""
+        """Return the first digits of the significand, as one number."""
         shown = self.digits[:length]
         return int("".join(map(str, shown)) or "0") * _power(length - len(shown))
 
 
 def decimals(value: Fraction) -> int:
-    """How many decimals a finite decimal fraction has."""
+    """Return the number of decimals of a finite decimal fraction."""
     return max(valuation(value.denominator, 2), valuation(value.denominator, 5))
 
 
 def _power(exponent: int) -> int:
-    return int(10**exponent)  # a power with a negative exponent would be no integer; there is none here
+    return int(10**exponent)  # mypy's type would include floats, for negative exponents; there are none here
 
 
 def valuation(number: int, prime: int) -> int:
-    """How often a prime divides a number that is not zero."""
+    """Return how often a prime divides a number other than zero."""
     count = 0
     while number % prime == 0:
         number //= prime
@@ -82,13 +82,13 @@ def valuation(number: int, prime: int) -> int:
 
 
 class Prefix(NamedTuple):
-    """What is known of a significand of which some digits are written.
+    """The known prefix of a significand.
 
     Attributes:
-        length: how many digits.
-        zeros: how many of them are zeros at the end.
+        length: the number of digits.
+        zeros: the number of trailing zeros among them.
         residue: the digits before those zeros, as a number, modulo `Magnitudes.modulus`.
-        to_lower: how the digits stand to those of the lower bound: -1, 0 (equal so far) or 1.
+        to_lower: how the digits compare with those of the lower bound: -1, 0 (equal so far) or 1.
         to_upper: likewise for the upper bound.
     """
 
@@ -104,10 +104,10 @@ class Magnitudes:
     """A set of positive decimal fractions.
 
     Attributes:
-        lower: the lower bound; None where it is zero.
+        lower: the lower bound; None for zero.
         upper: the upper bound, or None.
-        multiple: what every member is a multiple of, or None.
-        avoided: what no member is a multiple of.
+        multiple: the divisor of every member, or None.
+        avoided: the divisors of no member.
     """
 
     lower: Bound | None
@@ -117,7 +117,7 @@ class Magnitudes:
 
     @cached_property
     def scale(self) -> int:
-        """So many decimals have all the numbers that this set is made of."""
+        """Return the most decimals of the numbers that define this set."""
         values = [*self.avoided]
         if self.multiple is not None:
             values.append(self.multiple)
@@ -126,23 +126,23 @@ class Magnitudes:
         return max(map(decimals, values), default=0)
 
     def at_scale(self, value: Fraction) -> int:
-        """A divisor as an integer at the scale."""
+        """Return a divisor as an integer at the scale."""
         return value.numerator * _power(self.scale) // value.denominator
 
     @cached_property
     def modulus(self) -> int:
-        """Residues by this number tell every multiple."""
+        """Return a modulus whose residues determine every multiple."""
         return lcm(*(self.at_scale(m) for m in ([self.multiple] if self.multiple else []) + [*self.avoided]))
 
     @cached_property
     def fineness(self) -> int:
-        """Decimals beyond the scale at which any open interval has room for every avoided divisor."""
+        """Return the decimals beyond the scale at which any open interval avoids every divisor somewhere."""
         return 1 + len(str(1 << len(self.avoided)))
 
-    # ------------------------------------------------------------------ whole mantissas
+    # ------------------------------------------------------------------ complete mantissas
 
     def exponents(self, prefix: Prefix, point: int) -> Interval | None:
-        """By which powers of ten the digits, taken as the whole significand at `point`, become a member."""
+        """Return the powers of ten that make the digits, taken as the whole significand at `point`, a member."""
         low: int | None = None
         high: int | None = None
         if (lower := self.lower) is not None:
@@ -153,7 +153,7 @@ class Magnitudes:
             whole = prefix.length >= len(upper.digits)
             fits = prefix.to_upper < 0 or (prefix.to_upper == 0 and not (whole and upper.strict))
             high = upper.point - point - (not fits)
-        last = point - prefix.length + prefix.zeros + self.scale  # the place of the last digit that is not zero
+        last = point - prefix.length + prefix.zeros + self.scale  # the position of the last digit other than zero
         if self.multiple is not None:
             shift = _zeros_needed(prefix.residue, self.at_scale(self.multiple))
             if shift is None:
@@ -168,7 +168,7 @@ class Magnitudes:
     # ------------------------------------------------------------------ prefixes
 
     def points(self, prefix: Prefix) -> tuple[int, int]:
-        """The points between which it shows whether the prefix can become a member, the exponent being free."""
+        """Return the range of points to try to see whether the prefix can become a member, with any exponent."""
         upper, lower = self.upper, self.lower
         room = self.modulus.bit_length() // 3 + 2 * self.fineness + 1
         high = upper.point if upper else max(prefix.length, lower.point if lower else 0) + room
@@ -178,7 +178,7 @@ class Magnitudes:
         return (max(low, lower.point) if lower else low), high
 
     def length(self, prefix: Prefix, point: int) -> int:
-        """So many digits suffice to write a member with that prefix and point, if there is one."""
+        """Return a number of digits that suffices to write a member with that prefix and point, if there is one."""
         if self.multiple is not None:
             return max(prefix.length, point + self.scale)
         if prefix.length - point <= self.scale:
@@ -186,7 +186,7 @@ class Magnitudes:
         return prefix.length + 1
 
     def meets(self, prefix: Prefix, point: int) -> bool:
-        """Whether a member has that point and a significand that begins with the prefix."""
+        """Return whether a member has that point and a significand that begins with the prefix."""
         checkpoint(8 + self.modulus.bit_length() // 64)
         lower, upper = self.lower, self.upper
         at_lower = lower is not None and point == lower.point
@@ -202,7 +202,7 @@ class Magnitudes:
         tight_lower = lower if at_lower and prefix.to_lower == 0 else None
         tight_upper = upper if at_upper and prefix.to_upper == 0 else None
         if free < 0:
-            # At this scale the prefix must end in zeros, and nothing may come behind it.
+            # At this scale the prefix must end in zeros, and nothing may follow it.
             interval = self.exponents(prefix, point) if prefix.zeros >= -free else None
             return interval is not None and _within(0, interval)
         least, most = 0, 10**free - 1
@@ -215,7 +215,7 @@ class Magnitudes:
         return any(True for _ in self._endings(prefix, free, scale, least, most))
 
     def _endings(self, prefix: Prefix, free: int, scale: int, least: int, most: int) -> Iterator[int]:
-        """The numbers between `least` and `most` that, written in the `free` places, make a member."""
+        """Yield the numbers from `least` to `most` that make a member if written in the `free` positions."""
         known = prefix.zeros + free
         step = 1
         first = least
@@ -224,7 +224,7 @@ class Magnitudes:
             first += -(prefix.residue * 10**known + least) % step
         finer = 10 ** (scale - self.scale)
         avoided: list[tuple[int, int]] = []
-        if known >= scale - self.scale:  # else the digits written are finer than any multiple
+        if known >= scale - self.scale:  # otherwise the digits are finer than any multiple
             for divisor in map(self.at_scale, self.avoided):
                 written = prefix.residue * 10 ** (known - (scale - self.scale)) % divisor * finer
                 avoided.append((written, divisor * finer))
@@ -235,12 +235,12 @@ class Magnitudes:
                 yield ending
 
     def least(self) -> Fraction | None:
-        """A small member; None where there is none."""
+        """Return a small member; None if there is none."""
         scale = self.scale
         if self.multiple is not None:
             step = self.multiple
         else:
-            # Small enough to find room below an upper bound as well.
+            # Fine enough for a member below an upper bound as well.
             scale = max(scale, 1 - self.upper.point if self.upper else 0) + self.fineness
             step = Fraction(1, 10**scale)
         lower, upper = self.lower, self.upper
@@ -259,10 +259,10 @@ class Magnitudes:
 
 
 def _zeros_needed(residue: int, divisor: int) -> int | None:
-    """How many zeros make a number of that residue a multiple; None where none do."""
+    """Return how many zeros make a number of that residue a multiple; None if none do."""
     checkpoint(1 + divisor.bit_length() // 64)
     missing = divisor // gcd(residue, divisor)
-    # Each zero brings one factor two and one factor five, and nothing else.
+    # Each zero contributes one factor two and one factor five, and nothing else.
     twos, fives = valuation(missing, 2), valuation(missing, 5)
     return max(twos, fives) if missing == 2**twos * 5**fives else None
 

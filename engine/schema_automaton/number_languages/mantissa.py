@@ -1,4 +1,4 @@
-"""The sign and the digits of a number, one byte at a time. `language` tells the idea."""
+"""The sign and the digits of a number, one byte at a time; see `language` for the idea."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from engine.schema_automaton.number_languages.magnitudes import Bound, Interval,
 _EVERYWHERE: Final[Interval] = (None, None)
 
 Edge: TypeAlias = tuple[Fraction, bool]
-"""A bound and whether it is strict."""
+"""A bound, and whether it is strict."""
 
 
 class MantissaState(Enum):
-    """What was read last."""
+    """The kind of byte read last."""
 
     START = "nothing"
     MINUS = "the sign"
@@ -30,12 +30,12 @@ class MantissaState(Enum):
 
 
 class Mantissa(NamedTuple):
-    """Where the reading of a mantissa stands.
+    """A state within a mantissa.
 
     Attributes:
-        place: what was read last.
+        place: the kind of byte read last.
         negative: whether there was a minus sign.
-        point: how many digits stand before the decimal point, or, negative, zeros behind it before another digit.
+        point: the number of digits before the decimal point; if negative, of zeros between it and the first digit.
         prefix: the significant digits; its length is 0 while there are none.
     """
 
@@ -55,7 +55,7 @@ class MantissaBound:
 
     Attributes:
         zero: whether zero is in the set.
-        magnitudes: those that are not zero; None where there are none.
+        magnitudes: the magnitudes of the others; None if there are none.
     """
 
     zero: bool
@@ -65,7 +65,14 @@ class MantissaBound:
     def of(
         cls, lower: Edge | None, upper: Edge | None, multiple: Fraction | None, avoided: tuple[Fraction, ...]
     ) -> MantissaBound:
-        """The side on which numbers grow away from zero, between two bounds."""
+        """Return the half line between two bounds on which numbers grow away from zero.
+
+        Args:
+            lower: the lower bound, if any.
+            upper: the upper bound, if any.
+            multiple: the divisor of all members, or None.
+            avoided: numbers that divide no member.
+        """
         over = lower is None or lower[0] < 0 or (lower[0] == 0 and not lower[1])
         under = upper is None or upper[0] > 0 or (upper[0] == 0 and not upper[1])
         zero = over and under and not avoided
@@ -81,7 +88,7 @@ class MantissaBound:
 
     @cached_property
     def reach(self) -> int:
-        """How far from the decimal point digits are told apart."""
+        """Return the distance from the decimal point within which digits are distinguished."""
         found = self.magnitudes
         if found is None:
             return 64
@@ -90,12 +97,12 @@ class MantissaBound:
 
 
 class DigitAutomaton:
-    """Steps through the spelling of the numbers of two sides.
+    """Steps through the decimal forms of the numbers of both signs.
 
     Attributes:
-        sides: the positive and the negative side.
-        whole: whether a number is written with digits alone.
-        plain: whether a number is written in one way, as `NumberLanguage` says.
+        sides: the positive and the negative numbers.
+        whole: whether numbers are written with digits alone.
+        plain: whether each number has one form, as in `NumberLanguage`.
     """
 
     def __init__(
@@ -114,7 +121,7 @@ class DigitAutomaton:
         self._live: dict[Mantissa, bool] = {}
 
     def step(self, state: Mantissa | Exponent, byte: int) -> Mantissa | Exponent | None:
-        """The state after a byte; None where no completion is in the set."""
+        """Return the state after a byte; None if no completion is in the set."""
         if isinstance(state, Exponent):
             return exponent.step(state, byte)
         if byte in (0x45, 0x65):
@@ -126,7 +133,7 @@ class DigitAutomaton:
         return following if following is not None and self.is_live(following) else None
 
     def accepts(self, state: Mantissa | Exponent) -> bool:
-        """Whether the number may end here."""
+        """Return whether the number may end here."""
         if isinstance(state, Exponent):
             return exponent.accepts(state)
         interval = self._plain_exponents(state)
@@ -136,14 +143,14 @@ class DigitAutomaton:
         return (low is None or low <= 0) and (high is None or high >= 0)
 
     def is_live(self, state: Mantissa) -> bool:
-        """Whether some completion is in the set."""
+        """Return whether some completion is in the set."""
         known = self._live.get(state)
         if known is None:
             known = self._live[state] = self._is_live(state)
         return known
 
     def _is_needless(self, state: Mantissa, byte: int) -> bool:
-        """Return whether a byte only adds another spelling of the number: the sign of zero, or a zero at the end."""
+        """Return whether a byte only adds another form of the number: the sign of zero, or a trailing zero."""
         if byte == 0x2D:
             return self.sides[True].magnitudes is None
         magnitudes, prefix = self.sides[state.negative].magnitudes, state.prefix
@@ -185,7 +192,7 @@ class DigitAutomaton:
         return state._replace(point=max(state.point - 1, -reach - 1))
 
     def _significant(self, state: Mantissa, digit: int) -> Mantissa | None:
-        """The state after a digit that is not a zero before all others."""
+        """Return the state after a digit that is not a leading zero."""
         magnitudes = self.sides[state.negative].magnitudes
         if magnitudes is None:
             return None
@@ -216,7 +223,7 @@ class DigitAutomaton:
     # ------------------------------------------------------------------ deciding
 
     def _exponents(self, state: Mantissa) -> Interval | None:
-        """The exponents that may follow."""
+        """Return the exponents that may follow."""
         return None if abs(state.point) > self._reach[state.negative] else self._plain_exponents(state)
 
     def _plain_exponents(self, state: Mantissa) -> Interval | None:
@@ -246,11 +253,11 @@ class DigitAutomaton:
         return any(self._meets(first, leading=True) for first in firsts if first is not None)
 
     def _meets(self, state: Mantissa, *, leading: bool = False) -> bool:
-        """Whether digits, and an exponent where it may be, make a number of the set of what is written.
+        """Return whether digits, and an exponent where it is allowed, complete a number of the set.
 
         Args:
-            state: with at least one significant digit.
-            leading: whether more zeros may still come before that digit.
+            state: a state with at least one significant digit.
+            leading: whether more zeros may come before that digit.
         """
         magnitudes = self.sides[state.negative].magnitudes
         assert magnitudes is not None
@@ -274,7 +281,7 @@ class DigitAutomaton:
 
 
 def _is_counted(magnitudes: Magnitudes) -> bool:
-    """Whether multiples matter, so that every digit does."""
+    """Return whether multiples matter, so that every digit does."""
     return magnitudes.multiple is not None or bool(magnitudes.avoided)
 
 

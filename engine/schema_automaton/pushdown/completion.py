@@ -1,14 +1,14 @@
-"""The shortest completion of a JSON text, level by level.
+"""The shortest completion of a JSON text, found level by level.
 
-Frames know nothing of the stack below them, so the shortest text with which a
-value ends is found once for each frame and each way to end, whatever it stands
-on (Knuth, *A generalization of Dijkstra's algorithm*, IPL 6(1), 1977; the
-tabulation of Reps, Horwitz and Sagiv, POPL 1995). One queue holds all levels,
-each by what was read within it: when a value's end comes out of it, nothing
-shorter can, and all who opened such a value go on. What a frame reads is one
-step (see `endings`), and members that an object does not want are left out.
+Frames do not depend on the stack below them, so the shortest text that ends a value is
+computed once for each frame and each ending, whatever the stack is (Knuth, *A
+generalization of Dijkstra's algorithm*, IPL 6(1), 1977; the tabulation of Reps, Horwitz
+and Sagiv, POPL 1995). One queue holds the states of all levels, ordered by the length
+read within the level: when the end of a value leaves the queue, there is no shorter
+one, and every caller that opened such a value continues. A lexeme is one step (see
+`lexeme_completions`), and members that an object does not need are left out.
 
-Rejected: A* over whole configurations, as programs have it. Levels multiply.
+Rejected: A* over whole configurations, as for NFA programs. Levels multiply.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from engine.schema_automaton.pushdown.lexeme_completions import LexemeCompletion
 from engine.source import CancelToken, LimitExceededError, checkpoint
 
 LONGEST_TEXT: Final = 100_000
-"""Bytes of a completion that is written out; members of members can need far more."""
+"""The most bytes of a completion that is written out; nested required members can need far more."""
 
-_STEPS: Final = 10  # steps of this search for one of `search_completion`, which does more in one
-_EFFORT_OF_REST: Final = 10  # the part of the effort that is left for a completion that is not the shortest
+_STEPS: Final = 10  # steps of this search per step of `search_completion`, which does more in one
+_EFFORT_OF_REST: Final = 10  # the fraction of the effort that is left for a completion that is not the shortest
 _CHECK_EVERY: Final = 256
-_ENDED: Final = -1  # in place of a frame: the value has ended
+_ENDED: Final = -1  # instead of a frame: the value has ended
 
 
 class _Spot(NamedTuple):
-    """Where a level stands.
+    """A search state of one level.
 
     Attributes:
-        level: the frame with which the value began; of those that were open at the start, -1, -2, … from the top.
-        frame: the frame now; `_ENDED` behind the value.
-        state: its reading state; behind the value the way in which it ended.
+        level: the frame with which the value began; -1, -2, … from the top for the levels open at the start.
+        frame: the current frame; `_ENDED` after the value.
+        state: the lexer state; after the value, the number of its ending.
     """
 
     level: int
@@ -49,7 +49,7 @@ class _Spot(NamedTuple):
 
 
 class _Way(NamedTuple):
-    """How a spot was reached: from where, by which bytes, and behind them by which value."""
+    """A predecessor of a search state: the state, the bytes read after it, and the value that follows them."""
 
     before: _Spot | None
     read: bytes
@@ -57,11 +57,11 @@ class _Way(NamedTuple):
 
 
 _BEGIN: Final = _Way(None, b"", None)
-_FIRST: Final = -1  # in place of a number of an ending: the spot was not come to yet
+_FIRST: Final = -1  # instead of a completion's index: the state is new in the queue
 
 
 class JsonCompletion:
-    """One search."""
+    """A search for the shortest completion of one configuration."""
 
     def __init__(
         self,
@@ -74,8 +74,8 @@ class JsonCompletion:
         self._automaton, self._levels, self._alphabet = automaton, levels, alphabet
         self._effort, self._cancel = effort, cancel
         self._endings = LexemeCompletions(levels.reading, legible(automaton.classes, alphabet), alphabet)
-        # What was read at least, whether a spot goes on that was come to before, a number that ends ties, the spot,
-        # and which of its endings comes next.
+        # The length read at least, whether the state was expanded before, a number that breaks ties, the state, and
+        # the index of its next lexeme completion.
         self._queue: list[tuple[int, bool, int, _Spot, int]] = []
         self._count = 0
         self._best: dict[_Spot, int] = {}
@@ -84,13 +84,13 @@ class JsonCompletion:
         self._ends: dict[int, list[_Spot]] = {}
         self._begun: set[_Spot] = set()
         self._stack: list[int] = []
-        self._all_followed = True  # whether nothing was left out
+        self._all_followed = True  # whether no path was skipped
 
     def run(self, configuration: int) -> Completion:
-        """The shortest completion; a bound where the effort does not suffice, or where items must differ."""
+        """Return the shortest completion; only bounds if the effort does not suffice or the text decides."""
         state, self._stack = self._automaton.stack_top(configuration, self._automaton.size + len(self._levels.frames))
         self._reach(_Spot(-1, self._stack[0], state), 0, _BEGIN)
-        least = steps = 0  # some spot on the shortest way is always in the queue
+        least = steps = 0  # some state of the shortest path is always in the queue
         while self._queue and steps + self._endings.steps < self._effort * _STEPS:
             if self._cancel is not None and steps % _CHECK_EVERY == 0:
                 self._cancel.report("looking for the end", steps)
@@ -99,14 +99,14 @@ class JsonCompletion:
             least, _, _, spot, number = heapq.heappop(self._queue)
             if number == _FIRST:
                 if spot in self._begun:
-                    continue  # a shorter way there was found since
+                    continue  # a shorter path to it was found since
                 self._begun.add(spot)
             if spot.level < 0 and spot.frame != _ENDED and self._levels.frames[spot.frame].phase is ParsePosition.DONE:
                 return self._found(configuration, spot, least)
             try:
                 self._go_on(spot, max(0, number), least)
             except LimitExceededError:
-                return self._rest(configuration, least)  # the spot is lost, so an empty queue says nothing
+                return self._rest(configuration, least)  # a state was dropped, so an empty queue proves nothing
         if not self._queue and self._all_followed:
             return Completion(None)
         return self._rest(configuration, least)
@@ -117,7 +117,7 @@ class JsonCompletion:
         return Completion(length if self._all_followed else least, length, text)
 
     def _rest(self, configuration: int, least: int) -> Completion:
-        """What another search knows, which takes texts into account but not levels."""
+        """Return the result of a search over configurations, which knows texts but not levels."""
         effort = self._effort // _EFFORT_OF_REST if self._all_followed else self._effort
         other = search_completion(self._automaton, configuration, effort, self._cancel, self._alphabet)
         if other.at_least is None:
@@ -137,7 +137,7 @@ class JsonCompletion:
         heapq.heappush(self._queue, (cost, number > 0, self._count, spot, number))
 
     def _go_on(self, spot: _Spot, number: int, least: int) -> None:
-        """Take an ending of what a spot reads, and line up behind all that is shorter for the next one."""
+        """Follow the next lexeme completion of a state, and queue the state again for the one after it."""
         cost = self._best[spot]
         if spot.frame == _ENDED:
             self._end(spot, cost)
@@ -168,10 +168,10 @@ class JsonCompletion:
                 self._return(end, (spot, under, after, read))
 
     def _is_wanted(self, spot: _Spot, top: int) -> bool:
-        """Whether a key that was just read opens a member that the shortest completion may hold.
+        """Return whether a key that just ended begins a member that the shortest completion may contain.
 
-        One that changes nothing of what its object wants could be left out, comma and all; but not if its key was
-        begun before the search was, or the comma before it.
+        A member that changes nothing that its object needs can be left out, including its comma, unless its key or
+        that comma was read before the search began.
         """
         phase, items = self._levels.frames[spot.frame]
         before = self._ways[spot].before
@@ -186,7 +186,7 @@ class JsonCompletion:
         return any(wants[move.place.case] != {move.place.case.wants(move.place)} for move, _ in moves)
 
     def _end(self, end: _Spot, cost: int) -> None:
-        """Go on behind a value, wherever it began."""
+        """Continue after the end of a value, wherever it began."""
         if end.level < 0:
             following = self._below(self._stack[-end.level], end.state)
             if following:
@@ -205,7 +205,7 @@ class JsonCompletion:
 
     def _below(self, frame: int, ending: int) -> int:
         following = self._automaton.return_action(frame, ending)
-        if following == -ASK:  # the text of the value decides, which is another for each
+        if following == -ASK:  # the text of the value decides, and different values have different texts
             self._all_followed = False
             return DEAD
         return following

@@ -1,10 +1,10 @@
-"""The text of an open item that must differ from others: bytes that grow at the end and share their beginning.
+"""The text of an open item that must differ from others: an immutable string with shared prefixes.
 
-Every byte of such an item has a configuration of its own, which stays known for as long as the grammar does. With
-`bytes` in each of them, memory would grow with the square of the item's length. Here a text is a chain of blocks of
-`BLOCK` bytes, the last one first, and the bytes behind them, so that each further byte costs the same.
+Every byte of such an item has a configuration of its own, which is kept for as long as the grammar. With `bytes` in
+each of them, memory would grow with the square of the item's length. Here a text is a chain of blocks of `BLOCK` bytes,
+the last one first, plus the bytes after them, so each further byte costs the same.
 
-Rejected: a number for each prefix, kept in a table. What a search looks at would stay there for good.
+Rejected: a number for each prefix, kept in a table. Whatever a search looks at would stay in the table.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ BLOCK: Final = 64
 
 
 class _Block:
-    """`BLOCK` bytes and those before them."""
+    """A chain of blocks of `BLOCK` bytes, the last one first."""
 
     __slots__ = ("_hash", "before", "data", "length")
 
@@ -29,12 +29,12 @@ class _Block:
 
 
 class ItemText:
-    """An immutable text; two with the same bytes are equal."""
+    """An immutable text. Texts with the same bytes are equal."""
 
     __slots__ = ("_blocks", "_hash", "_tail")
 
     def __init__(self, blocks: _Block | None = None, tail: bytes = b"") -> None:
-        self._blocks, self._tail = blocks, tail  # a tail is shorter than a block, so each text has one form
+        self._blocks, self._tail = blocks, tail  # a tail is shorter than a block, so the representation is unique
         self._hash = hash((blocks, tail))
 
     def __len__(self) -> int:
@@ -49,7 +49,7 @@ class ItemText:
         if self._hash != other._hash or self._tail != other._tail or len(self) != len(other):
             return False
         mine, others = self._blocks, other._blocks
-        while mine is not others:  # they have the same length, so that both end together
+        while mine is not others:  # they have the same length, so both end together
             assert mine is not None
             assert others is not None
             if mine.data != others.data:
@@ -79,4 +79,4 @@ class ItemText:
 
 
 NO_TEXT: Final = ItemText()
-"""Where no text is followed."""
+"""The text of configurations that record none."""

@@ -1,8 +1,7 @@
-"""How the reading of a level can end, the shortest ways first.
+"""Completions of the lexeme that is being read, shortest first.
 
-What a level reads does not depend on the level, so what is found out about a
-reading state serves wherever it is met: the ways are kept, and a search goes on
-only when another one is asked for.
+What the lexer of a frame reads does not depend on the stack, so the completions of a lexer state are
+computed once. They are kept, and their search continues only when another one is requested.
 """
 
 from __future__ import annotations
@@ -28,11 +27,11 @@ from engine.source import checkpoint
 
 
 class LexemeCompletion(NamedTuple):
-    """One way to end a reading.
+    """One completion of a lexeme.
 
     Attributes:
-        symbol: the symbol with which it ends.
-        text: what is read before.
+        symbol: the symbol with which the lexeme ends.
+        text: the bytes before the last one.
         last: the byte that ends it.
     """
 
@@ -42,10 +41,12 @@ class LexemeCompletion(NamedTuple):
 
 
 class LexemeCompletions:
-    """The endings of all reading states of one grammar.
+    """The lexeme completions of all lexer states of one grammar.
 
     Attributes:
-        steps: how many states were stepped from so far.
+        reading: the lexer states.
+        alphabet: the bytes that a completion may contain; None for all.
+        steps: the number of states expanded so far.
     """
 
     def __init__(self, reading: LexerTable, legible: bytes, alphabet: Alphabet) -> None:
@@ -57,11 +58,16 @@ class LexemeCompletions:
         self._exits: dict[int, list[tuple[int, bytes]]] = {}
 
     def nth(self, state: int, number: int, up_to: int) -> LexemeCompletion | int | None:
-        """The shortest ending of a reading state, the next one, …, each with another symbol.
+        """Return the completion of a lexer state with index `number`, shortest first; each has another symbol.
+
+        Args:
+            state: the lexer state.
+            number: the index of the completion.
+            up_to: the most bytes before its last one.
 
         Returns:
-            The ending, if no more than `up_to` bytes come before its last one; else how many do at least, or None
-            where there is no such ending.
+            The completion, if no more than `up_to` bytes come before its last one; otherwise a lower bound of these
+            bytes, or None if there is no such completion.
         """
         search = self._of_state.get(state)
         if search is None:
@@ -73,7 +79,7 @@ class LexemeCompletions:
         return search.queue[0][0] if search.queue else None
 
     def most(self, state: int) -> int | None:
-        """How many endings a reading state has at most; None where that is not known."""
+        """Return the most completions that a lexer state can have; None if that is not known."""
         reader, _ = self.reading.owners[state]
         if isinstance(reader, BoundedLexer):
             return 1
@@ -84,7 +90,7 @@ class LexemeCompletions:
         return None
 
     def exits(self, state: int) -> list[tuple[int, bytes]]:
-        """Where a reading state leads, each by one byte. White space that may be left out is."""
+        """Return the successors of a lexer state, each with one byte. Optional white space is skipped."""
         exits = self._exits.get(state)
         if exits is None:
             self.steps += 1
@@ -95,7 +101,7 @@ class LexemeCompletions:
                 if row[byte] != DEAD:
                     chosen.setdefault(row[byte], bytes((byte,)))
             if isinstance(self.reading.owners[state][0], NumberLexer):
-                # The byte behind a number ends it and is read again, or is missing at the end of the text.
+                # The byte after a number ends it and is read again; at the end of the text there is none.
                 for byte in BEHIND_NUMBER:
                     if row[byte] < DEAD:
                         chosen.setdefault(row[byte], bytes((byte,)))
@@ -105,9 +111,9 @@ class LexemeCompletions:
         return exits
 
     def lacks(self, state: int) -> int | None:
-        """How many bytes a reading lacks at least before the one that ends it; None where none do.
+        """Return a lower bound of the bytes before the one that ends the lexeme; None if it has no completion.
 
-        Known of strings alone, which can be long.
+        The bound is 0 except for strings, which can be long.
         """
         reader, name = self.reading.owners[state]
         if isinstance(reader, BoundedLexer):
@@ -125,7 +131,7 @@ class LexemeCompletions:
 
 
 class _Search:
-    """A* from one reading state to all of its endings."""
+    """An A* search from one lexer state to all completions."""
 
     def __init__(self, start: int, most: int | None) -> None:
         self.found: list[LexemeCompletion] = []
@@ -133,7 +139,7 @@ class _Search:
         self._symbols: set[int] = set()
         self._came: dict[int, tuple[int, int, bytes]] = {start: (0, DEAD, b"")}
         self._count = 0
-        # What it comes to, then the longest first, then the first come; a state, and where the reading ends there,
+        # The estimated length, then the longest first, then the first found; a state; and for the end of the lexeme,
         # the entry of the table and the byte.
         self.queue: list[tuple[int, int, int, int, int, bytes]] = []
         self._push(0, 0, start)
@@ -143,7 +149,7 @@ class _Search:
         heapq.heappush(self.queue, (least, -read, self._count, state, entry, last))
 
     def go_on(self, endings: LexemeCompletions) -> None:
-        """One step."""
+        """Expand the most promising entry of the queue."""
         least, negated, _, state, entry, last = heapq.heappop(self.queue)
         read = -negated
         if entry < DEAD:

@@ -1,8 +1,7 @@
-"""Which properties may come next in an object, by name.
+"""The names of the properties that may come next in an object.
 
-The reading of a key ends with a symbol for each name, so the names that may
-still come are those whose symbols can be reached, and open a member that can be
-completed.
+The lexeme of a key ends with a symbol for each name, so the names that may still come
+are those whose symbols are reachable and begin a member that can be completed.
 """
 
 from __future__ import annotations
@@ -30,11 +29,11 @@ _BEFORE_KEY: Final = {
 }
 _BACKSLASH: Final = 0x5C
 _ANY_OTHER: Final = 0
-"""The symbol of a key that is none of the names."""
+"""The symbol of a key that is not one of the names."""
 
 
 def properties(automaton: ByteAutomaton, levels: FrameTable, configuration: int) -> NextProperties:
-    """The properties that may come next; none where no key is being read, or about to be."""
+    """Return the properties that may come next; none if no key is open or may begin."""
     _, (frame, *_) = automaton.stack_top(configuration, 1)
     phase = levels.frames[frame].phase
     if phase is ParsePosition.KEY:
@@ -43,7 +42,7 @@ def properties(automaton: ByteAutomaton, levels: FrameTable, configuration: int)
         within = automaton.run(configuration, text)
         if within != DEAD:
             _, (frame, *_) = automaton.stack_top(within, 1)
-            # Behind an item of an array it may be a string.
+            # After an item of an array it may be a string.
             return (
                 _ends(automaton, levels, within)
                 if levels.frames[frame].phase is ParsePosition.KEY
@@ -53,7 +52,7 @@ def properties(automaton: ByteAutomaton, levels: FrameTable, configuration: int)
 
 
 def _ends(automaton: ByteAutomaton, levels: FrameTable, configuration: int) -> NextProperties:
-    """What may end the key that is being read."""
+    """Return the names that may complete the open key."""
     state, (frame, *_) = automaton.stack_top(configuration, 1)
     reading = levels.reading
     reader, _ = reading.owners[levels.actions.start(frame)]
@@ -66,7 +65,7 @@ def _ends(automaton: ByteAutomaton, levels: FrameTable, configuration: int) -> N
         here = (todo or escaped).popleft()
         owner, _ = reading.owners[here]
         assert owner is not None
-        if owner.ids is not reader.ids and not isinstance(owner, Names):  # off the names
+        if owner.ids is not reader.ids and not isinstance(owner, Names):  # the key has left the names
             others = others or automaton.stack_action(frame, _ANY_OTHER) != DEAD
             continue
         reading.complete(here)
@@ -74,12 +73,12 @@ def _ends(automaton: ByteAutomaton, levels: FrameTable, configuration: int) -> N
         for entry in dict.fromkeys(row):
             if entry > DEAD and entry not in seen:
                 seen.add(entry)
-                # Most names are found without escapes, which are many.
+                # Most names are found without escapes, of which there are many.
                 (escaped if entry == row[_BACKSLASH] else todo).append(entry)
             elif entry < DEAD and automaton.stack_action(frame, symbol_of(entry)) != DEAD:
                 label = reader.labels[symbol_of(entry)]
                 others = others or label == OTHER_KEY
-                # Read along with conditions, a key ends with where it stands in each of the places.
+                # With conditions on keys, the label of an end has a part for each alternative of the object.
                 for name in [end.text for end in label if end] if isinstance(label, tuple) else [label]:
                     if isinstance(name, str):
                         names[name] = None

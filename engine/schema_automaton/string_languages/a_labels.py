@@ -1,29 +1,29 @@
 """Host names with A-labels: `xn--` and the Punycode of an internationalized label (RFC 5890, section 2.3.2.1).
 
-Whether an A-label is valid depends on what Punycode (RFC 3492) decodes it to,
-so each beginning of one is a state of its own, of which no automaton has so many.
-But hardly one is a dead end: a hyphen makes plain letters of all that came before
-it, and what follows the hyphen only has to say where other letters are put among
-them. How long such an end is depends on how many characters there are and on
-where hyphens stand in front and last. So here states count, each with an end that
-is known to complete it, and `classify` looks at the text where a label ends: at
-such a place stands a `Gate`. Who reads the text asks there (see `host_names`).
+Whether an A-label is valid depends on what Punycode (RFC 3492) decodes it to, so each
+prefix of a label would be a state of its own, which is too many for an automaton.
+But hardly any prefix is a dead end: a hyphen turns all characters before it into plain
+letters, and the rest only has to say where other letters are inserted among them. The
+length of such a suffix depends on the number of characters, and on hyphens at the
+beginning and the end. So a state counts these, and has a suffix that is known to complete
+it. Where a label ends, `classify` examines the text: that is a `Gate`, which the lexer
+passes if the text is valid (see `host_name_lexer`).
 
-The rest of a name is read by the automaton of names without A-labels. For it an
-A-label is so many plain letters, or a label that begins with a digit, or an alef,
-as the U-label's directions are: a name with a right-to-left label is valid only if
-every label satisfies the Bidi rule. Names of ASCII characters have no such labels
-but A-labels, so there `_Bidi` says what the labels before mean. In `idn-hostname` a
-right-to-left A-label is one of the first three labels, since those that follow are
-counted only where all labels are ASCII.
+The rest of a name is read by the automaton of names without A-labels. It reads an
+A-label as plain letters of the same number, or as a label that begins with a digit, or as
+an alef, depending on the directions of the U-label: a name with a right-to-left label is
+valid only if every label satisfies the Bidi rule. Names of ASCII characters have no such
+labels but A-labels, so `_Bidi` records the constraint of the earlier labels there. In
+`idn-hostname` a right-to-left A-label is one of the first three labels, since later
+labels are counted only if all labels are ASCII.
 
-Narrower than the standard: labels whose known end would not fit in 63 characters
-are refused, unless they are such an end. Most beginnings need four characters,
-those with a hyphen at either edge up to eight, so whatever has no more than 55
-is read, and mostly 59. And an A-label is in lower case here, `xn--` included.
+Narrower than the standard: labels whose known suffix would not fit in 63 characters are
+refused, unless they are completed by that suffix. Most prefixes need four characters,
+those with a hyphen at either end up to eight, so every label of up to 55 characters is
+accepted, and most of up to 59. And an A-label is in lower case here, including `xn--`.
 
-Rejected: each beginning as a state. Behind `xn--` a mask over the 131,072 tokens of
-tekken meets 30,325 of them, which is seconds and gigabytes.
+Rejected: each prefix as a state. After `xn--` a mask over the 131,072 tokens of tekken
+visits 30,325 of them, which takes seconds and gigabytes.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ from engine.schema_automaton.json_encoding.encoder import Escapes
 from engine.schema_automaton.string_languages.tables import TableAutomaton, table_of
 
 DOTS: Final = {"hostname": ".", "idn-hostname": "\u002e\u3002\uff0e\uff61"}
-"""The formats that hold A-labels, each with what separates labels there."""
+"""The formats that allow A-labels, each with the characters that separate labels."""
 
 LONGEST_NAME: Final = 253
 
 _PREFIX: Final = "xn--"
 _CHARACTERS: Final = ascii_lowercase + digits + "-"
-_HEAD: Final = 4  # so many characters of a label are looked at for hyphens
+_HEAD: Final = 4  # the number of leading characters that are examined for hyphens
 _ADDED: Final = "\u00df"  # a letter that is valid anywhere in a label, the first one beyond ASCII
 _MOST_IN_FRONT: Final = 3
 _RIGHT_TO_LEFT: Final = frozenset({"R", "AL", "AN"})
@@ -60,10 +60,10 @@ _ALEF: Final = "\u05d0"
 
 
 class ALabel(IntEnum):
-    """Classes of the texts that follow `xn--`, by the label that Punycode decodes them to.
+    """The class of a text that follows `xn--`, by the label that Punycode decodes it to.
 
     A name with a right-to-left label is a Bidi domain name (RFC 5893, section 1.4), in which every label satisfies the
-    Bidi rule (section 2). So the two classes on which the other labels of a name depend are told apart.
+    Bidi rule (section 2). So the classes distinguish what the other labels of a name depend on.
     """
 
     INVALID = 0
@@ -76,12 +76,12 @@ class ALabel(IntEnum):
     """A character is right-to-left; as a U-label it satisfies the Bidi rule."""
 
 
-_Targets: TypeAlias = tuple[int, int, int, int]  # one of each class
+_Targets: TypeAlias = tuple[int, int, int, int]  # one for each class
 
 
 def classify(encoded: str) -> ALabel:
     """Return the class of a text in lower case that follows `xn--`."""
-    from idna import IDNAError, check_bidi, check_label  # takes long to import, and is seldom needed
+    from idna import IDNAError, check_bidi, check_label  # slow to import, and seldom needed
 
     try:
         decoded = encoded.encode("ascii").decode("punycode")
@@ -100,12 +100,12 @@ def classify(encoded: str) -> ALabel:
 
 
 class Beginning(NamedTuple):
-    """What of the beginning of an A-label, behind `xn--`, says how it can end.
+    """The beginning of an A-label after `xn--`, as far as it determines how the label can end.
 
     Attributes:
-        length: how many characters there are.
-        head: the first ones, with `a` for whatever is no hyphen.
-        last: the last one, likewise.
+        length: the number of characters.
+        head: the first characters, with `a` for everything but hyphens.
+        last: the last character, likewise.
     """
 
     length: int
@@ -113,22 +113,22 @@ class Beginning(NamedTuple):
     last: str
 
     def longer(self, character: str) -> Beginning:
-        """The beginning with another character."""
+        """Return the beginning with one more character."""
         kind = "-" if character == "-" else "a"
         return Beginning(self.length + 1, self.head + kind if self.length < _HEAD else self.head, kind)
 
     @property
     def text(self) -> str:
-        """One such beginning."""
+        """Return one text with this beginning."""
         return self.head if self.length <= _HEAD else self.head.ljust(self.length - 1, "a") + self.last
 
 
 @cache
 def end_of(beginning: Beginning) -> str:
-    """Return what completes every such beginning to an A-label that may be in any name (`ALabel.ANYWHERE`).
+    """Return a text that completes every such beginning to an A-label that any name may have (`ALabel.ANYWHERE`).
 
-    The beginning becomes plain letters, with some others before and behind. One is always in front, since the beginning
-    may start with a digit.
+    The beginning becomes plain letters, with added letters before and after it. At least one is added before, since the
+    beginning may start with a digit.
     """
     text = beginning.text
     for front, behind in sorted(product(range(1, _MOST_IN_FRONT + 1), range(2)), key=sum):
@@ -154,9 +154,9 @@ class _Plain(NamedTuple):
 
     Attributes:
         table: the state of the automaton without A-labels.
-        bidi: what the labels so far mean; `OPEN` where the automaton without A-labels knows that.
-        read: how many characters of the `xn--` of a label were read; None where something else was.
-        start: the state of the table where the label began; None where `read` is.
+        bidi: the constraint of the labels so far; `OPEN` if the automaton without A-labels tracks it.
+        read: the number of characters read of the `xn--` of a label; None if the label begins otherwise.
+        start: the state of the table where the label began; None if `read` is.
     """
 
     table: int
@@ -166,15 +166,15 @@ class _Plain(NamedTuple):
 
 
 class _Within(NamedTuple):
-    """A state behind the `xn--` of an A-label.
+    """A state after the `xn--` of an A-label.
 
     Attributes:
-        table: the state of the automaton without A-labels behind as many letters.
-        bidi: what the labels before mean.
+        table: the state of the automaton without A-labels after as many letters.
+        bidi: the constraint of the labels before.
         start: the state of the table where the label began.
-        beginning: what was read of the label.
-        end: what completes it.
-        found: the class of what was read; None where that is not known.
+        beginning: the beginning of the label.
+        end: a text that completes it.
+        found: the class of the label so far; None if it is not known.
     """
 
     table: int
@@ -186,11 +186,11 @@ class _Within(NamedTuple):
 
 
 class Gate(NamedTuple):
-    """A state where the text decides.
+    """A state at which the text decides.
 
     Attributes:
-        to: the state behind it by the class of the A-label that ends there; the same state where one begins.
-        begins: whether an A-label begins there.
+        to: the state after it, by the class of the A-label that ends here; the same state for all if one begins.
+        begins: whether an A-label begins here.
     """
 
     to: _Targets
@@ -201,22 +201,22 @@ _State: TypeAlias = _Plain | _Within | Gate
 
 
 class NamesWithALabels:
-    """Host names, as an automaton over letters whose ways into and out of A-labels lead to gates.
+    """Host names, as an automaton over character classes in which A-labels begin and end at gates.
 
     Attributes:
-        letters: what it reads.
-        classes: every letter as a class of its own.
-        start: before the first character.
+        letters: the character classes.
+        classes: a byte class for each character class.
+        start: the state before the first character.
         gates: the states that are gates.
-        far: the same where no A-label may begin before the next dot.
+        far: the same automaton for states where no A-label may begin before the next dot.
     """
 
     def __init__(self, name: str, escapes: Escapes) -> None:
-        """Begin.
+        """Create the automaton.
 
         Args:
             name: a format of `DOTS`.
-            escapes: which escapes may stand for its characters.
+            escapes: the escapes that may encode its characters.
         """
         self._alphabet = _alphabet(name, escapes)
         self._table = self._alphabet.table
@@ -227,13 +227,13 @@ class NamesWithALabels:
         self.gates: dict[int, Gate] = {}
         # States where no `xn--` may come, by the state of the table.
         self._plain: dict[_Bidi, dict[int, int]] = {bidi: {DEAD: DEAD} for bidi in _Bidi}
-        # The table of `idn-hostname` has right-to-left labels and knows what they mean for others.
+        # The table of `idn-hostname` has right-to-left labels and tracks their constraint on others.
         self._is_ascii = name == "hostname"
         self.start = self._number(self._label(self._table.start, _Bidi.OPEN))
         self.far = _Far(self, self._table)
 
     def row(self, state: int) -> list[int]:
-        """The state after each letter."""
+        """Return the state after each character class."""
         at = self._states[state]
         if isinstance(at, _Plain):
             return self._row_outside(at)
@@ -242,44 +242,44 @@ class NamesWithALabels:
         return [DEAD] * self.letters.size
 
     def step(self, state: int, letter: int) -> int:
-        """The state after a letter."""
+        """Return the state after a character class."""
         return self.row(state)[letter]
 
     def accepts(self, state: int) -> bool:
-        """Whether it is clear that the name may end here."""
+        """Return whether the name may end here, whatever its text is."""
         at = self._states[state]
         if isinstance(at, _Within):
             return at.found is not None and self._table.accepts(self._ended(at, at.found)[0])
         return isinstance(at, _Plain) and self._table.accepts(at.table)
 
     def asks(self, state: int) -> bool:
-        """Whether the name may end here if the A-label is one that stands here."""
+        """Return whether the name may end here if the open A-label is valid."""
         at = self._states[state]
         return isinstance(at, _Within) and at.found is None and self._table.accepts(at.table)
 
     def is_within(self, state: int) -> bool:
-        """Whether an A-label stands here."""
+        """Return whether an A-label is open."""
         return isinstance(self._states[state], _Within)
 
     def told(self, state: int, found: ALabel) -> int:
-        """Return a state that asks, with the answer."""
+        """Return a state for which `asks` holds, given the class of its label."""
         at = self._states[state]
         assert isinstance(at, _Within)
         return self._number(at._replace(found=found))
 
     def is_free(self, state: int) -> bool:
-        """Never: no format ends in any string."""
+        """Return False: no name may be continued by every string."""
         return False
 
     def min_remaining(self, state: int, alphabet: Alphabet = None) -> LengthBound:
-        """What a state lacks, in bytes."""
+        """Return bounds of the bytes that complete a state."""
         at = self._states[state]
         if isinstance(at, _Plain):
             return self._table.min_remaining(at.table, alphabet)
         return LengthBound(None if at is None else 0, exact=False)
 
     def _number(self, at: _State) -> int:
-        key = type(at), at  # tuples of different kinds may be equal
+        key = type(at), at  # tuples of different classes may be equal
         number = self._ids.get(key)
         if number is None:
             number = self._ids[key] = len(self._states)
@@ -289,12 +289,12 @@ class NamesWithALabels:
         return number
 
     def is_far(self, state: int) -> bool:
-        """Whether no A-label may begin before the next dot, so that `far` reads as this does, with fewer letters."""
+        """Return whether no A-label may begin before the next dot, so that `far` reads on with fewer classes."""
         at = self._states[state]
         return isinstance(at, _Plain) and at.read is None
 
     def row_far(self, state: int) -> list[int]:
-        """The state after each letter of the table, where no A-label may begin before the next dot."""
+        """Return the state after each character class of the table, if no A-label may begin before the next dot."""
         at = self._states[state]
         assert isinstance(at, _Plain)
         following, plain = self._table.row(at.table), self._plain[at.bidi]
@@ -324,7 +324,7 @@ class NamesWithALabels:
         return row
 
     def _begin_with_digit(self, row: list[int], at: _Plain, following: list[int]) -> None:
-        """Replace the states behind digits: of ASCII labels only those that begin with one break the Bidi rule."""
+        """Replace the states after digits: of ASCII labels, only those that begin with a digit break the Bidi rule."""
         for digit in digits:
             letter = self._alphabet.letter_of[digit]
             to = following[self._alphabet.in_table[letter]]
@@ -337,11 +337,11 @@ class NamesWithALabels:
 
     @staticmethod
     def _label(table: int, bidi: _Bidi) -> _Plain:
-        """Return the state where a label begins."""
+        """Return the state at which a label begins."""
         return _Plain(table, bidi, 0, table)
 
     def _ended(self, at: _Within, found: ALabel) -> tuple[int, _Bidi]:
-        """Return the state of the table behind an A-label of a class, and what the labels mean then."""
+        """Return the state of the table after an A-label of a class, and the constraint of the labels so far."""
         if found is ALabel.INVALID:
             return DEAD, at.bidi
         if found is ALabel.ANYWHERE:
@@ -351,7 +351,7 @@ class NamesWithALabels:
             if at.bidi is (_Bidi.LEFT if right else _Bidi.RIGHT):
                 return DEAD, at.bidi
             return at.table, _Bidi.RIGHT if right else _Bidi.LEFT
-        # The same table is in the same state behind a U-label and behind a label that begins with a digit.
+        # The table is in the same state after a U-label and after a label that begins with a digit.
         if right:
             return self._table.step(at.start, self._table.letters.of(ord(_ALEF))), at.bidi
         digit = self._table.step(at.start, self._table.letters.of(ord("0")))
@@ -380,13 +380,13 @@ class NamesWithALabels:
         return row
 
     def _behind(self, at: _Within, found: ALabel, dot: int) -> int:
-        """Return the state behind an A-label of a class and a dot."""
+        """Return the state after an A-label of a class and a dot."""
         table, bidi = self._ended(at, found)
         to = self._table.step(table, dot) if table != DEAD else DEAD
         return DEAD if to == DEAD else self._number(self._label(to, bidi))
 
     def _within(self, table: int, bidi: _Bidi, start: int, beginning: Beginning) -> int:
-        """The state behind the beginning of an A-label; `DEAD` where its end does not fit."""
+        """Return the state after the beginning of an A-label; `DEAD` if its suffix does not fit."""
         end = end_of(beginning)
         ended = self._alphabet.after(table, len(end)) if table != DEAD else DEAD
         if ended == DEAD or not self._table.accepts(ended):
@@ -395,9 +395,9 @@ class NamesWithALabels:
 
 
 class _Far:
-    """Host names where no A-label may begin before the next dot, over the letters of names that have none.
+    """Host names where no A-label may begin before the next dot, over the character classes of names without A-labels.
 
-    Letters that make no difference take time: with those of A-labels, a mask of host names takes half as long again.
+    Needless classes take time: with those of A-labels, a mask of host names takes half as long again.
     """
 
     def __init__(self, names: NamesWithALabels, table: TableAutomaton) -> None:
@@ -410,20 +410,20 @@ class _Far:
         self.min_remaining = names.min_remaining
 
     def step(self, state: int, letter: int) -> int:
-        """The state after a letter."""
+        """Return the state after a character class."""
         return self.row(state)[letter]
 
 
 class _Alphabet:
-    """The letters of names with A-labels, and of those without.
+    """The character classes of names with A-labels, and of those without.
 
     Attributes:
-        table: names without A-labels.
-        letters: what tells each character of an A-label apart.
-        in_table: of each letter the one of the table that it is part of.
-        spread: from what stands for each letter of the table to what stands for each letter.
-        letter_of: of each character of an A-label its letter.
-        dots: the letters that separate labels.
+        table: the automaton of names without A-labels.
+        letters: classes that distinguish each character of an A-label.
+        in_table: for each class, the class of the table that it is part of.
+        spread: maps a list by class of the table to one by class.
+        letter_of: the class of each character of an A-label.
+        dots: the classes that separate labels.
         dots_in_table: those of the table.
     """
 
@@ -445,7 +445,7 @@ class _Alphabet:
         self._after: dict[int, int] = {}
 
     def after(self, state: int, count: int) -> int:
-        """The state of the table behind so many plain letters."""
+        """Return the state of the table after `count` plain letters."""
         for _ in range(count):
             following = self._after.get(state)
             if following is None:

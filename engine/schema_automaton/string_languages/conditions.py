@@ -1,7 +1,7 @@
-"""One condition on strings, as an automaton: a pattern, a format, a length, some names.
+"""The automaton of one condition on strings: a pattern, a format, a length, or a list of names.
 
-It reads letters (see `letters`), or, where it tells too many characters apart,
-bytes as JSON spells them. Both are held against one another in the tests.
+It reads character classes (see `alphabet`), or, if it distinguishes too many characters,
+bytes of the JSON encoding. The tests compare both.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ from engine.schema_automaton.string_languages.names import NameTrie, TrieState
 from engine.schema_automaton.string_languages.tables import TableAutomaton, table_of
 from engine.source import Limits
 
-_SURROGATES: Final = re.compile(r"[\ud800-\udfff]")  # no JSON text spells one that stands alone
+_SURROGATES: Final = re.compile(r"[\ud800-\udfff]")  # no JSON text encodes an unpaired surrogate
 _SHARED_STATES: Final = 20_000
-"""An automaton that has grown so large is not shared with further grammars."""
+"""A larger automaton is not shared with further grammars."""
 
 
 class ConditionAutomaton(LazyAutomaton):
-    """A pattern or a format. Once anything may follow, all states are one per place in a character.
+    """A pattern or a format. States that accept every continuation are merged, one for each node in a character.
 
     Attributes:
-        letters: what it reads; None for bytes.
+        letters: the character classes; None if it reads bytes.
     """
 
     def __init__(
@@ -62,11 +62,11 @@ class ConditionAutomaton(LazyAutomaton):
         self._free = set()
 
     def is_free(self, configuration: int) -> bool:
-        """Whether every string that goes on from here is accepted."""
+        """Return whether every continuation of the string is accepted."""
         return configuration in self._free
 
     def characters(self, configuration: int) -> int:
-        """The fewest characters that complete a string from a live configuration, where no condition looks around."""
+        """Return the fewest characters that complete a string from a live configuration without lookarounds."""
         if self.accepting[configuration]:
             return 0
         least = self._in_letters.of(self._keys[configuration][0]).at_least
@@ -95,7 +95,7 @@ class ConditionAutomaton(LazyAutomaton):
         return number
 
     def _reduce(self, threads: Threads) -> Threads:
-        """The threads that accept whatever follows; none where there are none such."""
+        """Return threads that accept every continuation; none if there are none."""
         code, machine = self._program.instructions, self._machine
         free = [number for number in threads if not machine[number].obligations]
         loops = [number for number in free if machine[number].pc in self._endless]
@@ -109,7 +109,7 @@ class ConditionAutomaton(LazyAutomaton):
 
 
 def _endless(program: Program, every: Utf8Automaton) -> frozenset[Pc]:
-    """The atoms that read any character, then themselves again, or the end."""
+    """Return the character instructions that read any character, and then lead to themselves or to the end."""
     code = program.instructions
     found = set()
     for pc, atom in enumerate(code):
@@ -128,44 +128,44 @@ def _endless(program: Program, every: Utf8Automaton) -> frozenset[Pc]:
 
 
 class _LetterCosts(ByteCosts):
-    """How many bytes letters take."""
+    """The number of bytes of character classes."""
 
     def __init__(self, letters: CharacterClasses, alphabet: Alphabet) -> None:
         super().__init__(alphabet)
         self._of_letter = class_encoding_of(letters).costs(alphabet)[0]
 
     def left(self, automaton: Utf8Automaton, node: int = 0) -> int | None:
-        """The fewest bytes of one of the letters."""
+        """Return the fewest bytes of one of the character classes."""
         least = min(self._of_letter[first : last + 1].min(initial=np.inf) for first, last, _ in automaton.nodes[node])
         return None if least == np.inf else int(least)
 
 
 class _OneEach(ByteCosts):
-    """Letters, as one each."""
+    """A cost of 1 for every character class."""
 
     def left(self, automaton: Utf8Automaton, node: int = 0) -> int:
-        """One."""
+        """Return 1."""
         return 1
 
 
 def json_spelled(node: Node, limits: Limits, escapes: Escapes) -> Program | None:
-    """The program of a node with each character in all of its spellings within a JSON string."""
+    """Return the program of a node with each character in all of its encodings within a JSON string."""
     return assemble(simplify(node), limits, partial(json_automaton, escapes=escapes))
 
 
 def any_automaton(limits: Limits, escapes: Escapes) -> ConditionAutomaton:
-    """Every string, by bytes."""
+    """Return the automaton of every string, by bytes."""
     program = json_spelled(Repeat(Chars(EVERY_SCALAR), 0, None), limits, escapes)
     return ConditionAutomaton(program, limits, None, escapes)
 
 
 def no_automaton(limits: Limits, escapes: Escapes) -> ConditionAutomaton:
-    """No string."""
+    """Return the automaton of no string."""
     return ConditionAutomaton(None, limits, None, escapes)
 
 
 class _Same:
-    """A node, compared by identity: formats give the same node to every grammar."""
+    """A node compared by identity: formats give the same node to every grammar."""
 
     __slots__ = ("node",)
 
@@ -180,7 +180,7 @@ class _Same:
 
 
 class SharedAutomaton(ConditionAutomaton):
-    """A format, which belongs to no grammar: what one grammar has found out serves all others, in any thread."""
+    """The automaton of a format, shared by all grammars and threads, with the results that they computed."""
 
     def __init__(
         self, program: Program | None, limits: Limits, letters: CharacterClasses | None, escapes: Escapes
@@ -193,7 +193,7 @@ class SharedAutomaton(ConditionAutomaton):
             return super()._follow(configuration, byte_class)
 
     def complete(self, state: int) -> None:
-        """Work out a whole row."""
+        """Compute a whole row."""
         with self._lock:
             super().complete(state)
 
@@ -218,10 +218,19 @@ def _text_automaton(formula: Text, limits: Limits, escapes: Escapes, *, by_lette
 def text_program(
     node: Node, limits: Limits, escapes: Escapes, *, by_letters: bool
 ) -> tuple[Program | None, Limits, CharacterClasses | None, Escapes] | None:
-    """What runs a node; None where it tells too many letters apart.
+    """Assemble the program of a node.
+
+    Args:
+        node: the node.
+        limits: the limits of the program.
+        escapes: the escapes that strings may contain.
+        by_letters: whether the program reads character classes; otherwise bytes.
+
+    Returns:
+        The arguments of `ConditionAutomaton`; None if the node distinguishes too many characters.
 
     Raises:
-        LimitExceededError: so it does, and it looks behind. Within an escape, what is behind is no character.
+        LimitExceededError: a program over bytes has a look-behind. Within an escape, the text behind is no character.
     """
     if not by_letters:
         program = json_spelled(node, limits, escapes)
@@ -234,7 +243,7 @@ def text_program(
 
 
 class NamesAutomaton(LazyTable["TrieState | None"]):
-    """Some strings in all of their spellings, by bytes."""
+    """A list of strings in all of their encodings, by bytes."""
 
     letters = None
 
@@ -245,7 +254,7 @@ class NamesAutomaton(LazyTable["TrieState | None"]):
             self.start = self._intern(self._trie.start)
 
     def is_free(self, configuration: int) -> bool:
-        """Never: the strings end."""
+        """Return False: the strings are finite."""
         return False
 
     def _is_accepting(self, key: TrieState | None) -> bool:
@@ -258,7 +267,7 @@ class NamesAutomaton(LazyTable["TrieState | None"]):
 
 
 def _classes_of_names(names: Iterable[str], escapes: Escapes) -> ByteClasses:
-    """Every byte that some spelling has is a class of its own."""
+    """Return classes with one class for each byte that some encoding has."""
     characters = {ord(character) for name in names for character in name}
     used = {byte for code in characters for way in spellings(code, escapes) for position in way for byte in position}
     of_byte = bytearray(256)
@@ -270,7 +279,7 @@ def _classes_of_names(names: Iterable[str], escapes: Escapes) -> ByteClasses:
 
 
 class ListedAutomaton(LazyTable[int]):
-    """Some strings, by letters; a state is a node of their trie."""
+    """A list of strings, by character classes; a state is a node of their trie."""
 
     def __init__(self, names: Iterable[str], letters: CharacterClasses, limits: Limits) -> None:
         self.letters = letters
@@ -281,7 +290,7 @@ class ListedAutomaton(LazyTable[int]):
             self.start = self._intern(0)
 
     def is_free(self, configuration: int) -> bool:
-        """Never: the strings end."""
+        """Return False: the strings are finite."""
         return False
 
     def _is_accepting(self, key: int) -> bool:
@@ -293,7 +302,7 @@ class ListedAutomaton(LazyTable[int]):
 
 
 class LengthAutomaton(LazyTable[int]):
-    """Strings of so many characters, by letters; a state is how many there were, as far as that matters."""
+    """Strings of bounded length, by character classes; a state is the capped number of characters."""
 
     def __init__(self, least: int, most: int | None, limits: Limits, escapes: Escapes) -> None:
         letters = letters_of((), escapes)
@@ -305,11 +314,11 @@ class LengthAutomaton(LazyTable[int]):
             self.start = self._intern(0)
 
     def is_free(self, configuration: int) -> bool:
-        """Whether any string may follow."""
+        """Return whether any string may follow."""
         return self._most is None and self._keys[configuration] >= self._least
 
     def min_remaining(self, place: int, alphabet: Alphabet = None) -> LengthBound:
-        """A byte for each character at least."""
+        """Return a lower bound of one byte for each missing character."""
         return (
             LengthBound(max(self._least - self._keys[place], 0), exact=False) if place else super().min_remaining(place)
         )
@@ -326,13 +335,24 @@ class LengthAutomaton(LazyTable[int]):
 
 Component: TypeAlias = ConditionAutomaton | TableAutomaton | NamesAutomaton | ListedAutomaton | LengthAutomaton
 Components: TypeAlias = dict[tuple[Formula, bool], Component | None]
-"""The automata of the conditions of one grammar, by whether they read letters. All are spelled with its escapes."""
+"""The automata of the conditions of one grammar, by whether they read character classes. All have its escapes."""
 
 
 def component(
     formula: Text | Length | EnumValues, limits: Limits, escapes: Escapes, known: Components, *, by_letters: bool
 ) -> Component | None:
-    """The automaton of one condition; None where it tells too many letters apart."""
+    """Return the automaton of one condition.
+
+    Args:
+        formula: the condition.
+        limits: the limits of the automaton.
+        escapes: the escapes that strings may contain.
+        known: the automata that exist already; a new one is added.
+        by_letters: whether it reads character classes; otherwise bytes.
+
+    Returns:
+        The automaton; None if it distinguishes too many characters.
+    """
     key = (formula, by_letters)
     if key not in known:
         known[key] = _make(formula, limits, escapes, by_letters=by_letters)

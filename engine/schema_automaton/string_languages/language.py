@@ -1,9 +1,8 @@
-"""Strings: the languages of what stands between two quotes.
+"""Languages of JSON strings, from the opening quote to the closing one.
 
-A conjunction over strings becomes one automaton over JSON-spelled characters;
-a conjunction with an `enum` becomes a trie of the values that satisfy the rest.
-Both are read up to the closing quote, which no spelling of a character begins
-with.
+A conjunction over strings becomes one automaton over JSON-encoded characters; a
+conjunction with an `enum` becomes a trie of the values that satisfy the rest. Both are
+read up to the closing quote, which begins no encoding of a character.
 """
 
 from __future__ import annotations
@@ -62,20 +61,20 @@ def _inner(text: str) -> bytes:
 
 
 class Listing(NamedTuple):
-    """Some strings, or all others."""
+    """A list of strings, or all strings except those listed."""
 
     names: tuple[str, ...]
     others: bool
 
 
 class Bounded(NamedTuple):
-    """A pattern, and how long a string may be.
+    """A pattern with a bounded length.
 
     Attributes:
         pattern: the strings of the pattern, of any length.
-        least, most: how many characters there must and may be.
-        reach: so many characters at most complete what the pattern has begun to match.
-        lengths: what says so.
+        least, most: the least and the greatest number of characters.
+        reach: the most characters that are needed to complete a match of the pattern once it has begun.
+        lengths: the assertions that bound the length.
     """
 
     pattern: TextLanguage
@@ -85,15 +84,15 @@ class Bounded(NamedTuple):
     lengths: tuple[Length, ...]
 
     def spans(self, count: int) -> tuple[Span, ...]:
-        """Where in the source a match stands behind so many characters."""
+        """Return the source locations that apply after a number of characters."""
         open_lengths = [each for each in self.lengths if each.most is not None or count < each.least]
         return tuple(sorted({*self.pattern.places, *map(span_of, open_lengths)}))
 
 
 class TextLanguage:
-    """The strings of a formula, spelled in JSON.
+    """The strings of a formula, encoded in JSON.
 
-    The automaton is made when it is first stepped, or where only a search can tell whether there are such strings.
+    The automaton is built when it is first stepped, or if only a search can decide whether there are such strings.
     """
 
     __slots__ = ("_automaton", "_components", "_formula", "_limits", "escapes", "start")
@@ -109,14 +108,14 @@ class TextLanguage:
 
     @property
     def automaton(self) -> ByBytes | EncodedAutomaton:
-        """What runs it."""
+        """Return the automaton; build it on first use."""
         if self._automaton is None:
             self._automaton = self._make()
         return self._automaton
 
     @property
     def listing(self) -> Listing | None:
-        """Which strings it lacks, where those are all that is said; otherwise None."""
+        """Return the strings that the formula excludes, if it says nothing else; otherwise None."""
         parts = self._formula.items if isinstance(self._formula, And) else (self._formula,)
         names: list[str] = []
         for part in parts:
@@ -128,16 +127,16 @@ class TextLanguage:
 
     @property
     def lengths(self) -> tuple[int, int | None] | None:
-        """How many characters it asks for, least and most, where that is all that is said; otherwise None."""
+        """Return the least and the greatest length, if the formula says nothing else; otherwise None."""
         parts = self._formula.items if isinstance(self._formula, And) else (self._formula,)
         lengths = [part for part in parts if isinstance(part, Length)]
         return _range_of(lengths) if len(lengths) == len(parts) else None
 
     @property
     def bounded(self) -> Bounded | None:
-        """What it is without its lengths, where that is one pattern; otherwise None.
+        """Return the formula as a pattern with a bounded length, if it is one; otherwise None.
 
-        What a pattern counts is one of the lengths, where it may be.
+        A counted repetition in the pattern becomes one of the lengths if possible.
         """
         parts = self._formula.items if isinstance(self._formula, And) else (self._formula,)
         texts = [part for part in parts if not isinstance(part, Length)]
@@ -162,7 +161,7 @@ class TextLanguage:
 
     @property
     def host_names(self) -> str | None:
-        """The format of host names that is all that is said, where some of them hold A-labels; otherwise None."""
+        """Return the host name format of the formula, if it is one with A-labels and nothing else; otherwise None."""
         parts = self._formula.items if isinstance(self._formula, And) else (self._formula,)
         texts = [part for part in parts if not _is_length_of_names(part)]
         match texts:
@@ -173,18 +172,18 @@ class TextLanguage:
 
     @property
     def places(self) -> tuple[Span, ...]:
-        """Where in the source it is said."""
+        """Return the source locations of the formula."""
         parts = self._formula.items if isinstance(self._formula, And) else (self._formula,)
         return tuple(span_of(part) for part in parts)
 
     @property
     def of_byte(self) -> bytes:
-        """The byte class of each byte."""
+        """Return the byte class of each byte."""
         return self.automaton.classes.of_byte
 
     @property
     def spelled(self) -> EncodedAutomaton | None:
-        """The automaton over letters, as they are spelled; None where it reads bytes."""
+        """Return the automaton over character classes in its JSON encoding; None if the automaton reads bytes."""
         return self.automaton if isinstance(self.automaton, EncodedAutomaton) else None
 
     def _make(self) -> ByBytes | EncodedAutomaton:
@@ -195,9 +194,8 @@ class TextLanguage:
         except TooManyLettersError:
             made = self._made(by_letters=False)
         if made.letters is not None:
-            return EncodedAutomaton(
-                made.letters, made, merges=not isinstance(made, TextProduct)
-            )  # which tells what is open
+            # The states of a product are not merged: they tell which conditions are open.
+            return EncodedAutomaton(made.letters, made, merges=not isinstance(made, TextProduct))
         assert isinstance(made, ConditionAutomaton | NamesAutomaton | TextProduct)
         return made
 
@@ -213,7 +211,7 @@ class TextLanguage:
         return TextProduct(None if by_letters else _every(self.escapes), components, formulas, residual, self._limits)
 
     def step(self, state: int, byte: int) -> int | None:
-        """The state after a byte."""
+        """Return the state after a byte; None if it is dead."""
         automaton = self.automaton
         if isinstance(automaton, EncodedAutomaton):
             return automaton.advance(state, byte) or None
@@ -223,7 +221,7 @@ class TextLanguage:
         return following or None
 
     def row(self, state: int) -> list[int | None]:
-        """The state after each byte."""
+        """Return the state after each byte; None where it is dead."""
         automaton = self.automaton
         if isinstance(automaton, EncodedAutomaton):
             return [following or None for following in automaton.row(state)]
@@ -231,22 +229,22 @@ class TextLanguage:
         return [row[each] or None for each in automaton.classes.of_byte]
 
     def accepts(self, state: int) -> bool:
-        """Whether the string may end here."""
+        """Return whether the string may end here."""
         return bool(self.automaton.accepts(state))
 
     def is_free(self, state: int) -> bool:
-        """Whether this is between two characters, and any string may follow."""
+        """Return whether this is between two characters, and any string may follow."""
         return self.accepts(state) and self.automaton.is_free(state)
 
     def holds(self, text: str) -> bool:
-        """Whether it holds a string."""
+        """Return whether the language contains a string."""
         if self.start is None:
             return False
         state = self.automaton.run(self.start, _inner(text))
         return state != DEAD and self.accepts(state)
 
     def spans(self, state: int) -> tuple[Span, ...]:
-        """Where in the source the match stands."""
+        """Return the source locations of the conditions that are open in a state."""
         automaton: object = self.automaton
         if isinstance(automaton, EncodedAutomaton):
             automaton, state = automaton.inner, before(state)
@@ -257,12 +255,12 @@ class TextLanguage:
 
 
 def _is_length_of_names(part: Formula) -> bool:
-    """Whether this is said of a length that every host name has."""
+    """Return whether a formula is a bound on the length that every host name satisfies."""
     return isinstance(part, Length) and part.least <= 1 and (part.most is None or part.most >= LONGEST_NAME)
 
 
 def _range_of(lengths: Iterable[Length]) -> tuple[int, int | None]:
-    """How many characters some lengths ask for together."""
+    """Return the intersection of some length ranges."""
     least, most = 0, None
     for each in lengths:
         least = max(least, each.least)
@@ -272,7 +270,7 @@ def _range_of(lengths: Iterable[Length]) -> tuple[int, int | None]:
 
 @cache
 def any_string(escapes: Escapes) -> TextLanguage:
-    """Every string; one language for all grammars with such escapes, which does not grow any more."""
+    """Return the language of every string, complete and shared by all grammars with such escapes."""
     language = TextLanguage(EVERY_STRING, Limits(), escapes)
     automaton, state = language.automaton, 1
     assert isinstance(automaton, ConditionAutomaton)
@@ -289,7 +287,7 @@ def _every(escapes: Escapes) -> ConditionAutomaton:
 
 
 class EnumLanguage:
-    """Some strings, any of which may stand."""
+    """A finite list of strings."""
 
     __slots__ = ("_place", "all", "start", "trie")
 
@@ -305,35 +303,35 @@ class EnumLanguage:
 
     @property
     def listing(self) -> Listing:
-        """The strings."""
+        """Return the strings as a listing."""
         return Listing(self.trie.names, others=False)
 
     @property
     def places(self) -> tuple[Span, ...]:
-        """Where in the source it is said."""
+        """Return the source location of the list."""
         return (span_at(self._place),)
 
     def step(self, state: TrieState, byte: int) -> TrieState | None:
-        """The state after a byte."""
+        """Return the state after a byte; None if it is dead."""
         return self.trie.step(state, byte, self.all)
 
     def row(self, state: TrieState) -> list[TrieState | None]:
-        """The state after each byte."""
+        """Return the state after each byte; None where it is dead."""
         row: list[TrieState | None] = [None] * 256
         for byte, following, _ in self.trie.steps(state):
             row[byte] = following
         return row
 
     def accepts(self, state: TrieState) -> bool:
-        """Whether the string may end here."""
+        """Return whether the string may end here."""
         return self.trie.end(state, self.all) >= 0
 
     def holds(self, text: str) -> bool:
-        """Whether it holds a string."""
+        """Return whether the list contains a string."""
         return text in self.trie.numbers
 
     def spans(self, state: TrieState) -> tuple[Span, ...]:
-        """Where in the source the match stands."""
+        """Return the source location of the list, in every state."""
         return (span_at(self._place),)
 
 

@@ -1,7 +1,7 @@
-"""Names as a trie, read byte by byte in all of the JSON spellings that the options allow.
+"""Names as a trie that is read byte by byte, in all JSON encodings that the options allow.
 
 A state is a number, and a step a plain tuple of numbers: there are very many of
-them, and what consists of numbers costs no garbage collection anything.
+them, and tuples of numbers cost the garbage collector nothing.
 """
 
 from __future__ import annotations
@@ -13,59 +13,59 @@ from engine.schema_automaton.json_encoding.encoder import Escapes, spellings
 from engine.source import checkpoint
 
 _ONE_BYTE: Final = frozenset(range(0x20, 0x7F)) - set(b'"\\')
-"""The characters that may stand for themselves, in a byte."""
+"""The characters that may be unescaped, and are a single byte."""
 
 
 _ESCAPED: Final = {b"\\": b"u", b"\\u": b"0", b"\\u0": b"0"}
-"""The byte behind each part of what their escapes begin with, which is the same for all of them."""
+"""The byte after each part of the prefix that their escapes share."""
 
-_AT_ONCE: Final = 16  # so many names are added in about the time of a turn
+_AT_ONCE: Final = 16  # names that are added in about the time of one checkpoint
 _SHIFT: Final = 32
 _NODE: Final = (1 << _SHIFT) - 1
 _NOTHING: Final = 0x01
 
 TrieState: TypeAlias = int
-"""A node of a trie; and, from bit 32 on, a 1 and the bytes of the character that is being read, if there are any."""
+"""A node of a trie; from bit 32 on, a 1 and the bytes of the character that is being read, if there are any."""
 
 TrieStep: TypeAlias = tuple[int, TrieState, int]
-"""A byte that leads on: where to, and which names lie that way, as a bit set."""
+"""A transition: the byte, the next state, and the names that can be reached by it, as a bit set."""
 
 
 def node_of(state: TrieState) -> int:
-    """The node before the character that is being read."""
+    """Return the node before the character that is being read."""
     return state & _NODE
 
 
 def partial_of(state: TrieState) -> bytes:
-    """The bytes of the character that is being read."""
+    """Return the bytes read of the current character."""
     code = state >> _SHIFT
     return code.to_bytes((code.bit_length() + 7) // 8, "big")[1:] if code else b""
 
 
 def is_between(state: TrieState) -> bool:
-    """Whether a state is between two characters."""
+    """Return whether a state is between two characters."""
     return state <= _NODE
 
 
 def within(node: int, partial: bytes) -> TrieState:
-    """The state behind some bytes of a character."""
+    """Return the state after some bytes of a character."""
     return node | int.from_bytes((_NOTHING, *partial), "big") << _SHIFT
 
 
 WITHIN_ESCAPES: Final = tuple(within(0, partial) for partial in _ESCAPED)
-"""Behind how much of that a state is, to be added to its node."""
+"""The states within that prefix, to be added to a node."""
 
 
 class NameTrie:
-    """Some strings as a tree of characters.
+    """A set of strings as a tree of characters.
 
     Attributes:
         names: the strings.
-        numbers: which of them each is.
-        edges: of each node the characters that go on and where they lead; the root is node 0.
-        below: of each node the strings that lie below it or end there, as a bit set.
-        ends: of each node the string that ends there; -1 for none.
-        has_needless_escapes: whether a character that may stand for itself may also be spelled with an escape.
+        numbers: the number of each string.
+        edges: for each node, the characters that may follow, with their targets; the root is node 0.
+        below: for each node, the strings below it and the one that ends there, as a bit set.
+        ends: for each node, the string that ends there; -1 for none.
+        has_needless_escapes: whether characters that may be unescaped may also be escaped.
     """
 
     start: Final[TrieState] = 0
@@ -77,7 +77,7 @@ class NameTrie:
         self.numbers = {name: number for number, name in enumerate(self.names)}
         self._steps: dict[TrieState, tuple[TrieStep, ...]] = {}
         self._letters: dict[int, tuple[TrieStep, ...] | None] = {}
-        self._own: list[tuple[int, int]] = []  # of each string, the first and last node that it was the first to need
+        self._own: list[tuple[int, int]] = []  # for each string, the first and last node that were created for it
         edges: list[dict[int, int]] = [{}]
         below, ends = [(1 << len(self.names)) - 1], [-1]
         for number, name in enumerate(self.names):
@@ -96,7 +96,7 @@ class NameTrie:
                 shared += 1
             own = codes[shared:]
             self._own.append((len(edges), len(edges) + len(own) - 1))
-            if own:  # nodes in a row, each of which leads to the next
+            if own:  # consecutive nodes, each of which leads to the next
                 first = len(edges)
                 edges[node][own[0]] = first
                 edges += [{code: to} for to, code in enumerate(own[1:], first + 1)]
@@ -108,7 +108,7 @@ class NameTrie:
         self.edges, self.below, self.ends = edges, below, ends
 
     def steps(self, state: TrieState) -> tuple[TrieStep, ...]:
-        """The bytes that lead on from a state."""
+        """Return the transitions of a state."""
         known = self._steps.get(state)
         if known is None:
             node, partial = node_of(state), partial_of(state)
@@ -119,13 +119,13 @@ class NameTrie:
         return known
 
     def _escaped(self, node: int, partial: bytes, byte: bytes) -> tuple[TrieStep, ...]:
-        """The steps within `\\u00`, which is how all characters that are a byte may begin."""
+        """Return the steps within `\\u00`, the prefix that the escapes of all single-byte characters may have."""
         step = byte[0], within(node, partial + byte), self.beyond(node)
         slash = self.edges[node].get(0x2F) if partial == b"\\" else None
         return (step,) if slash is None else (step, (0x2F, slash, self.below[slash]))
 
     def _spelled(self, node: int, partial: bytes) -> tuple[TrieStep, ...]:
-        """The steps by all spellings of all characters."""
+        """Return the steps by all encodings of all characters."""
         found: dict[int, TrieStep] = {}
         read = len(partial)
         for code, target in self.edges[node].items():
@@ -139,9 +139,9 @@ class NameTrie:
         return tuple(found.values())
 
     def tail(self, node: int, name: int) -> tuple[range, bytes] | None:
-        """The nodes behind one on the way to a string, and the bytes that lead to them.
+        """Return the nodes after a node on the path to a string, and the bytes that lead to them.
 
-        None where the node is one that others share, too, and where a character is no byte.
+        None if the node is shared with other strings, or if a character is not a single unescaped byte.
         """
         first, last = self._own[name]
         text = self.names[name]
@@ -150,11 +150,11 @@ class NameTrie:
         return range(node + 1, last + 1), text[len(text) - last + node :].encode()
 
     def beyond(self, node: int) -> int:
-        """The strings that go on behind a node, as a bit set."""
+        """Return the strings that continue after a node, as a bit set."""
         return self.below[node] & ~(1 << self.ends[node] if self.ends[node] >= 0 else 0)
 
     def letters(self, node: int) -> tuple[TrieStep, ...] | None:
-        """The bytes that lead on between two characters, but for escapes; None where one byte is not a character."""
+        """Return the transitions between two characters, without escapes; None if a character has several bytes."""
         if node not in self._letters:
             edges = self.edges[node]
             self._letters[node] = (
@@ -163,13 +163,13 @@ class NameTrie:
         return self._letters[node]
 
     def step(self, state: TrieState, byte: int, allowed: int) -> TrieState | None:
-        """The state after a byte, if one of the strings in the bit set `allowed` lies that way."""
+        """Return the state after a byte, if one of the strings in the bit set `allowed` can be reached by it."""
         for each, following, below in self.steps(state):
             if each == byte:
                 return following if below & allowed else None
         return None
 
     def end(self, state: TrieState, allowed: int) -> int:
-        """The string that ends here, by number; -1 for none."""
+        """Return the number of the string that ends here, if it is in `allowed`; otherwise -1."""
         number = self.ends[state] if is_between(state) else -1
         return number if number >= 0 and allowed >> number & 1 else -1

@@ -1,6 +1,6 @@
-"""A formula over strings as one node, for those who write it as text: conditions become look-aheads.
+"""A formula over strings as one grammar node, for exporters that write it as text: conditions become look-aheads.
 
-What runs is made otherwise, see `products`.
+Matching uses `products` instead.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ ANYTHING = Repeat(_ANY, 0, None)
 
 
 def to_node(formula: Formula) -> Node:
-    """A formula over strings as a node that matches the whole of a decoded string."""
+    """Return a formula over strings as a node that matches the whole of a decoded string."""
     match formula:
         case Constant():
             return ANYTHING if formula.value else NEVER

@@ -1,11 +1,11 @@
-"""Conditions on one string, run side by side: products of automata over its JSON spelling.
+"""Conditions on one string, run side by side: products of automata over its JSON encoding.
 
-A pattern, a format, a length and a list of names are an automaton each, and what
-a schema says of a string is a boolean formula over them. A state of the product
-is what is left of that formula: a condition that cannot hold any more is false,
-one that cannot fail any more is true, and what no longer matters is gone. So
-a conjunction of a dozen patterns costs a dozen table lookups per step, and
-whether any string satisfies all is a search over the states of the tables.
+A pattern, a format, a length and a list of names are an automaton each, and the
+assertions about a string are a boolean formula over them. A state of the product is the
+residual formula: a condition that cannot hold any more is false, one that cannot fail
+any more is true, and what no longer matters is dropped. So a conjunction of a dozen
+patterns costs a dozen table lookups per step, and whether any string satisfies all is a
+search over the states of the tables.
 
 After Owens, Reppy and Turon, *Regular-expression derivatives re-examined*, JFP
 19(2), 2009, whose derivatives of a boolean combination have the same form; but
@@ -32,23 +32,33 @@ from engine.schema_automaton.string_languages.conditions import Component, Compo
 from engine.source import Limits, Span, checkpoint
 
 Residual: TypeAlias = Any
-"""What is left of a formula: a boolean, or `(LEAF, component, state)`, `(_NOT, it)`, `(_ALL or _SOME, them)`."""
+"""A residual formula: a boolean, or `(LEAF, component, state)`, `(_NOT, residual)`, `(_ALL or _SOME, residuals)`."""
 
 LEAF, _NOT, _ALL, _SOME = range(4)
 _SOON: Final = 100
 
 
 class TooManyLettersError(Exception):
-    """Conditions tell more characters apart than there may be letters."""
+    """Conditions distinguish more characters than there may be character classes."""
 
 
 def begin(
     formula: Formula, limits: Limits, escapes: Escapes, known: Components, *, by_letters: bool
 ) -> tuple[Residual, list[Component], list[Formula]]:
-    """What is to be satisfied at the start of a string, the automata in question, and the conditions they stand for.
+    """Start the automata of a formula over strings.
+
+    Args:
+        formula: the formula.
+        limits: the limits of the automata.
+        escapes: the escapes that strings may contain.
+        known: the automata that exist already.
+        by_letters: whether to use automata over character classes; otherwise over bytes.
+
+    Returns:
+        The residual formula at the start of a string, the automata, and the condition of each automaton.
 
     Raises:
-        TooManyLettersError: they do not read letters.
+        TooManyLettersError: a condition has no automaton over character classes.
     """
     formulas: list[Formula] = []
     components: list[Component] = []
@@ -79,10 +89,10 @@ def _begin(part: Formula, find: Callable[[Text | Length | EnumValues], Residual]
 
 
 class TextProduct(SearchedTable[tuple[int, Residual]]):
-    """The `Runtime` of a boolean formula over conditions; a state is one of any string, and what is left to satisfy.
+    """A boolean formula over conditions; a state is that of any string, and the residual formula.
 
     Attributes:
-        letters: what it reads; None for bytes.
+        letters: the character classes; None if it reads bytes.
     """
 
     def __init__(
@@ -93,17 +103,17 @@ class TextProduct(SearchedTable[tuple[int, Residual]]):
         residual: Residual,
         limits: Limits,
     ) -> None:
-        """Begin.
+        """Create the product.
 
         Args:
-            every: every string, by bytes; None where conditions read letters.
-            components: the conditions.
-            formulas: what they stand for.
-            residual: what is left of the formula at the start.
-            limits: how much may be searched.
+            every: the automaton of every string, by bytes; None if the conditions read character classes.
+            components: the automata of the conditions.
+            formulas: the conditions.
+            residual: the residual formula at the start.
+            limits: the limits of the search.
 
         Raises:
-            TooManyLettersError: together, they tell too many apart.
+            TooManyLettersError: together, the conditions distinguish too many characters.
         """
         self._every = every
         self._components = components
@@ -128,11 +138,11 @@ class TextProduct(SearchedTable[tuple[int, Residual]]):
         self.start = start if self._is_live(start) else DEAD
 
     def is_free(self, configuration: int) -> bool:
-        """Whether every string that goes on from here is accepted."""
+        """Return whether every continuation of the string is accepted."""
         return self._keys[configuration][1] is True
 
     def spans(self, configuration: int) -> tuple[Span, ...]:
-        """Where the conditions that are still open stand."""
+        """Return the source locations of the conditions that are still open."""
         found: set[Span] = set()
         todo = [self._keys[configuration][1]]
         while todo:
@@ -148,7 +158,7 @@ class TextProduct(SearchedTable[tuple[int, Residual]]):
         return tuple(sorted(found))
 
     def min_remaining(self, place: int, alphabet: Alphabet = None) -> LengthBound:
-        """What the conditions lack at least that have to hold."""
+        """Return a lower bound of the bytes that complete a state, from the conditions that have to hold."""
         least = super().min_remaining(place, alphabet)
         if not least.at_least:
             return least
@@ -171,7 +181,7 @@ class TextProduct(SearchedTable[tuple[int, Residual]]):
     # ------------------------------------------------------------------ steps
 
     def complete(self, state: int) -> None:
-        """Work out a whole row: where the conditions lead to the same states, once."""
+        """Compute a whole row; classes that lead all conditions to the same states are stepped once."""
         if (self.rows[state] == MISS).any():
             entries = [DEAD] * self.n_classes
             for alike in self._alike(state):
@@ -184,7 +194,7 @@ class TextProduct(SearchedTable[tuple[int, Residual]]):
         return (self._step(configuration, alike[0]) for alike in self._alike(configuration))
 
     def _alike(self, state: int) -> Iterable[list[int]]:
-        """The classes, those together that lead all conditions to the same states."""
+        """Group the classes that lead all conditions to the same states."""
         place, residual = self._keys[state]
         rows = [(0, self._every.row(place))] if self._every is not None else []
         rows += [(number + 1, self._components[number].row(at)) for number, at in dict.fromkeys(_leaves(residual))]
@@ -237,9 +247,9 @@ class TextProduct(SearchedTable[tuple[int, Residual]]):
         return True if _lives(self._keys[configuration][1]) else None
 
     def _urgency(self, configuration: int, order: int) -> tuple[int, int]:
-        """The fewest bytes to go, over all conditions; among equals what was found first.
+        """Return the estimated number of bytes to go; ties are broken by order.
 
-        Most searches end at once; until then, how many conditions do not hold yet is told faster.
+        Most searches end at once; until then, the number of conditions that do not hold yet is faster to compute.
         """
         residual = self._keys[configuration][1]
         checkpoint(1 + _size(residual))
@@ -249,7 +259,7 @@ class TextProduct(SearchedTable[tuple[int, Residual]]):
         return sum(not self._holds(each) for each in conditions), order
 
     def _distance(self, residual: Residual) -> int:
-        """An estimate of the bytes to go."""
+        """Estimate the number of bytes to go."""
         if isinstance(residual, bool):
             return 0
         tag, first = residual[0], residual[1]
@@ -265,7 +275,7 @@ class TextProduct(SearchedTable[tuple[int, Residual]]):
 
 
 def _common_classes(tables: list[ByteClasses]) -> tuple[ByteClasses, list[tuple[int, ...]]]:
-    """The coarsest classes that are finer than all of these, and of each the classes that it is part of."""
+    """Return the coarsest common refinement of classes, and for each of its classes the classes it is part of."""
     numbers: dict[tuple[int, ...], int] = {}
     of_byte = bytes(
         [numbers.setdefault(key, len(numbers)) for key in zip(*(table.of_byte for table in tables), strict=True)]
@@ -280,7 +290,7 @@ def _common_classes(tables: list[ByteClasses]) -> tuple[ByteClasses, list[tuple[
 
 
 def _leaves(residual: Residual) -> Iterator[tuple[int, int]]:
-    """The conditions that are open, each with its state."""
+    """Yield the open conditions, each with its state."""
     if isinstance(residual, bool):
         return
     if residual[0] == LEAF:
@@ -291,7 +301,7 @@ def _leaves(residual: Residual) -> Iterator[tuple[int, int]]:
 
 
 def _size(residual: Residual) -> int:
-    """About how many conditions are open."""
+    """Estimate the number of open conditions."""
     return 1 if isinstance(residual, bool) or residual[0] in (LEAF, _NOT) else len(residual[1])
 
 
@@ -319,7 +329,7 @@ def _joined(tag: int, residuals: Iterable[Residual]) -> Residual:
 
 
 def _lives(residual: Residual) -> bool:
-    """Whether it is clear that something satisfies what is left: states of components are live by construction."""
+    """Return whether a residual formula is obviously satisfiable: states of components are live by construction."""
     if isinstance(residual, bool):
         return residual
     return residual[0] == LEAF or (residual[0] == _SOME and any(_lives(each) for each in residual[1]))

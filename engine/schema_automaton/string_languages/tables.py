@@ -1,17 +1,17 @@
-"""Formats as tables that were worked out beforehand.
+"""Automata of string formats as tables that were computed beforehand.
 
-A format belongs to no grammar, and what its conditions come to is always the
-same: the smallest deterministic automaton over letters. `resources/formats`
-holds it, written by the script there. An e-mail address counts up to 64 and 255
-and a leap second depends on an offset that is yet to come, so there are 26,000
-states; they are kept in blocks that are unpacked as they are met.
+A format belongs to no grammar, and its conditions always give the same minimal
+deterministic automaton over character classes. `resources/formats` contains it, written
+by the script there. An e-mail address counts up to 64 and 255, and a leap second depends
+on an offset that follows it, so there are 26,000 states; they are stored in blocks that
+are unpacked on first use.
 
-Nothing here decides what a format is: the tests hold each table against the
-automaton of the format's own node, and against a digest of that node.
+Nothing here decides what a format is: the tests compare each table with the automaton of
+the format's own node, and with a digest of that node.
 
-Rejected: working them out in every process (the first date took 60 ms, the first
-pattern of a `format: regex` 300 ms), and a file in the user's cache (the first of
-all would still take seconds).
+Rejected: computing them in every process (the first date took 60 ms, the first
+pattern of a `format: regex` 300 ms), and a file in the user's cache (the very first
+run would still take seconds).
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ from engine.schema_automaton.json_encoding.class_encoder import class_encoding_o
 from engine.schema_automaton.json_encoding.encoder import Escapes
 
 BLOCK: Final = 512
-"""States in a block."""
+"""The number of states in a block."""
 
 Targets = npt.NDArray[np.unsignedinteger[Any]]
 
 
 class _Block(NamedTuple):
-    """Some states in a row.
+    """Consecutive states.
 
     Attributes:
-        rows: of each state and letter the next state; `DEAD` where nothing completes the string.
-        lacks: of each state the fewest bytes that complete it; 0 where it accepts.
-        characters: of each state the fewest characters that do.
+        rows: for each state and character class the next state; `DEAD` if nothing completes the string.
+        lacks: for each state the fewest bytes that complete it; 0 if it accepts.
+        characters: for each state the fewest characters that complete it.
     """
 
     rows: Targets
@@ -53,13 +53,13 @@ class _Block(NamedTuple):
 
 
 class TableAutomaton:
-    """An automaton over letters that is known in full.
+    """A complete automaton over character classes.
 
     Attributes:
-        letters: what it reads.
-        size: how many states there are, `DEAD` included.
-        reach: from any state so many characters at most complete a string.
-        digest: of what it was made from.
+        letters: the character classes.
+        size: the number of states, including `DEAD`.
+        reach: the most characters that are needed to complete a string from any state.
+        digest: the digest of the node that it was made from.
     """
 
     start = 1
@@ -82,28 +82,28 @@ class TableAutomaton:
         self._lacks: dict[Alphabet, npt.NDArray[np.float64]] = {}
 
     def step(self, state: int, letter: int) -> int:
-        """The state after a letter."""
+        """Return the state after a character class."""
         return self._block(state).rows.item(state % BLOCK, letter)
 
     def row(self, state: int) -> list[int]:
-        """The state after each letter."""
+        """Return the state after each character class."""
         row: list[int] = self._block(state).rows[state % BLOCK].tolist()
         return row
 
     def accepts(self, state: int) -> bool:
-        """Whether the string may end here."""
+        """Return whether the string may end here."""
         return state != DEAD and self._block(state).lacks.item(state % BLOCK) == 0
 
     def is_free(self, state: int) -> bool:
-        """Never: no format ends in any string."""
+        """Return False: no format may be continued by every string."""
         return False
 
     def characters(self, state: int) -> int:
-        """The fewest characters that complete a string from a live state."""
+        """Return the fewest characters that complete a string from a live state."""
         return self._block(state).characters.item(state % BLOCK)
 
     def min_remaining(self, state: int, alphabet: Alphabet = None) -> LengthBound:
-        """What a state lacks."""
+        """Return the least number of bytes of an alphabet that complete a state."""
         if state == DEAD:
             return LengthBound(None, exact=True)
         if alphabet is None:
@@ -134,7 +134,16 @@ class TableAutomaton:
 def shortest(
     rows: npt.NDArray[np.integer], accepting: npt.NDArray[np.bool_], costs: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.float64]:
-    """float64[states], the least cost from a state to one that accepts, where each letter costs what `costs` says."""
+    """Compute the least cost from each state to an accepting one.
+
+    Args:
+        rows: int[states, classes], the transitions.
+        accepting: bool[states].
+        costs: float64[classes], the cost of each character class.
+
+    Returns:
+        float64[states]; infinity if no accepting state is reachable.
+    """
     lacks = np.where(accepting, 0.0, np.inf)
     while True:
         shorter = np.minimum(lacks, (lacks[rows] + costs).min(axis=1))
@@ -145,15 +154,15 @@ def shortest(
 
 
 def width_of(states: int) -> type[np.unsignedinteger[Any]]:
-    """The type of numbers in the table of so many states."""
+    """Return the type of state numbers in a table of this size."""
     return np.uint16 if states <= 1 << 16 else np.uint32
 
 
 def pack(rows: Targets, lacks: Targets, characters: Targets) -> bytes:
-    """A block: neighbours lead to neighbours, so differences are packed.
+    """Pack a block of states. Neighbours lead to neighbours, so differences are compressed.
 
     Args:
-        rows: [states, letters], of the type that `width_of` says, as are the others.
+        rows: [states, classes], of the type that `width_of` returns, as are the others.
         lacks: [states].
         characters: [states].
     """
@@ -164,14 +173,31 @@ def pack(rows: Targets, lacks: Targets, characters: Targets) -> bytes:
 def unpack(
     packed: bytes, letters: int, width: type[np.unsignedinteger[Any]] = np.uint16
 ) -> tuple[Targets, Targets, Targets]:
-    """What was packed."""
+    """Unpack what `pack` packed.
+
+    Args:
+        packed: the block.
+        letters: the number of character classes.
+        width: the type that `width_of` returns.
+
+    Returns:
+        The rows, the bytes and the characters that complete each state.
+    """
     differences = np.frombuffer(zlib.decompress(packed), width).reshape(letters + 2, -1)
     columns = np.cumsum(differences, axis=1, dtype=width)
     return columns[:-2].T, columns[-2], columns[-1]
 
 
 def write(rows: Targets, lacks: Targets, characters: Targets, *, letters: CharacterClasses, digest: str) -> bytes:
-    """The file of a table."""
+    """Return the contents of a table's file.
+
+    Args:
+        rows: [states, classes], the transitions.
+        lacks: [states], the fewest bytes that complete each state.
+        characters: [states], the fewest characters that complete it.
+        letters: the character classes.
+        digest: the digest of the node that the table was made from.
+    """
     blocks = [pack(*(each[at : at + BLOCK] for each in (rows, lacks, characters))) for at in range(0, len(rows), BLOCK)]
     header = {
         "digest": digest,
@@ -186,7 +212,7 @@ def write(rows: Targets, lacks: Targets, characters: Targets, *, letters: Charac
 
 @cache
 def table_of(key: object, escapes: Escapes) -> TableAutomaton | None:
-    """The table of a condition that every grammar with such escapes shares; None where there is none."""
+    """Return the table of a condition that all grammars with such escapes share; None if it has no table."""
     match key:
         case ("format", str(name)):
             file = files("resources") / "formats" / f"{name}.table"
