@@ -1,13 +1,13 @@
-"""What happens to a stack where the reading of its top level ends, as a hash table that kernels can read.
+"""Stack actions as a hash table that kernels can read.
 
-A level of a stack is a frame: what is known about it apart from the levels
-below. While a frame reads, only its reading state changes. Where the reading
-ends, with one of a few symbols, an action says what becomes of the stack: the
-frame changes into another, a new one is put on top, or it ends, and then the
-frame below goes on by what has ended. None of that depends on how deep the
-stack is, so what was found out once serves at every depth.
+A level of a stack is a frame: everything that is known about the level apart from the
+levels below. While a frame reads a lexeme, only its lexer state changes. Where the
+lexeme ends, with one of a few symbols, an action says how the stack changes: the frame
+becomes another one, a new frame is pushed, or the frame is popped, and the frame below
+continues according to what has ended. None of that depends on the depth of the stack, so
+an action that was computed once applies at every depth.
 
-The table is open addressing with linear probing; its hash is multiplicative
+The table uses open addressing with linear probing; its hash is multiplicative
 (Knuth, The Art of Computer Programming, volume 3, 6.4), with factors so small
 that nothing overflows.
 
@@ -23,24 +23,24 @@ import numpy as np
 import numpy.typing as npt
 
 MISS: Final = -1
-"""An entry that is not worked out yet."""
+"""An entry that is not computed yet."""
 
 Action = int
-"""`kind | again << 2 | top << 3 | below << 33`; 0 where nothing completes the text."""
+"""`kind | again << 2 | top << 3 | below << 33`; 0 if nothing completes the text."""
 
 STAY: Final = 1
 """The frame becomes `top`."""
 PUSH: Final = 2
-"""The frame becomes `below`, and `top` stands on it."""
+"""The frame becomes `below`, and `top` is pushed on it."""
 POP: Final = 3
-"""The frame ends, and the one below it goes on by the ending `top`."""
+"""The frame is popped, and the one below it continues after the ending `top`."""
 AGAIN: Final = 4
-"""The byte is not used up: the new top reads it as well."""
+"""The byte is not consumed: the new top reads it again."""
 ASK: Final = 4
-"""What happens depends on the text itself, and is asked for each time."""
+"""The action depends on the text itself, and is requested each time."""
 
 ENDING: Final = 1 << 31
-"""Marks the symbols that are endings of the frame above."""
+"""Marks symbols that are endings of the frame above."""
 
 FRAME_FACTOR: Final = 2_654_435_769
 SYMBOL_FACTOR: Final = 40_503
@@ -48,17 +48,24 @@ _MOST_FRAMES: Final = 1 << 30
 
 
 def encode(kind: int, top: int, below: int = 0, *, again: bool = False) -> Action:
-    """An action as one number."""
+    """Encode an action as one number.
+
+    Args:
+        kind: `STAY`, `PUSH` or `POP`.
+        top: the new top frame; for `POP` the number of the ending.
+        below: for `PUSH` the frame below the new one.
+        again: whether the byte is read again.
+    """
     return kind | (AGAIN if again else 0) | top << 3 | below << 33
 
 
 def decode(action: Action) -> tuple[int, int, int, bool]:
-    """Kind, top, below, and whether the byte is read again."""
+    """Return the kind, the top, the frame below, and whether the byte is read again."""
     return action & 3, action >> 3 & (_MOST_FRAMES - 1), action >> 33, bool(action & AGAIN)
 
 
 NEAR: Final = 15
-"""So many symbols of a frame have a place in its row; what is behind them in the row is its first reading state."""
+"""The number of symbols of a frame that have a column in its row; the column after them is its first lexer state."""
 
 
 _NO_ROWS: Final = np.full((64, NEAR + 1), MISS, np.int64)
@@ -70,9 +77,9 @@ class ActionTable:
 
     Attributes:
         near: int64[capacity, NEAR + 1], the actions of each frame's first symbols, -1 where one is missing; and in the
-            last column the reading state in which the frame begins. Growth replaces it.
-        keys: int64[2 ** n], `frame << 32 | symbol`; -1 where a place is free. Growth replaces it.
-        values: int64[2 ** n], the actions; of an `ENDING`, the frame that goes on, or 0.
+            last column the lexer state in which the frame begins. Growth replaces the array.
+        keys: int64[2 ** n], `frame << 32 | symbol`; -1 for a free slot. Growth replaces the array.
+        values: int64[2 ** n], the actions; for an `ENDING`, the frame that continues, or 0.
     """
 
     def __init__(self) -> None:
@@ -82,7 +89,7 @@ class ActionTable:
         self._known: dict[int, Action] = {}
 
     def begin(self, frame: int, state: int) -> None:
-        """Add a frame, and say in which reading state it begins."""
+        """Add a frame with the lexer state in which it begins."""
         if frame >= len(self.near):
             near = np.full((2 * frame, NEAR + 1), MISS, np.int64)
             near[:frame] = self.near
@@ -90,10 +97,10 @@ class ActionTable:
         self.near[frame, NEAR] = state
 
     def begin_all(self, first: int, rows: npt.NDArray[np.int64]) -> None:
-        """Add frames one after the other, with what becomes of them and the reading states in which they begin.
+        """Add consecutive frames with their actions and the lexer states in which they begin.
 
         Args:
-            first: the number of the first of them.
+            first: the number of the first frame.
             rows: int64[n, NEAR + 1], as in `near`.
         """
         end = first + len(rows)
@@ -104,11 +111,11 @@ class ActionTable:
         self.near[first:end] = rows
 
     def start(self, frame: int) -> int:
-        """The reading state in which a frame begins."""
+        """Return the lexer state in which a frame begins."""
         return self.near.item(frame, NEAR)
 
     def get(self, frame: int, symbol: int) -> Action:
-        """An action; `MISS` where it is not known."""
+        """Return an action; `MISS` if it is not known."""
         if symbol < NEAR:
             return self.near.item(frame, symbol)
         return self._known.get(frame << 32 | symbol, MISS)
@@ -129,7 +136,7 @@ class ActionTable:
             self._place(key)
 
     def put_near(self, frame: int, actions: Mapping[int, Action]) -> None:
-        """Say what becomes of a frame at all its first symbols: nothing completes the text at others than these."""
+        """Set the actions of all first symbols of a frame; for those that are not given, nothing completes the text."""
         self.near[frame, :NEAR] = 0
         for symbol, action in actions.items():
             self.near[frame, symbol] = action

@@ -1,4 +1,4 @@
-"""What a matcher needs of whatever runs a grammar, be it regular, recursive, or a schema."""
+"""The protocol of automata that a matcher can run: regular, recursive, or the automaton of a schema."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ DEAD = 0
 
 
 class Loop(NamedTuple):
-    """A loop that a reading state reads like, as long as the reading does not end.
+    """A loop over characters that a lexer state is equivalent to, until the lexeme ends.
 
     Attributes:
-        first, last: the reading states of the loop, which are numbered in one run; the first is its home.
-        least, most: how many characters must and may come before the reading ends; None for any number.
-        marked: whether other states follow on some ways, with which the reading may end otherwise.
+        first, last: the lexer states of the loop, which are numbered in a run; the first is its home.
+        least, most: the bounds of the characters before the lexeme ends; None for no bound.
+        marked: whether some texts leave the loop for other states, in which the lexeme may end otherwise.
     """
 
     first: int
@@ -37,29 +37,29 @@ class Loop(NamedTuple):
 
 
 class ByteAutomaton(Protocol):
-    """A byte automaton that determinises itself step by step.
+    """A byte automaton that is determinised lazily.
 
-    Only live configurations, those that some text completes, have a number other than `DEAD`. It grows as it is
-    used, in one thread.
+    Only live configurations, those that some text completes, have a number other than `DEAD`. The automaton grows as
+    it is used, in one thread.
 
-    What walks a vocabulary looks inside: a configuration is a reading state and a stack of frames. While the top
-    frame reads, `rows` say how the reading state changes; where its reading ends, `actions` say what becomes of the
-    stack. A regular automaton has no frames, and its reading states are its configurations.
+    A vocabulary walk looks inside: a configuration is a lexer state and a stack of frames. While the top frame reads,
+    `rows` has the transitions of the lexer state; where the lexeme ends, `actions` says how the stack changes. A
+    regular automaton has no frames, and its lexer states are its configurations.
 
     Attributes:
         classes: the bytes of each class.
         class_of_byte: uint8[256], the byte class of each byte.
-        n_classes: how many byte classes there are.
-        start: the configuration before the first byte; `DEAD` where the language is empty.
-        rows: int32[capacity, n_classes], the next reading state; `MISS` where it is not computed, `DEAD` where the
-            byte cannot stand, `-2 - symbol` where it ends the reading. Growth replaces the array: read it anew.
-        actions: what becomes of frames, as far as it is known.
+        n_classes: the number of byte classes.
+        start: the configuration before the first byte; `DEAD` if the language is empty.
+        rows: int32[capacity, n_classes], the next lexer state; `MISS` where it is not computed, `DEAD` where the
+            byte is not allowed, `-2 - symbol` where it ends the lexeme. Growth replaces the array: read it anew.
+        actions: the stack actions computed so far.
         accepting: uint8[capacity], 1 where the text may end. Growth replaces it too.
-        generation: grows whenever reading states get other numbers.
+        generation: grows whenever lexer states are renumbered.
         token_elements: the sets of tokens that the grammar names, which bytes alone cannot match; mostly none.
-        string_loops: the loops of JSON strings, which all schemas share: that of names, which is marked and counted,
-            and that of values without conditions, where it is another; none where there are no strings.
-        limits: how far steps and searches may go.
+        string_loops: the loops of JSON strings, which all schemas share: that of names, which may be marked and
+            counted, and that of unconstrained values, if it is another; none if there are no strings.
+        limits: the limits of steps and searches.
     """
 
     limits: Limits
@@ -73,93 +73,106 @@ class ByteAutomaton(Protocol):
 
     @property
     def rows(self) -> npt.NDArray[np.int32]:
-        """The table of reading states."""
+        """Return the table of lexer states."""
 
     @property
     def actions(self) -> ActionTable:
-        """What becomes of frames."""
+        """Return the stack actions computed so far."""
 
     @property
     def accepting(self) -> npt.NDArray[np.uint8] | bytearray:
-        """Where the text may end."""
+        """Return the flags of configurations in which the text may end."""
 
     @property
     def size(self) -> int:
-        """Configurations interned so far, `DEAD` included."""
+        """Return the number of configurations interned so far, including `DEAD`."""
 
     def step(self, configuration: int, byte_class: int) -> int:
-        """The configuration after a byte of the class; `DEAD` where nothing completes it."""
+        """Return the configuration after a byte of the class; `DEAD` if it has no completion."""
 
     def row(self, configuration: int) -> list[int]:
-        """The configuration after each byte class."""
+        """Return the configuration after each byte class."""
 
     def run(self, configuration: int, data: bytes) -> int:
-        """The configuration after all bytes."""
+        """Return the configuration after all bytes; `DEAD` if it has no completion."""
 
     def accepts(self, configuration: int) -> bool:
-        """Whether the text may end here."""
+        """Return whether the text may end here."""
 
     def spans(self, configuration: int) -> tuple[Span, ...]:
-        """Where in the source the match stands: what may come next."""
+        """Return the source locations of what may come next."""
 
     def edge_spans(self, configuration: int, byte_class: int) -> tuple[Span, ...]:
-        """What in the source reads a byte of the class."""
+        """Return the source locations of what reads a byte of the class."""
 
     def expected(self, configuration: int) -> ByteRanges:
-        """The bytes that may come next, as inclusive ranges."""
+        """Return the bytes that may come next, as inclusive ranges."""
 
     def token_sets(self, configuration: int) -> frozenset[TokenSet]:
-        """The sets of which one token, taken whole, may come next."""
+        """Return the token sets of which one token may come next as a unit."""
 
     def take_token(self, configuration: int, data: bytes, takes: Callable[[TokenSet], bool]) -> int:
-        """The configuration after a token: as its bytes, none where it has none, and whole, where `takes` says so."""
+        """Return the configuration after a token.
+
+        Args:
+            configuration: the configuration before it.
+            data: the token's bytes; empty if it has none.
+            takes: whether a token set contains the token, which may then be taken as a unit.
+        """
 
     def cursor(self, configuration: int) -> Any:
-        """A configuration as `follow` takes it: not interned, so that a search leaves no trace."""
+        """Return a configuration as a cursor for `advance`, which interns nothing, so a search leaves no trace."""
 
     def advance(self, place: Any, byte: int) -> Any | None:
-        """What `enter` gave, after a byte; None where nothing completes it."""
+        """Return a cursor after a byte; None if it has no completion."""
 
     def stack_top(self, configuration: int, depth: int) -> tuple[int, list[int]]:
-        """The reading state of a configuration, and up to `depth` frames of its stack, the top first."""
+        """Return the lexer state of a configuration, and up to `depth` frames of its stack, the top first."""
 
     def fill(self, state: int, byte_class: int) -> None:
-        """Work out a missing entry of `rows`."""
+        """Compute a missing entry of `rows`."""
 
     def complete(self, state: int) -> None:
-        """Work out a whole row."""
+        """Compute a whole row."""
 
     def stack_action(self, frame: int, symbol: int) -> int:
-        """Work out what becomes of a frame whose reading ends with a symbol."""
+        """Compute the stack action of a frame whose lexeme ends with a symbol."""
 
     def return_action(self, frame: int, number: int) -> int:
-        """Work out the frame that goes on below one that ends; `-ASK` where the text decides."""
+        """Compute the frame that continues below one that ends; `-ASK` if the text decides."""
 
     def loop_at(self, state: int) -> Loop | None:
-        """The loop that a reading state reads like, if there is one that is known beforehand."""
+        """Return the loop that a lexer state is equivalent to, if it is one of the shared loops."""
 
     def min_remaining(self, place: Any, alphabet: Alphabet = None) -> LengthBound:
-        """What a place, as `enter` and `follow` give it, lacks; nothing is searched."""
+        """Return bounds of the bytes that complete a cursor, without a search."""
 
     def shortest_completion(
         self, configuration: int, effort: int, cancel: CancelToken | None = None, alphabet: Alphabet = None
     ) -> Completion:
-        """The shortest text that completes a match, as far as a search finds out that may take so many steps."""
+        """Return the shortest text that completes a match, if a search of at most `effort` steps finds it.
+
+        Args:
+            configuration: the configuration to complete.
+            effort: the most steps of the search.
+            cancel: cancels the search.
+            alphabet: the bytes that the text may contain; None for all.
+        """
 
     def split_stacks(self, configuration: int, most: int) -> tuple[int, ...]:
-        """One configuration for each stack that the match stands on; behind `most` of them the rest as one."""
+        """Return one configuration for each stack of the match; the stacks beyond `most` are one configuration."""
 
     def next_properties(self, configuration: int) -> NextProperties:
-        """The properties of an object that may come next; none outside of JSON."""
+        """Return the properties of an object that may come next; none outside of JSON."""
 
     def open_rules(self, configuration: int) -> tuple[str, ...]:
-        """The names of the rules that are open, the innermost first; none where nothing has a name."""
+        """Return the names of the open rules, the innermost first; none if nothing has a name."""
 
     def evict_states(self) -> None:
-        """Where reading states have become too many, forget some. Not in the midst of a walk."""
+        """Drop lexer states if there are too many. No walk may be in progress."""
 
     def widen(self, state: int, longest: int) -> int:
-        """A reading state from which texts of up to so many bytes are read alike; often the state itself."""
+        """Return a state that is equivalent for inputs of up to `longest` bytes; often the state itself."""
 
     def may_have_loop(self, state: int) -> bool:
-        """Whether a reading state may be in a loop that `region` does not know."""
+        """Return whether a lexer state may be in a loop that `loop_at` does not know."""

@@ -1,6 +1,6 @@
-"""Bytes that no part of a grammar tells apart share a byte class.
+"""Byte classes: bytes that no part of a grammar distinguishes.
 
-A table row then has a dozen columns instead of 256.
+A table row has a column for each class: a dozen instead of 256.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ class ByteClasses:
 
     Attributes:
         of_byte: the class of each byte.
-        representatives: a byte of each class.
-        ranges: of each class its inclusive byte ranges, in order.
+        representatives: one byte of each class.
+        ranges: for each class, its inclusive byte ranges, in order.
     """
 
     of_byte: bytes
@@ -31,7 +31,7 @@ class ByteClasses:
 
     @classmethod
     def of(cls, automata: Iterable[Utf8Automaton]) -> ByteClasses:
-        """The coarsest partition that tells apart what the automata do."""
+        """Return the coarsest partition that distinguishes what the automata distinguish."""
         return _partition(frozenset(automata))
 
     def __len__(self) -> int:
@@ -69,7 +69,7 @@ def _partition(automata: frozenset[Utf8Automaton]) -> ByteClasses:
 
 
 def join_ranges(groups: Iterable[ByteRanges]) -> ByteRanges:
-    """The union of disjoint groups of ranges, with neighbours joined."""
+    """Return the union of disjoint groups of ranges, with neighbours joined."""
     joined: list[tuple[int, int]] = []
     for first, last in sorted(pair for group in groups for pair in group):
         if joined and joined[-1][1] + 1 >= first:

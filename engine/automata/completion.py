@@ -1,4 +1,4 @@
-"""What is told of where a match stands: how far its end is, and which properties may come."""
+"""Results about what follows a configuration: the distance to the end of a match, and the next properties."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 Alphabet: TypeAlias = "frozenset[int] | None"
-"""The bytes that there are, where a vocabulary lacks some; None for all of them."""
+"""The bytes that a text may contain, if a vocabulary lacks some; None for all."""
 
 
 class LengthBound(NamedTuple):
-    """What a match lacks.
+    """Bounds of the bytes that complete a match.
 
     Attributes:
-        at_least: so many bytes follow in every match, none exactly where the text may end; None where no bytes
-            complete it, only tokens taken whole.
-        exact: whether some match needs no more.
+        at_least: the fewest bytes that every completion has, 0 exactly if the text may end; None if no bytes complete
+            it, only tokens taken as units.
+        exact: whether some completion is no longer.
     """
 
     at_least: int | None
@@ -23,15 +23,15 @@ class LengthBound(NamedTuple):
 
     @classmethod
     def of(cls, *, accepting: bool, at_least: int | None, exact: bool) -> LengthBound:
-        """Return what a match lacks, so that 0 means the same as `accepting`.
+        """Return the bounds of a match, so that 0 means the same as `accepting`.
 
-        Every runtime builds its answer here: searches take 0 for the end of the text, and a lower bound that ignores
+        Every automaton builds its answer here: searches take 0 for the end of the text, and a lower bound that ignores
         conditions may be 0 where the text may not end.
 
         Args:
             accepting: whether the text may end.
-            at_least: a lower bound for where it may not; None where no bytes complete the match.
-            exact: whether some match needs no more than `at_least`.
+            at_least: a lower bound if it may not; None if no bytes complete the match.
+            exact: whether some completion is no longer than `at_least`.
         """
         if accepting:
             return cls(0, exact=True)
@@ -42,8 +42,8 @@ class NextProperties(NamedTuple):
     """The properties of a JSON object that may come next.
 
     Attributes:
-        names: those that the schema names, those nearest first; where there are very many, not all.
-        others: whether any other may come.
+        names: those that the schema names, nearest first; if there are very many, not all of them.
+        others: whether any other name may come.
     """
 
     names: tuple[str, ...] = ()
@@ -52,12 +52,12 @@ class NextProperties(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """How far the end of a match is, in bytes.
+    """The distance to the end of a match, in bytes.
 
     Attributes:
-        at_least: no match is nearer; None where no bytes that there are lead to one.
-        at_most: some match is as near; None where none was found.
-        text: bytes that complete the match, `at_most` of them; None where they were not found or are too many.
+        at_least: no completion is shorter; None if no bytes that are allowed lead to one.
+        at_most: some completion is no longer; None if none was found.
+        text: bytes that complete the match, `at_most` of them; None if they were not found or are too many.
     """
 
     at_least: int | None
@@ -66,10 +66,10 @@ class Completion:
 
     @property
     def is_exact(self) -> bool:
-        """Whether this is the distance itself."""
+        """Return whether this is the exact distance."""
         return self.at_least == self.at_most
 
     @property
     def is_impossible(self) -> bool:
-        """Whether no bytes complete the match."""
+        """Return whether no bytes complete the match."""
         return self.at_least is None

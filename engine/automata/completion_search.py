@@ -1,12 +1,12 @@
-"""The shortest text that completes a match.
+"""A search for the shortest text that completes a match.
 
-A* (Hart, Nilsson and Raphael, 1968) over configurations, led by what the
-runtime knows that each lacks at least. Where it knows that exactly, the search
-walks straight to the end. Else it may outgrow what it is given; then a second
-one, which trusts the bound more than it should, looks for any completion, so
-that the answer has two ends: at least so many bytes, and these are enough.
+A* (Hart, Nilsson and Raphael, 1968) over configurations, with the automaton's lower
+bound as the heuristic. If the bound is exact, the search goes straight to the end.
+Otherwise it may exceed its effort; then a second search, which overweights the
+heuristic, looks for any completion, so that the answer has two bounds: no completion is
+shorter, and one is no longer.
 
-Rejected: breadth first. A counted string lies a thousand configurations around.
+Rejected: breadth first. A counted string has thousands of configurations around it.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from engine.automata.byte_classes import ByteClasses
 from engine.automata.completion import Alphabet, Completion, LengthBound
 from engine.source import CancelToken, LimitExceededError, checkpoint
 
-_MOST_MET = 50_000  # configurations that one search may meet, however many the automaton holds
-_TRUST = 8  # how much more the second search makes of what is lacking than of what was read
+_MOST_MET = 50_000  # configurations that one search may visit, whatever the limit of the automaton
+_TRUST = 8  # the weight of the heuristic in the second search
 _CHECK_EVERY = 64
 
 
 class Searchable(Protocol):
-    """What a search needs of a `Runtime`."""
+    """The part of `ByteAutomaton` that a search needs."""
 
     classes: ByteClasses
 
     def cursor(self, configuration: int) -> Any:
-        """A configuration as `follow` takes it."""
+        """Return a configuration as `advance` takes it."""
 
     def advance(self, place: Any, byte: int) -> Any | None:
-        """What `enter` gave, after a byte; None where nothing completes it."""
+        """Return a cursor after a byte; None if it has no completion."""
 
     def min_remaining(self, place: Any, alphabet: Alphabet = None) -> LengthBound:
-        """What a place lacks."""
+        """Return bounds of the bytes that complete a cursor."""
 
 
 def search_completion(
@@ -46,14 +46,14 @@ def search_completion(
     cancel: CancelToken | None = None,
     alphabet: Alphabet = None,
 ) -> Completion:
-    """The shortest text that completes a match from where it stands.
+    """Return the shortest text that completes a match, as far as a search finds it.
 
     Args:
-        automaton: the runtime.
-        configuration: where the match stands.
-        effort: how many configurations each of two searches may step from; the longest text that is written out.
-        cancel: asked now and then.
-        alphabet: the bytes that there are.
+        automaton: the automaton.
+        configuration: the configuration to complete.
+        effort: the most configurations that each of two searches expands, and the longest text that is written out.
+        cancel: checked now and then.
+        alphabet: the bytes that the text may contain.
 
     Raises:
         CancelledError: `cancel` was used.
@@ -76,7 +76,7 @@ def search_completion(
 
 
 class _Search:
-    """One search; `text` is what it found, and without one `at_least` is how far it is certain that none is."""
+    """One search. `text` is the completion that it found; without one, no completion is shorter than `at_least`."""
 
     def __init__(
         self,
@@ -89,17 +89,17 @@ class _Search:
     ) -> None:
         self.text: bytes | None = None
         self.at_least = automaton.min_remaining(start, alphabet).at_least or 0
-        self.is_dry = False  # whether everything was looked at
+        self.is_dry = False  # whether the search was exhaustive
         self._automaton, self._alphabet = automaton, alphabet
         self._bytes = legible(automaton.classes, alphabet)
-        self._came: dict[Any, tuple[int, Any, int]] = {start: (0, None, 0)}  # bytes read, from where, by which
-        # What it comes to, then of equals the longest first, for it is nearest to its end; a number ends all ties.
+        self._came: dict[Any, tuple[int, Any, int]] = {start: (0, None, 0)}  # bytes read, predecessor, byte
+        # The estimated length, then the longest first, since it is nearest to its end; a number breaks all ties.
         self._frontier: list[tuple[int, int, int, Any]] = [(trust * self.at_least, 0, 0, start)]
         for expanded in range(effort):
             if cancel is not None and expanded % _CHECK_EVERY == 0:
                 cancel.report("looking for the end", expanded)
             while self._frontier and -self._frontier[0][1] > self._came[self._frontier[0][3]][0]:
-                heapq.heappop(self._frontier)  # a shorter way there was found since
+                heapq.heappop(self._frontier)  # a shorter path was found since
             if not self._frontier:
                 self.is_dry = True
                 return
@@ -138,7 +138,7 @@ class _Search:
 
 @lru_cache(maxsize=64)
 def legible(classes: ByteClasses, alphabet: Alphabet = None) -> bytes:
-    """Of each byte class the byte that a person reads most easily, and easy ones first."""
+    """Return the most readable byte of each byte class, the most readable first."""
     best: dict[int, int] = {}
     for byte in sorted(range(256) if alphabet is None else alphabet, key=_legibility):
         best.setdefault(classes.of_byte[byte], byte)

@@ -1,4 +1,4 @@
-"""What is written on an edge: bytes as `a-z`, `␣`, `\\n` or `80-BF`, a call as `‹rule›`, a token as `<name>`."""
+"""Labels of edges: bytes as `a-z`, `␣`, `\\n` or `80-BF`, a call as `‹rule›`, a token as `<name>`."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from engine.automata.byte_classes import ByteRanges
 from engine.grammar import TokenSet
 
 _KINDS = ((0x30, 0x39), (0x41, 0x5A), (0x61, 0x7A))  # digits, capitals, small letters
-_MOST = 32  # bytes: a longer range is mostly all there is
+_MOST = 32  # bytes: a longer range usually means everything
 _FEW_SIGNS = 8
 _NAMES = {0x09: "\\t", 0x0A: "\\n", 0x0D: "\\r", 0x20: "␣"}
 
 
 def label(ranges: ByteRanges, width: int = 24) -> str:
-    """The bytes of an edge for a person, cut with an ellipsis beyond `width` characters.
+    """Return the bytes of an edge as text, cut with an ellipsis beyond `width` characters.
 
-    A set that holds most of ASCII is written as what it leaves out: `not " \\`. Neighbours stand apart, for `12`
-    would be read as a number, and `ab` as a word.
+    A set that contains most of ASCII is described by its complement: `not " \\`. Neighbours are separated, since `12`
+    would look like a number, and `ab` like a word.
     """
     if ranges == ((0x00, 0xFF),):
         return "any byte"
@@ -27,10 +27,10 @@ def label(ranges: ByteRanges, width: int = 24) -> str:
 
 
 def split_at_kinds(ranges: ByteRanges) -> ByteRanges:
-    """The same, with no range from one kind of character into another: nobody knows what `)-9` holds.
+    """Split ranges that cross from one kind of character into another: nobody knows what `)-9` contains.
 
-    Digits, and letters of either case, are a kind each; signs stand one by one where they are few. A long range, such
-    as `!-~`, is read as all that there is, and stays.
+    Digits, and letters of either case, are a kind each; signs are listed one by one if they are few. A long range, such
+    as `!-~`, is understood as everything, and stays.
     """
     found: list[tuple[int, int]] = []
     for first, last in ranges:
@@ -42,7 +42,7 @@ def split_at_kinds(ranges: ByteRanges) -> ByteRanges:
             found.append((first, first))
             start = first + 1
         for kind_first, kind_last in (*_KINDS, (0x7F, 0x7F)):
-            if start < min(kind_first, last + 1):  # signs in front of the kind
+            if start < min(kind_first, last + 1):  # signs before the kind
                 end = min(kind_first - 1, last)
                 signs = [(byte, byte) for byte in range(start, end + 1)]
                 found += signs if len(signs) <= _FEW_SIGNS else [(start, end)]
@@ -54,7 +54,7 @@ def split_at_kinds(ranges: ByteRanges) -> ByteRanges:
 
 
 def class_label(ranges: ByteRanges, width: int = 24) -> str:
-    """The same as one letter of a longer text, as a regex has it: `[23]`, `[a-z0-9]`, `[^"\\]`."""
+    """Return the bytes of an edge as a character class within a longer text: `[23]`, `[a-z0-9]`, `[^"\\]`."""
     written = label(ranges, width)
     if written.startswith("any "):
         return f"[{written}]"
@@ -84,18 +84,18 @@ def _pair(first: int, last: int) -> str:
 
 
 def byte_name(byte: int) -> str:
-    """One byte for a person: the character in ASCII, else two hexadecimal digits."""
+    """Return one byte as text: the character in ASCII, otherwise two hexadecimal digits."""
     if byte in _NAMES:
         return _NAMES[byte]
     return chr(byte) if 0x21 <= byte <= 0x7E else f"{byte:02X}"
 
 
 def call_label(rule: str) -> str:
-    """The call of a rule; the brackets tell it from characters, and from a token's `<name>`."""
+    """Return the label of a call; the brackets distinguish it from characters, and from a token's `<name>`."""
     return f"‹{rule}›"
 
 
 def token_label(tokens: TokenSet) -> str:
-    """One token taken whole, as GBNF writes it."""
+    """Return the label of a token set, as GBNF writes it."""
     elements = [*tokens.names, *(f"<[{token_id}]>" for token_id in tokens.ids)]
     return ("!" if tokens.negated else "") + " ".join(elements)

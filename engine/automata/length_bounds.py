@@ -1,13 +1,13 @@
-"""How many bytes a configuration of a program lacks at least: exact where no condition looks around.
+"""Lower bounds of the bytes that complete a configuration of a program, exact without lookarounds.
 
-The shortest text of every rule, and of every instruction up to the end of what
-it belongs to, is a least fixed point (Knuth, *A generalization of Dijkstra's
-algorithm*, IPL 6(1), 1977). What a thread lacks is then a sum: the rest of its
-character, the passes that its loops still owe, and what the frames of its stack
-have left to do. Nothing is searched, however deep the stack and high the counts.
+The shortest text of every rule, and of every instruction up to the end of its rule,
+look or pass, is a least fixed point (Knuth, *A generalization of Dijkstra's algorithm*,
+IPL 6(1), 1977). The bound of a thread is then a sum: the rest of its character, the
+passes that its loops still need, and the rest of each frame of its stack. Nothing is
+searched, however deep the stack and high the counts.
 
-A condition is passed for free here, and what a look-ahead still wants is a bound
-of its own, so with conditions the sum is a lower bound.
+A condition counts as free here, and the completion of a look-ahead is a bound of its
+own, so with lookarounds the sum is a lower bound.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ from engine.automata.utf8 import FINAL, Utf8Automaton
 from engine.source import checkpoint
 
 Length: TypeAlias = int | None
-"""A number of bytes; None where no bytes at all lead there."""
+"""A number of bytes; None if no bytes lead there."""
 
 
 class ProgramLengths:
-    """What the threads of one program lack."""
+    """The completion lengths of the threads of one program."""
 
     def __init__(self, program: Program, machine: ThreadMachine, characters: ByteCosts) -> None:
         self._program = program
@@ -59,7 +59,7 @@ class ProgramLengths:
         self._threads: dict[Thread, Length] = {}
 
     def of(self, threads: Threads) -> LengthBound:
-        """What a configuration of these threads lacks."""
+        """Return bounds of the bytes that complete a configuration of these threads."""
         return LengthBound(self._of_threads(threads), exact=not self._program.looks)
 
     def _of_threads(self, threads: Threads) -> Length:
@@ -80,7 +80,7 @@ class ProgramLengths:
         return _sum(self._lengths[thread.pc], self._owed(thread.pc, thread.counters), self._below(thread.stacks))
 
     def _owed(self, pc: Pc, counters: Counters) -> Length:
-        """From the end of the pass that an instruction is in to the end of the rule."""
+        """Return the length from the end of the current pass of an instruction to the end of the rule."""
         owed: Length = 0
         for loop, count in zip(self._loops.get(pc, ()), counters, strict=True):
             instruction = self._program.instructions[loop]
@@ -89,7 +89,7 @@ class ProgramLengths:
             owed = _sum(owed, _times(missing, self._lengths[instruction.body]), self._lengths[instruction.to])
         return owed
 
-    # ------------------------------------------------------------------ what a stack has left to do
+    # ------------------------------------------------------------------ the rest of a stack
 
     def _below(self, stacks: StackSet) -> Length:
         todo = [stacks]
@@ -113,7 +113,7 @@ class ProgramLengths:
         return self._frames[frame]
 
     def _corner(self, frame: CallFrame) -> Length:
-        """From a rule that is matched, by those that begin with it, to the one that was called."""
+        """Return the length from a matched rule, through rules that begin with it, to the end of the called one."""
         known = self._goals.get(frame.goal)
         if known is None:
             known = self._goals[frame.goal] = self._lengths_to(frame.goal)
@@ -142,15 +142,15 @@ class ProgramLengths:
 
 
 class ByteCosts:
-    """How many bytes of an alphabet a character lacks."""
+    """The number of bytes of an alphabet that characters need."""
 
     def __init__(self, alphabet: Alphabet) -> None:
         self._alphabet = alphabet
-        # By identity: the program holds the automata, and hashing one reads all of it.
+        # By identity: the program keeps the automata, and hashing one reads all of it.
         self._left: dict[int, list[Length]] = {}
 
     def left(self, automaton: Utf8Automaton, node: int = 0) -> Length:
-        """The least bytes from a node to the end of the character."""
+        """Return the fewest bytes from a node to the end of the character."""
         known = self._left.get(id(automaton))
         if known is None:
             known = self._left[id(automaton)] = _bytes_left(automaton, self._alphabet)
@@ -177,7 +177,7 @@ def _holds(alphabet: Alphabet, first: int, last: int) -> bool:
 
 
 def _shortest(program: Program, characters: ByteCosts) -> list[Length]:
-    """Of each instruction the least bytes to the end of the rule, look or pass that it is in."""
+    """Return for each instruction the fewest bytes to the end of the rule, look or pass that it is in."""
     code = program.instructions
     passes = _passes(program)
     lengths: list[Length] = [None] * len(code)
@@ -202,7 +202,7 @@ def _shortest(program: Program, characters: ByteCosts) -> list[Length]:
                 return _sum(*needed)
 
     nearest = [(0, pc) for pc, item in enumerate(code) if isinstance(item, Accept | AcceptAny | Return | CountPass)]
-    queued = set[Pc]()  # lengths are settled in ascending order, so the first one that is found is the least
+    queued = set[Pc]()  # lengths are final in ascending order, so the first one that is found is the least
     while nearest:
         checkpoint()
         least, pc = heapq.heappop(nearest)
@@ -216,12 +216,12 @@ def _shortest(program: Program, characters: ByteCosts) -> list[Length]:
 
 
 def _passes(program: Program) -> dict[Pc, CountPass]:
-    """The ends of the counting loops, by where their bodies begin."""
+    """Return the ends of the counting loops, by the start of their bodies."""
     return {item.body: item for item in program.instructions if isinstance(item, CountPass)}
 
 
 def _needed(instruction: Instruction, program: Program, passes: dict[Pc, CountPass]) -> tuple[Pc, ...]:
-    """The instructions on which the length of one rests."""
+    """Return the instructions on which the length of an instruction depends."""
     match instruction:
         case Call(rule=rule, to=to) if not program.rules[rule].nullable:
             return program.rules[rule].start, to
@@ -234,7 +234,7 @@ def _needed(instruction: Instruction, program: Program, passes: dict[Pc, CountPa
 
 
 def _loops(program: Program) -> dict[Pc, tuple[Pc, ...]]:
-    """Of each instruction the counting loops around it, outermost first, each as the end of its pass."""
+    """Return for each instruction the counting loops around it, outermost first, each as the end of its pass."""
     code = program.instructions
     ends = {instruction.body: pc for pc, instruction in enumerate(code) if isinstance(instruction, CountPass)}
     around: dict[Pc, tuple[Pc, ...]] = {}

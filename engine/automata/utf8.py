@@ -1,8 +1,8 @@
 """A set of code points, as a small automaton over UTF-8 bytes.
 
-Sequences of equal length are numbers in base 64 behind a lead byte, so a
-set splits digit by digit; nodes with the same remainder are one node, which
-makes the result minimal and small: every letter of Unicode takes some 150.
+Sequences of equal length are numbers in base 64 after a lead byte, so a set splits digit
+by digit; nodes with the same remainder are one node, which makes the result minimal and
+small: all letters of Unicode take some 150 nodes.
 After The Unicode Standard 16.0, section 3.9, table 3-7.
 
 Rejected: a chain per range, as in Thompson's textbook form. `\\p{L}` has 650
@@ -36,13 +36,13 @@ class Utf8Automaton:
     """A deterministic, acyclic automaton; its root is node 0.
 
     Attributes:
-        nodes: of each node its `(first byte, last byte, target)` rows, in byte order; `FINAL` ends a character.
+        nodes: for each node its `(first byte, last byte, target)` rows, in byte order; `FINAL` ends a character.
     """
 
     nodes: tuple[tuple[tuple[int, int, int], ...], ...]
 
     def step(self, node: int, byte: int) -> int | None:
-        """The node after a byte, `FINAL` after the last one; None where the byte cannot stand."""
+        """Return the node after a byte, `FINAL` after the last one; None if the byte is not allowed."""
         for first, last, target in self.nodes[node]:
             if first <= byte <= last:
                 return target
@@ -50,12 +50,12 @@ class Utf8Automaton:
 
 
 ANY_BYTE = Utf8Automaton((((0x00, 0xFF, FINAL),),))
-"""One byte of any kind: within valid text it stands for "a character follows"."""
+"""One byte of any value: within valid text it means "a character follows"."""
 
 
 @lru_cache(maxsize=4096)
 def utf8_automaton(chars: CharSet) -> Utf8Automaton:
-    """The automaton of a set of Unicode scalar values."""
+    """Return the automaton of a set of Unicode scalar values."""
     return _Builder().build(chars)
 
 
@@ -74,7 +74,7 @@ class _Builder:
         return Utf8Automaton(tuple(self._nodes))
 
     def _edges(self, continuations: int, ranges: Ranges) -> list[tuple[int, int, int]]:
-        """The rows on the leading digit of numbers that have `continuations` digits behind it."""
+        """Return the rows on the leading digit of numbers that have `continuations` digits after it."""
         if continuations == 0:
             return [(first, last, FINAL) for first, last in ranges]
         shift = 6 * continuations
@@ -111,7 +111,7 @@ class _Builder:
         return rows
 
     def _node(self, continuations: int, ranges: Ranges) -> int:
-        """The node that reads a continuation byte and `continuations` more."""
+        """Return the node that reads a continuation byte and `continuations` more."""
         key = (continuations, ranges)
         if key not in self._ids:
             rows = tuple((0x80 | low, 0x80 | high, to) for low, high, to in self._edges(continuations, ranges))

@@ -1,6 +1,6 @@
-"""A whole deterministic byte automaton, as a value to draw, export and minimise.
+"""A complete deterministic byte automaton, as a value to draw, export and minimise.
 
-It holds no numpy array, so that it crosses to the window as it is.
+It contains no numpy array, so that it can be sent to the window as it is.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class DfaState:
 
     Attributes:
         accepting: whether the text may end here.
-        spans: the places in the source that may come next, of every state that was merged into it.
+        spans: the source locations that may come next, of all states that were merged into it.
     """
 
     id: int
@@ -28,7 +28,7 @@ class DfaState:
 
 @dataclass(frozen=True, slots=True)
 class DfaEdge:
-    """All bytes that lead from one state to another, and the places in the source that read them."""
+    """All bytes that lead from one state to another, and the source locations that read them."""
 
     source: int
     target: int
@@ -38,13 +38,13 @@ class DfaEdge:
 
 @dataclass(frozen=True, slots=True)
 class ByteDfa:
-    """A deterministic automaton over bytes; what no edge takes is refused.
+    """A deterministic automaton over bytes; a byte without an edge is refused.
 
     Attributes:
-        start: the first state; None where the language is empty.
-        states: by id.
-        edges: one for each pair of states, sorted.
-        boundary: states that have edges which are not here; empty for a whole automaton.
+        start: the first state; None if the language is empty.
+        states: the states, by id.
+        edges: one edge for each pair of states, sorted.
+        boundary: the states of which edges are left out; empty for a complete automaton.
     """
 
     start: int | None
@@ -71,14 +71,14 @@ class ByteDfa:
         object.__setattr__(self, "_rows", tuple(tuple(row) for row in rows))
 
     def step(self, state: int, byte: int) -> int | None:
-        """The state after a byte; None where it is refused."""
+        """Return the state after a byte; None if it is refused."""
         for first, last, target in self._rows[state]:
             if first <= byte <= last:
                 return target
         return None
 
     def run(self, data: bytes, state: int | None = None) -> int | None:
-        """The state after all bytes, from the start or from `state`; None where one is refused."""
+        """Return the state after all bytes, from the start or from `state`; None if one is refused."""
         at = self.start if state is None else state
         for byte in data:
             if at is None:
@@ -87,6 +87,6 @@ class ByteDfa:
         return at
 
     def accepts(self, data: bytes) -> bool:
-        """Whether the bytes match in full."""
+        """Return whether the bytes match in full."""
         at = self.run(data)
         return at is not None and self.states[at].accepting

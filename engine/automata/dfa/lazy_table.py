@@ -1,10 +1,10 @@
-"""What every runtime is made of: configurations interned as they are met, steps as rows of an integer table.
+"""The base class of lazy automata: configurations interned on first use, steps as rows of an integer table.
 
-A row is computed when it is first asked for, so a grammar costs what its use
-touches; kernels read the table and come back only where an entry is missing.
+An entry is computed when it is first requested, so a grammar costs only what its use
+visits; kernels read the table and return only where an entry is missing.
 
 Rejected: determinising ahead of time. `.{1,255}` over Unicode has thousands of
-states and a first mask needs five of them.
+states, and a first mask needs five of them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 class LazyTable(ABC, Generic[Key]):
-    """The part of a `Runtime` that does not depend on what a configuration is. A key tells configurations apart."""
+    """The part of a `ByteAutomaton` that does not depend on what configurations are. A key identifies one."""
 
     token_elements: frozenset[TokenSet] = frozenset()
     string_loops: tuple[Loop, ...] = ()
@@ -51,11 +51,11 @@ class LazyTable(ABC, Generic[Key]):
 
     @property
     def size(self) -> int:
-        """Configurations interned so far, `DEAD` included."""
+        """Return the number of configurations interned so far, including `DEAD`."""
         return len(self._keys)
 
     def step(self, configuration: int, byte_class: int) -> int:
-        """The configuration after a byte of the class; `DEAD` where nothing completes it."""
+        """Return the configuration after a byte of the class; `DEAD` if it has no completion."""
         following = int(self.rows[configuration, byte_class])
         if following == MISS:
             following = self._follow(configuration, byte_class)
@@ -63,13 +63,13 @@ class LazyTable(ABC, Generic[Key]):
         return following
 
     def row(self, configuration: int) -> list[int]:
-        """The configuration after each byte class."""
+        """Return the configuration after each byte class."""
         self.complete(configuration)
         row: list[int] = self.rows[configuration].tolist()
         return row
 
     def run(self, configuration: int, data: bytes) -> int:
-        """The configuration after all bytes."""
+        """Return the configuration after all bytes."""
         classes = self.classes.of_byte
         for byte in data:
             if configuration == DEAD:
@@ -78,24 +78,24 @@ class LazyTable(ABC, Generic[Key]):
         return configuration
 
     def accepts(self, configuration: int) -> bool:
-        """Whether the text may end here."""
+        """Return whether the text may end here."""
         return bool(self.accepting[configuration])
 
     def expected(self, configuration: int) -> ByteRanges:
-        """The bytes that may come next, as inclusive ranges."""
+        """Return the bytes that may come next, as inclusive ranges."""
         row = self.row(configuration)
         return join_ranges(self.classes.ranges[i] for i, following in enumerate(row) if following != DEAD)
 
     def token_sets(self, configuration: int) -> frozenset[TokenSet]:
-        """The sets of which one token, taken whole, may come next."""
+        """Return the token sets of which one token may come next as a unit: none."""
         return frozenset()
 
     def take_token(self, configuration: int, data: bytes, takes: Callable[[TokenSet], bool]) -> int:
-        """The configuration after a token: as its bytes, none where it has none, and whole, where `takes` says so."""
+        """Return the configuration after a token's bytes; `DEAD` if it has none."""
         return self.run(configuration, data) if data else DEAD
 
     def min_remaining(self, place: int, alphabet: Alphabet = None) -> LengthBound:
-        """Nothing, or one byte at least."""
+        """Return 0 if the text may end, otherwise at least one byte."""
         if place == DEAD:
             return LengthBound(None, exact=True)
         return LengthBound.of(accepting=self.accepts(place), at_least=1, exact=False)
@@ -103,74 +103,74 @@ class LazyTable(ABC, Generic[Key]):
     def shortest_completion(
         self, configuration: int, effort: int, cancel: CancelToken | None = None, alphabet: Alphabet = None
     ) -> Completion:
-        """The shortest text that completes a match, as far as a search finds out that may take so many steps."""
+        """Return the shortest text that completes a match, as far as a search of `effort` steps finds it."""
         return search_completion(self, configuration, effort, cancel, alphabet)
 
     def split_stacks(self, configuration: int, most: int) -> tuple[int, ...]:
-        """The configuration itself."""
+        """Return the configuration itself."""
         return (configuration,) if configuration != DEAD else ()
 
     def next_properties(self, configuration: int) -> NextProperties:
-        """None: this is no JSON."""
+        """Return no properties: this is not JSON."""
         return NextProperties()
 
     def open_rules(self, configuration: int) -> tuple[str, ...]:
-        """Nothing has a name."""
+        """Return no rules: nothing has a name."""
         return ()
 
-    # ------------------------------------------------------------------ without frames, a table is all there is
+    # ------------------------------------------------------------------ no frames: configurations are lexer states
 
     def cursor(self, configuration: int) -> int:
-        """The configuration itself."""
+        """Return the configuration itself."""
         return configuration
 
     def advance(self, place: int, byte: int) -> int | None:
-        """The configuration after a byte; None where nothing completes it."""
+        """Return the configuration after a byte; None if it has no completion."""
         return self.step(place, self.classes.of_byte[byte]) or None
 
     def stack_top(self, configuration: int, depth: int) -> tuple[int, list[int]]:
-        """The configuration itself, and no frames."""
+        """Return the configuration itself, and no frames."""
         return configuration, []
 
     def fill(self, state: int, byte_class: int) -> None:
-        """Work out an entry."""
+        """Compute an entry."""
         self.step(state, byte_class)
 
     def complete(self, state: int) -> None:
-        """Work out a whole row."""
+        """Compute a whole row."""
         for byte_class in range(self.n_classes):
             self.step(state, byte_class)
 
     def stack_action(self, frame: int, symbol: int) -> int:
-        """Never asked: no reading ends."""
+        """Raise an error: there are no frames."""
         raise AssertionError((frame, symbol))
 
     return_action = stack_action
 
     def loop_at(self, state: int) -> Loop | None:
-        """None is known beforehand."""
+        """Return None: no loop is known beforehand."""
         return None
 
     generation = 0
 
     def evict_states(self) -> None:
-        """Forget nothing: what was met is what configurations are."""
+        """Do nothing: the states are the configurations."""
 
     def widen(self, state: int, longest: int) -> int:
-        """The state itself."""
+        """Return the state itself."""
         return state
 
     def may_have_loop(self, state: int) -> bool:
-        """Every state may."""
+        """Return True: every state may."""
         return True
 
     @abstractmethod
     def _follow(self, configuration: int, byte_class: int) -> int:
-        """Work out a step: a live configuration, or `DEAD`."""
+        """Compute a step: a live configuration, or `DEAD`."""
 
     @abstractmethod
     def _is_accepting(self, key: Key) -> bool:
-        """Whether the text may end at a configuration."""
+        """Return whether the text may end at a configuration."""
 
     def _intern(self, key: Key) -> int:
         number = self._ids.get(key)

@@ -1,4 +1,4 @@
-"""From the lazy runtime to a whole automaton, or to a part of one around a configuration."""
+"""Conversion of a lazy automaton to a complete one, or to the part around a configuration."""
 
 from __future__ import annotations
 
@@ -16,10 +16,15 @@ _CHECK_EVERY = 64
 
 
 def minimal_dfa(automaton: ByteAutomaton, limit: int, cancel: CancelToken | None = None) -> ByteDfa:
-    """The minimal automaton, its states in breadth-first order from the start.
+    """Return the minimal automaton, its states in breadth-first order from the start.
+
+    Args:
+        automaton: the lazy automaton.
+        limit: the most configurations before minimisation.
+        cancel: reports progress and cancels.
 
     Raises:
-        LimitExceededError: more than `limit` configurations can be reached.
+        LimitExceededError: more than `limit` configurations are reachable.
         CancelledError: `cancel` was used.
     """
     if automaton.start == DEAD:
@@ -40,11 +45,11 @@ def minimal_dfa(automaton: ByteAutomaton, limit: int, cancel: CancelToken | None
 
 
 class Merged(NamedTuple):
-    """States that no continuation tells apart, as one.
+    """A minimised automaton.
 
     Attributes:
-        states: in the order of their first members.
-        edges: by source, target and kind of symbol: the symbols, and the places in the source that read them.
+        states: the states, in the order of their first members.
+        edges: by source, target and kind of symbol: the symbols, and the source locations that read them.
     """
 
     states: tuple[DfaState, ...]
@@ -62,12 +67,12 @@ def merge_equivalent(
     """Minimise a deterministic automaton whose states are numbered breadth first, so that the result is canonical.
 
     Args:
-        rows: of each state the target by symbol, -1 where there is none.
-        accepting: of each state.
-        spans: of each state.
-        edge_spans: what reads a symbol in a state.
-        cancel: asked now and then.
-        kind: of a symbol; those of one kind share an edge.
+        rows: for each state the target by symbol, -1 for none.
+        accepting: whether each state accepts.
+        spans: the source locations of each state.
+        edge_spans: returns the source locations that read a symbol in a state.
+        cancel: checked now and then.
+        kind: returns the kind of a symbol; symbols of one kind share an edge.
     """
     blocks = equivalence_classes(rows, accepting, cancel)
     representative: dict[int, int] = {}
@@ -92,7 +97,7 @@ def merge_equivalent(
 
 
 def _explore(automaton: ByteAutomaton, limit: int, cancel: CancelToken | None) -> tuple[list[int], list[list[int]]]:
-    """All configurations, breadth first, and their rows over the same numbering (-1: dead)."""
+    """Return all configurations, breadth first, and their rows over the same numbering (-1: dead)."""
     numbers = [automaton.start]
     index = {automaton.start: 0}
     rows: list[list[int]] = []
@@ -113,7 +118,14 @@ def _explore(automaton: ByteAutomaton, limit: int, cancel: CancelToken | None) -
 
 
 def neighbourhood(automaton: ByteAutomaton, centre: int, radius: int, limit: int) -> ByteDfa:
-    """The configurations within `radius` edges of `centre`, which is the start of the result; not minimal."""
+    """Return the configurations within `radius` edges of a configuration, not minimised.
+
+    Args:
+        automaton: the lazy automaton.
+        centre: the configuration; it is the start of the result.
+        radius: the most edges from it.
+        limit: the most configurations.
+    """
     numbers, depth = [centre], {centre: 0}
     queue = deque(numbers)
     targets: dict[int, dict[int, list[int]]] = {}

@@ -1,8 +1,8 @@
-"""The coarsest partition of states that no continuation tells apart.
+"""Minimisation: the coarsest partition of states that no continuation distinguishes.
 
 Hopcroft, *An n log n algorithm for minimizing states in a finite automaton*,
-1971, over a partial automaton: a missing edge leads to one dead state that is
-never shown.
+1971, over a partial automaton: a missing edge leads to one dead state, which is
+not in the result.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ _CHECK_EVERY = 1 << 10
 def equivalence_classes(
     rows: Sequence[Sequence[int]], accepting: Sequence[bool], cancel: CancelToken | None = None
 ) -> list[int]:
-    """The class of every state.
+    """Return the equivalence class of every state.
 
     Args:
-        rows: of each state the target by symbol, -1 where there is none.
-        accepting: of each state.
-        cancel: asked now and then.
+        rows: for each state the target by symbol, -1 for none.
+        accepting: whether each state accepts.
+        cancel: checked now and then.
 
     Returns:
         A number for each state; equal numbers mean equal languages. They are dense, from 0.
@@ -46,7 +46,7 @@ def equivalence_classes(
 
 
 def _sources(rows: Sequence[Sequence[int]]) -> list[dict[int, list[int]]]:
-    """Of each state the states that lead to it, by symbol; the dead state comes last."""
+    """Return for each state the states that lead to it, by symbol; the dead state comes last."""
     dead = len(rows)
     sources: list[dict[int, list[int]]] = [{} for _ in range(dead + 1)]
     for state, row in enumerate(rows):
@@ -58,7 +58,7 @@ def _sources(rows: Sequence[Sequence[int]]) -> list[dict[int, list[int]]]:
 
 
 class _Partition:
-    """Blocks of states, at first the accepting ones and the others; the dead state is the last one."""
+    """Blocks of states, initially the accepting ones and the others; the dead state is the last one."""
 
     def __init__(self, accepting: Sequence[bool]) -> None:
         dead = len(accepting)
@@ -70,7 +70,7 @@ class _Partition:
                 self.block_of[state] = number
 
     def refine(self, states: set[int]) -> list[tuple[int, int]]:
-        """Split every block that `states` cuts; pairs of what is left of it and the new block."""
+        """Split every block that `states` cuts; return pairs of the remaining block and the new one."""
         inside: dict[int, set[int]] = {}
         for state in states:
             inside.setdefault(self.block_of[state], set()).add(state)

@@ -1,7 +1,7 @@
-"""A table whose rows lead to live configurations only, where a search must tell which those are.
+"""A table that steps to live configurations only, where liveness needs a search.
 
-What is found out about a configuration is kept: what leads to a live one is
-live, and where the search finds none, all that it has seen is dead.
+Verdicts are kept: a configuration that leads to a live one is live, and if the search
+finds none, all that it has visited are dead.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from engine.source import CancelToken, checkpoint, is_work_limited, limited_work
 
 
 class SearchedTable(LazyTable[Key]):
-    """A `LazyTable` that may intern dead ends, and never steps to one."""
+    """A `LazyTable` that may intern dead ends, but never steps to one."""
 
-    # What is found out about each configuration: live (True), dead (False), or open (None).
+    # The verdict on each configuration: live (True), dead (False), or open (None).
     _live: list[bool | None]
 
     def _intern(self, key: Key) -> int:
@@ -29,7 +29,7 @@ class SearchedTable(LazyTable[Key]):
         return number
 
     def _follow(self, configuration: int, byte_class: int) -> int:
-        if is_work_limited():  # as in a mask, which asks often
+        if is_work_limited():  # as within a mask, which steps often
             return self._live_step(configuration, byte_class)
         with limited_work("work of one step", self._limits.work):
             return self._live_step(configuration, byte_class)
@@ -40,19 +40,19 @@ class SearchedTable(LazyTable[Key]):
 
     @abstractmethod
     def _step(self, configuration: int, byte_class: int) -> int:
-        """The configuration after a byte of the class, dead ends included."""
+        """Return the configuration after a byte of the class, which may be a dead end."""
 
     def _ways(self, configuration: int) -> Iterable[int]:
-        """The configurations after a byte, dead ends included; what several classes lead to is met once or more."""
+        """Return the configurations after one byte, including dead ends; duplicates are allowed."""
         return (self._step(configuration, byte_class) for byte_class in range(self.n_classes))
 
     @abstractmethod
     def _is_plainly_live(self, configuration: int) -> bool | None:
-        """What can be told about a configuration at a glance."""
+        """Return the verdict on a configuration if it is obvious; otherwise None."""
 
     @abstractmethod
     def _urgency(self, configuration: int, order: int) -> Any:
-        """What a search looks at first is least; `order` is how many configurations were found before."""
+        """Return the priority of a configuration in a search, least first; `order` counts those found before."""
 
     def _is_live(self, configuration: int, cancel: CancelToken | None = None) -> bool:
         verdict = self._live[configuration]
@@ -61,7 +61,7 @@ class SearchedTable(LazyTable[Key]):
         return verdict
 
     def _search(self, configuration: int, cancel: CancelToken | None) -> bool:
-        """Best first for a live configuration."""
+        """Search best first for a live configuration."""
         reached_from = {configuration: DEAD}
         frontier = [(self._urgency(configuration, 0), configuration)]
         while frontier:

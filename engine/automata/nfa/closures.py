@@ -1,17 +1,16 @@
-"""What a program reaches without reading: loops begun and left, rules called, conditions met.
+"""Epsilon closures of a program: loops begun and left, rules called, conditions met, without reading a byte.
 
-A closure is worked out once for each instruction, relative to whatever stack it
-stands on: it says which atoms are reached, what they have pushed, which corners
-are entered, and whether the rule it belongs to may return.
+A closure is computed once for each instruction, relative to any stack below: it says
+which character instructions are reached, which frames they have pushed, which corners are
+entered, and whether the rule of the instruction may return.
 
-A call reads something: a rule that matches the empty text is skipped instead,
-at the call. So nothing returns within a closure that was called within it, and
-a rule meets itself there only by left recursion. For that, a call pushes a
-*corner*: any rule of the cycle may begin, and when one is matched, every rule
-that begins with it may go on, or the one that was called is done (the left
-corner of Rosenkrantz and Lewis, 1970). The stack does not grow with the text.
-What a corner leads to does not depend on which of its rules was called, so all
-calls that enter it at one place do so together (see `threads`).
+A call always reads something: a rule that matches the empty text is skipped instead, at
+the call. So nothing returns within a closure in which it was called, and a rule meets
+itself there only by left recursion. For that, a call pushes a *corner*: any rule of the
+cycle may begin, and when one is matched, every rule that begins with it may continue, or
+the one that was called is complete (the left corner of Rosenkrantz and Lewis, 1970). The
+stack does not grow with the text. What a corner leads to does not depend on which of its
+rules was called, so all calls that enter it in one step enter it together (see `threads`).
 
 Rejected: rewriting the grammar without left recursion. The rules of the result
 are not the user's, and hidden left recursion multiplies them.
@@ -42,14 +41,14 @@ from engine.automata.nfa.stacks import CallFrame, begun
 from engine.grammar.analysis import components
 from engine.source import checkpoint
 
-# A counter with this flag has had an empty pass: its minimum is met.
+# A counter with this flag has had an empty pass: its minimum is satisfied.
 MET = 1 << 40
 
 Counters = tuple[int, ...]
 
 
 class CallSite(NamedTuple):
-    """Where a rule begins with a call: the rule, and where it goes on after it."""
+    """A call that a rule may begin with: the rule, and the instruction after the call."""
 
     rule: int
     to: Pc
@@ -57,11 +56,11 @@ class CallSite(NamedTuple):
 
 
 class EpsilonTarget(NamedTuple):
-    """An atom, or an end, that a closure reaches.
+    """A character instruction, or an end, that a closure reaches.
 
     Attributes:
-        pushed: the frames pushed on the way, the last one on top.
-        looks: the conditions that were met on the way.
+        pushed: the frames pushed on the path, the last one on top.
+        looks: the conditions on the path.
     """
 
     pc: Pc
@@ -75,9 +74,9 @@ class Entered(NamedTuple):
 
     Attributes:
         corner: the first of its rules.
-        rule: the one that is called.
-        pushed: the frames pushed on the way, the last one on top.
-        looks: the conditions that were met on the way.
+        rule: the rule that is called.
+        pushed: the frames pushed on the path, the last one on top.
+        looks: the conditions on the path.
     """
 
     corner: int
@@ -88,12 +87,12 @@ class Entered(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Closure:
-    """What an instruction leads to.
+    """The epsilon closure of an instruction.
 
     Attributes:
-        reached: where reading goes on.
-        entered: in which corners it goes on, too.
-        returns: whether the rule that the instruction belongs to may be over.
+        reached: the character instructions and ends that it reaches.
+        entered: the corners that it enters.
+        returns: whether the rule of the instruction may end.
     """
 
     reached: tuple[EpsilonTarget, ...]
@@ -102,14 +101,14 @@ class Closure:
 
     @property
     def only_returns(self) -> bool:
-        """Whether nothing is left of the rule."""
+        """Return whether nothing is left of the rule."""
         return self.returns and not self.reached and not self.entered
 
 
 class _Place(NamedTuple):
     pc: Pc
     counters: Counters
-    fresh: int  # the first counter whose present pass has read nothing
+    fresh: int  # the first counter whose current pass has read nothing
     pushed: tuple[CallFrame, ...]
     looks: frozenset[int]
 
@@ -117,13 +116,13 @@ class _Place(NamedTuple):
 class Closures:
     """The closures of one program.
 
-    What finds them does not know them, so that a program is forgotten as soon as nobody uses it.
+    The objects that compute them do not refer to them, so that a program is freed as soon as it is no longer used.
 
     Attributes:
-        closure: what an instruction leads to, within loops that have counted so far.
-        inside: what a corner, by its first rule, leads to on top of the rule that was called.
-        corner: the rules that begin with one another and with a rule; empty where it is not left-recursive.
-        sites: where the rules of its corner begin with a rule.
+        closure: returns the closure of an instruction within loops that have counted so far.
+        inside: returns the closure of a corner, given its first rule, on top of the rule that was called.
+        corner: returns the rules that begin with one another and with a rule; none if it is not left-recursive.
+        sites: returns the call sites at which the rules of its corner begin with a rule.
     """
 
     def __init__(self, program: Program) -> None:
@@ -135,7 +134,7 @@ class Closures:
         self._ends: dict[tuple[int, int], bool] = {}
 
     def ends(self, rule: int, goal: int) -> bool:
-        """Whether a rule that is matched, in a corner, is `goal` or can only be all of it."""
+        """Return whether a rule that is matched, in a corner, is `goal` or can only be all of it."""
         key = rule, goal
         known = self._ends.get(key)
         if known is None:
@@ -159,11 +158,11 @@ class _Reaching:
         self._code, self._rules, self._corners = program.instructions, program.rules, corners
 
     def closure(self, pc: Pc, counters: Counters) -> Closure:
-        """What `pc` leads to, within loops that have counted so far."""
+        """Return the closure of `pc` within loops that have counted so far."""
         return self._from([_Place(pc, counters, len(counters), (), frozenset())])
 
     def inside(self, corner: int) -> Closure:
-        """What the rules of a corner lead to, each on top of the half that says so."""
+        """Return the closure of the rules of a corner, each on top of its own upper half."""
         rules = sorted(self._corners.corner(corner))
         return self._from([_Place(self._rules[rule].start, (), 0, (begun(rule),), frozenset()) for rule in rules])
 
@@ -200,7 +199,7 @@ class _Reaching:
         ways = [place._replace(pc=call.to)] if rule.nullable else []
         corner = self._corners.corner(call.rule)
         if corner and place.pushed and place.pushed[-1].current in corner:
-            return ways  # the corner that we are in begins with this rule too, and goes on from it
+            return ways  # the corner that this is in begins with this rule too, and continues from it
         pushed = place.pushed if call.last else (*place.pushed, CallFrame(call.to, place.counters))
         if not corner:
             return [*ways, _Place(rule.start, (), 0, pushed, place.looks)]
@@ -209,7 +208,7 @@ class _Reaching:
 
 
 class _Corners:
-    """Left recursion in one program."""
+    """The left recursion of one program."""
 
     def __init__(self, program: Program) -> None:
         self._code, self._rules = program.instructions, program.rules
@@ -218,13 +217,13 @@ class _Corners:
         self._sites: dict[int, tuple[CallSite, ...]] = {}
 
     def corner(self, rule: int) -> frozenset[int]:
-        """The rules that begin with one another and with this one; empty where it is not left-recursive."""
+        """Return the rules that begin with one another and with this one; none if it is not left-recursive."""
         if self._corners is None:
             self._corners = self._find()
         return self._corners[rule]
 
     def sites(self, rule: int) -> tuple[CallSite, ...]:
-        """Where the rules of its corner begin with a rule."""
+        """Return the call sites at which the rules of its corner begin with a rule."""
         sites = self._sites.get(rule)
         if sites is None:
             self._find_sites(self.corner(rule) or {rule})
@@ -232,7 +231,7 @@ class _Corners:
         return sites
 
     def _find_sites(self, corner: frozenset[int] | set[int]) -> None:
-        """Find the sites of all rules of a corner at once: to look for each on its own is quadratic in their number."""
+        """Find the sites of all rules of a corner at once: separate searches would take quadratic time."""
         found: dict[int, list[CallSite]] = {rule: [] for rule in corner}
         for member in sorted(corner):
             begun = self._begins_with(member)
@@ -243,7 +242,7 @@ class _Corners:
         self._sites.update((rule, tuple(sites)) for rule, sites in found.items())
 
     def _find(self) -> list[frozenset[int]]:
-        """The corner of every rule, all at once: to look from each rule on its own is quadratic in their number."""
+        """Return the corner of every rule, found at once: separate searches would take quadratic time."""
         begins = {rule: {callee for callee, _, _ in self._begins_with(rule)} for rule in range(len(self._rules))}
         corners: list[frozenset[int]] = [frozenset()] * len(begins)
         for component in components(begins):
@@ -254,7 +253,7 @@ class _Corners:
         return corners
 
     def _begins_with(self, rule: int) -> tuple[tuple[int, Pc, Counters], ...]:
-        """The calls that a rule may begin with: whom, and where it goes on."""
+        """Return the calls that a rule may begin with: the callee, the instruction after it, and the counters."""
         known = self._first_calls.get(rule)
         if known is None:
             known = self._first_calls[rule] = self._find_first_calls(rule)
@@ -281,7 +280,7 @@ class _Corners:
 
 
 def _plainly(place: _Place, instruction: object) -> list[_Place]:
-    """Where the instructions go on that neither read nor call."""
+    """Return the successors of an instruction that neither reads nor calls."""
     match instruction:
         case Split():
             return [place._replace(pc=target) for target in instruction.targets]
@@ -297,7 +296,13 @@ def _plainly(place: _Place, instruction: object) -> list[_Place]:
 
 
 def passes(loop: CountPass, counters: Counters, fresh: int) -> list[tuple[Pc, Counters, int]]:
-    """Where a pass that is over may lead: (instruction, counters, first fresh counter)."""
+    """Return where a completed pass may lead: (instruction, counters, first fresh counter).
+
+    Args:
+        loop: the end of the pass.
+        counters: the counters of the loops around it, its own last.
+        fresh: the index of the first counter whose current pass has read nothing.
+    """
     *outer, count = counters
     around, depth = tuple(outer), len(outer)
     if fresh <= depth:

@@ -1,8 +1,8 @@
-"""Runs a program: regular grammars, and those whose rules call one another.
+"""The lazy automaton of a program: regular grammars, and grammars whose rules call one another.
 
 Only live configurations have an id, those that some string completes. Without
-conditions every thread is live by construction. With conditions a search for
-an accepting configuration decides, and its findings are kept.
+conditions every thread is live by construction. With conditions a search for an
+accepting configuration decides, and its verdicts are kept.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from engine.grammar import TokenSet
 from engine.source import CancelToken, Limits, Span, is_work_limited, limited_work
 
 _MANY_CLASSES = 16
-"""From so many byte classes on, a program with conditions steps groups of them instead of one after the other."""
+"""A program with conditions and at least this many byte classes steps groups of them instead of single ones."""
 
 _MOST_SEARCHED = 100_000
-"""An automaton that holds more configurations is searched no more for completions."""
+"""An automaton with more configurations is not searched for completions itself."""
 
 _Key: TypeAlias = tuple[Threads, tuple[Threads, ...]]
 
 
 class LazyAutomaton(SearchedTable[_Key]):
-    """The `Runtime` of a program."""
+    """The `ByteAutomaton` of a program."""
 
     _is_grouped = False  # whether byte classes are stepped in groups
 
@@ -46,11 +46,18 @@ class LazyAutomaton(SearchedTable[_Key]):
         cancel: CancelToken | None = None,
         classes: ByteClasses | None = None,
     ) -> None:
-        """Begin; `classes` are given where it is known what the program tells apart."""
+        """Create the automaton.
+
+        Args:
+            program: the program; None for the empty language.
+            limits: the limits of steps and searches.
+            cancel: cancels the search for a match from the start.
+            classes: the byte classes, if they are known already.
+        """
         super().__init__(classes or ByteClasses.of(program.automata if program else ()), (NOTHING, ()), limits)
         self._live = [False]
         self._lengths: dict[Alphabet, ProgramLengths] = {}
-        self._grouped: tuple[int, list[list[int]]] = (DEAD, [])  # of the configuration that was asked about last
+        self._grouped: tuple[int, list[list[int]]] = (DEAD, [])  # the last configuration, with its groups
         if program is not None:
             self.token_elements = program.token_sets
             self._machine = ThreadMachine(program, self.classes, limits)
@@ -62,7 +69,7 @@ class LazyAutomaton(SearchedTable[_Key]):
             self.start = start if self._is_live(start, cancel) else DEAD
 
     def restart(self, start: _Key) -> None:
-        """Drop all configurations but a start; threads keep their numbers."""
+        """Drop all configurations except a start; threads keep their numbers."""
         self._clear((NOTHING, ()))
         self._live = [False]
         self._grouped = (DEAD, [])
@@ -77,8 +84,8 @@ class LazyAutomaton(SearchedTable[_Key]):
     ) -> Completion:
         """Return the shortest text that completes a match, as far as a search of so many steps finds it.
 
-        A search interns what it meets. In an automaton that holds much already it would meet a limit, which matching
-        needs, and its answer would depend on what was asked before; so it searches a scratch automaton then.
+        A search interns the configurations it visits. In a large automaton it would meet a limit that matching needs,
+        and its answer would depend on earlier searches; so it uses a scratch automaton then.
         """
         if self.size <= _MOST_SEARCHED:
             return super().shortest_completion(configuration, effort, cancel, alphabet)
@@ -86,10 +93,10 @@ class LazyAutomaton(SearchedTable[_Key]):
         scratch.restart(self._keys[self.start])
         return scratch.shortest_completion(scratch.adopt(self._keys[configuration]), effort, cancel, alphabet)
 
-    # ------------------------------------------------------------------ tokens taken whole
+    # ------------------------------------------------------------------ tokens as units
 
     def token_sets(self, configuration: int) -> frozenset[TokenSet]:
-        """The sets of which one token, taken whole, may come next."""
+        """Return the token sets of which one token may come next as a unit."""
         if not self.token_elements:
             return frozenset()
         found = set()
@@ -100,17 +107,17 @@ class LazyAutomaton(SearchedTable[_Key]):
         return frozenset(found)
 
     def take_token(self, configuration: int, data: bytes, takes: Callable[[TokenSet], bool]) -> int:
-        """The configuration after a token: as its bytes, none where it has none, and whole, where `takes` says so."""
+        """Return the configuration after a token: as its bytes, and as a unit where `takes` accepts a token set."""
         whole = self._machine.step_token(self._keys[configuration][0], takes)
         spelled = self.run(configuration, data) if data else DEAD
         if spelled == DEAD or not whole:
             return self._intern((whole, ())) if whole else spelled
         return self._intern((self._machine.unite(self._keys[spelled][0], whole), ()))
 
-    # ------------------------------------------------------------------ what a configuration means
+    # ------------------------------------------------------------------ properties of a configuration
 
     def spans(self, configuration: int) -> tuple[Span, ...]:
-        """Where in the source the match stands: the atoms that may come next, conditions on the rest included."""
+        """Return the source locations of the characters and tokens that may come next, including look-aheads."""
         found: set[Span] = set()
         todo, seen = [self._keys[configuration][0]], set[int]()
         while todo:
@@ -126,7 +133,7 @@ class LazyAutomaton(SearchedTable[_Key]):
         return tuple(sorted(found))
 
     def edge_spans(self, configuration: int, byte_class: int) -> tuple[Span, ...]:
-        """The atoms that read a byte of the class."""
+        """Return the source locations of the characters that read a byte of the class."""
         byte = self.classes.representatives[byte_class]
         found = set()
         for number in self._keys[configuration][0]:
@@ -137,13 +144,13 @@ class LazyAutomaton(SearchedTable[_Key]):
         return tuple(sorted(found))
 
     def stacks(self, configuration: int, limit: int = MOST_STACKS) -> StackListing:
-        """The stacks that the match stands on; at most `limit` are listed."""
+        """Return the stacks of the match; at most `limit` are listed."""
         if configuration == DEAD:
             return StackListing((), 0)
         return list_stacks(self._program, self._machine, self._keys[configuration][0], limit)
 
     def min_remaining(self, place: int, alphabet: Alphabet = None) -> LengthBound:
-        """What a configuration lacks: exactly, where no condition looks around."""
+        """Return bounds of the bytes that complete a configuration, exact without lookarounds."""
         if place == DEAD:
             return LengthBound(None, exact=True)
         if self.accepting[place]:
@@ -158,7 +165,7 @@ class LazyAutomaton(SearchedTable[_Key]):
         return ProgramLengths(self._program, self._machine, ByteCosts(alphabet))
 
     def split_stacks(self, configuration: int, most: int) -> tuple[int, ...]:
-        """One configuration for each stack that the match stands on; behind `most` of them the rest as one."""
+        """Return one configuration for each stack of the match; the stacks beyond `most` are one configuration."""
         if configuration == DEAD:
             return ()
         threads, trackers = self._keys[configuration]
@@ -166,14 +173,14 @@ class LazyAutomaton(SearchedTable[_Key]):
         return tuple(part for part in parts if self._is_live(part))
 
     def open_rules(self, configuration: int) -> tuple[str, ...]:
-        """The names of the rules that are open, the innermost first; of several stacks the innermost of each."""
+        """Return the names of the open rules, the innermost first; for several stacks the innermost of each."""
         return self._single.open_rules(self._keys[configuration][0]) if configuration != DEAD else ()
 
     @cached_property
     def _single(self) -> StackSplit:
         return StackSplit(self._program, self._machine)
 
-    # ------------------------------------------------------------------ interning and stepping, dead ends included
+    # ------------------------------------------------------------------ interning and stepping, including dead ends
 
     def _is_accepting(self, key: _Key) -> bool:
         return self._machine.accepts(key[0])
@@ -190,7 +197,7 @@ class LazyAutomaton(SearchedTable[_Key]):
         return self._intern((after, tracked)) if after else DEAD
 
     def step(self, configuration: int, byte_class: int) -> int:
-        """The configuration after a byte of the class; `DEAD` where nothing completes it."""
+        """Return the configuration after a byte of the class; `DEAD` if it has no completion."""
         following = int(self.rows[configuration, byte_class])
         if following == MISS:
             following = self._follow(configuration, byte_class)
@@ -202,14 +209,14 @@ class LazyAutomaton(SearchedTable[_Key]):
         return following
 
     def _groups(self, configuration: int) -> list[list[int]]:
-        """Return the byte classes that lead to the same configuration for certain, in groups."""
+        """Return the byte classes in groups that certainly lead to the same configuration."""
         if self._grouped[0] != configuration:
             threads, trackers = self._keys[configuration]
             self._grouped = configuration, self._machine.groups((threads, *trackers))
         return self._grouped[1]
 
     def complete(self, state: int) -> None:
-        """Work out a whole row: what its classes have in common once."""
+        """Compute a whole row; what several classes share is computed once."""
         threads = self._keys[state][0]
         if not threads or (self._has_past and not self._is_grouped):
             super().complete(state)
@@ -247,7 +254,7 @@ class LazyAutomaton(SearchedTable[_Key]):
         return following if self._is_live(following) else DEAD
 
     def _track(self, trackers: tuple[Threads, ...], byte_class: int | None) -> tuple[tuple[Threads, ...], Past]:
-        """What every look-behind has seen after a byte (None: before the first), and what it comes to."""
+        """Return the state of every look-behind after a byte (None: before the first), and its verdict."""
         if not self._has_past:
             return (), ()
         following: list[Threads] = []
@@ -281,9 +288,9 @@ class LazyAutomaton(SearchedTable[_Key]):
         return None if threads else False
 
     def _urgency(self, configuration: int, order: int) -> tuple[tuple[int, int], int]:
-        """The fewest conditions left to meet, then what is nearest to its end, and among equals what was found last.
+        """Return the fewest conditions left to meet, then the distance to the end; ties prefer the latest.
 
-        A search that ignores conditions tries every way to run out of text before the first that meets them, and one
-        that ignores distances may go round in a loop for as long as a count lets it.
+        A search that ignores conditions tries every path to the end of the text before the first that meets them, and
+        one that ignores distances may repeat a loop as long as its count allows.
         """
         return self._machine.open_conditions(self._keys[configuration][0]), -order

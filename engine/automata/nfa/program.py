@@ -1,12 +1,11 @@
 """A grammar as a program for a nondeterministic byte machine.
 
-Thompson's construction (CACM 11(6), 1968) with four additions: an atom is a
-whole character (its UTF-8 automaton is a field of the thread, not a part of the
-program), a bounded repetition counts instead of being unrolled, a look is one
-instruction, and so is the call of a rule. So the program is linear in the
-source, whatever the counts.
+Thompson's construction (CACM 11(6), 1968) with four additions: an instruction reads a
+whole character (its UTF-8 automaton is a field of the thread, not a part of the program),
+a bounded repetition counts instead of being unrolled, a lookaround is one instruction, and
+so is the call of a rule. So the program is linear in the source, whatever the counts.
 
-Source map: every atom keeps the span that it was written at.
+Source map: every character instruction keeps the span of its source.
 """
 
 from __future__ import annotations
@@ -43,17 +42,17 @@ Pc: TypeAlias = int
 
 @dataclass(frozen=True, slots=True)
 class Accept:
-    """The match ends here; nothing may follow."""
+    """The end of the match; nothing may follow."""
 
 
 @dataclass(frozen=True, slots=True)
 class AcceptAny:
-    """Whatever follows is accepted: the end of what a look-ahead looks for."""
+    """The end of a look-ahead: whatever follows is accepted."""
 
 
 @dataclass(frozen=True, slots=True)
 class CharClass:
-    """Read one character, then go on at `to`."""
+    """Reads one character, then continues at `to`."""
 
     automaton: Utf8Automaton
     to: Pc
@@ -62,24 +61,24 @@ class CharClass:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """Go on at every target."""
+    """Continues at every target."""
 
     targets: tuple[Pc, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class CountStart:
-    """Begin to count at 0, then go on at `to`."""
+    """Begins to count at 0, then continues at `to`."""
 
     to: Pc
 
 
 @dataclass(frozen=True, slots=True)
 class CountPass:
-    """One more pass is over: again at `body`, or stop counting and go on at `to`.
+    """The end of a pass: repeats at `body`, or stops counting and continues at `to`.
 
     Attributes:
-        hollow: whether a pass may be empty where a condition holds; an empty pass then stands for all that are missing.
+        hollow: whether a pass may be empty if a condition holds; an empty pass then counts as all that are missing.
     """
 
     minimum: int
@@ -91,7 +90,7 @@ class CountPass:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """Go on at `to` where the look holds."""
+    """Continues at `to` if the lookaround holds."""
 
     look: int
     to: Pc
@@ -99,7 +98,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class TokenAtom:
-    """Take one token of a set whole, then go on at `to`."""
+    """Takes one token of a set as a unit, then continues at `to`."""
 
     tokens: TokenSet
     to: Pc
@@ -107,10 +106,10 @@ class TokenAtom:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """Match a rule, then go on at `to`.
+    """Matches a rule, then continues at `to`.
 
     Attributes:
-        last: whether nothing follows within the rule that calls, so that the callee returns for it.
+        last: whether nothing follows within the calling rule, so that the callee returns in its place.
     """
 
     rule: int
@@ -121,7 +120,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Return:
-    """The rule is matched: go on where it was called."""
+    """The end of a rule: continues where it was called."""
 
 
 Instruction: TypeAlias = (
@@ -134,7 +133,7 @@ class RuleProgram:
     """A rule of the grammar.
 
     Attributes:
-        start: where it begins.
+        start: the instruction where it begins.
         nullable: whether it matches the empty text.
     """
 
@@ -146,7 +145,7 @@ class RuleProgram:
 
 @dataclass(frozen=True, slots=True)
 class LookaroundProgram:
-    """What a condition looks for. A look within a look has the smaller index."""
+    """The pattern of a lookaround. A lookaround within another one has the smaller index."""
 
     start: Pc
     ahead: bool
@@ -159,14 +158,14 @@ class Program:
     """All instructions of one grammar.
 
     Attributes:
-        start: where the match begins.
-        rules: what calls call; none in a program of one node.
-        looks: the conditions, inner ones first.
-        automata: the UTF-8 automata of all atoms, each once.
-        token_sets: what is taken whole.
-        certain: of each instruction whether no condition can be met from it on.
-        minima: of each instruction the least counts of the counting loops around it, outermost first.
-        distances: of each instruction how many atoms and calls at least lie before the end of what it belongs to.
+        start: the instruction where the match begins.
+        rules: the rules that calls refer to; none in a program of one node.
+        looks: the lookarounds, inner ones first.
+        automata: the UTF-8 automata of all character instructions, each once.
+        token_sets: the token sets whose tokens are taken as units.
+        certain: for each instruction, whether no condition can follow it.
+        minima: for each instruction, the minimum counts of the counting loops around it, outermost first.
+        distances: for each instruction, the fewest characters and calls before the end of its rule or look.
     """
 
     instructions: tuple[Instruction, ...]
@@ -183,12 +182,12 @@ class Program:
 def assemble(
     grammar: Grammar | Node, limits: Limits, spelled: Callable[[CharSet], Utf8Automaton] = utf8_automaton
 ) -> Program | None:
-    """The program of a simplified grammar, or of a node alone; None where it matches nothing.
+    """Assemble the program of a simplified grammar, or of a single node; return None if it matches nothing.
 
     Args:
-        grammar: what it matches.
-        limits: how long it may be.
-        spelled: how a set of characters is spelled in bytes.
+        grammar: the grammar or node.
+        limits: the limit of instructions.
+        spelled: returns the byte automaton of a set of characters.
     """
     if not isinstance(grammar, Grammar):
         grammar = Grammar((Rule("root", grammar),), "root")
@@ -215,12 +214,12 @@ def assemble(
         frozenset(assembler.token_sets),
         _certain(code) if looks else (True,) * len(code),
         tuple(assembler.minima),
-        _distances(code) if looks else (0,) * len(code),  # nobody searches
+        _distances(code) if looks else (0,) * len(code),  # without conditions there is no search
     )
 
 
 class _Assembler:
-    """Emits a node before the instruction that follows it, so that every target is known but a loop's."""
+    """Emits a node before the instruction that follows it, so that every target is known except a loop's."""
 
     def __init__(
         self,
@@ -231,14 +230,14 @@ class _Assembler:
     ) -> None:
         self.code: list[Instruction] = []
         self.looks: list[LookaroundProgram] = []
-        self.automata: dict[int, Utf8Automaton] = {}  # by identity: most atoms share theirs
+        self.automata: dict[int, Utf8Automaton] = {}  # by identity: most character instructions share theirs
         self.token_sets: set[TokenSet] = set()
         self.minima: list[tuple[int, ...]] = []
         self._numbers = {rule.name: number for number, rule in enumerate(grammar.rules)}
         self._nullable = nullable
         self._emptiness = Emptiness(nullable)
         self._around: tuple[int, ...] = ()
-        self._end = -1  # where the rule that is being emitted returns
+        self._end = -1  # the end of the rule that is being emitted
         self._limits = limits
         self._spelled = spelled
         self._look_ids: dict[object, int] = {}
@@ -246,7 +245,7 @@ class _Assembler:
     def rule(self, name: str, node: Node, span: Span) -> RuleProgram:
         """Emit a rule."""
         self._end = self.emit(Return())
-        # What matches nothing is called by nothing.
+        # A rule that matches nothing is never called.
         start = self._end if isinstance(node, Never) else self.node(node, self._end)
         return RuleProgram(name, start, name in self._nullable, span)
 
@@ -259,7 +258,7 @@ class _Assembler:
         return pc
 
     def node(self, node: Node, to: Pc) -> Pc:
-        """Emit a node that goes on at `to`; where it begins."""
+        """Emit a node that continues at `to`; return its first instruction."""
         checkpoint()
         match node:
             case Empty():
@@ -292,7 +291,7 @@ class _Assembler:
 
     def _repeat(self, node: Repeat, to: Pc) -> Pc:
         empty = self._emptiness.of(node.node)
-        # An empty pass adds nothing where it is always possible: zero passes will do.
+        # An empty pass adds nothing if it is always possible: zero passes suffice.
         minimum = 0 if empty is True else node.minimum
         loop = to
         if node.maximum != 1:
@@ -320,7 +319,7 @@ class _Assembler:
             around, self._around = self._around, ()
             end = self.emit(AcceptAny())
             if isinstance(node.node, Chars) and node.node.set == EVERY_SCALAR:
-                # Within valid text a byte stands for the whole character.
+                # Within valid text, one byte means that a character follows.
                 start = self._atom(ANY_BYTE, end, node.node.span)
             else:
                 start = self.node(node.node, end)
@@ -331,7 +330,7 @@ class _Assembler:
 
 
 def _shape(node: Node) -> object:
-    """A node without its places: equal for conditions that are written twice."""
+    """Return a node without its spans: equal for lookarounds that occur twice."""
     match node:
         case Empty() | Never():
             return type(node)
@@ -352,7 +351,7 @@ def _shape(node: Node) -> object:
 
 
 def successors(instruction: Instruction) -> tuple[Pc, ...]:
-    """Where an instruction may go on."""
+    """Return the instructions that may follow an instruction."""
     match instruction:
         case Accept() | AcceptAny() | Return():
             return ()
@@ -378,7 +377,7 @@ def _certain(code: tuple[Instruction, ...]) -> tuple[bool, ...]:
 
 
 def _distances(code: tuple[Instruction, ...]) -> tuple[int, ...]:
-    """An estimate: loops that count are passed once, conditions are free, and whatever is called reads something."""
+    """Estimate distances: counting loops are passed once, conditions are free, and every call reads something."""
     sources = _sources(code)
     distances = [len(code)] * len(code)
     ends = [pc for pc, instruction in enumerate(code) if isinstance(instruction, Accept | AcceptAny | Return)]
@@ -392,13 +391,13 @@ def _distances(code: tuple[Instruction, ...]) -> tuple[int, ...]:
             reads = isinstance(code[source], CharClass | TokenAtom | Call)
             if distances[pc] + reads < distances[source]:
                 distances[source] = distances[pc] + reads
-                # What reads nothing comes before all that is farther away.
+                # What reads nothing comes before everything that is farther away.
                 (todo.append if reads else todo.appendleft)(source)
     return tuple(distances)
 
 
 def _sources(code: tuple[Instruction, ...]) -> list[list[Pc]]:
-    """Of each instruction where it may be come from."""
+    """Return for each instruction the instructions that may precede it."""
     sources: list[list[Pc]] = [[] for _ in code]
     for pc, instruction in enumerate(code):
         checkpoint()

@@ -1,4 +1,4 @@
-"""Whether the calls of a program nest without bound, so that no finite automaton suffices."""
+"""A test whether the calls of a program nest without bound, so that no finite automaton suffices."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from engine.source import checkpoint
 
 
 def nests_without_bound(program: Program) -> bool:
-    """Whether some rule can be entered again within itself with something left to do after it.
+    """Return whether some rule can be entered again within itself with something left to do after it.
 
-    Neither a call at a rule's very end nor left recursion nests: the one returns for its caller, the other goes on
-    from a corner. Where both come together, corners pile up, unless the only rule that ends others so is all that they
-    can be (see `Stacks.push_called`). The answer is about the rules as written: a grammar that nests may still
-    describe a regular language.
+    Neither a call at a rule's very end nor left recursion nests: the former returns in place of its caller, the latter
+    continues from a corner. If both are combined, corners pile up, unless the only rule that ends others in this way is
+    all that they can be (see `Stacks.push_called`). The answer is about the rules as written: a grammar that nests may
+    still describe a regular language.
     """
     if not program.rules:
         return False
@@ -41,7 +41,7 @@ def nests_without_bound(program: Program) -> bool:
 
 
 def _piles(closures: Closures, ending: dict[int, set[int]]) -> bool:
-    """Whether corners pile up; `ending` are the rules that each one may end with, left recursion apart."""
+    """Return whether corners pile up; `ending` are the rules that each one may end with, except left recursion."""
     goals: dict[frozenset[int], int] = {}
     for rule, ends in ending.items():
         corner = closures.corner(rule)
@@ -62,7 +62,7 @@ def _piles(closures: Closures, ending: dict[int, set[int]]) -> bool:
 
 
 def _reachable(program: Program, rule: RuleProgram) -> tuple[set[Pc], set[Pc]]:
-    """The instructions of a rule, and those that can be reached after it has read something."""
+    """Return the instructions of a rule, and those that can be reached after it has read something."""
     body: set[Pc] = set()
     read: set[Pc] = set()
     todo = [(rule.start, False)]

@@ -1,12 +1,11 @@
-"""A configuration as its set of stacks: of each, which rules are open and what comes next in them.
+"""A listing of the stacks of a configuration: the open rules of each, and what comes next in them.
 
-Stacks are what the runtime keeps, shown as they are. A rule that has nothing
-left to do after a call is not on them (a tail call). A left-recursive rule
-stands there by its left corner, for whatever may go on with the rule that is
-being read (see `closures`).
+The stacks are shown as the automaton keeps them. A rule with nothing left to do after a
+call is not on them (a tail call). A left-recursive rule is represented by its left
+corner, for whatever may continue with the rule that is being read (see `closures`).
 
-A set of stacks may be far too large to list, since it is shared like a trie.
-So they are counted without being listed, and only the first ones are.
+A set of stacks may be far too large to list, since it is shared like a trie. So the
+stacks are counted without being listed, and only the first ones are listed.
 """
 
 from __future__ import annotations
@@ -25,20 +24,20 @@ from engine.source import Span
 
 MOST_STACKS = 20
 MOST_FRAMES = 100
-"""Of one stack; of a deeper one those in the middle are left out."""
+"""The most frames of one stack that are listed; of a deeper one those in the middle are left out."""
 
 ONLY_RULE = "root"
-"""What a match is in that calls nothing."""
+"""The name for a match without rules."""
 
 _Frames: TypeAlias = tuple[CallFrame, ...]
 
 
 class StackFrame(NamedTuple):
-    """A rule that is open.
+    """An open rule.
 
     Attributes:
-        spans: what may come next in it, once the rules above it are over.
-        may_end: whether it may be over then itself.
+        spans: the source locations that may come next in it, once the rules above it have ended.
+        may_end: whether it may then end itself.
         is_corner: whether it is left-recursive, and begins with the rule above it in one of several ways.
     """
 
@@ -49,10 +48,10 @@ class StackFrame(NamedTuple):
 
 
 class ParseStack(NamedTuple):
-    """One stack, from the root to the rule that reads next; no frames at all where the text may end.
+    """One stack, from the root to the rule that reads next; without frames if the text may end.
 
     Attributes:
-        left_out: how many frames are not listed, between the first and the last ones.
+        left_out: the number of frames that are not listed, between the first and the last ones.
     """
 
     frames: tuple[StackFrame, ...]
@@ -60,14 +59,21 @@ class ParseStack(NamedTuple):
 
 
 class StackListing(NamedTuple):
-    """The stacks of a configuration, and how many more there are than are listed."""
+    """The stacks of a configuration, and the number of those that are not listed."""
 
     stacks: tuple[ParseStack, ...]
     more: int
 
 
 def list_stacks(program: Program, machine: ThreadMachine, threads: Threads, limit: int = MOST_STACKS) -> StackListing:
-    """The stacks of a configuration of a program, at most `limit` of them; conditions on what follows are left out."""
+    """List the stacks of a configuration, without those of look-aheads.
+
+    Args:
+        program: the program.
+        machine: the thread machine of the program.
+        threads: the configuration.
+        limit: the most stacks that are listed.
+    """
     return _Lister(program, machine, threads).stacks(limit)
 
 
@@ -77,7 +83,7 @@ class _Lister:
         self._stacks = machine.stacks
         self._closures = Closures(program)
         self._owner = owners(program)
-        # By the rule that reads next, none at the end: what it reads, and the stacks that it stands on.
+        # By the rule that reads next (empty at the end): what it reads, and its stacks.
         self._tops: dict[str, list[tuple[Span | None, StackSet]]] = {}
         for number in threads:
             thread = machine[number]
@@ -101,7 +107,7 @@ class _Lister:
         return StackListing(tuple(listed), total - len(listed))
 
     def _count(self, stacks: StackSet) -> int:
-        """How many stacks a set holds. The empty one is in no other set than its own, since every call returns."""
+        """Return the number of stacks in a set. The empty stack is in its own set only, since every call returns."""
         counts: dict[StackSet, int] = {BOTTOM: 1}
         todo = [stacks]
         while todo:
@@ -139,7 +145,7 @@ class _Lister:
                 within.may_end(frame.to, frame.counters),
             )
         spans: set[Span] = set()
-        todo, over = [frame.current], {frame.current}  # the rules of the corner that may be over by then
+        todo, over = [frame.current], {frame.current}  # the rules of the corner that may have ended by then
         while todo:
             for site in self._closures.sites(todo.pop()):
                 spans.update(within.spans(site.to, site.counters))

@@ -1,9 +1,9 @@
-"""A configuration of a program, taken apart: one thread on one stack each.
+"""A configuration of a program, split into parts with one thread on one stack each.
 
-Together the parts read what the whole reads, so each can be followed by itself
-to say where it ended and what it wanted there. A set of stacks may hold more
-than anybody reads, so it is taken apart so far and no further. `live_stacks`
-lists the same stacks to look at; here they can be stepped.
+Together the parts read what the configuration reads, so each can be followed by itself to
+see where it ends and what it expects there. A set of stacks may be very large, so it is
+split up to a limit. `stack_listing` lists the same stacks for display; here they can be
+stepped.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from engine.automata.nfa.threads import ThreadMachine
 from engine.automata.rtn.rule_network import owners
 
 MOST_NAMES = 32
-"""Of the rules that are open, so many are named."""
+"""The most open rules that are named."""
 
 
 class StackSplit:
-    """Takes configurations of one program apart."""
+    """Splits the configurations of one program."""
 
     def __init__(self, program: Program, machine: ThreadMachine) -> None:
         self._program = program
@@ -29,7 +29,7 @@ class StackSplit:
         self._owner = owners(program)
 
     def split_stacks(self, threads: Threads, most: int) -> list[Threads]:
-        """At most `most` parts; where there are more, the last one is all that is left."""
+        """Return at most `most` parts; if there are more, the last one contains the rest."""
         ordered = sorted(threads)
         parts: list[Threads] = []
         for index, number in enumerate(ordered):
@@ -42,7 +42,7 @@ class StackSplit:
         return parts
 
     def open_rules(self, threads: Threads) -> tuple[str, ...]:
-        """The open rules, the innermost first; of several threads the innermost rule of each."""
+        """Return the open rules, the innermost first; for several threads the innermost rule of each."""
         if len(threads) != 1:
             names = (self._owner.get(self._machine[number].pc) for number in sorted(threads))
             return tuple(dict.fromkeys(name for name in names if name is not None))
@@ -52,7 +52,7 @@ class StackSplit:
         return tuple(name for name in open_rules if name is not None)[:MOST_NAMES]
 
     def _on(self, number: int, chain: tuple[CallFrame, ...]) -> int:
-        """A thread on one of its stacks."""
+        """Return a thread on one of its stacks."""
         on = BOTTOM
         for frame in reversed(chain):
             on = self._machine.stacks.push(frame, on)

@@ -1,14 +1,13 @@
 """Sets of stacks, each set one number.
 
-What a thread returns to is a set of stacks, since a grammar may be ambiguous.
-A set is a trie from the top of the stack down, with equal remainders shared,
-so it is canonical: two sets are equal exactly when their numbers are. It plays
-the part of Tomita's graph-structured stack (1986), without cycles: left
-recursion never grows a stack here (see `closures`).
+A thread returns to a set of stacks, since a grammar may be ambiguous. A set is a trie
+from the top of the stack down, with equal remainders shared, so it is canonical: two sets
+are equal exactly if their numbers are. It plays the part of Tomita's graph-structured
+stack (1986), without cycles: left recursion never grows a stack here (see `closures`).
 
-A corner lies there in two halves, the rule that is being read on top of the one
-that was called: where a thousand rules begin with one another, and each of them
-was called, those are two thousand frames and not a million.
+A corner is on the stack in two halves, the rule that is being read on top of the one that
+was called: where a thousand rules begin with one another, and each of them was called,
+there are two thousand frames and not a million.
 
 Rejected: one thread for each stack. Ambiguity then multiplies threads that
 differ in nothing they read.
@@ -22,23 +21,23 @@ from typing import Final, NamedTuple, TypeAlias
 from engine.source import checkpoint
 
 _MOST_COMPARED: Final = 64
-"""Of more rules that were called, none is left out for another: that would be asked for each pair of them."""
+"""The most called rules that are compared with one another; the comparison takes quadratic time."""
 
 StackSet: TypeAlias = int
 """The number of a set of stacks."""
 
 BOTTOM: StackSet = 0
-"""Only the empty stack."""
+"""The set that contains only the empty stack."""
 
 
 class CallFrame(NamedTuple):
-    """Where a call goes on when it returns.
+    """The continuation of a call, or a corner.
 
     Attributes:
-        to: the instruction; -1 in a corner.
-        counters: of the loops around the call.
-        goal: a corner's rule that was called; -1 elsewhere, and in a corner's upper half.
-        current: the rule of the corner that is being read; -1 elsewhere, and in a corner's lower half.
+        to: the instruction after the call; -1 for a corner.
+        counters: the counters of the loops around the call.
+        goal: the rule of the corner that was called; -1 for a call, and for a corner's upper half.
+        current: the rule of the corner that is being read; -1 for a call, and for a corner's lower half.
     """
 
     to: int
@@ -48,17 +47,17 @@ class CallFrame(NamedTuple):
 
     @property
     def is_corner(self) -> bool:
-        """Whether this is the left corner of a left-recursive rule, or half of it."""
+        """Return whether this is the left corner of a left-recursive rule, or half of it."""
         return self.to < 0
 
 
 def called(rule: int) -> CallFrame:
-    """The lower half of a corner: the rule that was called."""
+    """Return the lower half of a corner: the rule that was called."""
     return CallFrame(-1, (), goal=rule)
 
 
 def begun(rule: int) -> CallFrame:
-    """The upper half of a corner: the rule that is being read."""
+    """Return the upper half of a corner: the rule that is being read."""
     return CallFrame(-1, (), current=rule)
 
 
@@ -66,18 +65,18 @@ class Stacks:
     """Interns sets of stacks."""
 
     def __init__(self) -> None:
-        # A set: its frames on top with what lies below each. BOTTOM has none of either.
+        # A set: its top frames, each with the set below it. BOTTOM has none.
         self._sets: list[dict[CallFrame, StackSet]] = [{}]
         self._ends: list[bool] = [True]
         self._ids: dict[tuple[bool, frozenset[tuple[CallFrame, StackSet]]], StackSet] = {(True, frozenset()): BOTTOM}
         self._unions: dict[tuple[StackSet, StackSet], StackSet] = {}
 
     def tops(self, stacks: StackSet) -> dict[CallFrame, StackSet]:
-        """The frames on top, each with what lies below it; a corner's halves are frames of their own."""
+        """Return the top frames, each with the set below it; a corner's halves are frames of their own."""
         return self._sets[stacks]
 
     def whole_tops(self, stacks: StackSet) -> Iterator[tuple[CallFrame, StackSet]]:
-        """The same with corners as one frame each."""
+        """Yield the top frames, each with the set below it; a corner is one frame."""
         for frame, below in self._sets[stacks].items():
             if frame.current < 0:
                 yield frame, below
@@ -85,7 +84,7 @@ class Stacks:
                 yield from ((half._replace(current=frame.current), rest) for half, rest in self._sets[below].items())
 
     def each(self, stacks: StackSet) -> Iterator[tuple[CallFrame, ...]]:
-        """Every stack of a set, the top first, corners as one frame each. There may be far too many to list."""
+        """Yield every stack of a set, the top first, corners as one frame each. There may be far too many to list."""
         if stacks == BOTTOM:
             yield ()
         path: list[CallFrame] = []
@@ -104,16 +103,21 @@ class Stacks:
             walk.append(iter(sorted(self.whole_tops(below))))
 
     def push(self, frame: CallFrame, stacks: StackSet) -> StackSet:
-        """Every stack of the set with a frame on top; that of a whole corner is two."""
+        """Push a frame on every stack of the set; a whole corner is pushed as two frames."""
         if frame.goal >= 0 and frame.current >= 0:
             return self.push(begun(frame.current), self.push(called(frame.goal), stacks))
         return self._intern(False, {frame: stacks})
 
     def push_called(self, rule: int, stacks: StackSet, ends: Callable[[int], bool]) -> StackSet:
-        """As `push` of a corner's lower half, but a rule that ends with itself does not pile corners of its own.
+        """Push a corner's lower half, without piling up the corners of a rule that ends with itself.
 
-        Where a rule is called at the very end of one with which the same rule `ends`, the inner corner goes on, once
-        the rule is matched, as the outer one would, or makes way for it.
+        If a rule is called at the very end of one with which the same rule `ends`, the inner corner continues, once
+        the rule is matched, as the outer one would, or is replaced by it.
+
+        Args:
+            rule: the rule that is called.
+            stacks: the stacks below.
+            ends: whether a rule that is matched can only be all of the called one.
         """
         half = called(rule)
         rest = dict(self._sets[stacks])
@@ -132,7 +136,7 @@ class Stacks:
         return self.union_all(same)
 
     def union(self, one: StackSet, other: StackSet) -> StackSet:
-        """The union of two sets."""
+        """Return the union of two sets."""
         if one == other:
             return one
         key = (min(one, other), max(one, other))
@@ -142,7 +146,7 @@ class Stacks:
         return known
 
     def union_all(self, sets: Sequence[StackSet]) -> StackSet:
-        """The union of one set or more, by pairs: one after another, each step would copy all that came before."""
+        """Return the union of one or more sets, in pairs: one by one, each step would copy all that came before."""
         level = list(sets)
         while len(level) > 1:
             odd = level[-1:] if len(level) % 2 else []
@@ -150,7 +154,7 @@ class Stacks:
         return level[0]
 
     def _merge(self, one: StackSet, other: StackSet) -> StackSet:
-        # Deep sets differ near the top as a rule, so the recursion stays shallow; its own stack keeps it safe.
+        # Deep sets usually differ near the top, so there are few pending pairs; an explicit stack keeps deep ones safe.
         pending = [(one, other)]
         while pending:
             a, b = pending[-1]
@@ -175,11 +179,12 @@ class Stacks:
         return self._unions[one, other]
 
     def _uncovered(self, tops: dict[CallFrame, StackSet]) -> dict[CallFrame, StackSet]:
-        """The stacks without those that go on in no way in which another one does not.
+        """Return the stacks without those that continue only as another one does.
 
-        A rule that ends with itself calls itself there, in a corner of its own. Whatever is matched in that one goes on
-        as it would in the corner around it, and where the rule is over in the one, it is in the other. So where both
-        were called for the same, the inner one may go: `e ::= t | e "+" e` and `t ::= [a-z] | e "*" t` pile nothing up.
+        A rule that ends with itself calls itself there, in a corner of its own. Whatever is matched in that corner
+        continues as it would in the corner around it, and if the rule has ended in one, it has in the other. So if both
+        were called for the same rule, the inner one is dropped: `e ::= t | e "+" e` and `t ::= [a-z] | e "*" t` pile
+        nothing up.
         """
         found = tops
         for half, inner in tops.items() if len(tops) <= _MOST_COMPARED else ():

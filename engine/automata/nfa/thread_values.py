@@ -1,4 +1,4 @@
-"""What a nondeterministic run of a program is, as values (see `threads`, which steps them)."""
+"""The values of a nondeterministic run of a program (see `threads`, which steps them)."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from engine.automata.nfa.stacks import StackSet
 ThreadId: TypeAlias = int
 Threads: TypeAlias = frozenset[ThreadId]
 Past: TypeAlias = tuple[Threads, ...]
-"""Of each look, inner ones first, what a look-behind comes to here; empty for a look-ahead."""
+"""For each look, inner ones first, the verdict of a look-behind here; empty for a look-ahead."""
 
 
 class Obligation(NamedTuple):
-    """What the text from here on must (or, negated, must not) come to."""
+    """A configuration that the text from here on must (or, negated, must not) lead to acceptance."""
 
     negated: bool
     threads: Threads
@@ -26,12 +26,12 @@ Obligations: TypeAlias = frozenset[Obligation]
 
 
 class Thread(NamedTuple):
-    """One run: at instruction `pc`, `node` deep in its character.
+    """One run: at instruction `pc`, at a node within its character.
 
     Attributes:
-        counters: of the loops around it, outermost first.
-        obligations: what the rest of the text has to come to.
-        stacks: what the rule it is in returns to.
+        counters: the counters of the loops around it, outermost first.
+        obligations: the look-aheads that the rest of the text has to meet.
+        stacks: the stacks that its rule returns to.
     """
 
     pc: Pc
@@ -46,8 +46,8 @@ class CornerEntry(NamedTuple):
 
     Attributes:
         corner: the first of its rules.
-        obligations: what the rest of the text has to come to.
-        stacks: on what; the rules that were called are on top.
+        obligations: the look-aheads that the rest of the text has to meet.
+        stacks: the stacks below; the rules that were called are on top.
     """
 
     corner: int
@@ -56,12 +56,12 @@ class CornerEntry(NamedTuple):
 
 
 class StepResult(NamedTuple):
-    """Threads, and what else is reached, to be worked out once for all threads of a step.
+    """Threads, and the rest of a step, which is computed once for all threads.
 
     Attributes:
-        threads: those that are known.
-        entries: the corners that are about to be entered beside them.
-        returns: the stacks with corners on top whose rules are over.
+        threads: the threads that are known.
+        entries: the corners that are still to be entered.
+        returns: the stacks with corners on top whose rules have ended.
     """
 
     threads: Threads
@@ -70,7 +70,7 @@ class StepResult(NamedTuple):
 
     @property
     def is_open(self) -> bool:
-        """Return whether entries or returns are still to be worked out."""
+        """Return whether entries or returns are still to be computed."""
         return bool(self.entries or self.returns)
 
 
@@ -80,7 +80,13 @@ FREE: Obligations = frozenset()
 
 
 def simplify(negated: bool, threads: Threads, is_certain: Callable[[Threads], bool]) -> Obligation | bool:
-    """An obligation, or whether it is met (True) or broken (False) already."""
+    """Return an obligation, or whether it is already met (True) or broken (False).
+
+    Args:
+        negated: whether it is negated.
+        threads: its configuration.
+        is_certain: whether a configuration accepts any continuation.
+    """
     if not threads:
         return negated
     if is_certain(threads):
@@ -89,7 +95,13 @@ def simplify(negated: bool, threads: Threads, is_certain: Callable[[Threads], bo
 
 
 def subsumes(one: Thread, other: Thread, minima: tuple[int, ...]) -> bool:
-    """Whether whatever `other` may still accept, `one` may too; both stand at the same place."""
+    """Return whether `one` may accept whatever `other` may still accept.
+
+    Args:
+        one: a thread.
+        other: a thread at the same instruction and node.
+        minima: the minimum counts of the loops around the instruction, outermost first.
+    """
     if one.stacks != other.stacks or not one.obligations <= other.obligations:
         return False
     for mine, theirs, minimum in zip(one.counters, other.counters, minima, strict=True):

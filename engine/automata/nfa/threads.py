@@ -1,21 +1,20 @@
-"""Threads: where one nondeterministic run of a program stands.
+"""The thread machine: steps nondeterministic runs of a program.
 
-A configuration is a set of threads, any of which may go on to accept. What a
-look-ahead asks of the future rides along as the thread's obligations, each a
-configuration of its own that must (or must not) come to accept, so the machine
-is an alternating one: Chandra, Kozen and Stockmeyer, *Alternation*, JACM 28(1),
-1981. A look-behind asks of the past, which is known: a tracker runs what it
-looks for from every position on, and its verdict is passed in as `past`. What a
-called rule returns to is a set of stacks (see `stacks`). Corners (see `closures`)
-are entered, and returned to, last of all, once for all threads that do, or a
-step would take as long as there are pairs of rules.
+A configuration is a set of threads, any of which may go on to accept. What a look-ahead
+requires of the future is kept as the thread's obligations, each a configuration of its
+own that must (or must not) come to accept, so the machine is an alternating one: Chandra,
+Kozen and Stockmeyer, *Alternation*, JACM 28(1), 1981. A look-behind depends on the past,
+which is known: a tracker runs its pattern from every position, and the verdict is passed
+in as `past`. A called rule returns to a set of stacks (see `stacks`). Corners (see
+`closures`) are entered, and returned to, last of all, once for all threads; otherwise a
+step would take time proportional to the pairs of rules.
 
-Everything here is pure and remembered: a step of a thread depends on the
-thread, the byte class and the verdicts on the past, and on nothing else.
+Everything here is pure and memoised: a step of a thread depends on the thread, the byte
+class and the verdicts on the past, and on nothing else.
 
 Rejected: backtracking (exponential, and it cannot say what may follow), and
 derivatives of the expression itself (each step then rebuilds and normalises a
-tree, and the source map is lost on the way).
+tree, and loses the source map).
 """
 
 from __future__ import annotations
@@ -45,18 +44,18 @@ from engine.automata.utf8 import FINAL, Utf8Automaton
 from engine.grammar import TokenSet
 from engine.source import Limits, checkpoint
 
-# Beyond this many alternatives at one place, comparing them costs more than carrying them.
+# Beyond this many alternatives at one instruction, comparing them costs more than keeping them.
 _LARGEST_COMPARED = 256
-# Most bytes lead to the same threads, which are reduced once if they are no more than these.
+# Most bytes lead to the same threads; the reduction of sets of up to this size is memoised.
 _MOST_REMEMBERED = 64
-# What is left of a rule that is over.
+# The closure of a rule that has ended.
 _OVER = Closure((), (), returns=True)
-# From so many on, they are sorted by what they read before they are stepped.
+# From this number on, threads are sorted by the byte classes they read before they are stepped.
 _MANY_THREADS = 16
 
 
 class ThreadMachine:
-    """Steps threads of one program. Thread ids are its own."""
+    """Steps the threads of one program. It assigns the thread ids."""
 
     def __init__(self, program: Program, classes: ByteClasses, limits: Limits) -> None:
         self.program = program
@@ -83,7 +82,7 @@ class ThreadMachine:
         return self._threads[thread]
 
     def intern(self, thread: Thread) -> ThreadId:
-        """The id of a thread."""
+        """Return the id of a thread."""
         number = self._ids.get(thread)
         if number is None:
             number = self._ids[thread] = len(self._threads)
@@ -93,7 +92,7 @@ class ThreadMachine:
     # ------------------------------------------------------------------ acceptance
 
     def accepts(self, threads: Threads) -> bool:
-        """Whether the text may end here."""
+        """Return whether the text may end here."""
         return any(self._thread_accepts(thread) for thread in threads)
 
     def _thread_accepts(self, number: ThreadId) -> bool:
@@ -109,15 +108,15 @@ class ThreadMachine:
     def _may_match(self, number: ThreadId) -> bool:
         """Return False for a thread at the end of the match whose obligations the empty text breaks.
 
-        Such a thread reads nothing, so it is dropped. A thread at `Accept` therefore always accepts, and whatever
-        looks for one (distances, stacks, liveness) agrees with `accepts`.
+        Such a thread reads nothing, so it is dropped. A thread at `Accept` therefore always accepts, and everything
+        that looks for one (distances, stacks, liveness) agrees with `accepts`.
         """
         thread = self._threads[number]
         at_end = bool(thread.obligations) and isinstance(self._code[thread.pc], Accept)
         return not at_end or self._thread_accepts(number)
 
     def is_certain(self, threads: Threads) -> bool:
-        """Whether anything is accepted from here on, known or not."""
+        """Return whether every continuation is accepted, as far as it is obvious."""
         for number in threads:
             thread = self._threads[number]
             if not thread.obligations and isinstance(self._code[thread.pc], AcceptAny):
@@ -125,14 +124,14 @@ class ThreadMachine:
         return False
 
     def ended(self, threads: Threads) -> Threads:
-        """The threads at which something looked for has just ended."""
+        """Return the threads at which the pattern of a lookaround has just ended."""
         return frozenset(t for t in threads if isinstance(self._code[self._threads[t].pc], AcceptAny))
 
     def open_conditions(self, threads: Threads) -> tuple[int, int]:
-        """What the thread that is nearest to a match still has to do, for a search to begin with what is least.
+        """Return how far the nearest thread is from a match, as a search's priority.
 
-        First how many conditions it has to meet; then how many atoms and calls at least lie before the end, of the
-        match or of the condition that is farthest from its own.
+        First the number of conditions that it has to meet; then the fewest characters and calls before the end, of the
+        match or of the farthest condition.
         """
         return min(self._open_conditions_of(number) for number in threads)
 
@@ -152,7 +151,7 @@ class ThreadMachine:
     # ------------------------------------------------------------------ steps
 
     def step(self, threads: Threads, byte_class: int, past: Past) -> Threads:
-        """The threads after a byte of the class; `past` is the verdict at the position after it."""
+        """Return the threads after a byte of the class; `past` is the verdict at the position after it."""
         if len(threads) == 1:
             alone = self._step_thread(next(iter(threads)), byte_class, past)
             return self._whole(alone, past) if alone.is_open else alone.threads
@@ -161,9 +160,9 @@ class ThreadMachine:
         )
 
     def row(self, threads: Threads) -> Iterator[tuple[Threads, list[int]]]:
-        """The threads after a byte, and its classes, where no look-behind asks for the past; not those it ends all in.
+        """Yield the threads after each byte with its classes, without look-behinds; classes that end all are left out.
 
-        Most classes lead where others do, and that is worked out once.
+        Most classes lead to the same threads as others, which are computed once.
         """
         by_any: list[StepResult] = []
         moved: list[list[StepResult]] = [[] for _ in range(len(self.classes))]
@@ -176,7 +175,7 @@ class ThreadMachine:
                     moved[byte_class].append(spread)
         alike: dict[tuple[int, ...], list[int]] = {}
         for byte_class, spreads in enumerate(moved):
-            alike.setdefault(tuple(map(id, spreads)), []).append(byte_class)  # the threads' moves are kept
+            alike.setdefault(tuple(map(id, spreads)), []).append(byte_class)  # `_moves` keeps the objects alive
         for of_classes in alike.values():
             checkpoint()
             spreads = by_any + moved[of_classes[0]]
@@ -186,10 +185,10 @@ class ThreadMachine:
                 yield (self._whole(spreads[0], ()) if spreads[0].is_open else spreads[0].threads), of_classes
 
     def groups(self, parts: Iterable[Threads]) -> list[list[int]]:
-        """Return the byte classes in groups that no thread tells apart, neither in these parts nor in obligations.
+        """Return the byte classes in groups that no thread distinguishes, neither in these parts nor in obligations.
 
-        Whatever is stepped by a class of a group is stepped alike by the others, so one of them answers for all. Big
-        classes of characters have a hundred byte classes, of which a place in a character tells a dozen apart.
+        All classes of a group have the same successors, so one of them is stepped for all. A program with large
+        character classes has a hundred byte classes, of which a node of a character distinguishes a dozen.
         """
         seen: set[ThreadId] = set()
         nodes: set[tuple[int, int]] = set()
@@ -211,8 +210,8 @@ class ThreadMachine:
         return list(alike.values())
 
     def _labels_at(self, automaton: Utf8Automaton, node: int) -> bytes:
-        """Return for each byte class a number that says which row of a character's node reads it; 0 for none."""
-        key = (id(automaton), node)  # the program keeps them
+        """Return for each byte class the number of the row of a character's node that reads it; 0 for none."""
+        key = (id(automaton), node)  # the program keeps the automata alive
         known = self._node_labels.get(key)
         if known is None:
             targets: dict[int, int] = {}
@@ -226,7 +225,7 @@ class ThreadMachine:
         return known
 
     def _moves_of(self, number: ThreadId) -> list[tuple[StepResult, Collection[int]]]:
-        """Where the bytes lead a thread, by their classes."""
+        """Return the successors of a thread, with their byte classes."""
         known = self._moves.get(number)
         if known is None:
             known = self._moves[number] = self._find_moves(self._threads[number])
@@ -249,7 +248,7 @@ class ThreadMachine:
         return [(spread, classes) for spread, classes in moves if spread is not NOWHERE]
 
     def _joined(self, spreads: Iterable[StepResult], past: Past) -> Threads:
-        """All threads that some lead to."""
+        """Return the union of some step results as threads."""
         after: set[ThreadId] = set()
         entries: set[CornerEntry] = set()
         returns: set[StackSet] = set()
@@ -270,7 +269,7 @@ class ThreadMachine:
         return result
 
     def _movers(self, threads: Threads, byte_class: int) -> Iterable[ThreadId]:
-        """The threads that may read a byte of the class; all, where they are few.
+        """Return the threads that may read a byte of the class; all of them if they are few.
 
         A configuration is stepped by one class after the other, so the last one is kept sorted.
         """
@@ -296,8 +295,8 @@ class ThreadMachine:
         return by_class
 
     def _classes_at(self, automaton: Utf8Automaton, node: int) -> frozenset[int]:
-        """The byte classes that a node of a character reads."""
-        key = (id(automaton), node)  # the program keeps them
+        """Return the byte classes that a node of a character reads."""
+        key = (id(automaton), node)  # the program keeps the automata alive
         known = self._node_classes.get(key)
         if known is None:
             of_byte = self.classes.of_byte
@@ -306,7 +305,7 @@ class ThreadMachine:
         return known
 
     def step_token(self, threads: Threads, takes: Callable[[TokenSet], bool]) -> Threads:
-        """The threads after a token taken whole, where `takes` says which sets hold it."""
+        """Return the threads after a token taken as a unit; `takes` says which sets contain it."""
         after: set[ThreadId] = set()
         for number in threads:
             thread = self._threads[number]
@@ -316,7 +315,7 @@ class ThreadMachine:
         return self._reduce(after)
 
     def unite(self, one: Threads, other: Threads) -> Threads:
-        """The threads of two configurations as one."""
+        """Return the union of two configurations."""
         return self._reduce({*one, *other})
 
     def _step_thread(self, number: ThreadId, byte_class: int, past: Past) -> StepResult:
@@ -359,7 +358,7 @@ class ThreadMachine:
         return self.intern(thread._replace(obligations=thread.obligations | obligations))
 
     def _step_obligations(self, obligations: Obligations, byte_class: int, past: Past) -> Obligations | None:
-        """The obligations after a byte; None where one of them is broken."""
+        """Return the obligations after a byte; None if one of them is broken."""
         after = set()
         for negated, threads in obligations:
             settled = simplify(negated, self.step(threads, byte_class, past), self.is_certain)
@@ -369,12 +368,16 @@ class ThreadMachine:
                 after.add(settled)
         return frozenset(after)
 
-    # ------------------------------------------------------------------ what is reached without reading
+    # ------------------------------------------------------------------ epsilon steps
 
     def place(self, pc: Pc, past: Past, counters: Counters = (), stacks: StackSet = BOTTOM) -> Threads:
-        """The threads that an instruction leads to without reading a byte, on these stacks.
+        """Return the threads that an instruction leads to without reading a byte, on these stacks.
 
-        `past` may hold the verdicts of inner looks only, where this is part of an outer one.
+        Args:
+            pc: the instruction.
+            past: the verdicts of the looks; within a look, those of the inner ones suffice.
+            counters: the counters of the loops around it.
+            stacks: the stacks to return to.
         """
         spread = self._spread(pc, past, counters, stacks)
         return self._whole(spread, past) if spread.is_open else spread.threads
@@ -392,7 +395,7 @@ class ThreadMachine:
     def _follow(self, closure: Closure, stacks: StackSet, past: Past, *, into_corners: bool) -> StepResult:
         """Return what a closure leads to on these stacks.
 
-        Where it returns into corners, that is left to whoever does so for all threads at once, unless `into_corners`.
+        Returns into corners are left to the caller, who does them for all threads at once, unless `into_corners`.
         """
         reached: set[ThreadId] = set()
         entries: set[CornerEntry] = set()
@@ -439,13 +442,13 @@ class ThreadMachine:
                 yield CornerEntry(corner, obligations | asked, on)
 
     def _whole(self, spread: StepResult, past: Past) -> Threads:
-        """All threads, those within corners too."""
+        """Return all threads of a step result, including those within corners."""
         return self._reduce({*spread.threads, *self._enter(spread.entries, spread.returns, past)})
 
     def _enter(self, entries: frozenset[CornerEntry], returns: frozenset[StackSet], past: Past) -> Threads:
-        """Return the threads behind the rules of corners that are over, and those within the corners that are entered.
+        """Return the threads after the rules of corners that have ended, and those within the corners that are entered.
 
-        Each is worked out once on all stacks together.
+        Each is computed once on all stacks together.
         """
         key = entries, returns, past
         known = self._entered.get(key)
@@ -465,12 +468,12 @@ class ThreadMachine:
                     closure, united = self._closures.inside(corner), self.stacks.union_all(sorted(sets))
                     self._put(closure, united, past, reached, obligations)
                     inner.update(self._entries(closure, united, past, obligations))
-                todo = frozenset(inner)  # of other corners, and none of those leads back
+                todo = frozenset(inner)  # other corners, none of which leads back
             known = self._entered[key] = frozenset(reached)
         return known
 
     def _returned(self, stacks: StackSet) -> list[tuple[Closure, StackSet]]:
-        """Where the rule on top of the stacks goes on when it is over."""
+        """Return where the rule on top of the stacks continues when it has ended."""
         ways = []
         todo, seen = [stacks], {stacks}
         while todo:
@@ -490,7 +493,7 @@ class ThreadMachine:
         return ways
 
     def _obligations(self, looks: frozenset[int], past: Past) -> Obligations | None:
-        """What the conditions come to; None where one of them does not hold."""
+        """Return the obligations of some conditions; None if one of them does not hold."""
         obligations = FREE
         for look in looks:
             program = self.program.looks[look]
@@ -505,7 +508,7 @@ class ThreadMachine:
     # ------------------------------------------------------------------ fewer threads, same language
 
     def _reduce(self, numbers: set[ThreadId]) -> Threads:
-        """One thread for what differs in its stacks alone, and none that another one covers."""
+        """Unite threads that differ in their stacks alone, and drop those that another one subsumes."""
         if len(numbers) > 1:
             groups: dict[tuple[Pc, int], list[ThreadId]] = {}
             for number in numbers:
@@ -535,7 +538,7 @@ class ThreadMachine:
         minima = self.program.minima[next(iter(threads.values())).pc]
         covered: set[ThreadId] = set()
         for number, thread in threads.items():
-            checkpoint(2 + len(group) // 2)  # each is compared with all
+            checkpoint(2 + len(group) // 2)  # each thread is compared with all others
             if number not in covered:
                 covered |= {
                     other

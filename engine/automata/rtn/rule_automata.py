@@ -1,15 +1,13 @@
-"""A grammar whose rules nest, as one minimal automaton for each rule, with call edges.
+"""A recursive grammar as one minimal automaton for each rule, with call edges.
 
-A rule is regular over bytes, tokens and the names of rules: the subset
-construction and the minimisation are those of any automaton, with a call as
-one more letter (recursive transition networks: Woods, *Transition network
-grammars for natural language analysis*, CACM 13(10), 1970). So left recursion
-is a call edge that leaves the start, and ambiguity stays between the letters.
-`rule_match` says where a text stands in them.
+A rule is regular over bytes, tokens and the names of rules: the subset construction and
+the minimisation are those of any automaton, with a call as one more symbol (recursive
+transition networks: Woods, *Transition network grammars for natural language analysis*,
+CACM 13(10), 1970). So left recursion is a call edge that leaves the start, and ambiguity
+stays between the symbols. `rule_tracker` finds the states of a text in them.
 
-Every rule is kept under its own name, since the names are what its author
-knows. Rejected: putting rules that do not recur in the place of their calls,
-which makes fewer and larger automata that nobody wrote.
+Every rule keeps its own name, since its author knows the names. Rejected: inlining rules
+that are not recursive, which makes fewer and larger automata that nobody wrote.
 """
 
 from __future__ import annotations
@@ -34,7 +32,7 @@ _TokenKey: TypeAlias = tuple[tuple[str, ...], tuple[int, ...], bool]
 
 @dataclass(frozen=True, slots=True)
 class CallEdge:
-    """From one state of a rule to another by whatever the rule `rule` matches; `spans` are the references."""
+    """An edge from one state of a rule to another by a text of the rule `rule`; `spans` are the references."""
 
     source: int
     target: int
@@ -44,7 +42,7 @@ class CallEdge:
 
 @dataclass(frozen=True, slots=True)
 class TokenEdge:
-    """From one state of a rule to another by one token, taken whole."""
+    """An edge from one state of a rule to another by one token, taken as a unit."""
 
     source: int
     target: int
@@ -53,14 +51,14 @@ class TokenEdge:
 
 @dataclass(frozen=True, slots=True)
 class RuleAutomaton:
-    """What one rule matches.
+    """The automaton of one rule.
 
     Attributes:
-        span: of its name where it is defined.
+        span: the location of its name where it is defined.
         nullable: whether it matches the empty text.
-        dfa: its states, of which 0 is the start, and its edges over bytes. Where a state accepts, the rule may be over.
+        dfa: its states, of which 0 is the start, and its edges over bytes. In an accepting state the rule may end.
         calls: its edges over rules.
-        tokens: its edges over tokens taken whole.
+        tokens: its edges over tokens taken as units.
     """
 
     name: str
@@ -73,10 +71,10 @@ class RuleAutomaton:
 
 @dataclass(frozen=True)
 class RuleAutomata:
-    """A whole grammar.
+    """The automata of a whole grammar.
 
     Attributes:
-        rules: those that the start rule leads to, itself first; none where no text matches.
+        rules: the rules that the start rule leads to, itself first; none if no text matches.
     """
 
     rules: tuple[RuleAutomaton, ...]
@@ -87,17 +85,22 @@ class RuleAutomata:
 
     @cached_property
     def numbers(self) -> dict[str, int]:
-        """The index of each rule, by its name."""
+        """Return the index of each rule, by its name."""
         return {rule.name: number for number, rule in enumerate(self.rules)}
 
     @property
     def size(self) -> int:
-        """How many states there are in all rules."""
+        """Return the number of states in all rules."""
         return sum(len(rule.dfa.states) for rule in self.rules)
 
 
 def rule_automata(program: Program, limit: int, cancel: CancelToken | None = None) -> RuleAutomata:
-    """The automata of a program that has rules, in the order of the source behind the start rule.
+    """Return the automata of a program that has rules; the start rule is first, the others in source order.
+
+    Args:
+        program: the program.
+        limit: the most states before minimisation.
+        cancel: reports progress and cancels.
 
     Raises:
         LimitExceededError: they take more than `limit` states before minimisation.
@@ -106,7 +109,7 @@ def rule_automata(program: Program, limit: int, cancel: CancelToken | None = Non
     start = program.instructions[program.start]
     if not isinstance(start, Call):
         raise InvariantError("a program without rules has no automaton for each of them")
-    # All states are counted before any automaton is minimised, which takes as long again: a limit is met sooner.
+    # All states are counted before any automaton is minimised, which takes as long again: so a limit is met sooner.
     explored: dict[int, _Subsets] = {}
     within, left, todo = RuleNetwork(program), limit, [start.rule]
     while todo:
@@ -134,7 +137,7 @@ def rule_automata(program: Program, limit: int, cancel: CancelToken | None = Non
 
 
 class _Subsets:
-    """The subset construction of one rule, over its own letters: its byte classes, its calls, its tokens."""
+    """The subset construction of one rule, over its own symbols: its byte classes, its calls, its tokens."""
 
     def __init__(
         self, program: Program, within: RuleNetwork, rule: int, limit: int, left: int, cancel: CancelToken | None
@@ -146,7 +149,7 @@ class _Subsets:
         body = [program.instructions[pc] for pc in sorted(body_of(program, self._rule.start))]
         self._classes = ByteClasses.of(letter.automaton for letter in body if isinstance(letter, CharClass))
         self._calls = sorted({letter.rule for letter in body if isinstance(letter, Call)})
-        # One that is written twice is one letter; what two sets share is left to whoever takes a token.
+        # A set that occurs twice is one symbol; tokens that two sets share are left to whoever takes a token.
         self._tokens = {_key(letter.tokens): letter.tokens for letter in body if isinstance(letter, TokenAtom)}
         self.states: list[_Places] = [self._reached(self._rule.start, ())]
         self.rows: list[list[int]] = []
@@ -154,12 +157,12 @@ class _Subsets:
 
     @property
     def called(self) -> list[int]:
-        """The rules that some state calls."""
+        """Return the rules that some state calls."""
         first = len(self._classes)
         return [rule for at, rule in enumerate(self._calls, first) if any(row[at] >= 0 for row in self.rows)]
 
     def minimal(self) -> RuleAutomaton:
-        """The minimal automaton."""
+        """Return the minimal automaton."""
         merged = merge_equivalent(
             self.rows,
             [any(map(self._within.is_end, places)) for places in self.states],
@@ -197,7 +200,7 @@ class _Subsets:
             self.rows.append(row)
 
     def _following(self, places: _Places) -> Iterable[_Places]:
-        """By letter, what it leads to."""
+        """Yield the successor for each symbol."""
         for byte in self._classes.representatives:
             yield frozenset().union(*(self._read(place, byte) for place in places))
         called, taken = self._by_letter(places)

@@ -1,9 +1,9 @@
-"""What a rule reaches without reading anything or calling anybody: the letters that may come next in it.
+"""The rules of a program as finite automata over bytes, tokens and the names of rules.
 
-Seen from within one rule, a call is a letter like a character: the rule is then
-a finite automaton over bytes, tokens and the names of rules (a recursive
-transition network: Woods, CACM 13(10), 1970). `closures` looks the other way:
-it goes through calls, down to the bytes.
+Within one rule, a call is a symbol like a character (a recursive transition network:
+Woods, CACM 13(10), 1970). `RuleNetwork` finds the symbols that may come next in a rule
+without reading anything or entering calls. `closures` is the counterpart: it goes through
+calls, down to the bytes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Letter: TypeAlias = CharClass | TokenAtom | Call
 
 
 class RuleState(NamedTuple):
-    """Where a rule stands: before a letter or at its end, `node` deep in a character."""
+    """A state of a rule: before a symbol or at its end; `node` is the node within a character."""
 
     pc: Pc
     counters: Counters
@@ -38,7 +38,7 @@ class RuleState(NamedTuple):
 
 
 class RuleNetwork:
-    """The rules of one program, each seen from within."""
+    """The rules of one program as a recursive transition network."""
 
     def __init__(self, program: Program) -> None:
         if program.looks:
@@ -47,7 +47,7 @@ class RuleNetwork:
         self._places: dict[tuple[Pc, Counters], tuple[RuleState, ...]] = {}
 
     def places(self, pc: Pc, counters: Counters = ()) -> tuple[RuleState, ...]:
-        """The letters and the end that an instruction leads to, calls not entered."""
+        """Return the symbols and the end that an instruction leads to, without entering calls."""
         known = self._places.get((pc, counters))
         if known is None:
             known = self._places[pc, counters] = self._find(pc, counters)
@@ -76,31 +76,31 @@ class RuleNetwork:
         return tuple(found)
 
     def letter(self, place: RuleState) -> Letter | None:
-        """What may come next at a place; None at the end of a rule."""
+        """Return the symbol that a state reads next; None at the end of a rule."""
         instruction = self._code[place.pc]
         return instruction if isinstance(instruction, Letter) else None
 
     def is_end(self, place: RuleState) -> bool:
-        """Whether the rule, or the match where it has no rules, may be over at a place."""
+        """Return whether the rule, or the match if there are no rules, may end in a state."""
         return isinstance(self._code[place.pc], Accept | Return)
 
     def spans(self, pc: Pc, counters: Counters = ()) -> tuple[Span, ...]:
-        """Where in the source an instruction goes on: the letters that may come next."""
+        """Return the source locations of the symbols that may come next at an instruction."""
         letters = (self.letter(place) for place in self.places(pc, counters))
         return tuple(sorted({span_of(letter) for letter in letters if letter is not None}))
 
     def may_end(self, pc: Pc, counters: Counters = ()) -> bool:
-        """Whether the rule may be over at an instruction."""
+        """Return whether the rule may end at an instruction."""
         return any(map(self.is_end, self.places(pc, counters)))
 
 
 def span_of(letter: Letter) -> Span:
-    """Where a letter is written."""
+    """Return the source location of a symbol."""
     return letter.tokens.span if isinstance(letter, TokenAtom) else letter.span
 
 
 def body_of(program: Program, start: Pc) -> set[Pc]:
-    """The instructions of the rule that begins at `start`, calls not entered."""
+    """Return the instructions of the rule that begins at `start`, without entering calls."""
     body: set[Pc] = set()
     todo = [start]
     while todo:
@@ -112,5 +112,5 @@ def body_of(program: Program, start: Pc) -> set[Pc]:
 
 
 def owners(program: Program) -> dict[Pc, str]:
-    """Of each instruction the name of its rule; conditions and the match itself have none."""
+    """Return for each instruction the name of its rule; conditions and the match itself have none."""
     return {pc: rule.name for rule in program.rules for pc in body_of(program, rule.start)}

@@ -1,4 +1,4 @@
-"""Where a text stands in the automata of its grammar's rules, as a value that needs nothing but itself."""
+"""The states of a text in the automata of its grammar's rules, as a self-contained value."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class RulePositions:
-    """Where a text stands.
+    """The states of a text in the automata of its grammar's rules.
 
     Attributes:
-        reading: the states, each with its rule before it, that read what comes next; and that of the start rule where
-            the text may end.
-        waiting: the calls under way, each as a rule, a state of it, and the rule that is called.
+        reading: the states that read what comes next, each as a rule and a state; and that of the start rule if the
+            text may end.
+        waiting: the open calls, each as a rule, a state of it, and the rule that is called.
         accepting: whether the text may end here.
     """
 

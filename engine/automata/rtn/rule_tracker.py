@@ -1,18 +1,17 @@
-"""Where a text stands in the automata of its grammar's rules.
+"""An Earley parser that tracks a text through the automata of its grammar's rules.
 
-Earley's algorithm (CACM 13(2), 1970) over automata instead of dotted rules: an
-item is a state and the position at which its rule was called. A rule that may
-be empty is passed over where it is called (Aycock and Horspool, *Practical
-Earley parsing*, The Computer Journal 45(6), 2002), so left recursion, hidden or
-not, and ambiguity end by themselves. A call with nothing left to do behind it
-returns to where its caller does (Leo, *A general context-free parsing algorithm
-running in linear time on every LR(k) grammar*, TCS 82, 1991), or a list of n
-items written by right recursion would take n returns for each. What a text has
-in common with the last one asked for is not read again.
+Earley's algorithm (CACM 13(2), 1970) over automata instead of dotted rules: an item is a
+state and the position at which its rule was called. A rule that may be empty is skipped
+where it is called (Aycock and Horspool, *Practical Earley parsing*, The Computer Journal
+45(6), 2002), so left recursion, hidden or not, and ambiguity terminate by themselves. A
+call with nothing after it returns to where its caller returns (Leo, *A general
+context-free parsing algorithm running in linear time on every LR(k) grammar*, TCS 82,
+1991), otherwise a list of n items written by right recursion would take n returns for
+each. The prefix that a text shares with the last one is not read again.
 
-Rejected: reading the places off a configuration of the runtime. It has
-forgotten who called where nothing was left to do, and which way through a rule
-was taken, so that a rule's state is no function of it.
+Rejected: deriving the positions from a configuration of the automaton. It does not
+record callers with nothing left to do, nor the path through a rule, so that a rule's
+state is not a function of it.
 """
 
 from __future__ import annotations
@@ -28,21 +27,21 @@ from engine.source import CancelToken, LimitExceededError
 MOST_ITEMS = 500_000
 
 Item: TypeAlias = tuple[int, int, int]
-"""A rule, a state of it, and where it was called."""
+"""A rule, a state of it, and the position at which it was called."""
 
 Call: TypeAlias = tuple[int, int]
-"""One use of a rule: the rule, and where it was called."""
+"""One use of a rule: the rule, and the position at which it was called."""
 
 _CHECK_EVERY = 64
 
 
 class OpenRules(NamedTuple):
-    """The uses of rules that a text is in the midst of, those left out of which nothing is read.
+    """The uses of rules that are open in a text, without those that have read nothing.
 
     Attributes:
-        read: those that read its last byte, over or not.
-        open: those of them that may go on; the ones that were called earlier come first.
-        depth: how many of `open` are within one another, at most; what calls itself on the left counts once.
+        read: those that read its last byte, whether they have ended or not.
+        open: those of them that may continue; the ones that were called earlier come first.
+        depth: the greatest nesting depth of `open`; a left-recursive rule counts once.
     """
 
     read: frozenset[Call] = frozenset()
@@ -51,12 +50,12 @@ class OpenRules(NamedTuple):
 
 
 class _Position:
-    """The items after so many bytes."""
+    """The Earley items after a number of bytes."""
 
     def __init__(self) -> None:
         self.items: dict[Item, None] = {}
         self.callers: defaultdict[int, list[Item]] = defaultdict(list)  # by the rule that they call here
-        self.returns: dict[int, Item] = {}  # where a rule that is called once here goes on, tail calls left out
+        self.returns: dict[int, Item] = {}  # where a rule with a single caller here returns to, skipping tail calls
 
 
 class RuleTracker:
@@ -86,10 +85,10 @@ class RuleTracker:
         self._size = 0
 
     def places(self, data: bytes, cancel: CancelToken | None = None) -> RulePositions:
-        """Where a text stands; nowhere if no text that matches begins so.
+        """Return the states of a text; none if it is not a prefix of any match.
 
         Raises:
-            LimitExceededError: so many ways lead there that they are not followed.
+            LimitExceededError: there are too many items.
             CancelledError: `cancel` was used.
         """
         items = self._read(data, cancel)
@@ -108,10 +107,10 @@ class RuleTracker:
         return RulePositions(frozenset((rule, state) for rule, state, _ in standing), frozenset(waiting), bool(over))
 
     def open_rules(self, data: bytes, cancel: CancelToken | None = None) -> OpenRules:
-        """The rules that a text is within; none if no text that matches begins so, or nothing was read.
+        """Return the rules that a text is within; none if it is empty or not a prefix of any match.
 
         Raises:
-            LimitExceededError: so many ways lead there that they are not followed.
+            LimitExceededError: there are too many items.
             CancelledError: `cancel` was used.
         """
         items = self._read(data, cancel)
@@ -128,7 +127,7 @@ class RuleTracker:
         return state in self._reads[rule] or bool(self._calls[rule][state])
 
     def _callers(self, calls: set[Call], here: int) -> dict[Call, list[Call]]:
-        """Some uses of rules and all those that they are within, with their callers; without those called just now."""
+        """Return some uses of rules and all that they are within, with their callers, except those called just now."""
         found: dict[Call, list[Call]] = {}
         todo, seen = list(calls), set(calls)
         while todo:
@@ -141,7 +140,7 @@ class RuleTracker:
         return found
 
     def _depth(self, callers: dict[Call, list[Call]]) -> int:
-        """The length of the longest way to the start rule; a way that comes back to itself ends there."""
+        """Return the length of the longest path to the start rule; a path ends where it meets itself."""
         depths: dict[Call, int] = {}
         under_way: set[Call] = set()
         todo = list(callers)
@@ -158,7 +157,7 @@ class RuleTracker:
         return max(depths.values(), default=0)
 
     def _read(self, data: bytes, cancel: CancelToken | None) -> Iterable[Item]:
-        """The items after a text."""
+        """Return the items after a text."""
         shared = len(self._data)
         if not data.startswith(self._data):
             pairs = enumerate(zip(self._data, data, strict=False))
@@ -181,7 +180,7 @@ class RuleTracker:
         return self._positions[-1].items
 
     def _add(self, items: list[Item]) -> None:
-        """Another position: these items, what they call, and what goes on where they end."""
+        """Add a position with these items, the rules that they call, and the callers of rules that end."""
         here, position = len(self._positions), _Position()
         self._positions.append(position)
         position.items.update(dict.fromkeys(items))
@@ -208,7 +207,7 @@ class RuleTracker:
         self._size += len(position.items)
 
     def _returned(self, rule: int, origin: int) -> list[Item]:
-        """Where the callers of a rule go on that was called at an earlier position and is over."""
+        """Return the successors of the callers of a rule that was called at an earlier position and has ended."""
         callers = self._positions[origin].callers.get(rule, [])
         if len(callers) != 1:
             return [(caller, self._after[caller, state, rule], began) for caller, state, began in callers]
@@ -221,7 +220,7 @@ class RuleTracker:
             ((caller, state, began),) = callers
             known = caller, self._after[caller, state, rule], began
             callers = self._positions[began].callers.get(caller, [])
-            # The start rule's own end is where the match may be over, and is not left out.
+            # The start rule's own end is where the match may end, and is not skipped.
             if (caller, known[1]) not in self._ends or caller == began == 0 or len(callers) != 1:
                 break
             rule, origin = caller, began
